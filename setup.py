@@ -1,0 +1,48 @@
+"""Build of the compiled core. Everything that is not about compiling is in pyproject.toml."""
+import os
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CORE = "src/uricodec/_core"
+DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
+
+# Listed, not globbed: a glob without sources would build a wheel without the core.
+MODULES = {
+    "_kernels": [f"{CORE}/simd/dispatch.c"],
+    "_percent": [],
+    "_triplets": [],
+    "_query": [],
+    "_split": [],
+}
+
+extensions = [
+    Extension(
+        f"uricodec._core.{name}",
+        [f"{CORE}/{name}.pyx", *sources],
+        include_dirs=[CORE],
+        depends=[f"{CORE}/simd/{h}" for h in ("kernels.h", "target.h", "isa/avx2.h")],
+        extra_compile_args=[] if os.name == "nt" else ["-O0", "-g"] if DEBUG else ["-O3"],
+    )
+    for name, sources in MODULES.items()
+]
+
+setup(
+    ext_modules=cythonize(
+        extensions,
+        build_dir="build/cython",
+        nthreads=0,
+        compiler_directives={
+            "language_level": 3,
+            "binding": True,
+            "embedsignature": False,
+            "auto_pickle": False,
+            "autotestdict": False,
+            "freethreading_compatible": True,
+            "boundscheck": DEBUG,
+            "wraparound": False,
+            "initializedcheck": DEBUG,
+            "cdivision": True,
+        },
+    ),
+)

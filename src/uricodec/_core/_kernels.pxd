@@ -1,0 +1,41 @@
+"""The kernel table and ByteSet, for the loops that use them."""
+cimport cython
+from libc.stdint cimport uint8_t, uint32_t
+
+
+cdef extern from "simd/kernels.h" nogil:
+    const size_t UC_FULL
+
+    ctypedef struct uc_set:
+        uint8_t member[256]
+        uint8_t low[16]
+        uint8_t high[16]
+
+    ctypedef struct uc_kernels:
+        size_t (*span)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
+        size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
+        size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil
+        size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil
+
+    ctypedef struct uc_tier:
+        const char *name
+        uint32_t needs
+        const uc_kernels *kernels
+        void (*prepare)() noexcept nogil
+
+    const uc_tier *uc_tiers
+    const size_t uc_tier_count
+    uint32_t uc_cpu_features()
+
+
+# The kernels in use. Loops call through this, so that one assignment changes the tier of all of them.
+cdef uc_kernels kernels
+
+# A loop module hands in its portable definitions (NULL for what it does not define) when it is imported.
+cdef int provide(const uc_kernels *portable) except -1
+
+
+@cython.final
+cdef class ByteSet:
+    cdef uc_set set
+    cdef bint ascii     # no member above 0x7F

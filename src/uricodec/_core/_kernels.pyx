@@ -1,0 +1,240 @@
+"""Sole owner of the kernel table, the CPU tiers and ByteSet.
+
+The table starts with the portable definitions, which the modules of the loops hand in as they are imported, and each
+tier up to the chosen one lays its own kernels over it. A tier is chosen once, when this module is imported: the best
+that the CPU can run, or the one that the environment variable URICODEC_TIER names.
+"""
+import os
+
+cimport cython
+from libc.string cimport memcmp, memset
+
+cdef uc_kernels portable
+cdef size_t chosen      # how many rows of uc_tiers are laid over the portable ones
+
+
+cdef void lay(uc_kernels *over, const uc_kernels *row) noexcept:
+    if row.span != NULL:
+        over.span = row.span
+    if row.count_outside != NULL:
+        over.count_outside = row.count_outside
+    if row.encode != NULL:
+        over.encode = row.encode
+    if row.decode != NULL:
+        over.decode = row.decode
+
+
+cdef void assemble() noexcept:
+    cdef uc_kernels table = portable
+    cdef size_t i
+    for i in range(chosen):
+        if runs_here(i):
+            lay(&table, uc_tiers[i].kernels)
+    global kernels
+    kernels = table
+
+
+cdef int provide(const uc_kernels *loops) except -1:
+    lay(&portable, loops)
+    assemble()
+    return 0
+
+
+cdef bint runs_here(size_t i) noexcept:
+    return uc_tiers[i].needs & uc_cpu_features() == uc_tiers[i].needs
+
+
+def cpu_tiers():
+    """Names of the kernel tiers that this CPU can run, slowest first.
+
+    Returns:
+        tuple[str, ...]: "portable", then what there is of the tiers of this build.
+
+    >>> cpu_tiers()[0]
+    'portable'
+    """
+    return ("portable", *[uc_tiers[i].name.decode() for i in range(uc_tier_count) if runs_here(i)])
+
+
+def cpu_tier():
+    """Name of the kernel tier in use.
+
+    The best one that the CPU can run, unless the environment variable URICODEC_TIER named another when uricodec was
+    imported.
+
+    Returns:
+        str: One of `cpu_tiers()`.
+
+    >>> cpu_tier() in cpu_tiers()
+    True
+    """
+    return uc_tiers[chosen - 1].name.decode() if chosen else "portable"
+
+
+def use_tier(name):
+    """Use another kernel tier from now on, in the whole process. For tests and benchmarks, with no call under way.
+
+    Args:
+        name (str): One of `cpu_tiers()`.
+
+    Raises:
+        ValueError: The name is unknown, or the CPU cannot run that tier.
+
+    >>> use_tier("mmx")
+    Traceback (most recent call last):
+    ValueError: no kernel tier 'mmx' on this CPU; it has: ...
+    """
+    global chosen
+    if name not in cpu_tiers():
+        raise ValueError(f"no kernel tier {name!r} on this CPU; it has: {', '.join(cpu_tiers())}")
+    chosen = 0
+    for i in range(uc_tier_count):
+        if uc_tiers[i].name.decode() == name:
+            chosen = i + 1
+    assemble()
+
+
+@cython.final
+cdef class ByteSet:
+    """An immutable set of octets, which says what an encoder leaves as it is.
+
+    Sets are values: build new ones with `|`, `&`, `-`, `^` and `~` (the complement in 0..255). Any other operand is
+    turned into a ByteSet first.
+
+    Args:
+        octets (str | bytes-like | ByteSet | Iterable[int]): The members: ASCII characters, octets, or integers 0..255.
+
+    Raises:
+        ValueError: A character is not ASCII, or an integer is not in 0..255.
+        TypeError: It is none of these.
+
+    >>> digits = ByteSet("0123456789")
+    >>> ord("7") in digits, len(~digits)
+    (True, 246)
+    >>> digits - b"89" | "x"
+    ByteSet(b'01234567x')
+    """
+
+    def __cinit__(self, octets=()):
+        cdef Py_ssize_t c
+        if isinstance(octets, ByteSet):
+            self.set = (<ByteSet>octets).set
+            self.ascii = (<ByteSet>octets).ascii
+            return
+        memset(&self.set, 0, sizeof(uc_set))
+        self.ascii = True
+        if isinstance(octets, str):
+            if not octets.isascii():
+                raise ValueError(f"not an ASCII character: {next(c for c in octets if not c.isascii())!r}")
+            octets = octets.encode("ascii")
+        for octet in bytes(octets) if isinstance(octets, (bytes, bytearray, memoryview)) else octets:
+            c = octet
+            if not 0 <= c <= 255:
+                raise ValueError(f"not an octet: {octet!r}")
+            add(&self.set, <uint8_t>c)
+            if c > 127:
+                self.ascii = False
+
+    def __contains__(self, octet):
+        cdef Py_ssize_t c = octet
+        return 0 <= c <= 255 and self.set.member[c]
+
+    def __iter__(self):
+        return iter(bytes(self))
+
+    def __len__(self):
+        cdef Py_ssize_t total = 0
+        for c in range(256):
+            total += self.set.member[c]
+        return total
+
+    def __bytes__(self):
+        return bytes([c for c in range(256) if self.set.member[c]])
+
+    def __eq__(self, other):
+        if not isinstance(other, ByteSet):
+            return NotImplemented
+        return memcmp(self.set.member, (<ByteSet>other).set.member, 256) == 0
+
+    def __hash__(self):
+        return hash(bytes(self))
+
+    def __or__(self, other):
+        return combine(self, other, 0)
+
+    def __ror__(self, other):
+        return combine(other, self, 0)
+
+    def __and__(self, other):
+        return combine(self, other, 1)
+
+    def __rand__(self, other):
+        return combine(other, self, 1)
+
+    def __sub__(self, other):
+        return combine(self, other, 2)
+
+    def __rsub__(self, other):
+        return combine(other, self, 2)
+
+    def __xor__(self, other):
+        return combine(self, other, 3)
+
+    def __rxor__(self, other):
+        return combine(other, self, 3)
+
+    def __invert__(self):
+        return ByteSet([c for c in range(256) if not self.set.member[c]])
+
+    def __repr__(self):
+        return f"ByteSet({bytes(self)!r})"
+
+    def __reduce__(self):
+        return ByteSet, (bytes(self),)
+
+
+cdef void add(uc_set *set, uint8_t c) noexcept:
+    set.member[c] = 1
+    if c < 128:
+        set.low[c & 15] |= 1 << (c >> 4)
+    else:
+        set.high[c & 15] |= 1 << ((c >> 4) - 8)
+
+
+cdef combine(left, right, int operation):
+    """The union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
+    cdef ByteSet a, b
+    if not isinstance(left, (ByteSet, str, bytes, bytearray)) or not isinstance(right, (ByteSet, str, bytes, bytearray)):
+        return NotImplemented
+    a, b = ByteSet(left), ByteSet(right)
+    cdef list octets = []
+    cdef bint x, y
+    for c in range(256):
+        x, y = a.set.member[c], b.set.member[c]
+        if (x or y) if operation == 0 else (x and y) if operation == 1 else (x and not y) if operation == 2 else x != y:
+            octets.append(c)
+    return ByteSet(octets)
+
+
+cdef size_t span(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if not set.member[src[i]]:
+            return i
+    return n
+
+
+cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil:
+    cdef size_t i, count = 0
+    for i in range(n):
+        count += 1 - set.member[src[i]]
+    return count
+
+
+cdef uc_kernels loops
+loops.span = span
+loops.count_outside = count_outside
+provide(&loops)
+for i in range(uc_tier_count):
+    uc_tiers[i].prepare()
+use_tier(os.environ.get("URICODEC_TIER") or max(cpu_tiers(), key=cpu_tiers().index))

@@ -1,0 +1,28 @@
+"""The interpreter's own urllib.parse, as it was before `uricodec.install()` put anything into it.
+
+Whatever the fast paths do not cover is handed to these functions, arguments and all, so that semantics cannot drift
+between Python versions. Imported when first needed: `import uricodec` does not pay for urllib.parse.
+"""
+
+import urllib.parse as module
+
+FAST = (
+    "parse_qs",
+    "parse_qsl",
+    "quote",
+    "quote_from_bytes",
+    "quote_plus",
+    "unquote",
+    "unquote_plus",
+    "unquote_to_bytes",
+    "urldefrag",
+    "urlencode",
+    "urljoin",
+    "urlparse",
+    "urlsplit",
+    "urlunparse",
+    "urlunsplit",
+)
+
+clear_cache = module.clear_cache
+globals().update({name: getattr(module, name) for name in FAST})

@@ -1,0 +1,148 @@
+"""Python objects at the edge of the loops: borrow an input's octets, make an output object.
+
+Inline functions only. A str of ASCII is read and written in place; any other str is turned into UTF-8 (RFC 3629) in a
+buffer on the caller's stack, or on the heap when it is long.
+"""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy
+
+
+cdef extern from "Python.h":
+    int PyUnicode_READY(object) except -1
+    bint PyUnicode_IS_ASCII(object) noexcept
+    Py_ssize_t PyUnicode_GET_LENGTH(object) noexcept
+    int PyUnicode_KIND(object) noexcept
+    void *PyUnicode_DATA(object) noexcept
+    Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t i) noexcept
+    str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
+    str PyUnicode_Substring(object, Py_ssize_t start, Py_ssize_t end)
+    str PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
+    str PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t size)
+    const Py_ssize_t PY_SSIZE_T_MAX
+
+
+# Inputs of up to SMALL octets are worked on in buffers on the stack.
+cdef enum:
+    SMALL = 512
+    UTF8_ROOM = 4 * SMALL   # for the UTF-8 of a str that short
+
+
+# The octets of an input: borrowed from the object, or in a buffer that release() gives back.
+cdef struct Octets:
+    const uint8_t *data
+    size_t size
+    uint8_t *heap
+
+
+cdef inline void release(Octets *octets) noexcept nogil:
+    if octets.heap != NULL:
+        PyMem_RawFree(octets.heap)
+        octets.heap = NULL
+
+
+cdef inline uint8_t *allocate(size_t size) except NULL:
+    """A buffer for a loop. Sizes come out of encoded_size(), or are no larger than an object that exists."""
+    cdef uint8_t *buffer = <uint8_t *>PyMem_RawMalloc(size if size else 1)
+    if buffer == NULL:
+        raise MemoryError
+    return buffer
+
+
+cdef inline size_t encoded_size(size_t n, size_t escapes) except? 0:
+    """n + 2 * escapes, the one size that can overflow."""
+    if escapes > (<size_t>PY_SSIZE_T_MAX - n) // 2:
+        raise OverflowError("the encoded text is longer than an object can be")
+    return n + 2 * escapes
+
+
+cdef inline str ascii_text(const uint8_t *data, size_t n):
+    """A str of n ASCII octets."""
+    cdef str text
+    if n <= 1:      # the interpreter has these objects already
+        return PyUnicode_FromKindAndData(1, data, <Py_ssize_t>n)
+    text = PyUnicode_New(<Py_ssize_t>n, 127)
+    memcpy(PyUnicode_DATA(text), data, n)
+    return text
+
+
+# Which object a result becomes.
+cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
+    if text:
+        return ascii_text(data, n)
+    return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
+
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef inline Py_ssize_t put_utf8(const code_unit *src, Py_ssize_t n, uint8_t *dst) noexcept nogil:
+    """Writes UTF-8 to dst, which has room for 2, 3 or 4 octets a code unit; -1 at a surrogate."""
+    cdef uint8_t *start = dst
+    cdef uint32_t c
+    cdef Py_ssize_t i
+    for i in range(n):
+        c = src[i]
+        if c < 0x80:
+            dst[0] = <uint8_t>c
+            dst += 1
+        elif c < 0x800:
+            dst[0] = <uint8_t>(0xC0 | c >> 6)
+            dst[1] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 2
+        elif c < 0x10000:
+            if 0xD800 <= c < 0xE000:
+                return -1
+            dst[0] = <uint8_t>(0xE0 | c >> 12)
+            dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+            dst[2] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 3
+        else:
+            dst[0] = <uint8_t>(0xF0 | c >> 18)
+            dst[1] = <uint8_t>(0x80 | c >> 12 & 0x3F)
+            dst[2] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+            dst[3] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 4
+    return dst - start
+
+
+cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
+    """The UTF-8 of a str, in `room` (UTF8_ROOM octets) if the str is SMALL. False if it has a surrogate.
+
+    Release the octets after use, and before the str goes.
+    """
+    cdef Py_ssize_t n, written
+    cdef int kind
+    cdef void *data
+    cdef uint8_t *dst = room
+    PyUnicode_READY(text)
+    n = PyUnicode_GET_LENGTH(text)
+    data = PyUnicode_DATA(text)
+    octets.heap = NULL
+    if PyUnicode_IS_ASCII(text):
+        octets.data = <const uint8_t *>data
+        octets.size = <size_t>n
+        return True
+    kind = PyUnicode_KIND(text)
+    if n > SMALL:
+        # At most 2, 3 and 4 octets for a code unit of 1, 2 and 4.
+        if n > PY_SSIZE_T_MAX // 4:
+            raise OverflowError("the text is longer than its UTF-8 can be")
+        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    if kind == 1:
+        written = put_utf8(<const uint8_t *>data, n, dst)
+    elif kind == 2:
+        written = put_utf8(<const uint16_t *>data, n, dst)
+    else:
+        written = put_utf8(<const uint32_t *>data, n, dst)
+    if written < 0:
+        release(octets)
+        return False
+    octets.data = dst
+    octets.size = <size_t>written
+    return True

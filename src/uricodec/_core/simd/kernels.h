@@ -1,0 +1,55 @@
+/* The contract of the kernels: what every CPU tier promises, and nothing else.
+ *
+ * A kernel is a loop over octets. It knows no Python, no rows and no exceptions, and it keeps two promises on every
+ * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
+ *
+ * The portable definition of each kernel is Cython code in the module of its loop (_kernels.pyx, _percent.pyx); the
+ * files in isa/ hold faster twins. dispatch.c lists the tiers in order and asks the CPU which of them it can run.
+ */
+#ifndef UC_KERNELS_H
+#define UC_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an encoder or decoder returns when dst is too small. */
+#define UC_FULL SIZE_MAX
+
+/* A set of octets in the two forms that loops look it up in. In the nibble rows, bit r of low[c & 15] says that the
+ * octet c = 16 r + (c & 15) is a member, for r = 0..7; high[] says the same of the octets from 0x80 on. */
+typedef struct uc_set {
+    uint8_t member[256]; /* 1: in the set */
+    uint8_t low[16], high[16];
+} uc_set;
+
+typedef struct uc_kernels {
+    /* Index of the first octet of src that is not in set; n if there is none. */
+    size_t (*span)(const uint8_t *src, size_t n, const uc_set *set);
+
+    /* How many octets of src are not in set. */
+    size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set);
+
+    /* Percent-encode (RFC 3986 section 2.1): octets in safe are copied, the others become %HH in upper case. With plus,
+     * a space that is in safe becomes '+'. Returns the octets written, or UC_FULL. */
+    size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap);
+
+    /* Decode every '%' that two hexadecimal digits follow, once; any other '%' is copied. With plus, a '+' of src
+     * becomes a space. Returns the octets written, or UC_FULL. dst may be src: the output never overtakes the input. */
+    size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap);
+} uc_kernels;
+
+/* One row of the tier table. A kernel that a tier lacks (NULL) is taken from the tier before it. */
+typedef struct uc_tier {
+    const char *name;
+    uint32_t needs; /* CPU features, as uc_cpu_features() reports them */
+    const uc_kernels *kernels;
+    void (*prepare)(void); /* builds the tier's tables: once, before its kernels are used */
+} uc_tier;
+
+/* The tiers built into this binary, slowest first, without "portable". */
+extern const uc_tier uc_tiers[];
+extern const size_t uc_tier_count;
+
+uint32_t uc_cpu_features(void);
+
+#endif

@@ -1,0 +1,44 @@
+"""What uricodec raises outside `uricodec.parse`, which raises exactly what urllib.parse raises."""
+
+__all__ = ["IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
+
+
+class UriError(ValueError):
+    """An input that cannot be processed, and where.
+
+    Args:
+        reason (str): What is wrong, in a few words.
+        input (str | bytes): What was given.
+        position (int): Index of the first offending item of `input`: a character of a str, an octet of bytes.
+
+    >>> try:
+    ...     raise UriError("malformed triplet", "100%", 3)
+    ... except UriError as error:
+    ...     print(error, error.position, sep="; ")
+    malformed triplet at position 3; 3
+    """
+
+    def __init__(self, reason, input, position):
+        super().__init__(reason, input, position)
+        self.reason = reason
+        self.input = input
+        self.position = position
+
+    def __str__(self):
+        return f"{self.reason} at position {self.position}"
+
+
+class UriSyntaxError(UriError):
+    """An input that breaks the grammar of RFC 3986 (or of the RFC that the function names)."""
+
+
+class IriError(UriError):
+    """An input that breaks RFC 3987."""
+
+
+class UrnError(UriError):
+    """An input that breaks RFC 2141 or RFC 8141."""
+
+
+class UnknownNamespaceError(LookupError):
+    """A URN namespace (NID) that nothing is known about."""
