@@ -14,6 +14,7 @@ MODULES = {
     "_triplets": [],
     "_query": [],
     "_split": [],
+    "_join": [],
 }
 
 extensions = [

@@ -231,6 +231,42 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
+def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
+    """Run one kernel of the tier in use on buffers. For tests: everything else calls kernels through their loops.
+
+    Args:
+        name (str): "span", "count_outside", "encode" or "decode", as in simd/kernels.h.
+        src (bytes-like): The input.
+        dst (bytes-like | None): The output of "encode" and "decode", writable.
+        octets (ByteSet): The set of all but "decode".
+        plus (bool): Of "encode" and "decode".
+
+    Returns:
+        int: What the kernel returns; -1 for an output that is too small.
+
+    >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
+    3
+    """
+    cdef const uint8_t[::1] source = src
+    cdef uint8_t[::1] target = dst if dst is not None else bytearray()
+    cdef uint8_t none = 0
+    cdef const uint8_t *s = &source[0] if source.shape[0] else &none
+    cdef uint8_t *d = &target[0] if target.shape[0] else &none
+    cdef size_t n = source.shape[0], cap = target.shape[0], result
+    cdef const uc_set *set = &(<ByteSet?>octets).set
+    if name == "span":
+        result = kernels.span(s, n, set)
+    elif name == "count_outside":
+        result = kernels.count_outside(s, n, set)
+    elif name == "encode":
+        result = kernels.encode(s, n, set, plus, d, cap)
+    elif name == "decode":
+        result = kernels.decode(s, n, plus, d, cap)
+    else:
+        raise ValueError(f"no kernel {name!r}")
+    return -1 if result == UC_FULL else result
+
+
 cdef uc_kernels loops
 loops.span = span
 loops.count_outside = count_outside

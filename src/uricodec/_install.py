@@ -1,0 +1,62 @@
+"""Puts the functions of `uricodec.parse` into `urllib.parse` itself, for libraries that cannot be changed."""
+
+__all__ = ["install", "uninstall"]
+
+_originals = {}
+
+
+class _Installed:
+    """What install() returns: leaving it as a context manager uninstalls, unless it was installed before."""
+
+    def __init__(self, first):
+        self._first = first
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self._first:
+            uninstall()
+
+
+def install():
+    """Put the fast functions into urllib.parse.
+
+    Modules that look a function up when they call it (`urllib.parse.quote(...)`) get the fast one from now on; those
+    that took it by name before (`from urllib.parse import quote`) keep what they have: install first, import then.
+    Installing twice does no harm.
+
+    Returns:
+        A context manager, for `with uricodec.install():`, which uninstalls at its end. It need not be used.
+
+    >>> import urllib.parse, uricodec
+    >>> with uricodec.install():
+    ...     urllib.parse.quote.__module__
+    'uricodec.parse'
+    >>> urllib.parse.quote.__module__
+    'urllib.parse'
+    """
+    import urllib.parse as target  # noqa: PLC0415  (the import costs more than the rest of uricodec)
+
+    from uricodec import parse  # noqa: PLC0415
+    from uricodec._core import _stdlib  # noqa: PLC0415
+
+    first = not _originals
+    for name in (*_stdlib.FAST, "clear_cache"):
+        _originals.setdefault(name, getattr(target, name))
+        setattr(target, name, getattr(parse, name))
+    return _Installed(first)
+
+
+def uninstall():
+    """Put urllib.parse's own functions back. Does nothing if they are there.
+
+    >>> import uricodec
+    >>> _ = uricodec.install()
+    >>> uricodec.uninstall()
+    """
+    import urllib.parse as target  # noqa: PLC0415
+
+    for name, function in _originals.items():
+        setattr(target, name, function)
+    _originals.clear()
