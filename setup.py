@@ -12,6 +12,7 @@ MODULES = {
     "_kernels": [f"{CORE}/simd/dispatch.c"],
     "_percent": [],
     "_triplets": [],
+    "_lines": [],
     "_query": [],
     "_split": [],
     "_join": [],

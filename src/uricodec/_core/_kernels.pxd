@@ -39,3 +39,20 @@ cdef int provide(const uc_kernels *portable) except -1
 cdef class ByteSet:
     cdef uc_set set
     cdef bint ascii     # no member above 0x7F
+
+
+# Single changes of a set, for loops that work on a copy of one.
+cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
+    set.member[c] = 1
+    if c < 128:
+        set.low[c & 15] |= 1 << (c >> 4)
+    else:
+        set.high[c & 15] |= 1 << ((c >> 4) - 8)
+
+
+cdef inline void remove_octet(uc_set *set, uint8_t c) noexcept nogil:
+    set.member[c] = 0
+    if c < 128:
+        set.low[c & 15] &= ~(1 << (c >> 4))
+    else:
+        set.high[c & 15] &= ~(1 << ((c >> 4) - 8))

@@ -5,8 +5,10 @@ tier up to the chosen one lays its own kernels over it. A tier is chosen once, w
 that the CPU can run, or the one that the environment variable URICODEC_TIER names.
 """
 import os
+from operator import index
 
 cimport cython
+from cpython.buffer cimport PyObject_CheckBuffer
 from libc.string cimport memcmp, memset
 
 cdef uc_kernels portable
@@ -116,7 +118,6 @@ cdef class ByteSet:
     """
 
     def __cinit__(self, octets=()):
-        cdef Py_ssize_t c
         if isinstance(octets, ByteSet):
             self.set = (<ByteSet>octets).set
             self.ascii = (<ByteSet>octets).ascii
@@ -127,17 +128,19 @@ cdef class ByteSet:
             if not octets.isascii():
                 raise ValueError(f"not an ASCII character: {next(c for c in octets if not c.isascii())!r}")
             octets = octets.encode("ascii")
-        for octet in bytes(octets) if isinstance(octets, (bytes, bytearray, memoryview)) else octets:
-            c = octet
-            if not 0 <= c <= 255:
+        elif PyObject_CheckBuffer(octets):
+            octets = bytes(memoryview(octets))
+        for octet in octets:
+            octet = index(octet)
+            if not 0 <= octet <= 255:
                 raise ValueError(f"not an octet: {octet!r}")
-            add(&self.set, <uint8_t>c)
-            if c > 127:
+            add_octet(&self.set, octet)
+            if octet > 127:
                 self.ascii = False
 
     def __contains__(self, octet):
-        cdef Py_ssize_t c = octet
-        return 0 <= c <= 255 and self.set.member[c]
+        octet = index(octet)
+        return 0 <= octet <= 255 and self.set.member[<uint8_t>octet] == 1
 
     def __iter__(self):
         return iter(bytes(self))
@@ -193,20 +196,13 @@ cdef class ByteSet:
         return ByteSet, (bytes(self),)
 
 
-cdef void add(uc_set *set, uint8_t c) noexcept:
-    set.member[c] = 1
-    if c < 128:
-        set.low[c & 15] |= 1 << (c >> 4)
-    else:
-        set.high[c & 15] |= 1 << ((c >> 4) - 8)
-
-
 cdef combine(left, right, int operation):
     """The union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
     cdef ByteSet a, b
-    if not isinstance(left, (ByteSet, str, bytes, bytearray)) or not isinstance(right, (ByteSet, str, bytes, bytearray)):
+    try:
+        a, b = ByteSet(left), ByteSet(right)
+    except TypeError:
         return NotImplemented
-    a, b = ByteSet(left), ByteSet(right)
     cdef list octets = []
     cdef bint x, y
     for c in range(256):

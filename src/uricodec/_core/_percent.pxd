@@ -1,8 +1,22 @@
 """What other loops use of the percent codec."""
-from uricodec._core._kernels cimport ByteSet, uc_set
 from libc.stdint cimport uint8_t
+
+from uricodec._core._kernels cimport ByteSet, uc_set
+from uricodec._core._text cimport SMALL
+
+# Room on the stack for what SMALL octets become, with that of the wide stores past its end.
+cdef enum:
+    ENCODED_ROOM = 3 * SMALL + 128
+    DECODED_ROOM = SMALL + 64
+
+# Decodes a run of ASCII that starts at a character of a str.
+ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void *context)
 
 cdef ByteSet quote_set(object safe, bint plus)
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
 cdef str decode_text(const uint8_t *src, size_t n, bint plus)
+cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus)
+cdef str decode_runs(str text, run_decoder decoder, void *context)
+cdef bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil
+cdef int hex_value(uint8_t c) noexcept nogil
 cdef object stdlib()

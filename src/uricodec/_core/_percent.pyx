@@ -43,7 +43,7 @@ cdef size_t encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, u
     return o
 
 
-cdef inline int hex_value(uint8_t c) noexcept nogil:
+cdef int hex_value(uint8_t c) noexcept nogil:
     """The value of a hexadecimal digit, or -1."""
     if c'0' <= c <= c'9':
         return c - c'0'
@@ -79,12 +79,6 @@ provide(&portable)
 
 # --- octets to objects --------------------------------------------------------------------------------------------------
 
-# Wide stores past the end of what is encoded make the room on the stack larger than the text can be.
-cdef enum:
-    ENCODED_ROOM = 3 * SMALL + 128
-    DECODED_ROOM = SMALL + 64
-
-
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
     """The encoded octets as a str of ASCII, or as bytes."""
     cdef uint8_t room[ENCODED_ROOM]
@@ -119,14 +113,14 @@ cdef str decode_text(const uint8_t *src, size_t n, bint plus):
         PyMem_RawFree(dst)
 
 
-cdef bytes decode_bytes(const uint8_t *src, size_t n):
+cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
     cdef uint8_t room[DECODED_ROOM]
     cdef PyObject *result
     cdef size_t size
     if n <= SMALL:
-        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, False, room, DECODED_ROOM))
+        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_ROOM))
     result = new_bytes(NULL, <Py_ssize_t>n)
-    size = kernels.decode(src, n, False, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
+    size = kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
     _PyBytes_Resize(&result, <Py_ssize_t>size)
     whole = <bytes>result
     Py_DECREF(whole)    # `result` was a reference of our own
@@ -139,7 +133,7 @@ cdef bytes decode_bytes(const uint8_t *src, size_t n):
 cdef ByteSet UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 cdef ByteSet UNRESERVED_SLASH = UNRESERVED | "/"
 cdef ByteSet UNRESERVED_SPACE = UNRESERVED | " "
-cdef ByteSet NO_WORK = ~ByteSet("%+")   # what unquote_plus leaves as it is
+cdef ByteSet PLAIN = ~ByteSet("%+")     # what unquote_plus leaves as it is
 
 # The sets of the last values of `safe`, for quote and for quote_plus. A program has a handful; bounded all the same.
 cdef dict quote_sets = {}
@@ -318,37 +312,47 @@ def quote_from_bytes(bs, safe='/'):
     return stdlib().quote_from_bytes(bs, safe)
 
 
-cdef str unquote_text(str text, bint plus):
-    """Decode a str as UTF-8. Each run of ASCII is decoded by itself: what is beyond ASCII is text already."""
-    cdef Py_ssize_t n, start = 0, percent, end
-    cdef const uint8_t *data
-    cdef int kind
-    PyUnicode_READY(text)
-    n = PyUnicode_GET_LENGTH(text)
-    if PyUnicode_IS_ASCII(text):
-        data = <const uint8_t *>PyUnicode_DATA(text)
-        if (kernels.span(data, n, &NO_WORK.set) == <size_t>n) if plus else (memchr(data, c'%', n) == NULL):
-            return text
-        return decode_text(data, n, plus)
-    if plus:
-        text = text.replace("+", " ")
-    percent = text.find("%")
-    if percent < 0:
-        return text
-    kind = PyUnicode_KIND(text)
-    data = <const uint8_t *>PyUnicode_DATA(text)
-    parts = []
+cdef str decode_runs(str text, run_decoder decoder, void *context):
+    """Decode a str beyond ASCII. Each run of ASCII is decoded by itself: the rest is text already."""
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), start = 0, end
+    cdef Py_ssize_t percent = text.find("%")
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef list parts = []
     while percent >= 0:
         end = percent + 1
-        while end < n and PyUnicode_READ(kind, <void *>data, end) < 128:
+        while end < n and PyUnicode_READ(kind, data, end) < 128:
             end += 1
         parts.append(PyUnicode_Substring(text, start, percent))
         run = PyUnicode_Substring(text, percent, end)
-        parts.append(decode_text(<const uint8_t *>PyUnicode_DATA(run), end - percent, False))
+        parts.append(decoder(<const uint8_t *>PyUnicode_DATA(run), <size_t>(end - percent), percent, context))
         start = end
         percent = text.find("%", start)
+    if not parts:
+        return text
     parts.append(PyUnicode_Substring(text, start, n))
     return "".join(parts)
+
+
+cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
+    return decode_text(src, n, False)
+
+
+cdef bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil:
+    """Whether there is nothing to decode."""
+    if plus:
+        return kernels.span(src, n, &PLAIN.set) == n
+    return memchr(src, c'%', n) == NULL
+
+
+cdef str unquote_text(str text, bint plus):
+    cdef const uint8_t *data
+    cdef size_t n
+    PyUnicode_READY(text)
+    if not PyUnicode_IS_ASCII(text):
+        return decode_runs(text.replace("+", " ") if plus else text, decode_run, NULL)
+    data, n = <const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text)
+    return text if is_plain(data, n, plus) else decode_text(data, n, plus)
 
 
 def unquote(string, encoding='utf-8', errors='replace'):
@@ -430,10 +434,10 @@ def unquote_to_bytes(string):
     cdef size_t n
     if type(string) is bytes:
         data, n = <const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string)
-        return string if memchr(data, c'%', n) == NULL else decode_bytes(data, n)
+        return string if memchr(data, c'%', n) == NULL else decode_bytes(data, n, False)
     if type(string) is str and utf8_octets(<str>string, &octets, room):
         try:
-            return decode_bytes(octets.data, octets.size)
+            return decode_bytes(octets.data, octets.size, False)
         finally:
             release(&octets)
     return stdlib().unquote_to_bytes(string)

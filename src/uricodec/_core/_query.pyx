@@ -6,7 +6,7 @@ float, bool or None; everything else, and every error, is the stdlib's own funct
 from libc.string cimport memchr
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
-from uricodec._core._percent cimport decode_text, quote_set, stdlib
+from uricodec._core._percent cimport decode_text, is_plain, quote_set, stdlib
 from uricodec._core._text cimport *
 from uricodec._core import _percent
 
@@ -23,12 +23,8 @@ cdef extern from "Python.h":
 
 # --- parse ----------------------------------------------------------------------------------------------------------
 
-# What stands in a field for itself: neither a triplet's '%' nor the '+' of a space.
-cdef ByteSet PLAIN = ~ByteSet("%+")
-
-
 cdef inline str decode_field(const uint8_t *src, Py_ssize_t n):
-    if kernels.span(src, <size_t>n, &PLAIN.set) == <size_t>n:
+    if is_plain(src, <size_t>n, True):
         return ascii_text(src, <size_t>n)
     return decode_text(src, <size_t>n, True)
 

@@ -1,0 +1,221 @@
+"""Buffers of lines, encoded and decoded as they are read: what the command line streams through.
+
+A decoded line is still one line. Unless the caller wants it raw, a triplet that stands for a control character (a
+newline, NUL, an escape of a terminal) stays a triplet, and so do octets that are not UTF-8, by policy.
+
+Decoding works on blocks of whole lines that fit the first cache, in three grades of care: a block is decoded as if
+nothing were special and then checked, for controls and invalid octets that were not there before; the lines of a block
+that fails are treated so one by one; and a line that fails is decoded character by character.
+"""
+from libc.string cimport memchr
+
+from uricodec._core._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set
+from uricodec._core._text cimport *
+from uricodec._core._triplets cimport *
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+
+
+cdef enum:
+    BLOCK = 8192
+
+# Every octet but the controls of ASCII.
+cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
+
+
+cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
+    """Whether there is a UTF-8 sequence of U+0080-009F."""
+    cdef const uint8_t *at = src
+    cdef const uint8_t *end = src + n
+    while True:
+        at = <const uint8_t *>memchr(at, 0xC2, end - at)
+        if at == NULL or end - at < 2:
+            return False
+        if at[1] < 0xA0:
+            return True
+        at += 1
+
+
+cdef size_t decode_quickly(const uint8_t *src, size_t n, const Careful *how, uint8_t *dst) noexcept nogil:
+    """Decode lines of which nothing needs care; UC_FULL if something may."""
+    cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
+    if how.policy != KEEP and memchr(dst, c'%', size) != NULL:
+        return UC_FULL      # perhaps a malformed triplet
+    if how.utf8 and not is_utf8(dst, size):
+        return UC_FULL
+    # Decoding takes no control away: if there are as many as before, none has been added.
+    if not how.controls and (kernels.count_outside(dst, size, &NO_CONTROL.set)
+                             != kernels.count_outside(src, n, &NO_CONTROL.set) or has_c1(dst, size)):
+        return UC_FULL
+    return size
+
+
+cdef size_t end_of_line(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+    """Where the next line starts."""
+    cdef const uint8_t *newline = <const uint8_t *>memchr(src + start, c'\n', n - start)
+    return n if newline == NULL else newline - src + 1
+
+
+cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+    """Where the last line ends that fits into a block; the end of the first one if it does not."""
+    cdef size_t end
+    if n - start <= BLOCK:
+        return n
+    end = start + BLOCK
+    while end > start:
+        if src[end - 1] == c'\n':
+            return end
+        end -= 1
+    return end_of_line(src, start, n)
+
+
+cdef size_t decode_block(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
+    cdef size_t start = 0, end, size, o = 0
+    size = decode_quickly(src, n, how, dst)
+    if size != UC_FULL:
+        return size
+    while start < n:
+        end = end_of_line(src, start, n)
+        size = decode_quickly(src + start, end - start, how, dst + o)
+        if size == UC_FULL:
+            size = decode_carefully(src + start, end - start, how, dst + o)
+            if how.fault != NO_FAULT:
+                how.position += start
+                return 0
+        start = end
+        o += size
+    return o
+
+
+cdef size_t decode_all(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
+    cdef size_t start = 0, end, o = 0
+    while start < n:
+        end = end_of_block(src, start, n)
+        o += decode_block(src + start, end - start, how, dst + o)
+        if how.fault != NO_FAULT:
+            how.position += start
+            return 0
+        start = end
+    return o
+
+
+def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
+    """Decode newline-ended lines so that each stays one line.
+
+    Args:
+        src (bytes-like): The lines; the last one may lack its newline.
+        dst (bytes-like): Where to write: a writable buffer elsewhere, of len(src) octets, or 3 * len(src) with
+            errors="replace".
+        plus (bool): Read '+' as a space.
+        raw (bool): Decode every triplet to its octet. Otherwise those of control characters (U+0000-001F, 007F-009F)
+            stay, and decoded octets have to be UTF-8.
+        errors (str): What to do with a malformed triplet, and with octets that are not UTF-8: "keep" leaves the
+            triplets as they are, "replace" puts U+FFFD in their place, "fail" raises.
+
+    Returns:
+        int: The number of octets written.
+
+    Raises:
+        UriSyntaxError: With errors="fail"; `position` is an octet of src, and nothing useful is in dst.
+        ValueError: dst is too small, or there is no such policy.
+
+    Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
+
+    >>> buffer = bytearray(30)
+    >>> n = decode_lines(b"/a%20b\\n/c%0Ad%FF\\n", buffer)
+    >>> bytes(buffer[:n])
+    b'/a b\\n/c%0Ad%FF\\n'
+    """
+    cdef Careful how
+    cdef Py_buffer source, target
+    cdef size_t written
+    how.policy = policy_of(errors, "replace", "fail")
+    how.plus, how.utf8, how.controls, how.fault = plus, not raw, raw, NO_FAULT
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        try:
+            if target.len // (3 if how.policy == REPLACE else 1) < source.len:
+                raise ValueError(f"dst is too small: {target.len} octets")
+            with nogil:
+                written = decode_all(<const uint8_t *>source.buf, source.len, &how, <uint8_t *>target.buf)
+        finally:
+            PyBuffer_Release(&target)
+        if how.fault != NO_FAULT:
+            raise_fault(src, &how)
+        return written
+    finally:
+        PyBuffer_Release(&source)
+
+
+cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst, size_t cap) noexcept nogil:
+    """Encode all but "\\n", which is in `safe`, and the "\\r" before it."""
+    cdef size_t start = 0, end, size, o = 0
+    cdef const uint8_t *found
+    while True:
+        end = start
+        while True:
+            found = <const uint8_t *>memchr(src + end, c'\r', n - end)
+            end = n if found == NULL else found - src
+            if n - end < 2 or src[end + 1] == c'\n':
+                break
+            end += 1
+        if n - end < 2:
+            end = n
+        size = kernels.encode(src + start, end - start, safe, plus, dst + o, cap - o)
+        if size == UC_FULL:
+            return UC_FULL
+        o += size
+        if end == n:
+            return o
+        if cap - o < 1:
+            return UC_FULL
+        dst[o] = c'\r'
+        o += 1
+        start = end + 1
+
+
+def encode_lines(src, dst, safe, plus=False):
+    """Percent-encode newline-ended lines, but for their ends.
+
+    Args:
+        src (bytes-like): The lines; the last one may lack its newline.
+        dst (bytes-like): Where to write: a writable buffer elsewhere; 3 * len(src) octets are always enough.
+        safe (ByteSet): The octets that stay as they are; "\\n" and "\\r\\n" stay besides.
+        plus (bool): Write '+' for a space, and always encode a '+'.
+
+    Returns:
+        int: The number of octets written.
+
+    Raises:
+        ValueError: dst is too small.
+
+    Source: RFC 3986 section 2.1.
+
+    >>> from uricodec import ByteSet
+    >>> buffer = bytearray(30)
+    >>> n = encode_lines(b"ab c\\r\\n", buffer, ByteSet("abc"))
+    >>> bytes(buffer[:n])
+    b'ab%20c\\r\\n'
+    """
+    cdef uc_set set = (<ByteSet?>safe).set
+    cdef Py_buffer source, target
+    cdef size_t written
+    cdef bint spaces = plus
+    add_octet(&set, c'\n')
+    if plus:
+        add_octet(&set, c' ')
+        remove_octet(&set, c'+')
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        try:
+            with nogil:
+                written = encode_all(<const uint8_t *>source.buf, source.len, &set, spaces, <uint8_t *>target.buf, target.len)
+            if written == UC_FULL:
+                raise ValueError(f"dst is too small: {target.len} octets")
+            return written
+        finally:
+            PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)

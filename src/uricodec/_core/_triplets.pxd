@@ -1,0 +1,25 @@
+"""Decoding with a policy for what cannot be decoded."""
+from libc.stdint cimport uint8_t
+
+
+# What becomes of a malformed triplet, and of decoded octets that are not UTF-8.
+cdef enum Policy:
+    KEEP        # it stays as it is
+    REPLACE     # it becomes U+FFFD
+    FAIL        # an error with its position
+
+cdef enum Fault:
+    NO_FAULT, MALFORMED, NOT_UTF8
+
+cdef struct Careful:
+    Policy policy
+    bint plus           # a '+' is a space
+    bint utf8           # the decoded octets must be UTF-8 (RFC 3629)
+    bint controls       # decode to control characters, too
+    Fault fault         # out: what failed
+    size_t position     # out: and the octet of src where
+
+cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil
+cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
+cdef Policy policy_of(object name, str replace_or_encode, str fail) except *
+cdef int raise_fault(object data, const Careful *how) except -1
