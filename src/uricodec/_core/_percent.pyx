@@ -301,7 +301,7 @@ def quote_from_bytes(bs, safe='/'):
 
     Source: urllib.parse; RFC 3986 section 2.1.
 
-    >>> quote_from_bytes(b"a b\xff")
+    >>> quote_from_bytes(b"a b\\xff")
     'a%20b%FF'
     """
     cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH else quote_set(safe, False)
@@ -313,7 +313,10 @@ def quote_from_bytes(bs, safe='/'):
 
 
 cdef str decode_runs(str text, run_decoder decoder, void *context):
-    """Decode a str beyond ASCII. Each run of ASCII is decoded by itself: the rest is text already."""
+    """Decode a str beyond ASCII. Each run of ASCII is decoded by itself: the rest is text already.
+
+    None as soon as the decoder gives None.
+    """
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), start = 0, end
     cdef Py_ssize_t percent = text.find("%")
     cdef int kind = PyUnicode_KIND(text)
@@ -325,7 +328,10 @@ cdef str decode_runs(str text, run_decoder decoder, void *context):
             end += 1
         parts.append(PyUnicode_Substring(text, start, percent))
         run = PyUnicode_Substring(text, percent, end)
-        parts.append(decoder(<const uint8_t *>PyUnicode_DATA(run), <size_t>(end - percent), percent, context))
+        decoded = decoder(<const uint8_t *>PyUnicode_DATA(run), <size_t>(end - percent), percent, context)
+        if decoded is None:
+            return None
+        parts.append(decoded)
         start = end
         percent = text.find("%", start)
     if not parts:
@@ -426,7 +432,7 @@ def unquote_to_bytes(string):
     Source: urllib.parse; RFC 3986 section 2.1.
 
     >>> unquote_to_bytes("a%20b%FF")
-    b'a b\xff'
+    b'a b\\xff'
     """
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
