@@ -13,10 +13,13 @@ from uricodec._core._split import KNOWS_MISSING as _KNOWS_MISSING
 
 cdef extern from "Python.h":
     Py_ssize_t PyUnicode_CopyCharacters(object to, Py_ssize_t to_start, object source, Py_ssize_t start, Py_ssize_t n) except -1
+    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
     Py_UCS4 PyUnicode_MAX_CHAR_VALUE(object) noexcept
 
 
 cdef bint KNOWS_MISSING = _KNOWS_MISSING
+# Since 3.14 urljoin leaves a "?" or "#" that nothing follows; before, such a component counts as undefined.
+cdef bint KEEPS_EMPTY = stdlib().urljoin("http://a/b", "#") == "http://a/b#"
 cdef object UNSPECIFIED = getattr(stdlib().module, "_UNSPECIFIED", None)
 cdef object split_result = stdlib().module.SplitResult
 cdef object parse_result = stdlib().module.ParseResult
@@ -96,13 +99,12 @@ cdef object defrag(str url):
     cdef Parts parts
     cdef object result
     cdef Py_ssize_t end
-    if not find(url, True, &parts):
-        # Without a fragment, the stdlib does not look at a URL at all.
-        if "#" in url:
+    PyUnicode_READY(url)
+    end = PyUnicode_GET_LENGTH(url)
+    parts.fragment = -1
+    if PyUnicode_FindChar(url, c'#', 0, end, 1) >= 0:   # otherwise the stdlib does not look at a URL at all
+        if not find(url, True, &parts):
             return None
-        parts.fragment = -1
-    end = len(url)
-    if parts.fragment >= 0:
         end = parts.fragment - 1
         if parts.params or parts.query == parts.query_end:
             return None
@@ -115,8 +117,8 @@ cdef object defrag(str url):
         elif parts.netloc < 0 and scheme and in_list(scheme, "uses_netloc"):
             return None
     result = UC_NEW_TUPLE(defrag_result, 2)
-    set_item(result, 0, piece(url, 0, end))
-    set_item(result, 1, piece(url, parts.fragment, len(url)))
+    set_item(result, 0, url if parts.fragment < 0 else piece(url, 0, end))
+    set_item(result, 1, piece(url, parts.fragment, PyUnicode_GET_LENGTH(url)))
     return finished(result)
 
 
@@ -205,9 +207,17 @@ cdef object join(str base, str url, bint fragments):
     PyUnicode_READY(url)
     if not (PyUnicode_IS_ASCII(base) and PyUnicode_IS_ASCII(url) and find(base, fragments, &b) and find(url, fragments, &u)):
         return None
-    # Parameters, and delimiters before nothing, are kept or not.
-    if b.params or u.params or b.query == b.query_end or u.query == u.query_end or u.fragment == u.end:
-        return None
+    if u.netloc < 0 and u.path == u.end:
+        return None                     # nothing, or nothing but a scheme
+    if u.params or b.params and u.path == u.path_end:
+        return None                     # empty parameters are kept or not, and may stand between dots
+    if not KEEPS_EMPTY:
+        if b.query == b.query_end:
+            b.query = -1
+        if u.query == u.query_end:
+            u.query = -1
+        if u.fragment == u.end:
+            u.fragment = -1
     scheme = "" if b.scheme_end < 0 else lower_scheme(base, b.scheme_end)
     if u.scheme_end >= 0 and lower_scheme(url, u.scheme_end) != scheme:
         return url
@@ -217,8 +227,6 @@ cdef object join(str base, str url, bint fragments):
         return None
     if u.netloc == u.path or u.netloc < 0 and (b.netloc == b.path or b.netloc < 0 and scheme):
         return None                     # an empty authority, or none where there should be one
-    if u.netloc < 0 and u.path == u.end:
-        return None                     # nothing but a scheme
     size = len(base) + len(url) + 8
     if size > <Py_ssize_t>sizeof(room):
         out = heap = allocate(size)

@@ -3,10 +3,8 @@
 The fast paths take a str (no subclass) in UTF-8 with a separator of one ASCII character, and pairs of str, bytes, int,
 float, bool or None; everything else, and every error, is the stdlib's own function.
 """
-from libc.string cimport memchr
-
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
-from uricodec._core._percent cimport decode_text, is_plain, quote_set, stdlib
+from uricodec._core._percent cimport decode_text, quote_set, stdlib
 from uricodec._core._text cimport *
 from uricodec._core import _percent
 
@@ -23,10 +21,8 @@ cdef extern from "Python.h":
 
 # --- parse ----------------------------------------------------------------------------------------------------------
 
-cdef inline str decode_field(const uint8_t *src, Py_ssize_t n):
-    if is_plain(src, <size_t>n, True):
-        return ascii_text(src, <size_t>n)
-    return decode_text(src, <size_t>n, True)
+cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work):
+    return decode_text(src, <size_t>n, True) if work else ascii_text(src, <size_t>n)
 
 
 cdef inline int put(object result, bint grouped, str name, str value) except -1:
@@ -45,26 +41,37 @@ cdef inline int put(object result, bint grouped, str name, str value) except -1:
 
 cdef object parse_ascii(str text, uint8_t separator, bint keep_blank, bint strict, bint grouped):
     """The fields of a str of ASCII; None where strict parsing must fail."""
-    cdef const uint8_t *field = <const uint8_t *>PyUnicode_DATA(text)
-    cdef const uint8_t *end = field + PyUnicode_GET_LENGTH(text)
-    cdef const uint8_t *stop
-    cdef const uint8_t *equals
+    cdef const uint8_t *at = <const uint8_t *>PyUnicode_DATA(text)
+    cdef const uint8_t *end = at + PyUnicode_GET_LENGTH(text)
+    cdef const uint8_t *name
+    cdef const uint8_t *value
     cdef object result = {} if grouped else []
+    cdef bint name_work, value_work     # a '%' or a '+' to decode
+    cdef str decoded
     while True:
-        stop = <const uint8_t *>memchr(field, separator, end - field)
-        if stop == NULL:
-            stop = end
-        equals = <const uint8_t *>memchr(field, c'=', stop - field)
-        if equals == NULL:
+        # Names and values are short: octet by octet is the fast way to find their ends.
+        name, value = at, NULL
+        name_work = value_work = False
+        while at < end and at[0] != separator and at[0] != c'=':
+            name_work |= at[0] == c'%' or at[0] == c'+'
+            at += 1
+        if at < end and at[0] != separator:
+            at += 1
+            value = at
+            while at < end and at[0] != separator:
+                value_work |= at[0] == c'%' or at[0] == c'+'
+                at += 1
+        if value == NULL:
             if strict:
                 return None
-            if keep_blank and field != stop:
-                put(result, grouped, decode_field(field, stop - field), "")
-        elif keep_blank or equals + 1 != stop:
-            put(result, grouped, decode_field(field, equals - field), decode_field(equals + 1, stop - equals - 1))
-        if stop == end:
+            if keep_blank and name != at:
+                put(result, grouped, decode_field(name, at - name, name_work), "")
+        elif keep_blank or value != at:
+            decoded = decode_field(name, value - 1 - name, name_work)
+            put(result, grouped, decoded, decode_field(value, at - value, value_work))
+        if at == end:
             return result
-        field = stop + 1
+        at += 1
 
 
 cdef object parse_text(str text, str separator, bint keep_blank, bint strict, bint grouped):

@@ -19,12 +19,17 @@ cdef struct Parts:
 
 cdef bint find(str url, bint fragments, Parts *parts)
 cdef str lower_scheme(str url, Py_ssize_t n)
-cdef bint in_list(object item, str name) except -1
+cdef bint in_list(str scheme, str name) except -1
 cdef object finished(object result)
 
 
 cdef inline str piece(str url, Py_ssize_t start, Py_ssize_t end):
-    return "" if start < 0 or start >= end else PyUnicode_Substring(url, start, end)
+    """url[start:end]; empty for a component that there is not."""
+    if start < 0 or start >= end:
+        return ""
+    if PyUnicode_IS_ASCII(url):
+        return ascii_text(<const uint8_t *>PyUnicode_DATA(url) + start, <size_t>(end - start))
+    return PyUnicode_Substring(url, start, end)
 
 
 cdef extern from *:

@@ -6,7 +6,7 @@ the cases in which Python versions differ, everything else, and every error, are
 """
 cimport cython
 from libc.stdint cimport uint64_t
-from libc.string cimport memchr, memcmp, memmove
+from libc.string cimport memcmp, memset
 
 from uricodec._core._kernels cimport ByteSet, kernels
 from uricodec._core._percent cimport stdlib
@@ -161,52 +161,63 @@ cdef object make_split(str url, const Parts *parts):
 
 # --- urlsplit, urlparse -------------------------------------------------------------------------------------------------
 
-# Results of recent calls of urlsplit. A few octets and the length of a URL choose its place, and it replaces what is
-# there: the size is bounded, and nothing has to be kept in order.
+# Results of recent calls of urlsplit. The last one is kept as it is. A few octets and the length of a URL choose a place
+# for it in a table, which it gets when it comes a second time, in the stead of what is there: the size is bounded,
+# nothing has to be kept in order, and a stream of URLs that do not come back costs next to nothing.
 cdef enum:
     PLACES = 128
     LONGEST = 1024      # octets of a URL that is kept
-cdef list kept_urls = [None] * PLACES
-cdef list kept_results = [None] * PLACES
+cdef list kept_urls = [None] * (PLACES + 1)
+cdef list kept_results = [None] * (PLACES + 1)
+cdef uint32_t seen[PLACES]
 cdef Py_ssize_t hits = 0, misses = 0
 
 
-cdef inline Py_ssize_t place(const uint8_t *s, size_t n) noexcept:
-    """Where the result for a URL of at least 8 octets is kept."""
+cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
+    """A hash of a few octets of a URL of at least 8: the first bits choose its place, others say if it was seen."""
     cdef uint64_t middle, last
     memcpy(&middle, s + (n - 8) // 2, 8)
     memcpy(&last, s + n - 8, 8)
-    return <Py_ssize_t>((((middle * 3) ^ last) + n) * <uint64_t>0x9E3779B97F4A7C15 >> 57)
+    return ((middle * 3 ^ last) + n) * <uint64_t>0x9E3779B97F4A7C15
 
 
-cdef inline bint same(str a, str b) noexcept:
-    """Whether two str of ASCII are equal."""
-    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(a)
-    return a is b or n == PyUnicode_GET_LENGTH(b) and memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), n) == 0
+cdef inline bint is_kept(Py_ssize_t i, str url) noexcept:
+    cdef object kept = kept_urls[i]
+    return kept is url or (
+        kept is not None and PyUnicode_GET_LENGTH(kept) == PyUnicode_GET_LENGTH(url)
+        and memcmp(PyUnicode_DATA(kept), PyUnicode_DATA(url), PyUnicode_GET_LENGTH(url)) == 0)
 
 
 cdef object split_kept(str url):
     """The result for a URL with all defaults, kept or made; None if that is the stdlib's work."""
     global hits, misses
-    cdef Py_ssize_t n, i = -1
+    cdef Py_ssize_t n, kept, i = -1
+    cdef uint64_t hash
     cdef object result
     cdef Parts parts
     PyUnicode_READY(url)
     n = PyUnicode_GET_LENGTH(url)
     if 8 <= n <= LONGEST and PyUnicode_IS_ASCII(url):
-        i = place(<const uint8_t *>PyUnicode_DATA(url), <size_t>n)
+        hash = mix(<const uint8_t *>PyUnicode_DATA(url), <size_t>n)
+        i = <Py_ssize_t>(hash >> 57)
         with cython.critical_section(kept_urls):
-            if kept_urls[i] is not None and same(<str>kept_urls[i], url):
+            kept = PLACES if is_kept(PLACES, url) else i if seen[i] == <uint32_t>hash and is_kept(i, url) else -1
+            if kept >= 0:
                 hits += 1
-                return kept_results[i]
+                return kept_results[kept]
     if not find(url, True, &parts):
         return None
     result = make_split(url, &parts)
     if i >= 0:
         with cython.critical_section(kept_urls):
             misses += 1
-            kept_urls[i] = url
-            kept_results[i] = result
+            if seen[i] == <uint32_t>hash:
+                kept_urls[i] = url
+                kept_results[i] = result
+            else:
+                seen[i] = <uint32_t>hash
+                kept_urls[PLACES] = url
+                kept_results[PLACES] = result
     return result
 
 
@@ -216,8 +227,9 @@ def cache_clear():
     cdef Py_ssize_t i
     with cython.critical_section(kept_urls):
         hits = misses = 0
-        for i in range(PLACES):
+        for i in range(PLACES + 1):
             kept_urls[i] = kept_results[i] = None
+        memset(seen, 0, sizeof(seen))
     if hasattr(stdlib().urlsplit, "cache_clear"):
         stdlib().urlsplit.cache_clear()
 
@@ -244,15 +256,24 @@ cdef object split(object url, object scheme, object default, object allow_fragme
     return None
 
 
-cdef bint in_list(object item, str name) except -1:
-    """Whether one of the stdlib's lists of schemes, which programs add to, has the item."""
-    return item in getattr(stdlib().module, name)
+cdef dict stdlib_names = stdlib().module.__dict__
+
+
+cdef bint in_list(str scheme, str name) except -1:
+    """Whether one of the stdlib's lists of schemes, which programs add to, has the scheme."""
+    cdef object schemes = stdlib_names[name]
+    cdef Py_ssize_t i
+    if type(schemes) is list:
+        for i in range(len(<list>schemes)):
+            if (<list>schemes)[i] is scheme:    # nearly always: both are interned
+                return True
+    return scheme in schemes
 
 
 cdef object parse(object url, object scheme, object default, object allow_fragments):
     cdef Parts parts
     cdef object result
-    cdef str text
+    cdef str text, own_scheme
     cdef Py_ssize_t path_end, params = -1
     if not find_default(url, scheme, default, allow_fragments, &parts):
         return None
