@@ -2,24 +2,24 @@
 
 __all__ = ["install", "uninstall"]
 
-_originals = {}
+_originals: dict[str, object] = {}
 
 
 class _Installed:
     """What install() returns: leaving it as a context manager uninstalls, unless it was installed before."""
 
-    def __init__(self, first):
+    def __init__(self, first: bool) -> None:
         self._first = first
 
-    def __enter__(self):
+    def __enter__(self) -> "_Installed":
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         if self._first:
             uninstall()
 
 
-def install():
+def install() -> _Installed:
     """Put the fast functions into urllib.parse.
 
     Modules that look a function up when they call it (`urllib.parse.quote(...)`) get the fast one from now on; those
@@ -48,7 +48,7 @@ def install():
     return _Installed(first)
 
 
-def uninstall():
+def uninstall() -> None:
     """Put urllib.parse's own functions back. Does nothing if they are there.
 
     >>> import uricodec

@@ -18,13 +18,13 @@ class UriError(ValueError):
     malformed triplet at position 3; 3
     """
 
-    def __init__(self, reason, input, position):
+    def __init__(self, reason: str, input: object, position: int) -> None:
         super().__init__(reason, input, position)
         self.reason = reason
         self.input = input
         self.position = position
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.reason} at position {self.position}"
 
 

@@ -5,10 +5,10 @@ tier up to the chosen one lays its own kernels over it. A tier is chosen once, w
 that the CPU can run, or the one that the environment variable URICODEC_TIER names.
 """
 import os
-from operator import index
 
 cimport cython
-from cpython.buffer cimport PyObject_CheckBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.number cimport PyNumber_Index
 from libc.string cimport memcmp, memset
 
 cdef uc_kernels portable
@@ -131,7 +131,7 @@ cdef class ByteSet:
         elif PyObject_CheckBuffer(octets):
             octets = bytes(memoryview(octets))
         for octet in octets:
-            octet = index(octet)
+            octet = PyNumber_Index(octet)
             if not 0 <= octet <= 255:
                 raise ValueError(f"not an octet: {octet!r}")
             add_octet(&self.set, octet)
@@ -139,7 +139,7 @@ cdef class ByteSet:
                 self.ascii = False
 
     def __contains__(self, octet):
-        octet = index(octet)
+        octet = PyNumber_Index(octet)
         return 0 <= octet <= 255 and self.set.member[<uint8_t>octet] == 1
 
     def __iter__(self):
@@ -243,23 +243,31 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
     >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
     3
     """
-    cdef const uint8_t[::1] source = src
-    cdef uint8_t[::1] target = dst if dst is not None else bytearray()
-    cdef uint8_t none = 0
-    cdef const uint8_t *s = &source[0] if source.shape[0] else &none
-    cdef uint8_t *d = &target[0] if target.shape[0] else &none
-    cdef size_t n = source.shape[0], cap = target.shape[0], result
+    cdef Py_buffer source, target
     cdef const uc_set *set = &(<ByteSet?>octets).set
-    if name == "span":
-        result = kernels.span(s, n, set)
-    elif name == "count_outside":
-        result = kernels.count_outside(s, n, set)
-    elif name == "encode":
-        result = kernels.encode(s, n, set, plus, d, cap)
-    elif name == "decode":
-        result = kernels.decode(s, n, plus, d, cap)
-    else:
-        raise ValueError(f"no kernel {name!r}")
+    cdef const uint8_t *s
+    cdef uint8_t *d
+    cdef size_t n, cap, result
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(bytearray() if dst is None else dst, &target, PyBUF_WRITABLE)
+        try:
+            s, n = <const uint8_t *>source.buf, <size_t>source.len
+            d, cap = <uint8_t *>target.buf, <size_t>target.len
+            if name == "span":
+                result = kernels.span(s, n, set)
+            elif name == "count_outside":
+                result = kernels.count_outside(s, n, set)
+            elif name == "encode":
+                result = kernels.encode(s, n, set, plus, d, cap)
+            elif name == "decode":
+                result = kernels.decode(s, n, plus, d, cap)
+            else:
+                raise ValueError(f"no kernel {name!r}")
+        finally:
+            PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
     return -1 if result == UC_FULL else result
 
 
@@ -267,6 +275,7 @@ cdef uc_kernels loops
 loops.span = span
 loops.count_outside = count_outside
 provide(&loops)
-for i in range(uc_tier_count):
-    uc_tiers[i].prepare()
+cdef size_t row
+for row in range(uc_tier_count):
+    uc_tiers[row].prepare()
 use_tier(os.environ.get("URICODEC_TIER") or max(cpu_tiers(), key=cpu_tiers().index))

@@ -24,5 +24,4 @@ FAST = (
     "urlunsplit",
 )
 
-clear_cache = module.clear_cache
-globals().update({name: getattr(module, name) for name in FAST})
+globals().update({name: getattr(module, name) for name in (*FAST, "clear_cache")})

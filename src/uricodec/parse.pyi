@@ -1,0 +1,6 @@
+from typing import Any
+from urllib.parse import *
+from urllib.parse import __all__ as __all__
+
+def clear_cache() -> None: ...
+def __getattr__(name: str) -> Any: ...

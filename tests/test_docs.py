@@ -1,0 +1,91 @@
+"""What is written about the package runs: docstrings, README and docs, and the stubs say what the modules have."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import uricodec
+
+ROOT = Path(__file__).parent.parent
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def modules():
+    for found in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
+        if not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+def documented():
+    """Every docstring with an example. Compiled functions are invisible to doctest's own finder."""
+    for module in modules():
+        items = {"": module} | {n: o for n, o in vars(module).items() if callable(o) and not n.startswith("_")}
+        for name, item in items.items():
+            doc = item.__doc__
+            if doc and ">>>" in doc and (not name or getattr(item, "__module__", "").startswith("uricodec")):
+                yield pytest.param(doc, vars(module), id=f"{module.__name__}.{name}")
+
+
+def run(text, names, title):
+    test = doctest.DocTestParser().get_doctest(text, dict(names), title, None, 0)
+    output = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=output.append)
+    assert not output, "".join(output)
+    return len(test.examples)
+
+
+@pytest.mark.parametrize(("doc", "names"), list(documented()))
+def test_docstring(doc, names):
+    assert run(doc, names, "docstring")
+
+
+def test_every_public_function_has_an_example():
+    public = [getattr(uricodec, name) for name in uricodec.__all__]
+    public += [getattr(importlib.import_module("uricodec.parse"), name) for name in uricodec._core._stdlib.FAST]
+    assert [f.__name__ for f in public if callable(f) and not isinstance(f, type) and ">>>" not in (f.__doc__ or "")] == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md"], ids=lambda page: page.name)
+def test_python_examples_of_a_page(page):
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert sum(run(block, {}, page.name) for block in blocks if ">>>" in block)
+
+
+def test_console_examples_of_the_readme():
+    """Each "$ uricodec ..." of the README, run where its files are, prints what stands below it."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    sessions = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    commands = 0
+    for session in sessions:
+        for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
+            assert "uricodec" in command
+            real = re.sub(r"\buricodec\b", f"{sys.executable} -m uricodec", command, count=1)
+            done = subprocess.run(real, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
+            assert done.stdout == expected, command
+            commands += 1
+    assert commands
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    command = (ROOT / ".ci/run").read_text("utf-8").splitlines()[-1]
+    assert command.startswith("python3 -m venv") and command.endswith("pytest")
+    assert f"\n{command}\n" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_changelog_knows_the_version():
+    assert f"## {uricodec.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_stubs(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
+    allow = tmp_path / "allow"
+    allow.write_text(r"uricodec\._core\._\w+\.__pyx_capi__" + "\n")
+    command = [sys.executable, "-m", "mypy.stubtest", "uricodec", "--allowlist", str(allow), "--ignore-unused-allowlist"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,56 @@
+"""The rules of the house that a program can check."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"})
+
+# What a module may import of ours: those that stand before it. Public modules stand on all of the core.
+CORE = ["_kernels", "_text", "_percent", "_triplets", "_lines", "_query", "_split", "_join"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+def test_no_module_is_long(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 600
+
+
+def test_setup_is_short():
+    assert len((ROOT / "setup.py").read_text("utf-8").splitlines()) <= 60
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_imports_of_the_core_run_one_way(name):
+    before = CORE[: CORE.index(name)]
+    for path in (ROOT / "src/uricodec/_core").glob(f"{name}.p[yx]*"):
+        text = path.read_text("utf-8")
+        for imported in re.findall(r"uricodec(?:\._core)?\.(\w+)", text.split("cdef", 1)[0]):
+            assert imported in {*before, name, "errors", "_core"}, f"{path.name} imports {imported}"
+
+
+def test_charsets_stand_on_the_kernels_alone():
+    assert ours_in("charsets.py") == {"uricodec._core._kernels"}
+
+
+def test_errors_are_a_leaf():
+    assert ours_in("errors.py") == set()
+
+
+def ours_in(name):
+    tree = ast.parse((ROOT / "src/uricodec" / name).read_text("utf-8"))
+    froms = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return {module for module in froms | plain if module and module.startswith("uricodec")}
+
+
+def test_import_is_light():
+    """The package pays neither for urllib.parse nor for anything else that is not needed yet."""
+    code = "import sys; old = set(sys.modules); import uricodec; print(*sorted(set(sys.modules) - old))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stdout.split() if not name.startswith(("uricodec", "_cython", "cython"))}
+    assert loaded <= {"operator", "_operator"}, loaded
