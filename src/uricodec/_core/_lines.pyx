@@ -3,9 +3,9 @@
 A decoded line is still one line. Unless the caller wants it raw, a triplet that stands for a control character (a
 newline, NUL, an escape of a terminal) stays a triplet, and so do octets that are not UTF-8, by policy.
 
-Decoding works on blocks of whole lines that fit the first cache, in three grades of care: a block is decoded as if
-nothing were special and then checked, for controls and invalid octets that were not there before; the lines of a block
-that fails are treated so one by one; and a line that fails is decoded character by character.
+Decoding works on blocks of whole lines that fit the first cache. A block is decoded as if nothing were special and then
+checked, for controls and invalid octets that were not there before. A block that fails is tried again in smaller
+blocks, and those that fail line by line; a line that fails is decoded character by character.
 """
 from libc.string cimport memchr
 
@@ -17,7 +17,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 
 
 cdef enum:
-    BLOCK = 8192
+    BLOCK = 8192            # octets that are tried at once,
+    SMALL_BLOCK = 1024      # and after that
 
 # Every octet but the controls of ASCII.
 cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
@@ -41,6 +42,9 @@ cdef size_t decode_quickly(const uint8_t *src, size_t n, const Careful *how, uin
     cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
     if how.policy != KEEP and memchr(dst, c'%', size) != NULL:
         return UC_FULL      # perhaps a malformed triplet
+    if size == n:
+        # Nothing was decoded, and what was there before is not the decoder's affair.
+        return size if how.policy == KEEP or not how.utf8 or is_utf8(dst, size) else UC_FULL
     if how.utf8 and not is_utf8(dst, size):
         return UC_FULL
     # Decoding takes no control away: if there are as many as before, none has been added.
@@ -56,12 +60,12 @@ cdef size_t end_of_line(const uint8_t *src, size_t start, size_t n) noexcept nog
     return n if newline == NULL else newline - src + 1
 
 
-cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n, size_t block) noexcept nogil:
     """Where the last line ends that fits into a block; the end of the first one if it does not."""
     cdef size_t end
-    if n - start <= BLOCK:
+    if n - start <= block:
         return n
-    end = start + BLOCK
+    end = start + block
     while end > start:
         if src[end - 1] == c'\n':
             return end
@@ -69,32 +73,21 @@ cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n) noexcept no
     return end_of_line(src, start, n)
 
 
-cdef size_t decode_block(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
+cdef size_t decode_blocks(const uint8_t *src, size_t n, Careful *how, uint8_t *dst, size_t block) noexcept nogil:
+    """Decode lines in blocks of that size (0: of one line), and those that fail in smaller ones."""
     cdef size_t start = 0, end, size, o = 0
-    size = decode_quickly(src, n, how, dst)
-    if size != UC_FULL:
-        return size
     while start < n:
-        end = end_of_line(src, start, n)
+        end = end_of_block(src, start, n, block) if block else end_of_line(src, start, n)
         size = decode_quickly(src + start, end - start, how, dst + o)
         if size == UC_FULL:
-            size = decode_carefully(src + start, end - start, how, dst + o)
+            if block:
+                size = decode_blocks(src + start, end - start, how, dst + o, SMALL_BLOCK if block == BLOCK else 0)
+            else:
+                size = decode_carefully(src + start, end - start, how, dst + o)
             if how.fault != NO_FAULT:
                 how.position += start
                 return 0
-        start = end
         o += size
-    return o
-
-
-cdef size_t decode_all(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
-    cdef size_t start = 0, end, o = 0
-    while start < n:
-        end = end_of_block(src, start, n)
-        o += decode_block(src + start, end - start, how, dst + o)
-        if how.fault != NO_FAULT:
-            how.position += start
-            return 0
         start = end
     return o
 
@@ -138,7 +131,7 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
             if target.len // (3 if how.policy == REPLACE else 1) < source.len:
                 raise ValueError(f"dst is too small: {target.len} octets")
             with nogil:
-                written = decode_all(<const uint8_t *>source.buf, source.len, &how, <uint8_t *>target.buf)
+                written = decode_blocks(<const uint8_t *>source.buf, source.len, &how, <uint8_t *>target.buf, BLOCK)
         finally:
             PyBuffer_Release(&target)
         if how.fault != NO_FAULT:

@@ -49,24 +49,50 @@ cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogi
     return 0x80 <= octet <= 0xBF
 
 
+# A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
+# follows each state, six bits a state, so that one shift by the state brings its successor to the low end.
+cdef enum State:
+    DONE = 0, WRONG = 6, ONE_MORE = 12, TWO_MORE = 18, THREE_MORE = 24, AFTER_E0 = 30, AFTER_ED = 36, AFTER_F0 = 42, AFTER_F4 = 48
+cdef uint64_t successors[256]
+
+
+cdef uint64_t successor(int state, uint8_t octet):
+    cdef int length = sequence_length(octet)
+    if state == DONE:
+        if octet in (0xE0, 0xED, 0xF0, 0xF4):
+            return {0xE0: AFTER_E0, 0xED: AFTER_ED, 0xF0: AFTER_F0, 0xF4: AFTER_F4}[octet]
+        return [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE][length]
+    if state == WRONG or not continues({AFTER_E0: 0xE0, AFTER_ED: 0xED, AFTER_F0: 0xF0, AFTER_F4: 0xF4}.get(state, 0), 1, octet):
+        return WRONG
+    if state == ONE_MORE:
+        return DONE
+    return TWO_MORE if state in (THREE_MORE, AFTER_F0, AFTER_F4) else ONE_MORE
+
+
+cdef int octet, state
+for octet in range(256):
+    for state in range(DONE, AFTER_F4 + 1, 6):
+        successors[octet] |= successor(state, octet) << state
+
+cdef ByteSet ASCII = ByteSet(range(0x80))
+
+
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
-    cdef size_t i = 0
-    cdef uint64_t eight
-    cdef int length, k
+    cdef size_t i = kernels.span(src, n, &ASCII.set), stop
+    cdef uint64_t first, second, state = DONE
     while i < n:
-        if n - i >= 8:
-            memcpy(&eight, src + i, 8)
-            if not eight & <uint64_t>0x8080808080808080:
-                i += 8
+        stop = n
+        if n - i >= 16:
+            stop = i + 16
+            memcpy(&first, src + i, 8)
+            memcpy(&second, src + i + 8, 8)
+            if state == DONE and not (first | second) & <uint64_t>0x8080808080808080:
+                i = stop
                 continue
-        length = sequence_length(src[i])
-        if length == 0 or <size_t>length > n - i:
-            return False
-        for k in range(1, length):
-            if not continues(src[i], k, src[i + k]):
-                return False
-        i += length
-    return True
+        while i < stop:
+            state = successors[src[i]] >> state & 63
+            i += 1
+    return state == DONE
 
 
 cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
