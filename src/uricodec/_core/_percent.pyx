@@ -384,7 +384,8 @@ def unquote(string, encoding='utf-8', errors='replace'):
     if type(string) is str:
         if is_default(encoding, "utf-8") and is_default(errors, "replace") or "%" not in <str>string:
             return unquote_text(<str>string, False)
-    elif type(string) is bytes and encoding == "utf-8" and type(encoding) is str and errors == "replace" and type(errors) is str:
+    elif (type(string) is bytes and type(encoding) is str and type(errors) is str
+            and encoding == "utf-8" and errors == "replace"):
         return decode_text(<const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string), False)
     return stdlib().unquote(string, encoding, errors)
 
