@@ -209,8 +209,8 @@ cdef object join(str base, str url, bint fragments):
         return None
     if u.netloc < 0 and u.path == u.end:
         return None                     # nothing, or nothing but a scheme
-    if u.params or b.params and u.path == u.path_end:
-        return None                     # empty parameters are kept or not, and may stand between dots
+    if u.params or b.params and (u.path == u.path_end or b.netloc < 0):
+        return None                     # parameters belong to the path or not: "..;a", ";a", "a;"
     if not KEEPS_EMPTY:
         if b.query == b.query_end:
             b.query = -1
