@@ -49,12 +49,13 @@ def clean(rng):
     return "".join(rng.choices(string.ascii_letters + string.digits + "-._", k=50))
 
 
-def english(rng):
-    """61 characters, 12 of which are escaped: spaces, and a few of '?' and ':'."""
+def english(rng, marks="?:"):
+    """61 characters, 12 of which are escaped: spaces, and one or more of the marks."""
     while True:
-        words = [rng.choice(WORDS) + rng.choice(("", "", "", "", "?", ":")) for _ in range(20)]
+        words = [rng.choice(WORDS) + rng.choice(("", "", "", "", *marks)) for _ in range(20)]
         text = " ".join(words)[:61]
-        if text[-1] != " " and sum(not char.isalpha() for char in text) == 12 > text.count(" "):
+        others = sum(not char.isalpha() for char in text)
+        if text[-1] != " " and others == 12 and (not marks or text.count(" ") < 12):
             return text
 
 
@@ -63,14 +64,21 @@ def cjk(rng):
     return "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(20))
 
 
+def field(rng):
+    """A name and its value: 25 octets on average, a triplet in every fifth, as in real queries."""
+    number = f"{rng.getrandbits(rng.choice((16, 32, 128))):x}"
+    forms = "{}", "{}-{}", "{}_{}_{}", "{}+{}", "https%3A%2F%2F{}.org%2F{}", "caf%C3%A9+{}", *[number] * 4
+    value = rng.choice(forms).format(*rng.choices(WORDS, k=3))
+    return f"{rng.choice(WORDS)}{rng.choice(('', '_id', '_type'))}={value}"
+
+
 def query(rng, size):
-    """A query string of `size` octets: a few triplets and '+' in it, and a long number at its end."""
-    fields = []
-    while len("&".join(fields)) < size - 32:
-        value = rng.choice(("{}", "{}+{}", "%22{}%22", "{}%2F{}", "caf%C3%A9+{}", str(rng.randrange(10**6))))
-        fields.append(f"{rng.choice(WORDS)}={value.format(*rng.choices(WORDS, k=2))}")
-    text = "&".join([*fields, "id="])
-    return text + "".join(rng.choices(string.digits, k=size - len(text)))
+    """A query string of `size` octets."""
+    while True:
+        text = "&".join([field(rng) for _ in range(size // 8)])[:size]
+        last = text.rpartition("=")[2]
+        if last and "&" not in last and "%" not in text[-2:]:
+            return text
 
 
 def url(rng):
@@ -85,8 +93,8 @@ def url(rng):
 
 def reference(rng):
     """What stands in a link, beside the address of its page."""
-    form = rng.choice(("../{}", "../../{}/{}", "/{}/{}.css", "{}.html", "./{}", "?{}={}", "#{}", "https://cdn.{}.org/{}"))
-    return url(rng).partition("?")[0], form.format(*rng.choices(WORDS, k=2))
+    forms = "../{}", "../../{}/{}", "/{}/{}.css", "{}.html", "./{}", "?{}={}", "#{}", "https://cdn.{}.org/{}"
+    return url(rng).partition("?")[0], rng.choice(forms).format(*rng.choices(WORDS, k=2))
 
 
 def pairs(rng, text):
@@ -172,11 +180,12 @@ LIBRARIES = {
 
 
 def cases(inputs, libraries=LIBRARIES):
-    """(function, kind, library) of every row, the libraries of a row one after another."""
+    """(function, kind, library) of every measurement; urllib.parse is a part of each."""
     return [
         (function, kind, library)
         for function, kinds in inputs.items()
         for kind, args in kinds.items()
         if any(args)
         for library in libraries[function]
+        if library != "urllib.parse"
     ]

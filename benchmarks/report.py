@@ -12,28 +12,31 @@ def digits(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def figure(row):
-    """Nanoseconds per call, or gigabytes of input in a second; and how many times faster than urllib.parse."""
-    info, seconds = row["extra_info"], row["stats"]["median"]
-    value = info["bytes"] / seconds / 1e9 if "bytes" in info else seconds / info["n"] * 1e9
-    if info["library"] in ("urllib.parse", "memcpy"):
-        return digits(value)
-    return f"{digits(value)} ({digits(info['reference'] / seconds)}x)"
+def figure(info, seconds):
+    """Nanoseconds per call, or gigabytes of input in a second."""
+    return digits(info["bytes"] / seconds / 1e9 if "bytes" in info else seconds / info["n"] * 1e9)
 
 
 def table(rows):
-    """One line per function and kind of input, one column per library."""
-    lines, libraries = {}, {}
+    """One line per function and kind of input, one column per library; urllib.parse as it ran beside uricodec."""
+    lines, libraries = {}, {"urllib.parse": None, "uricodec": None}
     for row in rows:
-        info = row["extra_info"]
-        libraries[info["library"]] = None
-        lines.setdefault((info["function"], info["kind"]), {})[info["library"]] = row
+        info, seconds = row["extra_info"], row["stats"]["median"]
+        function, kind, library, correct = (info[key] for key in ("function", "kind", "library", "correct"))
+        libraries[library] = None
+        cells, differ = lines.setdefault((function, kind), ({}, []))
+        cells[library] = figure(info, seconds)
+        if correct is not None:
+            cells[library] += f" ({digits(info['reference'] / seconds)}x)"
+        if correct is False:
+            differ.append(library)
+        if library == "uricodec":
+            cells["urllib.parse"] = figure(info, info["reference"])
     yield ["function", "input", *libraries, "output checked"]
     yield ["---", "---", *["---:"] * len(libraries), "---"]
-    for (function, kind), cells in lines.items():
-        differ = [library for library, row in cells.items() if row["extra_info"]["correct"] is False]
-        texts = [figure(cells[library]) if library in cells else "" for library in libraries]
-        yield [function, kind, *texts, f"differs: {', '.join(differ)}" if differ else "yes"]
+    for (function, kind), (cells, differ) in lines.items():
+        checked = f"differs: {', '.join(differ)}" if differ else "yes"
+        yield [function, kind, *(cells.get(library, "") for library in libraries), checked]
 
 
 def main(path):
@@ -41,7 +44,7 @@ def main(path):
     machine = run["machine_info"]
     print(machine.get("cpu", {}).get("brand_raw", machine["machine"]), machine["system"], sep=", ", end="; ")
     print(*(f"{name} {version}" for name, version in machine["measured"].items()), sep=", ", end=".\n")
-    for unit, of_buffers in ("Nanoseconds per call", False), ("GB/s of input", True):
+    for unit, of_buffers in ("Nanoseconds of processor time per call", False), ("GB/s of input", True):
         rows = [row for row in run["benchmarks"] if ("bytes" in row["extra_info"]) == of_buffers]
         if rows:
             print("", f"{unit} (times faster than urllib.parse), medians:", "", sep="\n")
