@@ -1,0 +1,84 @@
+"""How a benchmark is made: one library, one function, one kind of input, beside urllib.parse.
+
+A round is one pass over all inputs; before each, urllib.parse makes a pass of its own, so that what disturbs the
+machine disturbs both. Time is that of the processor: on a busy machine the clock on the wall would favour short rounds,
+which are over before another process comes in between. `extra_info` has the calls in a round (n), the median of
+urllib.parse's passes (reference, in seconds), and whether the output was urllib.parse's (correct). A benchmark fails
+if that of uricodec was not.
+
+    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+"""
+
+import platform
+import sys
+from collections import deque
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import pytest
+import uritools
+import yarl
+
+import uricodec
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `data`
+
+SECONDS = 0.4  # of urllib.parse, in a row
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.benchmark(timer=process_time))
+
+
+def consume(call, columns):
+    deque(map(call, *columns), maxlen=0)
+
+
+def timed(call, columns):
+    start = process_time()
+    consume(call, columns)
+    return process_time() - start
+
+
+@pytest.fixture
+def measure(benchmark):
+    def run(function, kind, library, columns, libraries):
+        stdlib, tested = libraries["urllib.parse"], libraries[library]
+        arguments = tested.arguments(columns)
+        start = process_time()
+        expected = list(map(stdlib.call, *columns))
+        rounds = min(100, max(5, round(SECONDS / (process_time() - start))))
+        correct = None
+        if tested.result is not None:
+            correct = list(map(tested.result, map(tested.call, *arguments))) == expected
+        times = []
+        benchmark.group = f"{function}, {kind}"
+        benchmark.pedantic(
+            consume,
+            (tested.call, arguments),
+            setup=lambda: times.append(timed(stdlib.call, columns)),
+            rounds=rounds,
+            warmup_rounds=1,
+        )
+        benchmark.extra_info |= {
+            "function": function,
+            "kind": kind,
+            "library": library,
+            "n": len(columns[0]),
+            "reference": median(times),
+            "correct": correct,
+        }
+        assert correct or not library.startswith("uricodec")
+
+    return run
+
+
+def pytest_benchmark_update_machine_info(machine_info):
+    machine_info["measured"] = {
+        "uricodec": f"{uricodec.__version__} (tier {uricodec.cpu_tier()})",
+        "urllib.parse": f"of Python {platform.python_version()}",
+        "yarl": yarl.__version__,
+        "uritools": uritools.__version__,
+    }

@@ -1,0 +1,191 @@
+"""The inputs and the libraries of the benchmarks.
+
+Inputs are made here, the same in every run. If URICODEC_CORPORA names a folder of real data (titles, URLs, query
+strings; the names of the files are in `test_*.py`), rows for it are added.
+
+    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+"""
+
+import os
+import random
+import string
+import urllib.parse
+from collections.abc import Callable
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+import uritools
+from yarl import URL
+from yarl._parse import query_to_pairs, split_url, unsplit_result
+from yarl._query import get_str_query
+from yarl._quoters import UNQUOTER_PLUS
+from yarl._quoting_c import _Quoter, _Unquoter
+
+import uricodec.parse
+
+COUNT = 2000  # distinct inputs in a row: more than any cache of results holds
+CORPORA = os.environ.get("URICODEC_CORPORA")
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+WORDS = (  # noqa: SIM905
+    "the of and to in is for on with at by from have this that they which were time year people way day man thing "
+    "world life hand part child eye place work week case point company number group problem fact good new first last"
+).split()
+
+
+def many(make, *args, count=COUNT):
+    """Distinct results of make(rng, *args), the same in every run."""
+    rng = random.Random(make.__name__)
+    found = {}
+    while len(found) < count:
+        found[make(rng, *args)] = None
+    return list(found)
+
+
+def clean(rng):
+    """50 unreserved characters."""
+    return "".join(rng.choices(string.ascii_letters + string.digits + "-._", k=50))
+
+
+def english(rng, marks="?:"):
+    """61 characters, 12 of which are escaped: spaces, and one or more of the marks."""
+    while True:
+        words = [rng.choice(WORDS) + rng.choice(("", "", "", "", *marks)) for _ in range(20)]
+        text = " ".join(words)[:61]
+        others = sum(not char.isalpha() for char in text)
+        if text[-1] != " " and others == 12 and (not marks or text.count(" ") < 12):
+            return text
+
+
+def cjk(rng):
+    """20 ideographs: 60 octets of UTF-8."""
+    return "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(20))
+
+
+def field(rng):
+    """A name and its value: 22 octets and 0.6 triplets on average (25 and 0.6 in real queries)."""
+    number = f"{rng.getrandbits(rng.choice((16, 32, 128))):x}"
+    forms = "{}", "{}-{}", "{}_{}_{}", "{}+{}", "https%3A%2F%2F{}.org%2F{}", "caf%C3%A9+{}", *[number] * 4
+    value = rng.choice(forms).format(*rng.choices(WORDS, k=3))
+    return f"{rng.choice(WORDS)}{rng.choice(('', '_id', '_type'))}={value}"
+
+
+def query(rng, size):
+    """A query string of `size` octets."""
+    while True:
+        text = "&".join([field(rng) for _ in range(size // 8)])[:size]
+        last = text.rpartition("=")[2]
+        if last and "&" not in last and "%" not in text[-2:]:
+            return text
+
+
+def url(rng):
+    """A web address: most have a query, some a fragment."""
+    host = f"{rng.choice(('www', 'docs', 'cdn'))}.{rng.choice(WORDS)}-{rng.choice(WORDS)}.{rng.choice(('com', 'org'))}"
+    path = "/".join(rng.choices(WORDS, k=rng.randint(1, 5)))
+    text = f"{rng.choice(('http', 'https', 'https'))}://{host}/{path}{rng.choice(('', '/', '.html', '%20x'))}"
+    if rng.random() < 0.6:
+        text += f"?{rng.choice(WORDS)}={rng.choice(WORDS)}&id={rng.randrange(10**6)}"
+    return text + (f"#{rng.choice(WORDS)}" if rng.random() < 0.2 else "")
+
+
+def reference(rng):
+    """What stands in a link, beside the address of its page."""
+    forms = "../{}", "../../{}/{}", "/{}/{}.css", "{}.html", "./{}", "?{}={}", "#{}", "https://cdn.{}.org/{}"
+    return url(rng).partition("?")[0], rng.choice(forms).format(*rng.choices(WORDS, k=2))
+
+
+def pairs(rng, text):
+    """Four names and values."""
+    names = "q", "page", "lang", "sort by"
+    return tuple(zip(names, (text(rng), rng.randrange(1000), *rng.choices(WORDS, k=2)), strict=True))
+
+
+def real(name):
+    """COUNT distinct lines, taken evenly, of a file of real data; none without the folder."""
+    if CORPORA is None:
+        return []
+    text = Path(CORPORA, name).read_text("utf-8", errors="replace")
+    lines = list(dict.fromkeys(filter(None, text.split("\n"))))
+    return lines[:: max(1, len(lines) // COUNT)][:COUNT]
+
+
+def columns(rows):
+    """Lists of first, second ... arguments from a list of tuples of arguments."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+# --- libraries --------------------------------------------------------------------------------------------------------
+
+
+class Library(NamedTuple):
+    """A function to measure, how it takes urllib.parse's columns of arguments, and its result as urllib.parse gives it.
+
+    Only the call is timed. A result of None: there is nothing to compare.
+    """
+
+    call: Callable
+    arguments: Callable = list
+    result: Callable | None = lambda output: output
+
+
+def undefined(parts):
+    """Components as uritools has them: None where there is none."""
+    return [None if part == "" and i != 2 else part for i, part in enumerate(parts)]
+
+
+def defined(parts):
+    return tuple(part or "" for part in parts)
+
+
+# Every function of the drop-in, and what else does the same work, on most input at least.
+PEERS = {
+    "quote": {
+        "yarl": Library(_Quoter(safe="/", requote=False)),
+        "uritools": Library(uritools.uriencode, lambda args: [*args, repeat("/")], bytes.decode),
+    },
+    "quote_plus": {"yarl": Library(_Quoter(qs=True, requote=False))},
+    "quote_from_bytes": {"uritools": Library(uritools.uriencode, lambda args: [*args, repeat("/")], bytes.decode)},
+    "unquote": {
+        "yarl": Library(_Unquoter(replace_invalid=True)),
+        "uritools": Library(uritools.uridecode, lambda args: [*args, repeat("utf-8"), repeat("replace")]),
+    },
+    "unquote_plus": {"yarl": Library(UNQUOTER_PLUS)},
+    "unquote_to_bytes": {"uritools": Library(uritools.uridecode, lambda args: [*args, repeat(None)])},
+    "urlencode": {"yarl": Library(get_str_query)},
+    "parse_qsl": {"yarl": Library(query_to_pairs)},
+    "parse_qs": {},
+    "urlsplit": {"yarl": Library(split_url), "uritools": Library(uritools.urisplit, result=defined)},
+    "urlparse": {},
+    "urlunsplit": {
+        "yarl": Library(unsplit_result, lambda args: columns(args[0])),
+        "uritools": Library(uritools.uriunsplit, lambda args: [list(map(undefined, args[0]))]),
+    },
+    "urljoin": {
+        "yarl": Library(lambda base, ref: URL(base, encoded=True).join(URL(ref, encoded=True)), result=str),
+        "uritools": Library(uritools.urijoin),
+    },
+    "urldefrag": {"uritools": Library(uritools.uridefrag, result=defined)},
+}
+LIBRARIES = {
+    name: {
+        "urllib.parse": Library(getattr(urllib.parse, name)),
+        "uricodec": Library(getattr(uricodec.parse, name)),
+        **peers,
+    }
+    for name, peers in PEERS.items()
+}
+
+
+def cases(inputs, libraries=LIBRARIES):
+    """(function, kind, library) of every measurement; urllib.parse is a part of each."""
+    return [
+        (function, kind, library)
+        for function, kinds in inputs.items()
+        for kind, args in kinds.items()
+        if any(args)
+        for library in libraries[function]
+        if library != "urllib.parse"
+    ]
