@@ -1,6 +1,6 @@
 """The kernel table and ByteSet, for the loops that use them."""
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "simd/kernels.h" nogil:
@@ -14,6 +14,7 @@ cdef extern from "simd/kernels.h" nogil:
     ctypedef struct uc_kernels:
         size_t (*span)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
         size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
+        void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil
         size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil
         size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil
 
@@ -26,6 +27,10 @@ cdef extern from "simd/kernels.h" nogil:
     const uc_tier *uc_tiers
     const size_t uc_tier_count
     uint32_t uc_cpu_features()
+
+
+cdef extern from "simd/target.h" nogil:
+    int uc_lowest_bit(uint64_t word)
 
 
 # The kernels in use. Loops call through this, so that one assignment changes the tier of all of them.

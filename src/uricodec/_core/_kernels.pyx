@@ -20,6 +20,8 @@ cdef void lay(uc_kernels *over, const uc_kernels *row) noexcept:
         over.span = row.span
     if row.count_outside != NULL:
         over.count_outside = row.count_outside
+    if row.mark_outside != NULL:
+        over.mark_outside = row.mark_outside
     if row.encode != NULL:
         over.encode = row.encode
     if row.decode != NULL:
@@ -231,14 +233,14 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
     """Run one kernel of the tier in use on buffers. For tests: everything else calls kernels through their loops.
 
     Args:
-        name (str): "span", "count_outside", "encode" or "decode", as in simd/kernels.h.
+        name (str): "span", "count_outside", "mark_outside", "encode" or "decode", as in simd/kernels.h.
         src (bytes-like): The input.
-        dst (bytes-like | None): The output of "encode" and "decode", writable.
+        dst (bytes-like | None): The output of the last three, writable; for "mark_outside" it holds whole words.
         octets (ByteSet): The set of all but "decode".
         plus (bool): Of "encode" and "decode".
 
     Returns:
-        int: What the kernel returns; -1 for an output that is too small.
+        int: What the kernel returns (0 if nothing); -1 for an output that is too small.
 
     >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
     3
@@ -258,6 +260,10 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
                 result = kernels.span(s, n, set)
             elif name == "count_outside":
                 result = kernels.count_outside(s, n, set)
+            elif name == "mark_outside":
+                result = UC_FULL if cap // 8 < (n + 63) // 64 else 0
+                if result == 0:
+                    kernels.mark_outside(s, n, set, <uint64_t *>d)
             elif name == "encode":
                 result = kernels.encode(s, n, set, plus, d, cap)
             elif name == "decode":
@@ -271,8 +277,18 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
     return -1 if result == UC_FULL else result
 
 
+cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if i % 64 == 0:
+            bits[i // 64] = 0
+        if not set.member[src[i]]:
+            bits[i // 64] |= <uint64_t>1 << i % 64
+
+
 cdef uc_kernels loops
 loops.span = span
+loops.mark_outside = mark_outside
 loops.count_outside = count_outside
 provide(&loops)
 cdef size_t row

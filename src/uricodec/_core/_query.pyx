@@ -3,10 +3,12 @@
 The fast paths take a str (no subclass) in UTF-8 with a separator of one ASCII character, and pairs of str, bytes, int,
 float, bool or None; everything else, and every error, is the stdlib's own function.
 """
-from uricodec._core._kernels cimport ByteSet, kernels, uc_set
+from uricodec._core._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
 from uricodec._core._percent cimport decode_text, quote_set, stdlib
 from uricodec._core._text cimport *
 from uricodec._core import _percent
+
+from libc.stdint cimport uint64_t
 
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Next
@@ -39,39 +41,72 @@ cdef inline int put(object result, bint grouped, str name, str value) except -1:
     return 0
 
 
+# What a parser has to look at: the '=' and, in what it decodes, '%' and '+'; and the separator, which is nearly always '&'.
+cdef ByteSet NO_MARK = ~ByteSet("=%+")
+cdef ByteSet NO_MARK_OR_AMPERSAND = NO_MARK - "&"
+
+cdef enum:
+    WINDOW = 1024       # octets that are marked at once,
+    WORDS = 16          # and the words of their marks
+
+
+# A field that is being read.
+cdef struct Field:
+    const uint8_t *name
+    const uint8_t *value    # NULL before the first '='
+    bint name_work          # something to decode
+    bint value_work
+
+
+cdef inline bint end_field(object result, bint grouped, const Field *field, const uint8_t *end, bint keep_blank,
+                           bint strict) except -1:
+    """Puts a field into the result, if it counts; False where strict parsing must fail."""
+    cdef str name
+    if field.value == NULL:
+        if keep_blank and field.name != end and not strict:
+            put(result, grouped, decode_field(field.name, end - field.name, field.name_work), "")
+        return not strict
+    if keep_blank or field.value != end:
+        name = decode_field(field.name, field.value - 1 - field.name, field.name_work)
+        put(result, grouped, name, decode_field(field.value, end - field.value, field.value_work))
+    return True
+
+
 cdef object parse_ascii(str text, uint8_t separator, bint keep_blank, bint strict, bint grouped):
     """The fields of a str of ASCII; None where strict parsing must fail."""
-    cdef const uint8_t *at = <const uint8_t *>PyUnicode_DATA(text)
-    cdef const uint8_t *end = at + PyUnicode_GET_LENGTH(text)
-    cdef const uint8_t *name
-    cdef const uint8_t *value
+    cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
+    cdef const uint8_t *at
+    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text), start, size, word
+    cdef uint64_t marks[WORDS]
+    cdef uint64_t bits
+    cdef uc_set set
+    cdef const uc_set *plain = &NO_MARK_OR_AMPERSAND.set
+    cdef Field field = [src, NULL, False, False]
     cdef object result = {} if grouped else []
-    cdef bint name_work, value_work     # a '%' or a '+' to decode
-    cdef str decoded
-    while True:
-        # Names and values are short: octet by octet is the fast way to find their ends.
-        name, value = at, NULL
-        name_work = value_work = False
-        while at < end and at[0] != separator and at[0] != c'=':
-            name_work |= at[0] == c'%' or at[0] == c'+'
-            at += 1
-        if at < end and at[0] != separator:
-            at += 1
-            value = at
-            while at < end and at[0] != separator:
-                value_work |= at[0] == c'%' or at[0] == c'+'
-                at += 1
-        if value == NULL:
-            if strict:
-                return None
-            if keep_blank and name != at:
-                put(result, grouped, decode_field(name, at - name, name_work), "")
-        elif keep_blank or value != at:
-            decoded = decode_field(name, value - 1 - name, name_work)
-            put(result, grouped, decoded, decode_field(value, at - value, value_work))
-        if at == end:
-            return result
-        at += 1
+    if separator != c'&':
+        set = NO_MARK.set
+        remove_octet(&set, separator)
+        plain = &set
+    for start in range(0, n, WINDOW):
+        size = min(n - start, <size_t>WINDOW)
+        kernels.mark_outside(src + start, size, plain, marks)
+        for word in range((size + 63) // 64):
+            bits = marks[word]
+            while bits:
+                at = src + start + 64 * word + uc_lowest_bit(bits)
+                bits &= bits - 1
+                if at[0] == separator:
+                    if not end_field(result, grouped, &field, at, keep_blank, strict):
+                        return None
+                    field = [at + 1, NULL, False, False]
+                elif at[0] != c'=':
+                    if field.value == NULL:
+                        field.name_work = True
+                    else:
+                        field.value_work = True
+                elif field.value == NULL:
+                    field.value = at + 1
+    return result if end_field(result, grouped, &field, src + n, keep_blank, strict) else None
 
 
 cdef object parse_text(str text, str separator, bint keep_blank, bint strict, bint grouped):

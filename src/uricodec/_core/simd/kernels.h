@@ -29,6 +29,10 @@ typedef struct uc_kernels {
     /* How many octets of src are not in set. */
     size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set);
 
+    /* Sets bit i % 64 of bits[i / 64] for every octet src[i] that is not in set, and clears the others; bits has
+     * (n + 63) / 64 words. */
+    void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits);
+
     /* Percent-encode (RFC 3986 section 2.1): octets in safe are copied, the others become %HH in upper case. With plus,
      * a space that is in safe becomes '+'. Returns the octets written, or UC_FULL. */
     size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap);

@@ -1,4 +1,4 @@
-/* What differs between compilers: how a function is allowed to use an instruction set, and how it is forced inline. */
+/* What differs between compilers: how a function may use an instruction set, is forced inline, and counts zeros. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
@@ -6,12 +6,21 @@
 #define UC_X86 1
 #endif
 
+/* uc_lowest_bit: the number of the lowest bit of a word that is not 0. */
 #if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
 #define UC_INLINE static __forceinline
 #define UC_TARGET(features)
+static __forceinline int uc_lowest_bit(unsigned long long word) {
+    unsigned long low;
+    if (_BitScanForward(&low, (unsigned long)word)) return (int)low;
+    _BitScanForward(&low, (unsigned long)(word >> 32));
+    return (int)low + 32;
+}
 #else
 #define UC_INLINE static inline __attribute__((always_inline))
 #define UC_TARGET(features) __attribute__((target(features)))
+static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif
 
 #endif

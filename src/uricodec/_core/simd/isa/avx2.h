@@ -113,6 +113,22 @@ AVX2 static size_t avx2_count_outside(const uint8_t *src, size_t n, const uc_set
     return count;
 }
 
+AVX2 static void avx2_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
+    const avx2_set s = avx2_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64)
+        bits[i / 64] = outside(load32(src + i), &s) | (uint64_t)outside(load32(src + i + 32), &s) << 32;
+    if (i < n) {
+        uint64_t *last = bits + i / 64;
+        *last = 0;
+        if (n - i >= 32) {
+            *last = outside(load32(src + i), &s);
+            i += 32;
+        }
+        if (i < n) *last |= (uint64_t)(outside(load_part(src + i, n - i), &s) & first_bits(n - i)) << i % 64;
+    }
+}
+
 /* --- encode --------------------------------------------------------------------------------------------------------- */
 
 static uint8_t avx2_groups[16][16]; /* row k: the shuffle of a group whose octets to escape are the bits of k */
@@ -340,7 +356,7 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     return o;
 }
 
-static const uc_kernels uc_avx2 = {avx2_span, avx2_count_outside, avx2_encode, avx2_decode};
+static const uc_kernels uc_avx2 = {avx2_span, avx2_count_outside, avx2_mark_outside, avx2_encode, avx2_decode};
 
 #undef AVX2
 #undef AVX2_INLINE
