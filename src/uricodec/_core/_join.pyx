@@ -193,7 +193,7 @@ cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, con
     return dst if dst != start else put(dst, b"/", 1)
 
 
-cdef object join(str base, str url, bint fragments):
+cdef object join(str base, str url):
     """The URL that `url` means beside `base`; None where Python versions differ, and for what is not plain ASCII."""
     cdef Parts b, u
     cdef uint8_t room[1024]
@@ -205,7 +205,7 @@ cdef object join(str base, str url, bint fragments):
     cdef Py_ssize_t size
     PyUnicode_READY(base)
     PyUnicode_READY(url)
-    if not (PyUnicode_IS_ASCII(base) and PyUnicode_IS_ASCII(url) and find(base, fragments, &b) and find(url, fragments, &u)):
+    if not (PyUnicode_IS_ASCII(base) and PyUnicode_IS_ASCII(url) and find(base, True, &b) and find(url, True, &u)):
         return None
     if u.netloc < 0 and u.path == u.end:
         return None                     # nothing, or nothing but a scheme
@@ -333,12 +333,12 @@ def urljoin(base, url, allow_fragments=True):
     >>> urljoin("http://example.com/a/b/c", "../d?e")
     'http://example.com/a/d?e'
     """
-    if type(base) is str and type(url) is str and type(allow_fragments) is bool:
+    if type(base) is str and type(url) is str and allow_fragments is True:
         if not base:
             return url
         if not url:
             return base
-        result = join(<str>base, <str>url, allow_fragments)
+        result = join(<str>base, <str>url)
         if result is not None:
             return result
     return stdlib().urljoin(base, url, allow_fragments)

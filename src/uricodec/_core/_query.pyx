@@ -282,7 +282,8 @@ cdef bint put_pair(Text *text, object key, object value, bint doseq, const uc_se
         for element in value:
             if not put_pair(text, key, element, False, safe, plus):
                 return False
-        return is_scalar(key)   # even if there was no element
+        # Even if there was no element, the stdlib looks at the key, which may be an error.
+        return len(value) > 0 or type(key) is bytes or type(key) is str and PyUnicode_IS_ASCII(key)
     if not is_scalar(key) or not is_scalar(value):
         return False
     if text.size:

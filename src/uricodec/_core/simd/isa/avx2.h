@@ -216,7 +216,7 @@ AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
 
 AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
     const avx2_set s = avx2_load_set(safe);
-    const __m256i space = _mm256_set1_epi8(' '), space_to = _mm256_set1_epi8(plus ? '+' - ' ' : 0);
+    const __m256i space = _mm256_set1_epi8(' '), space_to = _mm256_set1_epi8(plus && safe->member[' '] ? '+' - ' ' : 0);
     size_t i = 0, o = 0;
     while (n - i >= 32 && cap - o >= ENCODED_BLOCK) {
         __m256i v = load32(src + i);
