@@ -179,7 +179,7 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     cdef Py_buffer view
     cdef object result
     if isinstance(data, str):
-        if not utf8_octets(data, &octets, room):
+        if not utf8_octets(data if type(data) is str else str.__str__(data), &octets, room):
             position = next(i for i, c in enumerate(data) if "\ud800" <= c <= "\udfff")
             raise UriError("lone surrogate", data, position)
         try:
