@@ -330,7 +330,8 @@ def percent_decode(data, plus=False, invalid="keep"):
         result = decode_buffer(data, &how)
     if how.fault != NO_FAULT:
         raise_fault(data, &how)
-    return result
+    # What has a '%' may still have nothing to decode.
+    return data if (type(data) is str or type(data) is bytes) and result == data else result
 
 
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil:
