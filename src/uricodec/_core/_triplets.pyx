@@ -400,14 +400,16 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
     cdef bytes plain
     add_octet(&set, c'%')
     if policy != KEEP:
-        # Surrogates are let through here, to be reported where the others are.
-        plain = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(memoryview(data))
+        try:
+            plain = str.encode(data) if isinstance(data, str) else bytes(memoryview(data))
+        except UnicodeEncodeError as error:
+            raise UriError("lone surrogate", data, error.start) from None
         src, n = <const uint8_t *>PyBytes_AS_STRING(plain), <size_t>len(plain)
         count = count_malformed(src, n, &fault.position)
         if count and policy == FAIL:
             fault.fault = MALFORMED
             if isinstance(data, str):
-                fault.position = len(plain[:fault.position].decode("utf-8", "surrogatepass"))
+                fault.position = len(plain[:fault.position].decode())
             raise_fault(data, &fault)
         if count:
             dst = allocate(encoded_size(n, count))
@@ -415,7 +417,7 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
                 plain = PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>escape_malformed(src, n, dst))
             finally:
                 PyMem_RawFree(dst)
-            data = plain.decode("utf-8", "surrogatepass") if isinstance(data, str) else plain
+            data = plain.decode() if isinstance(data, str) else plain
     return encode_data(data, &set, False, octets.ascii)
 
 
