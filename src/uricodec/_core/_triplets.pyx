@@ -365,6 +365,33 @@ cdef size_t escape_malformed(const uint8_t *src, size_t n, uint8_t *dst) noexcep
     return o
 
 
+cdef bint has_hex_digits(const uc_set *set) noexcept nogil:
+    cdef uint8_t digit
+    for digit in b"0123456789ABCDEFabcdef":
+        if not set.member[digit]:
+            return False
+    return True
+
+
+cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
+    """encode_data for a set that lacks hexadecimal digits: those of triplets stay nevertheless."""
+    cdef bint text = isinstance(data, str)
+    cdef object percent = "%" if text else b"%"
+    cdef object digits = "0123456789ABCDEFabcdef" if text else b"0123456789ABCDEFabcdef"
+    cdef list parts = []
+    cdef Py_ssize_t position = 0, kept
+    for part in (data if text else bytes(memoryview(data))).split(percent):
+        # Behind a '%'; strip() leaves nothing of two digits.
+        kept = 2 if position and len(part) > 1 and not part[:2].strip(digits) else 0
+        try:
+            parts.append(part[:kept] + encode_data(part[kept:], safe, False, ascii))
+        except UriError as error:
+            raise UriError(error.reason, data, position + kept + error.position) from None
+        position += len(part) + 1
+    result = percent.join(parts)
+    return data if (type(data) is str or type(data) is bytes) and result == data else result
+
+
 def requote(data, safe=URI_CHARACTERS, invalid="keep"):
     """Percent-encode what is not encoded yet: existing triplets stay, so that doing it twice changes nothing.
 
@@ -418,6 +445,8 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
             finally:
                 PyMem_RawFree(dst)
             data = plain.decode() if isinstance(data, str) else plain
+    if not has_hex_digits(&set):
+        return encode_around_triplets(data, &set, octets.ascii)
     return encode_data(data, &set, False, octets.ascii)
 
 
