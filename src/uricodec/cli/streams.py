@@ -1,0 +1,395 @@
+"""What the commands read from and write to: chunks of whole lines, gzip (RFC 1952), whole files, the meter.
+
+A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
+front, and the next read goes behind it. So memory stays flat, and nothing is done in Python for a single line.
+"""
+
+import errno
+import os
+import sys
+from stat import S_IMODE, S_ISREG
+from time import monotonic
+
+# Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
+# four triplets.
+CHUNK = 256 * 1024
+COMPRESSED_CHUNK = 64 * 1024
+
+# Seconds before the meter appears, and between its changes.
+METER_DELAY = 0.5
+METER_PERIOD = 0.1
+
+
+class CommandError(Exception):
+    """A failure that ends the command: one line for the user.
+
+    Args:
+        message (str): The line, without "uricodec: ".
+        status (int): The exit status: 1 for invalid input, 3 for a failed file.
+
+    >>> CommandError("access.log: No such file or directory").status
+    3
+    """
+
+    def __init__(self, message, status=3):
+        super().__init__(message)
+        self.status = status
+
+
+def printable(name):
+    """A file's name, as a message may show it: control characters could do anything to a terminal."""
+    return name if name.isprintable() else repr(name)[1:-1]
+
+
+def failure(name, error):
+    return CommandError(f"{name}: {getattr(error, 'strerror', None) or error}")
+
+
+def binary(text_stream, name):
+    """The octets below sys.stdin or sys.stdout."""
+    if text_stream is None:
+        raise CommandError(f"{name}: closed")
+    return getattr(text_stream.buffer, "raw", text_stream.buffer)  # a stand-in (tests) may have no raw stream
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def unit_before(buffer, end):
+    """The octet that ends at `end`, itself or as a triplet, and where it starts."""
+    digits = buffer[end - 2 : end]
+    if end >= 3 and buffer[end - 3] == 0x25 and all(digit in b"0123456789ABCDEFabcdef" for digit in digits):
+        return int(digits, 16), end - 3
+    return buffer[end - 1], end - 1
+
+
+def safe_cut(buffer, end):
+    r"""Where to cut a line of which only buffer[:end] is known.
+
+    Not in a triplet, not in a character of UTF-8 (whose octets may be triplets), not between "\r" and "\n".
+
+    A character is a lead octet and up to three that continue it, and only the lead says how many. So the last octets
+    are looked at backwards: past those that continue, to the lead, which is cut off if it wants more than there are.
+
+    >>> safe_cut(b"ab%E2%82", 8), safe_cut(b"ab%E2%82%AC", 11), safe_cut(b"ab%E", 4)
+    (2, 11, 2)
+    """
+    if buffer[end - 1] == 0x0D:
+        return end - 1
+    percent = buffer.rfind(b"%", max(0, end - 2), end)
+    if percent >= 0:
+        end = percent
+    start = end
+    for have in range(1, 4):
+        if start == 0:
+            break
+        octet, start = unit_before(buffer, start)
+        if octet >= 0xC0:
+            wants = 2 if octet < 0xE0 else 3 if octet < 0xF0 else 4
+            return start if wants > have else end
+        if octet < 0x80:
+            break
+    return end
+
+
+class Input:
+    """An input by its name, "-" for standard input, as chunks of lines.
+
+    Args:
+        name (str): The path of a file, or "-".
+        meter (Meter): Is told how much has been read.
+
+    Raises:
+        CommandError: It cannot be opened or read.
+
+    >>> with Output(os.devnull) as output, Input("missing.txt", Meter([], output)) as source:
+    ...     pass
+    Traceback (most recent call last):
+    uricodec.cli.streams.CommandError: missing.txt: No such file or directory
+    """
+
+    def __init__(self, name, meter):
+        self.name = "<stdin>" if name == "-" else printable(name)
+        self._path = name
+        self._meter = meter
+
+    def __enter__(self):
+        if self._path == "-":
+            self._raw = binary(sys.stdin, self.name)
+        else:
+            try:
+                self._raw = open(self._path, "rb", buffering=0)
+            except (OSError, ValueError) as error:  # ValueError: a name with NUL
+                raise failure(self.name, error) from None
+        return self
+
+    def __exit__(self, *exception):
+        if self._path != "-":
+            self._raw.close()
+
+    def read_into(self, view):
+        """Read what there is, at most len(view) octets; 0 at the end."""
+        try:
+            while (size := self._raw.readinto(view)) is None:  # somebody made it non-blocking
+                from select import select  # noqa: PLC0415
+
+                select([self._raw], [], [])
+        except OSError as error:
+            raise failure(self.name, error) from None
+        self._meter.add(size)
+        return size
+
+    def chunks(self, buffer):
+        """Read the input chunk by chunk into the front of a buffer.
+
+        Args:
+            buffer (bytearray): Of at least 12 octets.
+
+        Yields:
+            int: The size of the next chunk: whole lines, the last one of the input, or a part of a line that is longer
+                than the buffer. It is there until the next one is asked for.
+        """
+        view = memoryview(buffer)
+        read_into = self.read_into
+        end = read_into(view)
+        if end == 1 and buffer[0] == 0x1F:
+            end += read_into(view[1:])
+        if buffer.startswith(b"\x1f\x8b", 0, end):
+            read_into = GzipReader(self.name, read_into, bytes(view[:end])).read_into
+            end = read_into(view)
+        new = 0  # where what has been read last starts
+        while end > new:
+            cut = buffer.rfind(b"\n", new, end) + 1
+            if not cut and end == len(buffer):
+                cut = safe_cut(buffer, end)
+            if cut:
+                yield cut
+                view[: end - cut] = view[cut:end]
+            new = end - cut
+            end = new + read_into(view[new:])
+        if end:
+            yield end
+
+
+class GzipReader:
+    """What the members of a gzip file hold, one after the other. Zeros may follow the last one, nothing else."""
+
+    def __init__(self, name, read_into, head):
+        import zlib  # noqa: PLC0415
+
+        self._zlib = zlib
+        self._name = name
+        self._read_into = read_into
+        self._buffer = memoryview(bytearray(COMPRESSED_CHUNK))
+        self._rest = head  # read, but not decompressed yet
+        self._member = zlib.decompressobj(wbits=31)
+
+    def read_into(self, view):
+        """Decompress at most len(view) octets; 0 at the end."""
+        while True:
+            try:
+                data = self._member.decompress(self._rest, len(view))
+            except self._zlib.error as error:
+                raise CommandError(f"{self._name}: damaged gzip data ({error})") from None
+            self._rest = self._member.unconsumed_tail
+            if self._member.eof:
+                if self._next_member():
+                    self._member = self._zlib.decompressobj(wbits=31)
+                elif not data:
+                    return 0
+            elif not data and not self._read():
+                raise CommandError(f"{self._name}: truncated gzip data")
+            if data:
+                view[: len(data)] = data
+                return len(data)
+
+    def _read(self):
+        self._rest = self._buffer[: self._read_into(self._buffer)]
+        return len(self._rest)
+
+    def _next_member(self):
+        self._rest = self._member.unused_data.lstrip(b"\0")
+        while not self._rest and self._read():
+            self._rest = bytes(self._rest).lstrip(b"\0")
+        return len(self._rest)
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def end_by_signal(number, _frame):
+    sys.exit(128 + number)
+
+
+def catch_signals():
+    """Make the signals that end the process raise SystemExit. Returns what they did before."""
+    import signal  # noqa: PLC0415
+
+    handlers = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        try:
+            if number and signal.getsignal(number) == signal.SIG_DFL:
+                handlers[number] = signal.signal(number, end_by_signal)
+        except ValueError:  # not the main thread
+            pass
+    return handlers
+
+
+class Output:
+    """Standard output, or a file that is there only when it is complete.
+
+    Such a file is written under another name in the same folder, and takes its place at the end of the with block; if
+    that ends by an exception (a signal that ends the process, too), the file goes and its place is untouched. A device
+    or a named pipe is written to as it is.
+
+    Args:
+        path (str | None): Of the file; None or "-" for standard output.
+
+    Attributes:
+        in_line (bool): Whether the last octet written was not a newline.
+
+    Raises:
+        CommandError: It cannot be opened or written.
+        BrokenPipeError: Nobody reads it any more.
+    """
+
+    def __init__(self, path=None):
+        self._path = None if path in (None, "-") else path
+        self.name = "<stdout>" if self._path is None else printable(path)
+        self.in_line = False
+        self._temporary = None
+        self._handlers = {}
+
+    def __enter__(self):
+        if self._path is None:
+            self._raw = binary(sys.stdout, self.name)
+            sys.stdout.flush()
+            return self
+        try:
+            self._open()
+        except (OSError, ValueError) as error:
+            raise failure(self.name, error) from None
+        return self
+
+    def isatty(self):
+        """Whether it goes to a terminal."""
+        return self._raw.isatty()
+
+    def _open(self):
+        path = os.path.realpath(self._path)  # a symbolic link stays one
+        exists = os.path.exists(path)
+        if exists and not os.path.isfile(path):
+            self._raw = open(path, "wb", buffering=0)  # noqa: SIM115
+            return
+        if exists and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary = os.path.join(os.path.dirname(path), f".uricodec-{os.urandom(6).hex()}.tmp")
+        self._raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
+        self._path, self._temporary = path, temporary
+        self._handlers = catch_signals()
+        if exists:
+            try:  # noqa: SIM105  (contextlib takes a millisecond to import)
+                os.chmod(temporary, S_IMODE(os.stat(path).st_mode))
+            except OSError:
+                pass  # a file system without modes
+
+    def write(self, data):
+        """Write all of `data` (memoryview or bytes)."""
+        if not data:
+            return
+        self.in_line = data[-1] != 0x0A
+        rest = memoryview(data)
+        try:
+            while rest:
+                size = self._raw.write(rest)
+                if size is None:  # somebody made it non-blocking
+                    from select import select  # noqa: PLC0415
+
+                    select([], [self._raw], [])
+                    size = 0
+                rest = rest[size:]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise failure(self.name, error) from None
+
+    def __exit__(self, kind, *exception):
+        if self._path is None:
+            return
+        try:
+            self._raw.close()
+            if kind is None and self._temporary:
+                os.replace(self._temporary, self._path)
+                self._temporary = None
+        except OSError as error:
+            raise failure(self.name, error) from None
+        finally:
+            if self._temporary:
+                os.unlink(self._temporary)
+            if self._handlers:
+                import signal  # noqa: PLC0415
+
+                for number, handler in self._handlers.items():
+                    signal.signal(number, handler)
+
+
+# --- the meter --------------------------------------------------------------------------------------------------------
+
+
+class Meter:
+    """How much has been read, and how fast: on the terminal, while it lasts; gone when the work is done.
+
+    It shows only on a standard error that is a terminal, and not while the output goes to a terminal, too.
+
+    Args:
+        names (list[str]): The inputs, which say how much there is to read.
+        output (Output): Where the command writes.
+    """
+
+    def __init__(self, names, output):
+        self._done = self._width = 0
+        self._start = monotonic()
+        self._next = float("inf")
+        if sys.stderr is not None and sys.stderr.isatty() and not output.isatty():
+            self._total = total_size(names)
+            self._next = self._start + METER_DELAY
+
+    def __enter__(self):
+        return self
+
+    def add(self, size):
+        """Note that `size` more octets have been read."""
+        self._done += size
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + METER_PERIOD
+            share = f"{min(100, 100 * self._done // self._total)} %  " if self._total else ""
+            megabytes = self._done / 1e6
+            self._show(f"{share}{megabytes:.0f} MB  {megabytes / (now - self._start):.0f} MB/s")
+
+    def _show(self, text):
+        try:
+            sys.stderr.write(f"\r{text:{self._width}}\r")
+            sys.stderr.flush()
+        except OSError:
+            self._next = float("inf")  # the terminal has gone
+        self._width = len(text)
+
+    def __exit__(self, *exception):
+        if self._width:
+            self._show("")
+
+
+def total_size(names):
+    """The size of all inputs, as far as it can be known: 0 if one is no regular file."""
+    total = 0
+    for name in names:
+        try:
+            status = os.stat(0 if name == "-" else name)
+        except (OSError, ValueError):
+            return 0
+        if not S_ISREG(status.st_mode):
+            return 0
+        total += status.st_size
+    return total

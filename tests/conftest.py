@@ -1,0 +1,63 @@
+"""What all tests share: the naive twins on the path, the CPU tiers, buffers between guard pages."""
+
+import ctypes
+import mmap
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import uricodec
+from uricodec._core import _kernels
+
+sys.path.append(str(Path(__file__).parent))  # for `import oracle`: importlib mode adds no directory by itself
+
+# A first example pays for imports, and a sanitizer for everything.
+settings.register_profile("uricodec", deadline=None)
+settings.load_profile("uricodec")
+
+
+# "class" is per test for functions outside of classes, and Hypothesis refuses only what is of scope "function": it
+# would not be set up again for every example, which a tier need not be.
+@pytest.fixture(scope="class", params=uricodec.cpu_tiers())
+def tier(request):
+    """The test runs once on every kernel tier of this CPU; the value is the tier's name."""
+    before = uricodec.cpu_tier()
+    _kernels.use_tier(request.param)
+    yield request.param
+    _kernels.use_tier(before)
+
+
+class Fence:
+    """Memory between two pages that nobody may touch: an access past either end of it is a crash.
+
+    at_start() and at_end() lay octets right behind the lower or right before the upper guard page.
+    """
+
+    def __init__(self, size=4 * mmap.PAGESIZE):
+        self.size = size
+        self.memory = mmap.mmap(-1, size + 2 * mmap.PAGESIZE)
+        self.view = memoryview(self.memory)[mmap.PAGESIZE : mmap.PAGESIZE + size]
+        first = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        libc = ctypes.CDLL(None, use_errno=True)
+        no_access = 0
+        for guard in first, first + mmap.PAGESIZE + size:
+            if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(mmap.PAGESIZE), no_access):
+                raise OSError(ctypes.get_errno(), "mprotect")
+
+    def at_start(self, octets):
+        view = self.view[: len(octets)]
+        view[:] = octets
+        return view
+
+    def at_end(self, octets):
+        view = self.view[self.size - len(octets) :]
+        view[:] = octets
+        return view
+
+
+@pytest.fixture(scope="session")
+def fences():
+    """Two fences: one for the input, one for the output."""
+    return Fence(), Fence()

@@ -1,0 +1,163 @@
+"""Naive twins of the kernels and of the functions built on them: slow, short and obviously right.
+
+A set of octets is anything with `in`; positions and policies are those of the functions of the same name.
+"""
+
+import codecs
+import re
+
+from uricodec.errors import UriError, UriSyntaxError
+
+TRIPLET = re.compile(rb"%([0-9A-Fa-f]{2})")
+TEXT_TOKEN = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)
+TOKEN = re.compile(rb"%[0-9A-Fa-f]{2}|.", re.DOTALL)
+REPLACEMENT = "\ufffd".encode()
+
+
+# --- the kernels of simd/kernels.h ------------------------------------------------------------------------------------
+
+
+def span(src, members):
+    """The length of the longest prefix of members only."""
+    return next((i for i, octet in enumerate(src) if octet not in members), len(src))
+
+
+def count_outside(src, members):
+    """The number of octets that are no members."""
+    return sum(octet not in members for octet in src)
+
+
+def mark_outside(src, members):
+    """A bit for every octet, 64 to a word, the first one lowest: 1 if the octet is no member."""
+    blocks = [src[start : start + 64] for start in range(0, len(src), 64)]
+    return [sum((octet not in members) << i for i, octet in enumerate(block)) for block in blocks]
+
+
+def encode(src, safe, plus=False):
+    """RFC 3986 section 2.1, digits in upper case as in 6.2.2.1; with plus, a space that is safe becomes '+'."""
+    result = b""
+    for octet in src:
+        if octet not in safe:
+            result += b"%%%02X" % octet
+        else:
+            result += b"+" if plus and octet == ord(" ") else bytes([octet])
+    return result
+
+
+def decode(src, plus=False):
+    """RFC 3986 section 2.1: every triplet becomes its octet, from left to right, once."""
+    src = bytes(src).replace(b"+", b" ") if plus else bytes(src)
+    return TRIPLET.sub(lambda triplet: bytes.fromhex(triplet[1].decode()), src)
+
+
+# --- percent_encode, requote ------------------------------------------------------------------------------------------
+
+
+def form_set(safe):
+    """What stays with plus=True: the space, which becomes '+', but no '+'."""
+    return {*safe, ord(" ")} - {ord("+")}
+
+
+def encode_character(text, position, safe, plus):
+    """RFC 3986 section 2.5: a character is encoded as the octets of its UTF-8."""
+    try:
+        octets = text[position].encode()
+    except UnicodeEncodeError:
+        raise UriError("surrogate", text, position) from None
+    if octets[0] >= 0x80:
+        if all(octet in safe for octet in octets):
+            return text[position]
+        if any(octet in safe for octet in octets):
+            raise ValueError("a part of a character is safe")
+    return encode(octets, safe, plus).decode()
+
+
+def percent_encode(data, safe, plus=False):
+    """RFC 3986 section 2.1; `safe` is the exact set of octets that stay."""
+    safe = form_set(safe) if plus else safe
+    if isinstance(data, str):
+        return "".join(encode_character(data, i, safe, plus) for i in range(len(data)))
+    return encode(data, safe, plus)
+
+
+def requote(data, safe, invalid="keep"):
+    """RFC 3986 section 2.4: what is a triplet already is never encoded again."""
+    text = isinstance(data, str)
+    result = []
+    for token in (TEXT_TOKEN if text else TOKEN).finditer(data):
+        spelling = token[0]
+        if spelling in ("%", b"%"):
+            if invalid == "error":
+                raise UriSyntaxError("malformed triplet", data, token.start())
+            if invalid == "encode":
+                spelling = "%25" if text else b"%25"
+        elif len(spelling) == 1:
+            spelling = encode_character(data, token.start(), safe, False) if text else encode(spelling, safe)
+        result.append(spelling)
+    return ("" if text else b"").join(result)
+
+
+# --- percent_decode, decode_lines -------------------------------------------------------------------------------------
+
+
+def ill_formed(octets):
+    """The maximal subparts of octets that are not UTF-8 (RFC 3629), as (start, end): Python's own decoder tells."""
+    parts = []
+
+    def record(error):
+        parts.append((error.start, error.end))
+        return "", error.end
+
+    codecs.register_error("record", record)
+    octets.decode("utf-8", "record")
+    return parts
+
+
+def careful(src, plus, policy, utf8, controls):
+    """Decode once, and treat three things specially: malformed triplets and, on demand, what is not UTF-8 (a policy:
+    "keep", "replace", or "fail" with the position as a UriSyntaxError), and triplets of controls, which stay."""
+    tokens = list(TOKEN.finditer(src))
+    octets = [int(token[0][1:], 16) if len(token[0]) == 3 else token[0][0] for token in tokens]
+    out = [b" " if plus and token[0] == b"+" else bytes([octet]) for token, octet in zip(tokens, octets, strict=True)]
+    faults = [(i, i + 1) for i, token in enumerate(tokens) if token[0] == b"%"]
+    if utf8:
+        faults += ill_formed(bytes(octets))
+    if policy == "fail" and faults:
+        raise UriSyntaxError("malformed or ill-formed", src, tokens[min(faults)[0]].start())
+    for start, end in faults:
+        for i in range(start, end):
+            out[i] = tokens[i][0] if policy == "keep" else REPLACEMENT if i == start else b""
+    if not controls:
+        for i, octet in enumerate(octets):
+            if octet < 0x20 or octet == 0x7F:
+                out[i] = tokens[i][0]
+            elif octet == 0xC2 and i + 1 < len(octets) and 0x80 <= octets[i + 1] <= 0x9F:
+                out[i : i + 2] = tokens[i][0], tokens[i + 1][0]
+    return b"".join(out)
+
+
+def percent_decode(data, plus=False, invalid="keep"):
+    """RFC 3986 section 2.1, and RFC 3629 for a str, each run of ASCII by itself."""
+    policy = "fail" if invalid == "error" else invalid
+    if not isinstance(data, str):
+        return careful(bytes(data), plus, policy, utf8=False, controls=True)
+
+    def decode_run(run):
+        try:
+            return careful(run[0].encode(), plus, policy, utf8=True, controls=True).decode()
+        except UriSyntaxError as error:
+            raise UriSyntaxError(error.reason, data, run.start() + error.position) from None
+
+    return re.sub("[\x00-\x7f]+", decode_run, data)
+
+
+def decode_lines(src, plus=False, raw=False, errors="keep"):
+    """RFC 3986 section 2.1 for lines. A newline neither belongs to a triplet nor to a UTF-8 sequence, so the lines need
+    not be taken apart."""
+    return careful(bytes(src), plus, errors, utf8=not raw, controls=raw)
+
+
+def encode_lines(src, safe, plus=False):
+    """RFC 3986 section 2.1 for lines, whose ends are LF or CR LF."""
+    lines = re.findall(rb"([^\n]*?)(\r?\n|\Z)", bytes(src))
+    return b"".join(percent_encode(line, safe, plus) + end for line, end in lines)

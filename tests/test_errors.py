@@ -1,0 +1,64 @@
+"""The exceptions: hierarchy, attributes, text, copies."""
+
+import copy
+import pickle
+
+import pytest
+
+import uricodec
+from uricodec import errors
+from uricodec.errors import IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
+
+LOCATED = [UriError, UriSyntaxError, IriError, UrnError]
+
+
+def test_hierarchy():
+    assert UriError.__bases__ == (ValueError,)
+    assert UriSyntaxError.__bases__ == IriError.__bases__ == UrnError.__bases__ == (UriError,)
+    assert UnknownNamespaceError.__bases__ == (LookupError,)
+
+
+def test_all_are_public():
+    defined = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert defined == set(errors.__all__) <= set(uricodec.__all__)
+    assert all(getattr(uricodec, name) is getattr(errors, name) for name in defined)
+    assert all(getattr(errors, name).__module__ == "uricodec.errors" for name in defined)
+
+
+@pytest.mark.parametrize("kind", LOCATED)
+@pytest.mark.parametrize("data", ["100%", b"100%", ""])
+def test_attributes_and_text(kind, data):
+    error = kind("malformed triplet", data, 3)
+    assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", data, 3)
+    assert str(error) == "malformed triplet at position 3"
+    assert repr(error) == f"{kind.__name__}('malformed triplet', {data!r}, 3)"
+
+
+@pytest.mark.parametrize("kind", LOCATED)
+@pytest.mark.parametrize("duplicate", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy])
+def test_copies(kind, duplicate):
+    error = duplicate(kind("malformed triplet", b"100%", 3))
+    assert type(error) is kind
+    assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", b"100%", 3)
+    assert str(error) == "malformed triplet at position 3"
+
+
+@pytest.mark.parametrize("kind", LOCATED)
+def test_all_three_arguments_are_needed(kind):
+    for arguments in (), ("reason",), ("reason", "input"), ("reason", "input", 0, 1):
+        with pytest.raises(TypeError):
+            kind(*arguments)
+
+
+def test_unknown_namespace():
+    error = pickle.loads(pickle.dumps(UnknownNamespaceError("no namespace 'x'")))
+    assert type(error) is UnknownNamespaceError
+    assert str(error) == "no namespace 'x'"
+
+
+@pytest.mark.parametrize("data", ["a%", b"a%"])
+def test_functions_raise_them_with_the_object_that_was_given(data):
+    with pytest.raises(UriSyntaxError) as caught:
+        uricodec.percent_decode(data, invalid="error")
+    assert caught.value.input is data
+    assert caught.value.position == 1

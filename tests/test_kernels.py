@@ -1,0 +1,440 @@
+"""Every kernel on every CPU tier against its naive twin, and its two promises: no load outside src, no store outside
+dst (simd/kernels.h)."""
+
+import os
+import random
+import subprocess
+import sys
+from array import array
+
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uricodec
+from uricodec import ByteSet
+from uricodec._core import _kernels
+
+LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")
+UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+ALL = ByteSet(range(256))
+SETS = [ByteSet(), ALL, UNRESERVED, ~UNRESERVED, ByteSet(range(128)), ByteSet(range(128, 256)), LETTERS | b" \x00\xff"]
+SETS += [ByteSet(random.Random(seed).sample(range(256), size)) for seed, size in enumerate((1, 16, 128, 128, 240, 255))]
+
+# Longer than four blocks of 32 octets, and than two of 64.
+LENGTHS = range(131)
+CANARY = b"\xee" * 48
+ONES = 2**64 - 1
+CODES = ["encode", "decode"]
+
+
+# Helpers
+
+
+def guarded_run(name, src, octets, plus, capacity):
+    """What the kernel writes into `capacity` octets between canaries; None if it says that they are too few."""
+    buffer = bytearray(CANARY + bytes(capacity) + CANARY)
+    dst = memoryview(buffer)[len(CANARY) : len(CANARY) + capacity]
+    written = _kernels.run_kernel(name, src, dst, octets, plus)
+    assert buffer.startswith(CANARY), f"{name} wrote before dst: {bytes(src)!r}"
+    assert buffer.endswith(CANARY), f"{name} wrote behind dst: {bytes(src)!r}"
+    return None if written < 0 else bytes(dst[:written])
+
+
+def twin(name, src, octets, plus):
+    return oracle.encode(src, octets, plus) if name == "encode" else oracle.decode(src, plus)
+
+
+def check_scan(src, octets):
+    """span, count_outside and mark_outside."""
+    for name, want in ("span", oracle.span(src, octets)), ("count_outside", oracle.count_outside(src, octets)):
+        assert _kernels.run_kernel(name, src, octets=octets) == want, f"{name}({bytes(src)!r}, {octets!r})"
+    want = oracle.mark_outside(src, octets)
+    # Every bit is set before, and a word more than there is to write.
+    words = array("Q", [ONES] * (len(want) + 1))
+    assert _kernels.run_kernel("mark_outside", src, words, octets) == 0
+    assert words.tolist() == [*want, ONES], f"mark_outside({bytes(src)!r}, {octets!r})"
+
+
+def check_code(name, src, octets=ALL, plus=False):
+    """encode or decode: with plenty of room, with exactly enough, and with one octet less."""
+    want = twin(name, src, octets, plus)
+    case = f"{name}({bytes(src)!r}, {octets!r}, plus={plus})"
+    assert guarded_run(name, src, octets, plus, len(want) + 200) == want, case
+    assert guarded_run(name, src, octets, plus, len(want)) == want, f"{case} with exact room"
+    if want:
+        assert guarded_run(name, src, octets, plus, len(want) - 1) is None, f"{case} with one octet too few"
+
+
+def placed(special, length, fill=b"a"):
+    """`special` (cut off at the end) at every position of `length` octets of `fill`."""
+    for position in range(length):
+        yield (fill * position + special)[:length] + fill * (length - position - len(special))
+
+
+def samples(length):
+    """Octets of a length that make the kernels take each of their paths."""
+    chance = random.Random(length)
+    pieces = [b"a", b"bc", b" ", b"+", b"%", b"%4", b"%41", b"%%4a", b"%zz", b"\xc3\xa9"]
+    mixed = b"".join(chance.choices(pieces, k=length))
+    yield b"a" * length
+    yield b" " * length
+    yield (b"%4a%Fb" * length)[:length]
+    yield mixed[:length]
+    yield chance.randbytes(length)
+
+
+# span, count_outside and mark_outside
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+def test_scan_finds_one_octet_anywhere(tier, inverted):
+    for length in LENGTHS:
+        for special in (b"\x00", b"\xff") if length else ():
+            octets = ~ByteSet(special) if inverted else LETTERS
+            for src in placed(special, length):
+                check_scan(src, octets)
+
+
+def test_scan_looks_up_every_octet_in_every_lane(tier):
+    octets = bytes(range(256))
+    for members in SETS:
+        for shift in range(34):
+            check_scan(octets[shift:] + octets[:shift], members)
+        for octet in range(256):
+            check_scan(bytes([octet]), members)
+            check_scan(bytes([octet]) * 33, members)
+
+
+@given(src=st.binary(max_size=300), members=st.frozensets(st.integers(0, 255)))
+def test_scan_of_random_sets(tier, src, members):
+    check_scan(src, ByteSet(members))
+    check_scan(src, ~ByteSet(members))
+
+
+@pytest.mark.parametrize("size", [1, 5, 31, 32, 33, 64, 100])
+def test_scan_counts_what_is_there(tier, size):
+    """Members and others behind and before src say nothing."""
+    for around in b"a", b"%":
+        view = memoryview(around * 64 + b"b" * size + around * 64)[64 : 64 + size]
+        for members in LETTERS, LETTERS - "a", LETTERS - "b":
+            check_scan(view, members)
+
+
+# encode
+
+
+@pytest.mark.parametrize(("fill", "special"), [(b"a", b" "), (b" ", b"a"), (b"a", b"\xff"), (b"\x80", b"~")])
+def test_encode_one_octet_anywhere(tier, fill, special):
+    for length in LENGTHS:
+        for src in placed(special, length, fill):
+            check_code("encode", src, UNRESERVED)
+
+
+def test_encode_every_octet_in_every_lane(tier):
+    octets = bytes(range(256))
+    for safe in SETS:
+        for shift in range(34):
+            for plus in False, True:
+                check_code("encode", octets[shift:] + octets[:shift], safe, plus)
+
+
+def test_encode_every_pattern_of_a_group(tier):
+    """All combinations of safe and unsafe in 8 octets, at the places of a block."""
+    for pattern in range(256):
+        eight = bytes(0x20 if pattern >> i & 1 else 0x61 + i for i in range(8))
+        for place in range(5):
+            check_code("encode", b"." * 8 * place + eight + b" " * 8 * (4 - place), UNRESERVED)
+
+
+@pytest.mark.parametrize("safe", [UNRESERVED, UNRESERVED | " ", UNRESERVED | "+", UNRESERVED | " +", ByteSet(" "), ALL])
+@pytest.mark.parametrize("plus", [False, True])
+def test_encode_plus(tier, safe, plus):
+    """A space becomes '+' only if it is safe; what happens to '+' is up to the set alone."""
+    for length in LENGTHS:
+        check_code("encode", (b"a + b" * length)[:length], safe, plus)
+        check_code("encode", b" " * length, safe, plus)
+
+
+@given(
+    src=st.one_of(st.binary(max_size=400), st.text("ab /%+é", max_size=400).map(str.encode)),
+    members=st.frozensets(st.integers(0, 255)),
+    complement=st.booleans(),
+    plus=st.booleans(),
+)
+def test_encode_random_sets(tier, src, members, complement, plus):
+    check_code("encode", src, ~ByteSet(members) if complement else ByteSet(members), plus)
+
+
+# decode
+
+
+@pytest.mark.parametrize("special", [b"%41", b"%", b"%4", b"%4g", b"%g4", b"%%41", b"%4%41", b"%%%", b"+"])
+def test_decode_one_triplet_anywhere(tier, special):
+    for length in LENGTHS:
+        for src in placed(special, length):
+            check_code("decode", src)
+
+
+@pytest.mark.parametrize("special", [b"%41", b"%", b"%4g", b"%%", b"+"])
+def test_decode_among_digits(tier, special):
+    """Hexadecimal digits all around: none of them belongs to a '%' that is further away."""
+    for length in LENGTHS:
+        for src in placed(special, length, b"4"):
+            check_code("decode", src, plus=True)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2, 31])
+def test_decode_every_pair_behind_a_percent_sign(tier, shift):
+    for first in range(256):
+        check_code("decode", b"." * shift + b"".join(b"%%%c%c." % (first, second) for second in range(256)))
+
+
+@pytest.mark.parametrize("tail", [b"", b"%", b"%4", b"b" * 40])
+def test_decode_runs_of_triplets(tier, tail):
+    for offset in range(41):
+        for length in range(61):
+            triplets = b"".join(b"%%%02x" % (offset + 3 * i & 0xFF) for i in range(length))
+            check_code("decode", b"a" * offset + triplets + tail)
+
+
+@pytest.mark.parametrize("digits", ["%%%02x", "%%%02X"])
+def test_decode_run_of_all_octets(tier, digits):
+    triplets = "".join(digits % octet for octet in range(256)).encode()
+    for offset in range(49):
+        check_code("decode", b"a" * offset + triplets)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2, 31])
+@pytest.mark.parametrize("fault", [b"%", b"g", b"G", b"/", b":", b"@", b"`", b"0", b"\xb4", b"\xc1", b"\x00"])
+def test_decode_runs_with_a_fault(tier, offset, fault):
+    run = b"%4a%B5" * 16
+    for position in range(len(run)):
+        check_code("decode", b"a" * offset + run[:position] + fault + run[position + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("src", "want"),
+    [
+        (b"%%41", b"%A"),
+        (b"%4%41", b"%4A"),
+        (b"%%%", b"%%%"),
+        (b"%%%41", b"%%A"),
+        (b"%%341", b"%41"),
+        (b"%2541", b"%41"),
+        (b"%%32%65", b"%2e"),
+        (b"%25%34%31", b"%41"),
+        (b"%u002f", b"%u002f"),
+        (b"%00", b"\x00"),
+        (b"%+41%2B+", b"%+41++"),
+    ],
+)
+def test_decode_decodes_once(tier, src, want):
+    """What is decoded never becomes a part of a triplet."""
+    for offset in range(70):
+        for tail in b"", b"." * 64:
+            assert guarded_run("decode", b"." * offset + src + tail, ALL, False, 200) == b"." * offset + want + tail
+
+
+@pytest.mark.parametrize("plus", [False, True])
+def test_decode_plus(tier, plus):
+    for length in LENGTHS:
+        check_code("decode", (b"+" * length), plus=plus)
+        check_code("decode", (b"a+%2b%2B+" * length)[:length], plus=plus)
+
+
+PIECES = [b"%41", b"%e2%82%AC", b"%", b"%%", b"%4", b"%zz", b"%2", b"5", b"+", b" ", b"\x00", b"\xff"]
+mixes = st.lists(
+    st.one_of(
+        st.sampled_from(PIECES),
+        st.binary(max_size=8),
+        st.builds(bytes.__mul__, st.sampled_from([b"a", b"%4a", b"%", b"4"]), st.integers(0, 70)),
+    ),
+    max_size=60,
+).map(b"".join)
+
+
+@given(src=mixes, plus=st.booleans())
+def test_decode_random_mixes(tier, src, plus):
+    check_code("decode", src, plus=plus)
+
+
+@given(src=mixes, plus=st.booleans())
+def test_decode_in_place(tier, src, plus):
+    check_in_place(src, plus)
+
+
+def check_in_place(src, plus):
+    buffer = bytearray(src)
+    written = _kernels.run_kernel("decode", buffer, buffer, plus=plus)
+    assert bytes(buffer[:written]) == oracle.decode(src, plus), f"decode in place: {src!r}, plus={plus}"
+
+
+def test_decode_in_place_at_every_offset(tier):
+    for offset in range(70):
+        for src in b"%41", b"%4a" * 40, b"%%41", b"%4", b"%" * 50, b"%41a" * 30, b"a" * 50 + b"%41" * 3:
+            check_in_place(b"a" * offset + src, False)
+            check_in_place(b"a" * offset + src + b"b" * 40, True)
+
+
+# Room: a kernel is satisfied with what it needs, says so when it gets less, and never writes past it
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_every_capacity(tier, name):
+    for length in 0, 1, 31, 32, 33, 34, 70:
+        for src in samples(length):
+            want = twin(name, src, UNRESERVED, False)
+            for capacity in range(len(want) + 110):
+                got = guarded_run(name, src, UNRESERVED, False, capacity)
+                assert got == (want if capacity >= len(want) else None), f"{name}({src!r}) into {capacity} octets"
+
+
+# Guard pages: a load past either end of src, or a store past either end of dst, is a crash here
+
+GUARDED_LENGTHS = [*LENGTHS, 191, 192, 193, 255, 256, 257, 1000]
+
+
+def test_scan_stays_inside_the_input(tier, fences):
+    for length in GUARDED_LENGTHS:
+        for octets in samples(length):
+            for place in fences[0].at_start, fences[0].at_end:
+                for members in UNRESERVED, ALL:
+                    check_scan(place(octets), members)
+
+
+def test_marks_stay_inside_the_output(tier, fences):
+    source, target = fences
+    for length in GUARDED_LENGTHS:
+        for octets in samples(length):
+            want = oracle.mark_outside(octets, UNRESERVED)
+            for place in target.at_start, target.at_end:
+                words = place(bytes([0xEE]) * (8 * len(want)))
+                assert _kernels.run_kernel("mark_outside", source.at_end(octets), words, UNRESERVED) == 0
+                assert words.cast("Q").tolist() == want, f"mark_outside({octets!r})"
+                assert not want or _kernels.run_kernel("mark_outside", octets, words[:-1], UNRESERVED) == -1
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_code_stays_inside_input_and_output(tier, fences, name):
+    source, target = fences
+    for length in GUARDED_LENGTHS:
+        for octets in samples(length):
+            want = twin(name, octets, UNRESERVED, False)
+            for place in source.at_start, source.at_end:
+                for room in target.at_start, target.at_end:
+                    for size in {len(want), max(len(want) - 1, 0), len(want) // 2}:
+                        dst = room(bytes(size))
+                        written = _kernels.run_kernel(name, place(octets), dst, UNRESERVED)
+                        got = None if written < 0 else bytes(dst[:written])
+                        assert got == (want if size == len(want) else None), f"{name}({octets!r}) into {size} octets"
+
+
+def test_decode_in_place_stays_inside(tier, fences):
+    for length in GUARDED_LENGTHS:
+        for octets in samples(length):
+            for place in fences[0].at_start, fences[0].at_end:
+                buffer = place(octets)
+                written = _kernels.run_kernel("decode", buffer, buffer)
+                assert bytes(buffer[:written]) == oracle.decode(octets), f"decode in place: {octets!r}"
+
+
+@pytest.mark.parametrize("end", [b"%", b"%4", b"%%", b"%4%", b"%41%4"])
+def test_decode_takes_no_digit_from_behind_the_input(tier, end):
+    for length in range(len(end), 131):
+        src = (b"a" * length + end)[-length:]
+        for behind in b"1" * 64, b"41" * 32, b"%41" * 20:
+            check_code("decode", memoryview(src + behind)[:length])
+            check_code("decode", memoryview(b"%4a" * 17 + src + behind)[51 : 51 + length])
+
+
+@pytest.mark.parametrize("before", [b"%", b"%4"])
+def test_decode_takes_no_percent_sign_from_before_the_input(tier, before):
+    for length in LENGTHS:
+        check_code("decode", memoryview(before + b"4" * length)[len(before) :])
+
+
+# All tiers are one
+
+
+@pytest.mark.parametrize("name", ["span", "count_outside", "mark_outside", "encode", "decode"])
+def test_tiers_agree_on_long_inputs(tier, name):
+    chance = random.Random(3986)
+    parts = [b"/path/of%20some/length", b"%e3%81%82" * 9, b"\x00\xff", b"%", b"%4", b"+", b" ", b"%%41"]
+    long = b"".join(chance.choices(parts, k=40_000))
+    for src in long, chance.randbytes(300_000), b"a" * 300_000 + b"%", b"%41" * 100_000:
+        for octets in UNRESERVED, ALL - "%", ~UNRESERVED:
+            for plus in False, True:
+                got = []
+                for each in "portable", tier:
+                    _kernels.use_tier(each)
+                    dst = bytearray(3 * len(src))
+                    written = _kernels.run_kernel(name, src, dst, octets, plus)
+                    got.append((written, dst if name == "mark_outside" else dst[:written] if name in CODES else None))
+                # Not compared by assert: its report of half a megabyte would take minutes.
+                if got[0] != got[1]:
+                    pytest.fail(f"{name} with {octets!r}, plus={plus}, differs from portable")
+
+
+# run_kernel and the choice of a tier
+
+
+@pytest.mark.parametrize(
+    ("error", "arguments"),
+    [
+        (ValueError, {"name": "reverse"}),
+        (ValueError, {"name": None}),
+        (TypeError, {"src": "text"}),
+        (TypeError, {"src": None}),
+        (BufferError, {"src": memoryview(b"abcdef")[::2]}),
+        (BufferError, {"dst": b"read-only"}),
+        (BufferError, {"dst": memoryview(bytearray(99))[::2]}),
+        (TypeError, {"dst": "text"}),
+        (TypeError, {"octets": "abc"}),
+        (TypeError, {"octets": None}),
+    ],
+)
+def test_run_kernel_refuses(tier, error, arguments):
+    arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "octets": LETTERS} | arguments
+    with pytest.raises(error):
+        _kernels.run_kernel(**arguments)
+
+
+def test_run_kernel_without_an_output(tier):
+    assert _kernels.run_kernel("encode", b"") == _kernels.run_kernel("decode", b"") == 0
+    assert _kernels.run_kernel("encode", b"a") == _kernels.run_kernel("decode", b"a") == -1
+
+
+def test_fixture_chooses_the_tier(tier):
+    assert uricodec.cpu_tier() == tier
+
+
+def test_tier_is_the_best_by_default():
+    assert uricodec.cpu_tiers()[0] == "portable"
+    assert len(set(uricodec.cpu_tiers())) == len(uricodec.cpu_tiers())
+    assert reported_tier("") == uricodec.cpu_tiers()[-1]
+
+
+def reported_tier(value):
+    code = "import uricodec; print(uricodec.cpu_tier())"
+    environment = os.environ | {"URICODEC_TIER": value}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or done.stderr
+
+
+@pytest.mark.parametrize("name", uricodec.cpu_tiers())
+def test_environment_forces_a_tier(name):
+    assert reported_tier(name) == name
+
+
+@pytest.mark.parametrize("name", ["mmx", "AVX2 ", "0"])
+def test_environment_with_an_unknown_tier_fails_at_import(name):
+    assert f"ValueError: no kernel tier {name!r}" in reported_tier(name)
+
+
+def test_use_tier_refuses_an_unknown_one(tier):
+    for name in "mmx", "", None, 0:
+        with pytest.raises(ValueError, match="no kernel tier"):
+            _kernels.use_tier(name)
+    assert uricodec.cpu_tier() == tier
