@@ -48,7 +48,8 @@ def test_docstring(doc, names):
 def test_every_public_function_has_an_example():
     public = [getattr(uricodec, name) for name in uricodec.__all__]
     public += [getattr(importlib.import_module("uricodec.parse"), name) for name in uricodec._core._stdlib.FAST]
-    assert [f.__name__ for f in public if callable(f) and not isinstance(f, type) and ">>>" not in (f.__doc__ or "")] == []
+    functions = [item for item in public if callable(item) and not isinstance(item, type)]
+    assert [function.__name__ for function in functions if ">>>" not in (function.__doc__ or "")] == []
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md"], ids=lambda page: page.name)
@@ -86,6 +87,7 @@ def test_stubs(tmp_path):
     pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
     allow = tmp_path / "allow"
     allow.write_text(r"uricodec\._core\._\w+\.__pyx_capi__" + "\n")
-    command = [sys.executable, "-m", "mypy.stubtest", "uricodec", "--allowlist", str(allow), "--ignore-unused-allowlist"]
+    options = ["--allowlist", str(allow), "--ignore-unused-allowlist"]
+    command = [sys.executable, "-m", "mypy.stubtest", "uricodec", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -177,24 +177,25 @@ class GzipReader:
     def __init__(self, name, read_into, head):
         import zlib  # noqa: PLC0415
 
-        self._zlib = zlib
+        self._new_member = lambda: zlib.decompressobj(wbits=31)
+        self._error = zlib.error
         self._name = name
         self._read_into = read_into
         self._buffer = memoryview(bytearray(COMPRESSED_CHUNK))
         self._rest = head  # read, but not decompressed yet
-        self._member = zlib.decompressobj(wbits=31)
+        self._member = self._new_member()
 
     def read_into(self, view):
         """Decompress at most len(view) octets; 0 at the end."""
         while True:
             try:
                 data = self._member.decompress(self._rest, len(view))
-            except self._zlib.error as error:
+            except self._error as error:
                 raise CommandError(f"{self._name}: damaged gzip data ({error})") from None
             self._rest = self._member.unconsumed_tail
             if self._member.eof:
                 if self._next_member():
-                    self._member = self._zlib.decompressobj(wbits=31)
+                    self._member = self._new_member()
                 elif not data:
                     return 0
             elif not data and not self._read():
