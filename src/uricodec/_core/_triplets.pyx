@@ -178,12 +178,14 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     cdef Octets octets
     cdef Py_buffer view
     cdef object result
+    cdef str plain      # lives as long as the octets, which may be borrowed from it
     if isinstance(data, str):
-        if not utf8_octets(data if type(data) is str else str.__str__(data), &octets, room):
+        plain = data if type(data) is str else str.__str__(data)
+        if not utf8_octets(plain, &octets, room):
             position = next(i for i, c in enumerate(data) if "\ud800" <= c <= "\udfff")
             raise UriError("lone surrogate", data, position)
         try:
-            result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(data))
+            result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
         finally:
             release(&octets)
         if type(result) is bytes:
