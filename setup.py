@@ -1,4 +1,5 @@
 """Build of the compiled core. Everything that is not about compiling is in pyproject.toml."""
+
 import os
 
 from Cython.Build import cythonize

@@ -1,6 +1,6 @@
 """Turns the JSON of pytest-benchmark into the README's tables, in Markdown.
 
-    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
 """
 
 import json

@@ -20,7 +20,7 @@ from uricodec._core._percent import quote, quote_from_bytes, quote_plus, unquote
 from uricodec._core._query import parse_qs, parse_qsl, urlencode
 from uricodec._core._split import urlparse, urlsplit
 
-__all__ = list(stdlib.module.__all__)  # noqa: PLE0605
+__all__ = list(stdlib.module.__all__)
 
 
 def clear_cache():
