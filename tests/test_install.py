@@ -172,7 +172,7 @@ def test_modules_that_took_a_function_before_keep_it():
         assert taken_before is ORIGINALS["quote"]
         assert urllib.parse.quote is not taken_before
         assert urllib.request.quote is ORIGINALS["quote"]
-        from urllib.parse import quote as taken_now  # noqa: PLC0415
+        from urllib.parse import quote as taken_now
 
         assert taken_now is parse.quote
     assert taken_before("a b") == taken_now("a b") == "a%20b"

@@ -36,10 +36,10 @@ def install() -> _Installed:
     >>> urllib.parse.quote.__module__
     'urllib.parse'
     """
-    import urllib.parse as target  # noqa: PLC0415  (the import costs more than the rest of uricodec)
+    import urllib.parse as target
 
-    from uricodec import parse  # noqa: PLC0415
-    from uricodec._core import _stdlib  # noqa: PLC0415
+    from uricodec import parse
+    from uricodec._core import _stdlib
 
     first = not _originals
     for name in (*_stdlib.FAST, "clear_cache"):
@@ -55,7 +55,7 @@ def uninstall() -> None:
     >>> _ = uricodec.install()
     >>> uricodec.uninstall()
     """
-    import urllib.parse as target  # noqa: PLC0415
+    import urllib.parse as target
 
     for name, function in _originals.items():
         setattr(target, name, function)

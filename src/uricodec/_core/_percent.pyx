@@ -216,6 +216,18 @@ cdef object quote_buffer(object data, const uc_set *safe, bint plus):
     return None
 
 
+cdef inline object quote_plain(object string, object safe, object encoding, object errors, bint plus):
+    """What quote (or quote_plus) returns for the usual arguments; None for any other."""
+    cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH and not plus else quote_set(safe, plus)
+    if octets is None:
+        return None
+    if type(string) is not str:
+        return quote_buffer(string, &octets.set, plus) if encoding is None and errors is None else None
+    if is_default(encoding, "utf-8") and is_default(errors, "strict"):
+        return quote_text(<str>string, &octets.set, plus)
+    return None
+
+
 def quote(string, safe='/', encoding=None, errors=None):
     """Percent-encode every octet but the unreserved characters and those in `safe`: urllib.parse.quote.
 
@@ -237,18 +249,8 @@ def quote(string, safe='/', encoding=None, errors=None):
     >>> quote("/a b/\u00e9")
     '/a%20b/%C3%A9'
     """
-    cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH else quote_set(safe, False)
-    if octets is not None:
-        if type(string) is str:
-            if is_default(encoding, "utf-8") and is_default(errors, "strict"):
-                result = quote_text(<str>string, &octets.set, False)
-                if result is not None:
-                    return result
-        elif encoding is None and errors is None:
-            result = quote_buffer(string, &octets.set, False)
-            if result is not None:
-                return result
-    return stdlib().quote(string, safe, encoding, errors)
+    result = quote_plain(string, safe, encoding, errors, False)
+    return stdlib().quote(string, safe, encoding, errors) if result is None else result
 
 
 def quote_plus(string, safe='', encoding=None, errors=None):
@@ -272,18 +274,8 @@ def quote_plus(string, safe='', encoding=None, errors=None):
     >>> quote_plus("a b+c")
     'a+b%2Bc'
     """
-    cdef ByteSet octets = quote_set(safe, True)
-    if octets is not None:
-        if type(string) is str:
-            if is_default(encoding, "utf-8") and is_default(errors, "strict"):
-                result = quote_text(<str>string, &octets.set, True)
-                if result is not None:
-                    return result
-        elif encoding is None and errors is None:
-            result = quote_buffer(string, &octets.set, True)
-            if result is not None:
-                return result
-    return stdlib().quote_plus(string, safe, encoding, errors)
+    result = quote_plain(string, safe, encoding, errors, True)
+    return stdlib().quote_plus(string, safe, encoding, errors) if result is None else result
 
 
 def quote_from_bytes(bs, safe='/'):

@@ -95,13 +95,13 @@ def safe_octets(text):
 
 
 def run_codec(arguments):
-    from uricodec.cli import codec  # noqa: PLC0415
+    from uricodec.cli import codec
 
     return codec.run(arguments)
 
 
 def run_info(_arguments):
-    from uricodec.cli import info  # noqa: PLC0415
+    from uricodec.cli import info
 
     return info.run()
 

@@ -131,7 +131,7 @@ class Input:
         """Read what there is, at most len(view) octets; 0 at the end."""
         try:
             while (size := self._raw.readinto(view)) is None:  # somebody made it non-blocking
-                from select import select  # noqa: PLC0415
+                from select import select
 
                 select([self._raw], [], [])
         except OSError as error:
@@ -175,7 +175,7 @@ class GzipReader:
     """What the members of a gzip file hold, one after the other. Zeros may follow the last one, nothing else."""
 
     def __init__(self, name, read_into, head):
-        import zlib  # noqa: PLC0415
+        import zlib
 
         self._new_member = lambda: zlib.decompressobj(wbits=31)
         self._error = zlib.error
@@ -224,7 +224,7 @@ def end_by_signal(number, _frame):
 
 def catch_signals():
     """Make the signals that end the process raise SystemExit. Returns what they did before."""
-    import signal  # noqa: PLC0415
+    import signal
 
     handlers = {}
     for name in ("SIGTERM", "SIGHUP"):
@@ -305,7 +305,7 @@ class Output:
             while rest:
                 size = self._raw.write(rest)
                 if size is None:  # somebody made it non-blocking
-                    from select import select  # noqa: PLC0415
+                    from select import select
 
                     select([], [self._raw], [])
                     size = 0
@@ -329,7 +329,7 @@ class Output:
             if self._temporary:
                 os.unlink(self._temporary)
             if self._handlers:
-                import signal  # noqa: PLC0415
+                import signal
 
                 for number, handler in self._handlers.items():
                     signal.signal(number, handler)

@@ -1,9 +1,16 @@
-/* What differs between compilers: how a function may use an instruction set, is forced inline, and counts zeros. */
+/* What differs between compilers and machines: the order of octets in a word, how a function may use an instruction set,
+ * is forced inline, and finds a bit. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
 #if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
 #define UC_X86 1
+#endif
+
+#if defined(_MSC_VER) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define UC_LITTLE_ENDIAN 1
+#else
+#define UC_LITTLE_ENDIAN 0
 #endif
 
 /* uc_lowest_bit: the number of the lowest bit of a word that is not 0. */

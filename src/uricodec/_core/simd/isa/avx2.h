@@ -199,11 +199,12 @@ AVX2_INLINE void encode_all(__m256i hi, __m256i lo, uint8_t *dst) {
     store32(dst + 64, _mm256_permute2x128_si256(b, c, 0x31));
 }
 
-AVX2_INLINE void encode_block(__m256i v, uint32_t work, uint8_t *dst) {
+/* block: a bit for each octet of v that there is. */
+AVX2_INLINE void encode_block(__m256i v, uint32_t work, uint32_t block, uint8_t *dst) {
     const __m256i digits = BOTH('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
     __m256i hi = _mm256_shuffle_epi8(digits, high_nibbles(v));
     __m256i lo = _mm256_shuffle_epi8(digits, _mm256_and_si256(v, _mm256_set1_epi8(15)));
-    if (work == 0xffffffffu)
+    if (work == block)
         encode_all(hi, lo, dst);
     else
         encode_mixed(v, hi, lo, work, dst);
@@ -223,7 +224,7 @@ AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe,
         uint32_t work = outside(v, &s);
         v = replace(v, space, space_to);
         if (work)
-            encode_block(v, work, dst + o);
+            encode_block(v, work, 0xffffffffu, dst + o);
         else
             store32(dst + o, v);
         i += 32, o += 32 + 2 * bits(work);
@@ -232,10 +233,10 @@ AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe,
         uint8_t end[ENCODED_BLOCK], *to = cap - o >= ENCODED_BLOCK ? dst + o : end;
         size_t q = n - i < 32 ? n - i : 32, size;
         __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
-        uint32_t work = outside(v, &s) & first_bits(q);
+        uint32_t block = first_bits(q), work = outside(v, &s) & block;
         v = replace(v, space, space_to);
         if (work)
-            encode_block(v, work, to);
+            encode_block(v, work, block, to);
         else
             store32(to, v);
         size = q + 2 * bits(work);
@@ -324,7 +325,7 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
         if (!(percents | carry)) {
             store32(dst + o, v);
             i += 32, o += 32;
-        } else if ((percents & every_third) == every_third && !carry && n - i >= 48 &&
+        } else if ((percents & every_third) == every_third && n - i >= 48 &&
                    decode_triplets(src + i, dst + o)) {
             i += 48, o += 16;
         } else {
