@@ -3,7 +3,7 @@
 Every test compares with the functions of the running interpreter, whatever its version and patch level.
 The differential tests are short by default. Ten minutes of them:
 
-    URICODEC_EXAMPLES=5000 python -m pytest tests/test_parse.py -k differential
+    URICODEC_EXAMPLES=12000 python -m pytest tests/test_parse.py -k differential
 """
 
 import contextlib
