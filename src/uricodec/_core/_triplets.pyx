@@ -56,23 +56,25 @@ cdef enum State:
 cdef uint64_t successors[256]
 
 
-cdef uint64_t successor(int state, uint8_t octet):
-    cdef int length = sequence_length(octet)
+cdef State successor(int state, uint8_t octet) noexcept nogil:
+    cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
+    cdef uint8_t lead
     if state == DONE:
-        if octet in (0xE0, 0xED, 0xF0, 0xF4):
-            return {0xE0: AFTER_E0, 0xED: AFTER_ED, 0xF0: AFTER_F0, 0xF4: AFTER_F4}[octet]
-        return [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE][length]
-    if state == WRONG or not continues({AFTER_E0: 0xE0, AFTER_ED: 0xED, AFTER_F0: 0xF0, AFTER_F4: 0xF4}.get(state, 0), 1, octet):
+        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
+                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
+    lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
+            else 0xF4 if state == AFTER_F4 else 0)
+    if state == WRONG or not continues(lead, 1, octet):
         return WRONG
     if state == ONE_MORE:
         return DONE
-    return TWO_MORE if state in (THREE_MORE, AFTER_F0, AFTER_F4) else ONE_MORE
+    return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
 
 
 cdef int octet, state
 for octet in range(256):
     for state in range(DONE, AFTER_F4 + 1, 6):
-        successors[octet] |= successor(state, octet) << state
+        successors[octet] |= <uint64_t>successor(state, octet) << state
 
 cdef ByteSet ASCII = ByteSet(range(0x80))
 
