@@ -281,12 +281,12 @@ class Output:
         path = os.path.realpath(self._path)  # a symbolic link stays one
         exists = os.path.exists(path)
         if exists and not os.path.isfile(path):
-            self._raw = open(path, "wb", buffering=0)  # noqa: SIM115
+            self._raw = open(path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
         if exists and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         temporary = os.path.join(os.path.dirname(path), f".uricodec-{os.urandom(6).hex()}.tmp")
-        self._raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
+        self._raw = open(temporary, "xb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
         self._path, self._temporary = path, temporary
         self._handlers = catch_signals()
         if exists:
