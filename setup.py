@@ -1,6 +1,7 @@
 """Build of the compiled core. Everything that is not about compiling is in pyproject.toml."""
 
 import os
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -11,7 +12,9 @@ DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = {
     "_kernels": [f"{CORE}/simd/dispatch.c"],
+    "_utf8": [],
     "_percent": [],
+    "_urn": [],
     "_triplets": [],
     "_lines": [],
     "_query": [],
@@ -24,7 +27,7 @@ extensions = [
         f"uricodec._core.{name}",
         [f"{CORE}/{name}.pyx", *sources],
         include_dirs=[CORE],
-        depends=[f"{CORE}/simd/{h}" for h in ("kernels.h", "target.h", "isa/avx2.h")],
+        depends=[str(path) for path in Path(f"{CORE}/simd").rglob("*.h")],
         extra_compile_args=[] if os.name == "nt" else ["-O0", "-g"] if DEBUG else ["-O3"],
     )
     for name, sources in MODULES.items()

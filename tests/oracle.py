@@ -50,6 +50,34 @@ def decode(src, plus=False):
     return TRIPLET.sub(lambda triplet: bytes.fromhex(triplet[1].decode()), src)
 
 
+def upper_triplets(src):
+    """RFC 3986 section 6.2.2.1."""
+    return TRIPLET.sub(lambda triplet: triplet[0].upper(), bytes(src))
+
+
+def normalize_urns(src, end=b"\n"):
+    """RFC 2141 section 5, line by line: what stands before the second colon, and the triplets after it."""
+
+    def normalize(line):
+        if line[:4].lower() != b"urn:":
+            return line
+        nid, colon, nss = line[4:].partition(b":")
+        return b"urn:" + nid.lower() + colon + upper_triplets(nss)
+
+    return end.join(map(normalize, bytes(src).split(end)))
+
+
+def scan_utf8(src):
+    """RFC 3629 section 4: the length of the longest well-formed prefix, its characters, its highest octet."""
+    try:
+        length = len(src)
+        text = bytes(src).decode()
+    except UnicodeDecodeError as error:
+        length = error.start
+        text = bytes(src[:length]).decode()
+    return length, len(text), max(src[:length], default=0)
+
+
 # --- percent_encode, requote ------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec import ByteSet
-from uricodec._core import _kernels
+from uricodec._core import _kernels, _urn  # noqa: F401  (the latter provides a kernel)
 
 LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -24,6 +24,7 @@ SETS += [ByteSet(random.Random(seed).sample(range(256), size)) for seed, size in
 
 # Longer than four blocks of 32 octets, and than two of 64.
 LENGTHS = range(131)
+GUARDED_LENGTHS = [*LENGTHS, 191, 192, 193, 255, 256, 257, 1000]
 CANARY = b"\xee" * 48
 ONES = 2**64 - 1
 CODES = ["encode", "decode"]
@@ -278,6 +279,118 @@ def test_decode_in_place_at_every_offset(tier):
             check_in_place(b"a" * offset + src + b"b" * 40, True)
 
 
+# upper_triplets and normalize_urns
+
+
+def check_copy(name, src, end=b"\n"):
+    """From src to elsewhere, and in place."""
+    want = oracle.upper_triplets(src) if name == "upper_triplets" else oracle.normalize_urns(src, end)
+    buffer = bytearray(CANARY + bytes(len(src)) + CANARY)
+    dst = memoryview(buffer)[len(CANARY) : len(CANARY) + len(src)]
+    assert _kernels.run_kernel(name, src, dst, end=end[0]) == 0
+    assert buffer == CANARY + want + CANARY, f"{name}({bytes(src)!r})"
+    buffer = bytearray(src)
+    assert _kernels.run_kernel(name, buffer, buffer, end=end[0]) == 0
+    assert buffer == want, f"{name}({bytes(src)!r}) in place"
+
+
+COPIES = ["upper_triplets", "normalize_urns"]
+
+
+@pytest.mark.parametrize("special", [b"%4a", b"%", b"%4", b"%ag", b"%ga", b"%%aa", b"%a%aa", b"%%%", b"%fF"])
+@pytest.mark.parametrize("fill", [b"a", b"g", b"%"])
+def test_upper_one_triplet_anywhere(tier, special, fill):
+    for length in LENGTHS:
+        for src in placed(special, length, fill):
+            check_copy("upper_triplets", src)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2, 31, 62])
+def test_upper_every_pair_behind_a_percent_sign(tier, shift):
+    for first in range(256):
+        src = b"." * shift + b"".join(b"%%%c%c." % (first, second) for second in range(256))
+        check_copy("upper_triplets", src)
+        check_copy("normalize_urns", b"urn:a:" + src)
+
+
+@pytest.mark.parametrize("special", [b"urn:", b"URN:A:%aA", b"\nUrN:B:B", b"\nurn::%aa", b"\nurn:A\n", b"urn:%aA:%aA"])
+@pytest.mark.parametrize("fill", [b"A", b":", b"\n", b"%aa"])
+def test_normalize_one_urn_anywhere(tier, special, fill):
+    for length in LENGTHS:
+        for src in placed(special, length, fill):
+            check_copy("normalize_urns", src[:length])
+
+
+def test_normalize_a_nid_of_every_length(tier):
+    """The second colon is in any later block, or there is none."""
+    for length in range(300):
+        for before in b"", b"URN:a:%aa\n", b"." * 61 + b"\n":
+            for after in b":%aAbB", b":", b"", b"\nURN:A", b"\nurm:A:%aa":
+                check_copy("normalize_urns", before + b"URN:" + b"A" * length + after)
+
+
+def test_normalize_every_octet_in_every_place(tier):
+    for octet in range(256):
+        if octet != ord("\n"):
+            for template in (
+                b"?rn:A:%aa",
+                b"u?n:A:%aa",
+                b"ur?:A:%aa",
+                b"urn?A:%aa",
+                b"urn:A?%aa",
+                b"urn:?A:%aa",
+                b"urn:A:?aa",
+            ):
+                for shift in 0, 27, 58:
+                    check_copy("normalize_urns", b"." * shift + b"\n" + template.replace(b"?", bytes([octet])))
+
+
+urn_lines = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [b"urn:", b"URN:ISBN:", b"\n", b":", b"%", b"%aA", b"%4", b"uRn", b"\nurn:x:", b"\x00", b"\x80K"]
+        ),
+        st.binary(max_size=4),
+        st.builds(bytes.__mul__, st.sampled_from([b"a", b"%4a", b"A", b":"]), st.integers(0, 70)),
+    ),
+    max_size=60,
+).map(b"".join)
+
+
+@given(src=urn_lines)
+def test_normalize_random_lines(tier, src):
+    check_copy("normalize_urns", src)
+    check_copy("normalize_urns", src.replace(b"\n", b"\0"), b"\0")
+    check_copy("upper_triplets", src)
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize("end", [b"", b"%", b"%4", b"u", b"ur", b"urn", b"\nurn", b"urn:a", b"urn:a:%", b"urn:A:%a"])
+def test_copies_take_nothing_from_behind_the_input(tier, name, end):
+    for length in range(len(end), 131):
+        src = (b"a" * length + end)[-length:] if length else b""
+        for behind in b"a" * 64, b"rn:A:%aa" * 20, b"n:A:%aa" * 20, b":" * 80, b"%aa" * 20:
+            check_copy(name, memoryview(src + behind)[:length])
+            check_copy(name, memoryview(b"URN:A:%a\n" * 17 + src + behind)[144 : 153 + length])
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_stay_inside_input_and_output(tier, fences, name):
+    source, target = fences
+    twins = {"upper_triplets": oracle.upper_triplets, "normalize_urns": oracle.normalize_urns}
+    for length in GUARDED_LENGTHS:
+        for octets in [*samples(length), (b"URN:Nid:a%4a\n" * length)[:length]]:
+            want = twins[name](octets)
+            for place in source.at_start, source.at_end:
+                for room in target.at_start, target.at_end:
+                    dst = room(bytes(length))
+                    assert _kernels.run_kernel(name, place(octets), dst) == 0
+                    assert dst == want, f"{name}({octets!r})"
+                buffer = place(octets)
+                assert _kernels.run_kernel(name, buffer, buffer) == 0
+                assert buffer == want, f"{name}({octets!r}) in place"
+
+
 # Room: a kernel is satisfied with what it needs, says so when it gets less, and never writes past it
 
 
@@ -292,8 +405,6 @@ def test_every_capacity(tier, name):
 
 
 # Guard pages: a load past either end of src, or a store past either end of dst, is a crash here
-
-GUARDED_LENGTHS = [*LENGTHS, 191, 192, 193, 255, 256, 257, 1000]
 
 
 def test_scan_stays_inside_the_input(tier, fences):

@@ -4,12 +4,16 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "simd/kernels.h" nogil:
-    const size_t UC_FULL
+    const size_t UC_FULL, UC_SURROGATE
 
     ctypedef struct uc_set:
         uint8_t member[256]
         uint8_t low[16]
         uint8_t high[16]
+
+    ctypedef struct uc_utf8:
+        size_t characters
+        uint8_t highest
 
     ctypedef struct uc_kernels:
         size_t (*span)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
@@ -17,6 +21,11 @@ cdef extern from "simd/kernels.h" nogil:
         void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil
         size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil
         size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil
+        void (*upper_triplets)(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+        void (*normalize_urns)(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) noexcept nogil
+        size_t (*scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
+        size_t (*to_utf8)(const void *src, size_t n, int width, uint8_t *dst) noexcept nogil
+        void (*from_utf8)(const uint8_t *src, size_t n, int width, void *dst, size_t characters) noexcept nogil
 
     ctypedef struct uc_tier:
         const char *name

@@ -8,7 +8,15 @@ _Octets = str | Buffer | Iterable[SupportsIndex]  # a ByteSet iterates over inte
 def cpu_tiers() -> tuple[str, ...]: ...
 def cpu_tier() -> str: ...
 def use_tier(name: str) -> None: ...
-def run_kernel(name: str, src: Buffer, dst: Buffer | None = None, octets: ByteSet = ..., plus: bool = False) -> int: ...
+def run_kernel(
+    name: str,
+    src: Buffer,
+    dst: Buffer | None = None,
+    octets: ByteSet = ...,
+    plus: bool = False,
+    width: int = 1,
+    end: int = 10,
+) -> int | tuple[int, int, int]: ...
 
 @final
 class ByteSet:

@@ -16,16 +16,13 @@ cdef size_t chosen      # how many rows of uc_tiers are laid over the portable o
 
 
 cdef void lay(uc_kernels *over, const uc_kernels *row) noexcept:
-    if row.span != NULL:
-        over.span = row.span
-    if row.count_outside != NULL:
-        over.count_outside = row.count_outside
-    if row.mark_outside != NULL:
-        over.mark_outside = row.mark_outside
-    if row.encode != NULL:
-        over.encode = row.encode
-    if row.decode != NULL:
-        over.decode = row.decode
+    """Every kernel that the row has (the struct is function pointers only)."""
+    cdef void **to = <void **>over
+    cdef void **each = <void **>row
+    cdef size_t i
+    for i in range(sizeof(uc_kernels) // sizeof(void *)):
+        if each[i] != NULL:
+            to[i] = each[i]
 
 
 cdef void assemble() noexcept:
@@ -229,27 +226,35 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
-def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
+def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10):
     """Run one kernel of the tier in use on buffers. For tests: everything else calls kernels through their loops.
 
     Args:
-        name (str): "span", "count_outside", "mark_outside", "encode" or "decode", as in simd/kernels.h.
+        name (str): The kernel, as in simd/kernels.h.
         src (bytes-like): The input.
-        dst (bytes-like | None): The output of the last three, writable; for "mark_outside" it holds whole words.
-        octets (ByteSet): The set of all but "decode".
+        dst (bytes-like | None): The output, writable, of the kernels that have one; for "mark_outside" whole words,
+            for "upper_triplets" and "normalize_urns" len(src) octets, for "from_utf8" as many code units as there are
+            characters, for "to_utf8" what simd/kernels.h says.
+        octets (ByteSet): The set of the kernels that have one.
         plus (bool): Of "encode" and "decode".
+        width (int): Octets of a code unit: 1, 2 or 4.
+        end (int): The octet that ends a line.
 
     Returns:
-        int: What the kernel returns (0 if nothing); -1 for an output that is too small.
+        int | tuple[int, int, int]: What the kernel returns (0 if nothing); -1 for an output that is too small, or a
+            surrogate; for "scan_utf8" what it found, too.
 
     >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
     3
+    >>> run_kernel("scan_utf8", b"d\\xc3\\xa9j\\xc3\\xa0\\xff")
+    (6, 4, 195)
     """
     cdef Py_buffer source, target
     cdef const uc_set *set = &(<ByteSet?>octets).set
     cdef const uint8_t *s
     cdef uint8_t *d
-    cdef size_t n, cap, result
+    cdef size_t n, cap, result = 0
+    cdef uc_utf8 found
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(bytearray() if dst is None else dst, &target, PyBUF_WRITABLE)
@@ -260,14 +265,26 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False):
                 result = kernels.span(s, n, set)
             elif name == "count_outside":
                 result = kernels.count_outside(s, n, set)
-            elif name == "mark_outside":
-                result = UC_FULL if cap // 8 < (n + 63) // 64 else 0
-                if result == 0:
-                    kernels.mark_outside(s, n, set, <uint64_t *>d)
+            elif name == "scan_utf8":
+                result = kernels.scan_utf8(s, n, &found)
+                return result, found.characters, found.highest
             elif name == "encode":
                 result = kernels.encode(s, n, set, plus, d, cap)
             elif name == "decode":
                 result = kernels.decode(s, n, plus, d, cap)
+            elif name == "from_utf8":
+                kernels.from_utf8(s, n, width, d, cap // <size_t>width)
+            elif cap < (8 * ((n + 63) // 64) if name == "mark_outside" else n if name != "to_utf8" else
+                        n * 2 if width == 1 else n // <size_t>width * (3 if width == 2 else 4)):
+                result = UC_FULL
+            elif name == "mark_outside":
+                kernels.mark_outside(s, n, set, <uint64_t *>d)
+            elif name == "upper_triplets":
+                kernels.upper_triplets(s, n, d)
+            elif name == "normalize_urns":
+                kernels.normalize_urns(s, n, end, d)
+            elif name == "to_utf8":
+                result = kernels.to_utf8(s, n // <size_t>width, width, d)
             else:
                 raise ValueError(f"no kernel {name!r}")
         finally:

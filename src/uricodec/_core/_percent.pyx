@@ -8,6 +8,8 @@ from libc.string cimport memchr
 from uricodec._core._kernels cimport UC_FULL, ByteSet, kernels, provide, uc_kernels
 from uricodec._core._text cimport *
 
+from uricodec._core import _utf8     # its kernels
+
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.ref cimport Py_DECREF
@@ -71,9 +73,20 @@ cdef size_t decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t 
     return o
 
 
+cdef void upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef size_t i
+    cdef int digits = 0     # how many of the next octets are digits of a triplet
+    for i in range(n):
+        if src[i] == c'%' and n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
+            digits = 3
+        dst[i] = src[i] - 32 if digits and src[i] >= c'a' else src[i]
+        digits -= digits > 0
+
+
 cdef uc_kernels portable
 portable.encode = encode
 portable.decode = decode
+portable.upper_triplets = upper_triplets
 provide(&portable)
 
 

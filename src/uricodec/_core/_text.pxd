@@ -9,6 +9,9 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
+from uricodec._core._kernels cimport UC_SURROGATE, kernels
+from uricodec._core._utf8 cimport code_unit
+
 
 cdef extern from "Python.h":
     int PyUnicode_READY(object) except -1
@@ -24,14 +27,10 @@ cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
 
-cdef extern from "simd/target.h" nogil:
-    const bint UC_LITTLE_ENDIAN
-
-
 # Inputs of up to SMALL octets are worked on in buffers on the stack.
 cdef enum:
     SMALL = 512
-    UTF8_ROOM = 4 * SMALL + 1   # for the UTF-8 of a str that short
+    UTF8_ROOM = 4 * SMALL   # for the UTF-8 of a str that short
 
 
 # The octets of an input: borrowed from the object, or in a buffer that release() gives back.
@@ -96,52 +95,12 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
     return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
 
 
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
-
-
-cdef inline Py_ssize_t put_utf8(const code_unit *src, Py_ssize_t n, uint8_t *dst) noexcept nogil:
-    """Writes UTF-8 to dst, which has room for 2, 3 or 4 octets a code unit and one more; -1 at a surrogate."""
-    cdef uint8_t *start = dst
-    cdef uint32_t c
-    cdef Py_ssize_t i
-    for i in range(n):
-        c = src[i]
-        if c < 0x80:
-            dst[0] = <uint8_t>c
-            dst += 1
-        elif c < 0x800:
-            dst[0] = <uint8_t>(0xC0 | c >> 6)
-            dst[1] = <uint8_t>(0x80 | c & 0x3F)
-            dst += 2
-        elif c < 0x10000:
-            if 0xD800 <= c < 0xE000:
-                return -1
-            if UC_LITTLE_ENDIAN:    # one store for three
-                c = 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16
-                memcpy(dst, &c, 4)
-            else:
-                dst[0] = <uint8_t>(0xE0 | c >> 12)
-                dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
-                dst[2] = <uint8_t>(0x80 | c & 0x3F)
-            dst += 3
-        else:
-            dst[0] = <uint8_t>(0xF0 | c >> 18)
-            dst[1] = <uint8_t>(0x80 | c >> 12 & 0x3F)
-            dst[2] = <uint8_t>(0x80 | c >> 6 & 0x3F)
-            dst[3] = <uint8_t>(0x80 | c & 0x3F)
-            dst += 4
-    return dst - start
-
-
 cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
     """The UTF-8 of a str, in `room` (UTF8_ROOM octets) if the str is SMALL. False if it has a surrogate.
 
     Release the octets after use, and before the str goes.
     """
-    cdef Py_ssize_t n, written
+    cdef Py_ssize_t n
     cdef int kind
     cdef void *data
     cdef uint8_t *dst = room
@@ -158,16 +117,10 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
         # At most 2, 3 and 4 octets for a code unit of 1, 2 and 4.
         if n > PY_SSIZE_T_MAX // 4:
             raise OverflowError("the text is longer than its UTF-8 can be")
-        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4) + 1)
-    if kind == 1:
-        written = put_utf8(<const uint8_t *>data, n, dst)
-    elif kind == 2:
-        written = put_utf8(<const uint16_t *>data, n, dst)
-    else:
-        written = put_utf8(<const uint32_t *>data, n, dst)
-    if written < 0:
+        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    octets.data = dst
+    octets.size = kernels.to_utf8(data, <size_t>n, kind, dst)
+    if octets.size == UC_SURROGATE:
         release(octets)
         return False
-    octets.data = dst
-    octets.size = <size_t>written
     return True

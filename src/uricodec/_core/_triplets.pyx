@@ -3,12 +3,12 @@
 RFC 3986 sections 2.1 and 2.4: a triplet is decoded once, and nothing is encoded twice. What cannot be decoded (a '%'
 without two hexadecimal digits; in text, octets that are not UTF-8) is kept, replaced or reported, never lost.
 """
-from libc.stdint cimport uint64_t
 from libc.string cimport memchr, memmove
 
-from uricodec._core._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set
+from uricodec._core._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
 from uricodec._core._percent cimport *
 from uricodec._core._text cimport *
+from uricodec._core._utf8 cimport continues, sequence_length
 from uricodec.errors import UriError, UriSyntaxError
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -30,71 +30,9 @@ cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octe
     return 1
 
 
-cdef inline int sequence_length(uint8_t lead) noexcept nogil:
-    """How long a UTF-8 sequence is that begins with this octet; 0 if none does (RFC 3629 section 4)."""
-    return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
-
-
-cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
-    """Whether an octet may stand at this index of the sequence (RFC 3629 section 4: no overlong form, no surrogate)."""
-    if index == 1:
-        if lead == 0xE0:
-            return 0xA0 <= octet <= 0xBF
-        if lead == 0xED:
-            return 0x80 <= octet <= 0x9F
-        if lead == 0xF0:
-            return 0x90 <= octet <= 0xBF
-        if lead == 0xF4:
-            return 0x80 <= octet <= 0x8F
-    return 0x80 <= octet <= 0xBF
-
-
-# A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
-# follows each state, six bits a state, so that one shift by the state brings its successor to the low end.
-cdef enum State:
-    DONE = 0, WRONG = 6, ONE_MORE = 12, TWO_MORE = 18, THREE_MORE = 24, AFTER_E0 = 30, AFTER_ED = 36, AFTER_F0 = 42, AFTER_F4 = 48
-cdef uint64_t successors[256]
-
-
-cdef State successor(int state, uint8_t octet) noexcept nogil:
-    cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
-    cdef uint8_t lead
-    if state == DONE:
-        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
-                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
-    lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
-            else 0xF4 if state == AFTER_F4 else 0)
-    if state == WRONG or not continues(lead, 1, octet):
-        return WRONG
-    if state == ONE_MORE:
-        return DONE
-    return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
-
-
-cdef int octet, state
-for octet in range(256):
-    for state in range(DONE, AFTER_F4 + 1, 6):
-        successors[octet] |= <uint64_t>successor(state, octet) << state
-
-cdef ByteSet ASCII = ByteSet(range(0x80))
-
-
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
-    cdef size_t i = kernels.span(src, n, &ASCII.set), stop
-    cdef uint64_t first, second, state = DONE
-    while i < n:
-        stop = n
-        if n - i >= 16:
-            stop = i + 16
-            memcpy(&first, src + i, 8)
-            memcpy(&second, src + i + 8, 8)
-            if state == DONE and not (first | second) & <uint64_t>0x8080808080808080:
-                i = stop
-                continue
-        while i < stop:
-            state = successors[src[i]] >> state & 63
-            i += 1
-    return state == DONE
+    cdef uc_utf8 found
+    return kernels.scan_utf8(src, n, &found) == n
 
 
 cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:

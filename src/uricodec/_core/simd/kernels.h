@@ -3,8 +3,8 @@
  * A kernel is a loop over octets. It knows no Python, no rows and no exceptions, and it keeps two promises on every
  * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
  *
- * The portable definition of each kernel is Cython code in the module of its loop (_kernels.pyx, _percent.pyx); the
- * files in isa/ hold faster twins. dispatch.c lists the tiers in order and asks the CPU which of them it can run.
+ * The portable definition of each kernel is Cython code in the module of its loop (_kernels.pyx, _utf8.pyx, _percent.pyx,
+ * _urn.pyx); the files in isa/ hold faster twins. dispatch.c lists the tiers in order and asks the CPU which of them it can run.
  */
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
@@ -15,12 +15,22 @@
 /* What an encoder or decoder returns when dst is too small. */
 #define UC_FULL SIZE_MAX
 
+/* What to_utf8 returns when src has a surrogate. */
+#define UC_SURROGATE SIZE_MAX
+
 /* A set of octets in the two forms that loops look it up in. In the nibble rows, bit r of low[c & 15] says that the
  * octet c = 16 r + (c & 15) is a member, for r = 0..7; high[] says the same of the octets from 0x80 on. */
 typedef struct uc_set {
     uint8_t member[256]; /* 1: in the set */
     uint8_t low[16], high[16];
 } uc_set;
+
+/* What scan_utf8 found in well-formed UTF-8. The highest octet tells how wide a code unit the text needs: below 0x80 it
+ * is ASCII, below 0xC4 every character is below U+0100, below 0xF0 below U+10000. */
+typedef struct uc_utf8 {
+    size_t characters;
+    uint8_t highest;
+} uc_utf8;
 
 typedef struct uc_kernels {
     /* Index of the first octet of src that is not in set; n if there is none. */
@@ -40,6 +50,28 @@ typedef struct uc_kernels {
     /* Decode every '%' that two hexadecimal digits follow, once; any other '%' is copied. With plus, a '+' of src
      * becomes a space. Returns the octets written, or UC_FULL. dst may be src: the output never overtakes the input. */
     size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap);
+
+    /* Copies src to dst[0 .. n), which may be src, with the digits of every triplet in upper case (RFC 3986 section
+     * 6.2.2.1). */
+    void (*upper_triplets)(const uint8_t *src, size_t n, uint8_t *dst);
+
+    /* Copies lines, each ended by the octet `end` (the last one perhaps not), to dst[0 .. n), which may be src. In a line
+     * that begins with "urn:", in any case, the letters of ASCII before the second colon (or the end of the line) become
+     * lower case, and the digits of the triplets after it upper case: RFC 2141 section 5, RFC 8141 section 3.1. `end` is
+     * no letter, digit, '%' or ':'. */
+    void (*normalize_urns)(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst);
+
+    /* Length of the longest prefix of src that is well-formed UTF-8 (RFC 3629 section 4): n, or where the first
+     * ill-formed sequence starts. Says in found what is in that prefix. */
+    size_t (*scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found);
+
+    /* Writes n code units of `width` octets (1, 2 or 4: the code points themselves) as UTF-8. dst has room for 2 n, 3 n
+     * or 4 n octets, and all of it may be written. Returns the octets written, or UC_SURROGATE. */
+    size_t (*to_utf8)(const void *src, size_t n, int width, uint8_t *dst);
+
+    /* Writes the characters of well-formed UTF-8 as code units of `width` octets, which is wide enough for all of them.
+     * dst has room for `characters` of them, as scan_utf8 counts. */
+    void (*from_utf8)(const uint8_t *src, size_t n, int width, void *dst, size_t characters);
 } uc_kernels;
 
 /* One row of the tier table. A kernel that a tier lacks (NULL) is taken from the tier before it. */

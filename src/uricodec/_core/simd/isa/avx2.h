@@ -357,7 +357,13 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     return o;
 }
 
-static const uc_kernels uc_avx2 = {avx2_span, avx2_count_outside, avx2_mark_outside, avx2_encode, avx2_decode};
+static const uc_kernels uc_avx2 = {
+    .span = avx2_span,
+    .count_outside = avx2_count_outside,
+    .mark_outside = avx2_mark_outside,
+    .encode = avx2_encode,
+    .decode = avx2_decode,
+};
 
 #undef AVX2
 #undef AVX2_INLINE

@@ -1,0 +1,3 @@
+from typing_extensions import Buffer
+
+def normalize_lines(src: Buffer, dst: Buffer, end: bytes = b"\n") -> None: ...

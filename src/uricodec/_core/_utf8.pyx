@@ -1,0 +1,128 @@
+"""UTF-8 (RFC 3629): the portable kernels that check it, and turn code units into it and back."""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from uricodec._core._kernels cimport UC_SURROGATE, provide, uc_kernels, uc_utf8
+
+
+# --- checking -----------------------------------------------------------------------------------------------------------
+
+# A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
+# follows each state, six bits a state, so that one shift by the state brings its successor to the low end.
+cdef enum State:
+    DONE = 0, WRONG = 6, ONE_MORE = 12, TWO_MORE = 18, THREE_MORE = 24, AFTER_E0 = 30, AFTER_ED = 36, AFTER_F0 = 42, AFTER_F4 = 48
+cdef uint64_t successors[256]
+
+
+cdef State successor(int state, uint8_t octet) noexcept nogil:
+    cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
+    cdef uint8_t lead
+    if state == DONE:
+        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
+                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
+    lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
+            else 0xF4 if state == AFTER_F4 else 0)
+    if state == WRONG or not continues(lead, 1, octet):
+        return WRONG
+    if state == ONE_MORE:
+        return DONE
+    return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
+
+
+cdef int octet, state
+for octet in range(256):
+    for state in range(DONE, AFTER_F4 + 1, 6):
+        successors[octet] |= <uint64_t>successor(state, octet) << state
+
+
+cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
+    cdef size_t i, whole = 0, characters = 0
+    cdef uint64_t state = DONE
+    cdef uint8_t highest = 0, pending = 0
+    for i in range(n):
+        state = successors[src[i]] >> state & 63
+        if src[i] > pending:
+            pending = src[i]
+        if state == DONE:
+            whole = i + 1
+            characters += 1
+            highest = pending
+        elif state == WRONG:
+            break
+    found.characters = characters
+    found.highest = highest
+    return whole
+
+
+# --- code units ---------------------------------------------------------------------------------------------------------
+
+cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef uint8_t *start = dst
+    cdef uint32_t c
+    cdef size_t i
+    for i in range(n):
+        c = src[i]
+        if c < 0x80:
+            dst[0] = <uint8_t>c
+            dst += 1
+        elif c < 0x800:
+            dst[0] = <uint8_t>(0xC0 | c >> 6)
+            dst[1] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 2
+        elif c < 0x10000:
+            if 0xD800 <= c < 0xE000:
+                return UC_SURROGATE
+            dst[0] = <uint8_t>(0xE0 | c >> 12)
+            dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+            dst[2] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 3
+        else:
+            dst[0] = <uint8_t>(0xF0 | c >> 18)
+            dst[1] = <uint8_t>(0x80 | c >> 12 & 0x3F)
+            dst[2] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+            dst[3] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 4
+    return dst - start
+
+
+cdef size_t to_utf8(const void *src, size_t n, int width, uint8_t *dst) noexcept nogil:
+    if width == 1:
+        return put(<const uint8_t *>src, n, dst)
+    if width == 2:
+        return put(<const uint16_t *>src, n, dst)
+    return put(<const uint32_t *>src, n, dst)
+
+
+cdef void get(const uint8_t *src, code_unit *dst, size_t characters) noexcept nogil:
+    cdef size_t i
+    cdef uint32_t c
+    for i in range(characters):
+        c = src[0]
+        if c < 0x80:
+            src += 1
+        elif c < 0xE0:
+            c = (c & 0x1F) << 6 | src[1] & 0x3F
+            src += 2
+        elif c < 0xF0:
+            c = (c & 0x0F) << 12 | (src[1] & 0x3F) << 6 | src[2] & 0x3F
+            src += 3
+        else:
+            c = (c & 0x07) << 18 | (src[1] & 0x3F) << 12 | (src[2] & 0x3F) << 6 | src[3] & 0x3F
+            src += 4
+        dst[i] = <code_unit>c
+
+
+cdef void from_utf8(const uint8_t *src, size_t n, int width, void *dst, size_t characters) noexcept nogil:
+    if width == 1:
+        get(src, <uint8_t *>dst, characters)
+    elif width == 2:
+        get(src, <uint16_t *>dst, characters)
+    else:
+        get(src, <uint32_t *>dst, characters)
+
+
+cdef uc_kernels portable
+portable.scan_utf8 = scan_utf8
+portable.to_utf8 = to_utf8
+portable.from_utf8 = from_utf8
+provide(&portable)
