@@ -14,6 +14,7 @@ MODULES = {
     "_kernels": [f"{CORE}/simd/dispatch.c"],
     "_utf8": [],
     "_percent": [],
+    "_quote": [],
     "_urn": [],
     "_triplets": [],
     "_lines": [],

@@ -16,7 +16,7 @@ from functools import partial
 from uricodec._core import _split
 from uricodec._core import _stdlib as stdlib
 from uricodec._core._join import urldefrag, urljoin, urlunparse, urlunsplit
-from uricodec._core._percent import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
+from uricodec._core._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
 from uricodec._core._query import parse_qs, parse_qsl, urlencode
 from uricodec._core._split import urlparse, urlsplit
 

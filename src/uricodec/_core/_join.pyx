@@ -5,7 +5,7 @@ path that looks like an authority), what is no plain str, and every error, are t
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._core._percent cimport stdlib
+from uricodec._core._quote cimport stdlib
 from uricodec._core._split cimport Parts, UC_NEW_TUPLE, find, finished, in_list, lower_scheme, piece, set_item
 from uricodec._core._text cimport *
 from uricodec._core._split import KNOWS_MISSING as _KNOWS_MISSING

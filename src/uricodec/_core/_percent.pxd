@@ -1,7 +1,7 @@
 """What other loops use of the percent codec."""
 from libc.stdint cimport uint8_t
 
-from uricodec._core._kernels cimport ByteSet, uc_set
+from uricodec._core._kernels cimport uc_set
 from uricodec._core._text cimport SMALL
 
 # Room on the stack for what SMALL octets become, with that of the wide stores past its end.
@@ -12,11 +12,12 @@ cdef enum:
 # Decodes a run of ASCII that starts at a character of a str.
 ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void *context)
 
-cdef ByteSet quote_set(object safe, bint plus)
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
-cdef str decode_text(const uint8_t *src, size_t n, bint plus)
+cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const uc_set *safe, bint plus, bint text)
+cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *safe, bint plus)
+cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)
+cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors)
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus)
 cdef str decode_runs(str text, run_decoder decoder, void *context)
 cdef bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil
 cdef int hex_value(uint8_t c) noexcept nogil
-cdef object stdlib()

@@ -4,9 +4,10 @@ The fast paths take a str (no subclass) in UTF-8 with a separator of one ASCII c
 float, bool or None; everything else, and every error, is the stdlib's own function.
 """
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
-from uricodec._core._percent cimport decode_text, quote_set, stdlib
+from uricodec._core._percent cimport decode_text
+from uricodec._core._quote cimport quote_set, stdlib
 from uricodec._core._text cimport *
-from uricodec._core import _percent
+from uricodec._core import _quote
 
 from libc.stdint cimport uint64_t
 
@@ -24,7 +25,7 @@ cdef extern from "Python.h":
 # --- parse ----------------------------------------------------------------------------------------------------------
 
 cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work):
-    return decode_text(src, <size_t>n, True) if work else ascii_text(src, <size_t>n)
+    return decode_text(src, <size_t>n, True, NULL) if work else ascii_text(src, <size_t>n)
 
 
 cdef inline int put(object result, bint grouped, str name, str value) except -1:
@@ -119,7 +120,7 @@ cdef object parse_text(str text, str separator, bint keep_blank, bint strict, bi
         if strict and not equals:
             return None
         if value or keep_blank:
-            put(result, grouped, _percent.unquote_plus(name), _percent.unquote_plus(value))
+            put(result, grouped, _quote.unquote_plus(name), _quote.unquote_plus(value))
     return result
 
 
@@ -313,7 +314,7 @@ cdef bint put_pairs(Text *text, object query, bint doseq, const uc_set *safe, bi
     return True
 
 
-def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via=_percent.quote_plus):
+def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via=_quote.quote_plus):
     """Make a query of names and values: urllib.parse.urlencode.
 
     Args:
@@ -338,10 +339,10 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
     """
     cdef Text text
     cdef ByteSet octets = None
-    cdef bint plus = quote_via is _percent.quote_plus
+    cdef bint plus = quote_via is _quote.quote_plus
     if (encoding is None and errors is None and type(doseq) is bool
             and (type(query) is dict or type(query) is list or type(query) is tuple)):
-        if plus or quote_via is _percent.quote:
+        if plus or quote_via is _quote.quote:
             octets = quote_set(safe, plus)
         elif quote_via is stdlib().quote_plus or quote_via is stdlib().quote:
             plus = quote_via is stdlib().quote_plus

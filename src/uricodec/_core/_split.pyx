@@ -9,7 +9,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
 from uricodec._core._kernels cimport ByteSet, kernels
-from uricodec._core._percent cimport stdlib
+from uricodec._core._quote cimport stdlib
 from uricodec._core._text cimport *
 
 from cpython.object cimport PyObject_SetAttr

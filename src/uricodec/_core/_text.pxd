@@ -25,6 +25,10 @@ cdef extern from "Python.h":
     str PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
     str PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t size)
     const Py_ssize_t PY_SSIZE_T_MAX
+    Py_ssize_t PyVectorcall_NARGS(size_t flags) noexcept
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+    PyTypeObject *Py_TYPE(object) noexcept
 
 
 # Inputs of up to SMALL octets are worked on in buffers on the stack.
@@ -124,3 +128,19 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
         release(octets)
         return False
     return True
+
+
+# A function's vectorcall slot (PEP 590): what the interpreter calls.
+ctypedef object (*vectorcall)(object function, PyObject *const *args, size_t flags, PyObject *names)
+
+
+cdef inline vectorcall take_calls(object function, vectorcall call):
+    """Let a compiled function be called through `call`; returns what did it before, for the calls that it leaves."""
+    cdef vectorcall *slot = <vectorcall *>(<char *><PyObject *>function + Py_TYPE(function).tp_vectorcall_offset)
+    cdef vectorcall before = slot[0]
+    slot[0] = call
+    return before
+
+
+cdef inline bint is_call_of_text(PyObject *const *args, size_t flags, PyObject *names) noexcept:
+    return PyVectorcall_NARGS(flags) == 1 and names == NULL and type(<object>args[0]) is str

@@ -7,6 +7,7 @@ from libc.string cimport memchr, memmove
 
 from uricodec._core._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
 from uricodec._core._percent cimport *
+from uricodec._core._quote cimport quote_set
 from uricodec._core._text cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
 from uricodec.errors import UriError, UriSyntaxError

@@ -1,6 +1,8 @@
 """What UTF-8 is made of (RFC 3629 section 4), for loops that look at one octet at a time."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
+from uricodec._core._kernels cimport uc_utf8
+
 ctypedef fused code_unit:
     uint8_t
     uint16_t
@@ -24,3 +26,8 @@ cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogi
         if lead == 0xF4:
             return 0x80 <= octet <= 0x8F
     return 0x80 <= octet <= 0xBF
+
+
+# UTF-8 with U+FFFD in place of every maximal subpart that is ill-formed, as bytes.decode(errors="replace") has it.
+cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
+cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._core._kernels cimport UC_SURROGATE, provide, uc_kernels, uc_utf8
+from uricodec._core._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels, uc_utf8
 
 
 # --- checking -----------------------------------------------------------------------------------------------------------
@@ -126,3 +126,52 @@ portable.scan_utf8 = scan_utf8
 portable.to_utf8 = to_utf8
 portable.from_utf8 = from_utf8
 provide(&portable)
+
+
+# --- ill-formed text ----------------------------------------------------------------------------------------------------
+
+cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
+    """Length of the maximal subpart that src begins with (Unicode 3.9, "U+FFFD Substitution"); 0 if it begins well."""
+    cdef int length, have = 1
+    if n == 0:
+        return 0
+    length = sequence_length(src[0])
+    while have < length and <size_t>have < n and continues(src[0], have, src[have]):
+        have += 1
+    return 0 if have == length else have
+
+
+cdef size_t well_formed(const uint8_t *src, size_t n, uc_utf8 *found, size_t *subpart) noexcept nogil:
+    """Length of the well-formed text that src begins with, and of the maximal subpart behind it."""
+    cdef size_t size = 0
+    found.characters = found.highest = 0
+    subpart[0] = ill_formed(src, n)
+    if subpart[0] == 0:
+        size = kernels.scan_utf8(src, n, found)
+        subpart[0] = ill_formed(src + size, n - size)
+    return size
+
+
+cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
+    cdef uc_utf8 part
+    cdef size_t i = 0, subpart
+    found.characters = found.highest = 0
+    while i < n:
+        i += well_formed(src + i, n - i, &part, &subpart)
+        i += subpart
+        found.characters += part.characters + (subpart > 0)
+        found.highest = max(found.highest, part.highest, <uint8_t>(0xEF if subpart else 0))
+
+
+cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil:
+    cdef uc_utf8 part
+    cdef size_t i = 0, size, subpart
+    while i < n:
+        size = well_formed(src + i, n - i, &part, &subpart)
+        if size:
+            kernels.from_utf8(src + i, size, width, dst, part.characters)
+            dst += part.characters * <size_t>width
+        if subpart:
+            kernels.from_utf8(<const uint8_t *>b"\xEF\xBF\xBD", 3, width, dst, 1)
+            dst += width
+        i += size + subpart
