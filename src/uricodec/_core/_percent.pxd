@@ -1,7 +1,8 @@
 """What other loops use of the percent codec."""
 from libc.stdint cimport uint8_t
+from libc.string cimport memchr
 
-from uricodec._core._kernels cimport uc_set
+from uricodec._core._kernels cimport ByteSet, kernels, uc_set
 from uricodec._core._text cimport SMALL
 
 # Room on the stack for what SMALL octets become, with that of the wide stores past its end.
@@ -19,5 +20,13 @@ cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors)
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus)
 cdef str decode_runs(str text, run_decoder decoder, void *context)
-cdef bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil
 cdef int hex_value(uint8_t c) noexcept nogil
+
+cdef ByteSet PLAIN      # every octet but '%' and '+'
+
+
+cdef inline bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil:
+    """Whether there is nothing to decode."""
+    if plus:
+        return kernels.span(src, n, &PLAIN.set) == n
+    return memchr(src, c'%', n) == NULL

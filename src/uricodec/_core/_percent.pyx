@@ -214,11 +214,4 @@ cdef str decode_runs(str text, run_decoder decoder, void *context):
     return "".join(parts)
 
 
-cdef ByteSet PLAIN = ~ByteSet("%+")     # what unquote_plus leaves as it is
-
-
-cdef bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil:
-    """Whether there is nothing to decode."""
-    if plus:
-        return kernels.span(src, n, &PLAIN.set) == n
-    return memchr(src, c'%', n) == NULL
+PLAIN = ~ByteSet("%+")

@@ -210,14 +210,17 @@ cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *contex
     return decode_text(src, n, False, <const char *>context)
 
 
-cdef str unquote_text(str text, bint plus, const char *errors):
-    cdef const uint8_t *data
-    cdef size_t n
+cdef str decode_str(str text, bint plus, const char *errors):
+    if PyUnicode_IS_ASCII(text):
+        return decode_text(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus, errors)
+    return decode_runs(text.replace("+", " ") if plus else text, decode_run, <void *>errors)
+
+
+cdef inline str unquote_text(str text, bint plus, const char *errors):
     PyUnicode_READY(text)
-    if not PyUnicode_IS_ASCII(text):
-        return decode_runs(text.replace("+", " ") if plus else text, decode_run, <void *>errors)
-    data, n = <const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text)
-    return text if is_plain(data, n, plus) else decode_text(data, n, plus, errors)
+    if PyUnicode_IS_ASCII(text) and is_plain(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus):
+        return text
+    return decode_str(text, plus, errors)
 
 
 def unquote(string, encoding='utf-8', errors='replace'):
