@@ -9,6 +9,7 @@ if that of uricodec was not.
     python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
 """
 
+import importlib.metadata
 import platform
 import sys
 from collections import deque
@@ -17,8 +18,6 @@ from statistics import median
 from time import process_time
 
 import pytest
-import uritools
-import yarl
 
 import uricodec
 
@@ -79,6 +78,4 @@ def pytest_benchmark_update_machine_info(machine_info):
     machine_info["measured"] = {
         "uricodec": f"{uricodec.__version__} (tier {uricodec.cpu_tier()})",
         "urllib.parse": f"of Python {platform.python_version()}",
-        "yarl": yarl.__version__,
-        "uritools": uritools.__version__,
-    }
+    } | {name: importlib.metadata.version(name) for name in ("yarl", "uritools", "ada-url", "fast-query-parsers")}

@@ -15,7 +15,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
+import ada_url
 import uritools
+from fast_query_parsers import parse_query_string
 from yarl import URL
 from yarl._parse import query_to_pairs, split_url, unsplit_result
 from yarl._query import get_str_query
@@ -77,7 +79,7 @@ def query(rng, size):
     while True:
         text = "&".join([field(rng) for _ in range(size // 8)])[:size]
         last = text.rpartition("=")[2]
-        if last and "&" not in last and "%" not in text[-2:]:
+        if last and "&" not in last and "%" not in text[-2:] and not text.endswith("%C3"):
             return text
 
 
@@ -136,6 +138,16 @@ def undefined(parts):
     return [None if part == "" and i != 2 else part for i, part in enumerate(parts)]
 
 
+def five(url):
+    """The components of a WHATWG URL as urlsplit has them."""
+    return url.protocol[:-1], url.host, url.pathname, url.search[1:], url.hash[1:]
+
+
+def octets(args):
+    """A query as fast-query-parsers has it, with its separator."""
+    return [list(map(str.encode, args[0])), repeat("&")]
+
+
 def defined(parts):
     return tuple(part or "" for part in parts)
 
@@ -155,9 +167,17 @@ PEERS = {
     "unquote_plus": {"yarl": Library(UNQUOTER_PLUS)},
     "unquote_to_bytes": {"uritools": Library(uritools.uridecode, lambda args: [*args, repeat(None)])},
     "urlencode": {"yarl": Library(get_str_query)},
-    "parse_qsl": {"yarl": Library(query_to_pairs)},
+    "parse_qsl": {
+        "yarl": Library(query_to_pairs),
+        "ada-url": Library(lambda query: list(ada_url.URLSearchParams(query).items())),
+        "fast-query-parsers": Library(parse_query_string, octets),
+    },
     "parse_qs": {},
-    "urlsplit": {"yarl": Library(split_url), "uritools": Library(uritools.urisplit, result=defined)},
+    "urlsplit": {
+        "yarl": Library(split_url),
+        "uritools": Library(uritools.urisplit, result=defined),
+        "ada-url": Library(ada_url.URL, result=five),
+    },
     "urlparse": {},
     "urlunsplit": {
         "yarl": Library(unsplit_result, lambda args: columns(args[0])),
@@ -166,6 +186,7 @@ PEERS = {
     "urljoin": {
         "yarl": Library(lambda base, ref: URL(base, encoded=True).join(URL(ref, encoded=True)), result=str),
         "uritools": Library(uritools.urijoin),
+        "ada-url": Library(ada_url.join_url),
     },
     "urldefrag": {"uritools": Library(uritools.uridefrag, result=defined)},
 }
