@@ -41,13 +41,10 @@ def outcome(function, *args, **kwargs):
 
 
 def check(name, *args, **kwargs):
+    # Texts of different width are never equal to the interpreter: this compares the width, too.
     want = outcome(getattr(urllib.parse, name), *args, **kwargs)
     got = outcome(getattr(parse, name), *args, **kwargs)
     assert got == want, f"{name}{args!r:.200}, {kwargs}"
-    # As wide as it has to be: two texts of different widths are never equal to the interpreter.
-    if isinstance(got, str):
-        assert got.isascii() == want.isascii()
-        assert got.__sizeof__() == want.__sizeof__(), f"{name}{args!r:.200} is of another width"
 
 
 # quote
