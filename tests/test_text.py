@@ -132,15 +132,8 @@ def test_unquote_noise(tier):
 def test_unquote_with_other_handlers(errors):
     """They are the stdlib's affair."""
     for text in "a", "%41", "%ff":
-        want, got = (kind_of(module.unquote, text, errors) for module in (urllib.parse, parse))
+        want, got = (result_of(module.unquote, text, errors=errors) for module in (urllib.parse, parse))
         assert got == want
-
-
-def kind_of(function, text, errors):
-    try:
-        return function(text, errors=errors)
-    except Exception as error:
-        return type(error)
 
 
 # Calls
@@ -161,3 +154,28 @@ def test_calls_of_every_shape(name):
             ours(*args, **kwargs)
     assert ours.__name__ == name
     assert ours.__defaults__ == theirs.__defaults__
+
+
+@pytest.mark.parametrize("name", ["quote", "quote_plus"])
+def test_calls_with_safe(name):
+    for text in "", "a/b", "a /+b", "é/", "\ud800":
+        for safe in "", "/", "/:é", b"", b"/\xe9", bytearray(b"/"), None, 5, ["/"]:
+            for args, kwargs in ((text, safe), {}), ((text,), {"safe": safe}), ((text,), {"".join(["sa", "fe"]): safe}):
+                want, got = (result_of(getattr(module, name), *args, **kwargs) for module in (urllib.parse, parse))
+                assert got == want, f"{name}({text!a}, {safe!r})"
+        for kwargs in (
+            {"encoding": "latin-1"},
+            {"errors": "ignore"},
+            {"string": text},
+            {"safe": "", "encoding": "utf-8"},
+        ):
+            args = () if "string" in kwargs else (text,)
+            want, got = (result_of(getattr(module, name), *args, **kwargs) for module in (urllib.parse, parse))
+            assert got == want, f"{name}({text!a}, {kwargs})"
+
+
+def result_of(function, *args, **kwargs):
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        return type(error)

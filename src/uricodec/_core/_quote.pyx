@@ -11,6 +11,11 @@ from uricodec._core._percent cimport *
 
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_SIZE
+
+
+cdef extern from "Python.h":
+    PyObject *PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
 
 
 # --- what is safe -------------------------------------------------------------------------------------------------------
@@ -322,24 +327,38 @@ del function
 
 # --- calls --------------------------------------------------------------------------------------------------------------
 
-# f(text) is what most calls are. These take it before any argument is parsed, and leave all others to the functions.
+# f(text) is what most calls are, and of quote f(text, safe=""). These take them before any argument is parsed, and leave
+# all others to the functions.
 cdef vectorcall parse_quote, parse_quote_plus, parse_unquote, parse_unquote_plus
+cdef str SAFE = "safe"
+
+
+cdef inline object take_quote(PyObject *const *args, size_t flags, PyObject *names, bint plus):
+    """What quote (or quote_plus) returns for a text, with or without `safe`; None for any other call."""
+    cdef ByteSet octets
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if n < 1 or type(<object>args[0]) is not str:
+        return None
+    if n == 1 and names == NULL:
+        octets = UNRESERVED_SPACE if plus else UNRESERVED_SLASH
+    elif (n == 2 and names == NULL
+            or n == 1 and PyTuple_GET_SIZE(<object>names) == 1 and PyTuple_GET_ITEM(<object>names, 0) == <PyObject *>SAFE):
+        octets = quote_set(<object>args[1], plus)
+        if octets is None:
+            return None
+    else:
+        return None
+    return quote_text(<str>args[0], &octets.set, plus)
 
 
 cdef object call_quote(object function, PyObject *const *args, size_t flags, PyObject *names):
-    if is_call_of_text(args, flags, names):
-        result = quote_text(<str>args[0], &UNRESERVED_SLASH.set, False)
-        if result is not None:
-            return result
-    return parse_quote(function, args, flags, names)
+    result = take_quote(args, flags, names, False)
+    return parse_quote(function, args, flags, names) if result is None else result
 
 
 cdef object call_quote_plus(object function, PyObject *const *args, size_t flags, PyObject *names):
-    if is_call_of_text(args, flags, names):
-        result = quote_text(<str>args[0], &UNRESERVED_SPACE.set, True)
-        if result is not None:
-            return result
-    return parse_quote_plus(function, args, flags, names)
+    result = take_quote(args, flags, names, True)
+    return parse_quote_plus(function, args, flags, names) if result is None else result
 
 
 cdef object call_unquote(object function, PyObject *const *args, size_t flags, PyObject *names):
