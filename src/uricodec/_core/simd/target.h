@@ -3,7 +3,11 @@
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
-#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+#if defined(__x86_64__) || defined(_M_X64)
+#define UC_X86_64 1
+#endif
+
+#if defined(UC_X86_64) || defined(__i386__) || defined(_M_IX86)
 #define UC_X86 1
 #endif
 
