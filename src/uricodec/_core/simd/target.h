@@ -1,5 +1,5 @@
 /* What differs between compilers and machines: the order of octets in a word, how a function may use an instruction set,
- * is forced inline, and finds a bit. */
+ * is forced inline or kept apart, and finds a bit. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
@@ -21,6 +21,7 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define UC_INLINE static __forceinline
+#define UC_APART static __declspec(noinline)
 #define UC_TARGET(features)
 static __forceinline int uc_lowest_bit(unsigned long long word) {
     unsigned long low;
@@ -30,6 +31,7 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 }
 #else
 #define UC_INLINE static inline __attribute__((always_inline))
+#define UC_APART static __attribute__((noinline))
 #define UC_TARGET(features) __attribute__((target(features)))
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif

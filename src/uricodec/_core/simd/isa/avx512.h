@@ -94,86 +94,88 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
 
 /* For each third of a step, where the 63 slots come from: octets (first slots), and digits (the others) out of two
  * registers, of high digits and of low ones. */
-static uint8_t avx512_octets[3][64], avx512_digits[3][64];
+static __m512i avx512_octets[3], avx512_digits[3];
 
-/* For each octet: its value as a hexadecimal digit, that value times 16, and the digit itself, in the place of its
- * lower six bits. */
-static uint8_t avx512_low_value[64], avx512_high_value[64], avx512_digit[64];
+/* For each octet, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
+ * digit itself. */
+static __m512i avx512_low_value, avx512_high_value, avx512_digit;
 
 static void avx512_prepare(void) {
+    uint8_t octets[64] = {0}, digits[64] = {0}, low_value[64] = {0}, high_value[64] = {0}, digit[64];
     for (int third = 0; third < 3; third++) {
         for (int slot = 0; slot < 63; slot++) {
-            uint8_t octet = (uint8_t)(21 * third + slot / 3);
-            avx512_octets[third][slot] = octet;
-            avx512_digits[third][slot] = slot % 3 == 2 ? 64 | octet : octet;
+            octets[slot] = (uint8_t)(21 * third + slot / 3);
+            digits[slot] = (uint8_t)(slot % 3 == 2 ? 64 | octets[slot] : octets[slot]);
         }
+        memcpy(avx512_octets + third, octets, 64);
+        memcpy(avx512_digits + third, digits, 64);
     }
-    memset(avx512_digit, '0', sizeof avx512_digit); /* an octet that is no digit finds one with other lower bits */
-    avx512_digit['0' & 63] = '0';
+    memset(digit, '0', sizeof digit); /* an octet that is no digit finds one with other lower bits */
     for (int i = 0; i < 22; i++) {
-        uint8_t digit = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
-        avx512_low_value[digit & 63] = value;
-        avx512_high_value[digit & 63] = (uint8_t)(value << 4);
-        avx512_digit[digit & 63] = digit;
+        uint8_t c = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
+        low_value[c & 63] = value;
+        high_value[c & 63] = (uint8_t)(value << 4);
+        digit[c & 63] = c;
     }
+    memcpy(&avx512_low_value, low_value, 64);
+    memcpy(&avx512_high_value, high_value, 64);
+    memcpy(&avx512_digit, digit, 64);
 }
 
-#define THIRD UINT64_C(0x1fffff)                    /* 21 octets */
-#define FIRST_SLOTS UINT64_C(0x1249249249249249)    /* of each of 21 octets */
-enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };     /* octets that the stores of one step reach at most */
+#define THIRD UINT64_C(0x1fffff)                 /* 21 octets */
+#define FIRST_SLOTS UINT64_C(0x1249249249249249) /* of each of 21 octets */
+enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };  /* octets that the stores of one step reach at most */
 
 typedef struct avx512_encoder {
-    __m512i octets[3], digits[3];
+    avx512_set safe;
+    __m512i hexadecimal, percent, octets[3], digits[3];
 } avx512_encoder;
 
-AVX512_INLINE __m512i fill_slots(__m512i octets, __m512i high, __m512i low, int third) {
-    __m512i slots = _mm512_permutex2var_epi8(high, load64(avx512_digits[third]), low);
-    return _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS, load64(avx512_octets[third]), octets);
+AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
+    avx512_encoder e;
+    e.safe = avx512_load_set(safe);
+    e.hexadecimal = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
+    e.percent = all64('%');
+    for (int third = 0; third < 3; third++) e.octets[third] = avx512_octets[third], e.digits[third] = avx512_digits[third];
+    return e;
 }
 
-/* The octets of one third; they are stored with 64 - size more, unless exact. */
-AVX512_INLINE void encode_third(__m512i octets, __m512i high, __m512i low, uint64_t block, uint64_t work, int third,
-                                int exact, uint8_t *dst) {
-    uint64_t escapes = _pdep_u64(work >> 21 * third & THIRD, FIRST_SLOTS);
-    uint64_t keep = FIRST_SLOTS | escapes << 1 | escapes << 2;
-    __m512i slots = fill_slots(octets, high, low, third);
-    if (exact) {
-        keep &= _pdep_u64(block >> 21 * third & THIRD, FIRST_SLOTS) * 7;
-        _mm512_mask_storeu_epi8(dst, first64(count64(keep)), _mm512_maskz_compress_epi8(keep, slots));
-    } else {
-        store64(dst, _mm512_maskz_compress_epi8(keep, slots));
+AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
+    return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
+}
+
+/* The STEP octets of v, `work` of them as escapes, with room for ENCODED_STEP octets. */
+AVX512_INLINE void encode_step(const avx512_encoder *e, __m512i v, uint64_t work, uint8_t *dst) {
+    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
+    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), octets = _mm512_mask_mov_epi8(v, work, e->percent);
+    uint8_t *to[3] = {dst, dst + 21 + 2 * count64(work & THIRD), dst + 42 + 2 * count64(work & (THIRD << 21 | THIRD))};
+    for (int third = 0; third < 3; third++) {
+        uint64_t escapes = _pdep_u64(work >> 21 * third & THIRD, FIRST_SLOTS);
+        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
+        slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS, e->octets[third], octets);
+        store64(to[third], _mm512_maskz_compress_epi8(FIRST_SLOTS | escapes << 1 | escapes << 2, slots));
     }
 }
 
-/* block: a bit for each octet of v that there is. */
-AVX512_INLINE void encode_step(__m512i v, uint64_t block, uint64_t work, int exact, uint8_t *dst) {
-    const __m512i digits = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
-    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), digits), low = _mm512_permutexvar_epi8(v, digits);
-    __m512i octets = _mm512_mask_mov_epi8(v, work, all64('%'));
-    size_t first = 21 + 2 * count64(work & THIRD), second = 42 + 2 * count64(work & (THIRD << 21 | THIRD));
-    encode_third(octets, high, low, block, work, 0, exact, dst);
-    encode_third(octets, high, low, block, work, 1, exact, dst + first);
-    encode_third(octets, high, low, block, work, 2, exact, dst + second);
-}
-
-AVX512_INLINE void encode_step_of_escapes(__m512i v, uint8_t *dst) {
-    const __m512i digits = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
-    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), digits), low = _mm512_permutexvar_epi8(v, digits);
+/* The same for escapes only. */
+AVX512_INLINE void encode_step_of_escapes(const avx512_encoder *e, __m512i v, uint8_t *dst) {
+    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
+    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal);
     for (int third = 0; third < 3; third++) {
-        __m512i slots = _mm512_permutex2var_epi8(high, load64(avx512_digits[third]), low);
-        store64(dst + 63 * third, _mm512_mask_mov_epi8(slots, FIRST_SLOTS, all64('%')));
+        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
+        store64(dst + 63 * third, _mm512_mask_mov_epi8(slots, FIRST_SLOTS, e->percent));
     }
 }
 
 AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int plus, uint8_t *dst,
                                       size_t cap) {
-    const avx512_set s = avx512_load_set(safe);
+    const avx512_encoder e = avx512_load_encoder(safe);
     const uint64_t step = first64(STEP);
     size_t i = 0, o = 0;
     while (n - i >= 64 && cap - o >= ENCODED_STEP) {
         __m512i v = load64(src + i);
-        uint64_t work = outside64(v, &s);
-        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
+        uint64_t work = outside64(v, &e.safe);
+        if (plus) v = spaces_to_plus(v);
         if (!work) {
             store64(dst + o, v);
             i += 64, o += 64;
@@ -181,53 +183,70 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
         }
         work &= step;
         if (work == step)
-            encode_step_of_escapes(v, dst + o);
+            encode_step_of_escapes(&e, v, dst + o);
         else
-            encode_step(v, step, work, 0, dst + o);
+            encode_step(&e, v, work, dst + o);
         i += STEP, o += STEP + 2 * count64(work);
     }
     while (i < n) {
-        size_t q = n - i < 64 ? n - i : 64, size;
+        size_t q = n - i < STEP ? n - i : STEP, size;
         uint64_t block = first64(q), work;
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
-        work = outside64(v, &s) & block;
-        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
-        if (!work) {
-            if (q > cap - o) return UC_FULL;
-            _mm512_mask_storeu_epi8(dst + o, block, v);
-            i += q, o += q;
-            continue;
-        }
-        if (q == 64) q = STEP, block = step, work &= step;
+        work = outside64(v, &e.safe) & block;
+        if (plus) v = spaces_to_plus(v);
         size = q + 2 * count64(work);
-        if (cap - o >= ENCODED_STEP)
-            encode_step(v, block, work, 0, dst + o);
-        else if (size <= cap - o)
-            encode_step(v, block, work, 1, dst + o);
-        else
-            return UC_FULL;
+        if (size > cap - o) return UC_FULL;
+        if (cap - o >= ENCODED_STEP) {
+            encode_step(&e, v, work, dst + o);
+        } else {
+            uint8_t end[ENCODED_STEP];
+            encode_step(&e, v, work, end);
+            for (size_t k = 0; k < size; k += 64)
+                _mm512_mask_storeu_epi8(dst + o + k, first64(size - k), load64(end + k));
+        }
         i += q, o += size;
     }
     return o;
 }
 
-AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
-    if (plus && safe->member[' ']) return avx512_encode_as(src, n, safe, 1, dst, cap);
+AVX512 UC_APART size_t avx512_encode_plain(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
     return avx512_encode_as(src, n, safe, 0, dst, cap);
+}
+
+AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
+    return avx512_encode_as(src, n, safe, 1, dst, cap);
+}
+
+AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    if (plus && safe->member[' ']) return avx512_encode_plus(src, n, safe, dst, cap);
+    if (n <= STEP && cap >= ENCODED_STEP) { /* most calls: nothing is set up that is not used */
+        const avx512_set s = avx512_load_set(safe);
+        const uint64_t block = first64(n);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src);
+        uint64_t work = outside64(v, &s) & block;
+        if (work) {
+            const avx512_encoder e = avx512_load_encoder(safe);
+            encode_step(&e, v, work, dst);
+        } else {
+            store64(dst, v);
+        }
+        return n + 2 * count64(work);
+    }
+    return avx512_encode_plain(src, n, safe, dst, cap);
 }
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
 
 /* Which of `percents` begin a triplet, when v1 and v2 are the octets one and two places on. */
 AVX512_INLINE uint64_t triplets64(uint64_t percents, __m512i v1, __m512i v2) {
-    const __m512i digit = load64(avx512_digit);
+    const __m512i digit = avx512_digit;
     uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, digit));
     return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, digit));
 }
 
 AVX512_INLINE __m512i decode_triplets64(__m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
-    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, load64(avx512_high_value)),
-                                _mm512_permutexvar_epi8(v2, load64(avx512_low_value)));
+    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, avx512_high_value),
+                                _mm512_permutexvar_epi8(v2, avx512_low_value));
 }
 
 /* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
