@@ -1,5 +1,5 @@
 /* What differs between compilers and machines: the order of octets in a word, how a function may use an instruction set,
- * is forced inline or kept apart, and finds a bit. */
+ * is forced inline or kept apart, how a table is aligned and a bit found. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
@@ -22,6 +22,7 @@
 #include <intrin.h>
 #define UC_INLINE static __forceinline
 #define UC_APART static __declspec(noinline)
+#define UC_ALIGNED(size) __declspec(align(size))
 #define UC_TARGET(features)
 static __forceinline int uc_lowest_bit(unsigned long long word) {
     unsigned long low;
@@ -32,6 +33,7 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 #else
 #define UC_INLINE static inline __attribute__((always_inline))
 #define UC_APART static __attribute__((noinline))
+#define UC_ALIGNED(size) __attribute__((aligned(size)))
 #define UC_TARGET(features) __attribute__((target(features)))
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif

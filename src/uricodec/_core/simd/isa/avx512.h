@@ -94,32 +94,27 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
 
 /* For each third of a step, where the 63 slots come from: octets (first slots), and digits (the others) out of two
  * registers, of high digits and of low ones. */
-static __m512i avx512_octets[3], avx512_digits[3];
+static UC_ALIGNED(64) uint8_t avx512_octets[3][64], avx512_digits[3][64];
 
 /* For each octet, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
  * digit itself. */
-static __m512i avx512_low_value, avx512_high_value, avx512_digit;
+static UC_ALIGNED(64) uint8_t avx512_low_value[64], avx512_high_value[64], avx512_digit[64];
 
 static void avx512_prepare(void) {
-    uint8_t octets[64] = {0}, digits[64] = {0}, low_value[64] = {0}, high_value[64] = {0}, digit[64];
     for (int third = 0; third < 3; third++) {
         for (int slot = 0; slot < 63; slot++) {
-            octets[slot] = (uint8_t)(21 * third + slot / 3);
-            digits[slot] = (uint8_t)(slot % 3 == 2 ? 64 | octets[slot] : octets[slot]);
+            uint8_t octet = (uint8_t)(21 * third + slot / 3);
+            avx512_octets[third][slot] = octet;
+            avx512_digits[third][slot] = slot % 3 == 2 ? 64 | octet : octet;
         }
-        memcpy(avx512_octets + third, octets, 64);
-        memcpy(avx512_digits + third, digits, 64);
     }
-    memset(digit, '0', sizeof digit); /* an octet that is no digit finds one with other lower bits */
+    memset(avx512_digit, '0', sizeof avx512_digit); /* an octet that is no digit finds one with other lower bits */
     for (int i = 0; i < 22; i++) {
-        uint8_t c = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
-        low_value[c & 63] = value;
-        high_value[c & 63] = (uint8_t)(value << 4);
-        digit[c & 63] = c;
+        uint8_t digit = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
+        avx512_low_value[digit & 63] = value;
+        avx512_high_value[digit & 63] = (uint8_t)(value << 4);
+        avx512_digit[digit & 63] = digit;
     }
-    memcpy(&avx512_low_value, low_value, 64);
-    memcpy(&avx512_high_value, high_value, 64);
-    memcpy(&avx512_digit, digit, 64);
 }
 
 #define THIRD UINT64_C(0x1fffff)                 /* 21 octets */
@@ -136,7 +131,10 @@ AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
     e.safe = avx512_load_set(safe);
     e.hexadecimal = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
     e.percent = all64('%');
-    for (int third = 0; third < 3; third++) e.octets[third] = avx512_octets[third], e.digits[third] = avx512_digits[third];
+    for (int third = 0; third < 3; third++) {
+        e.octets[third] = load64(avx512_octets[third]);
+        e.digits[third] = load64(avx512_digits[third]);
+    }
     return e;
 }
 
@@ -237,16 +235,26 @@ AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *s
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
 
-/* Which of `percents` begin a triplet, when v1 and v2 are the octets one and two places on. */
-AVX512_INLINE uint64_t triplets64(uint64_t percents, __m512i v1, __m512i v2) {
-    const __m512i digit = avx512_digit;
-    uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, digit));
-    return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, digit));
+typedef struct avx512_hex {
+    __m512i digit, low, high;
+} avx512_hex;
+
+AVX512_INLINE avx512_hex avx512_load_hex(void) {
+    avx512_hex hex;
+    hex.digit = load64(avx512_digit);
+    hex.low = load64(avx512_low_value);
+    hex.high = load64(avx512_high_value);
+    return hex;
 }
 
-AVX512_INLINE __m512i decode_triplets64(__m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
-    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, avx512_high_value),
-                                _mm512_permutexvar_epi8(v2, avx512_low_value));
+/* Which octets of v are '%' before two digits, when v1 and v2 are the octets one and two places on. */
+AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m512i v1, __m512i v2) {
+    uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, hex->digit));
+    return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, hex->digit));
+}
+
+AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
+    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high), _mm512_permutexvar_epi8(v2, hex->low));
 }
 
 /* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
@@ -254,6 +262,7 @@ AVX512_INLINE __m512i over64(__m512i v, __m512i next) { return _mm512_alignr_epi
 #define AHEAD(v, over, k) _mm512_alignr_epi8(over, v, k)
 
 AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
+    const avx512_hex hex = avx512_load_hex();
     uint64_t carry = 0;
     size_t i = 0, o = 0;
     while (n - i >= 66 && cap - o >= 64) {
@@ -266,9 +275,9 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
             continue;
         }
         v1 = load64(src + i + 1), v2 = load64(src + i + 2);
-        percents = triplets64(percents, v1, v2);
+        percents = triplets64(&hex, percents, v1, v2);
         digits = uc_triplet_digits(percents, &carry);
-        store64(dst + o, _mm512_maskz_compress_epi8(~digits, decode_triplets64(v, percents, v1, v2)));
+        store64(dst + o, _mm512_maskz_compress_epi8(~digits, decode_triplets64(&hex, v, percents, v1, v2)));
         i += 64, o += 64 - count64(digits);
     }
     while (i < n) {
@@ -277,11 +286,11 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i), v1, v2;
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
         v1 = AHEAD(v, over, 1), v2 = AHEAD(v, over, 2);
-        percents = triplets64(_mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
+        percents = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
         if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
         keep = block & ~uc_triplet_digits(percents, &carry);
         size = count64(keep);
-        v = _mm512_maskz_compress_epi8(keep, decode_triplets64(v, percents, v1, v2));
+        v = _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2));
         if (cap - o >= 64)
             store64(dst + o, v);
         else if (size <= cap - o)
@@ -305,25 +314,27 @@ AVX512_INLINE __m512i upper64(__m512i v, uint64_t digits) {
 }
 
 AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
+    const avx512_hex hex = avx512_load_hex();
     uint64_t carry = 0;
     size_t i = 0;
     for (; n - i >= 66; i += 64) {
         __m512i v = load64(src + i);
-        uint64_t triplets = triplets64(_mm512_cmpeq_epi8_mask(v, all64('%')), load64(src + i + 1), load64(src + i + 2));
+        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), load64(src + i + 1), load64(src + i + 2));
         store64(dst + i, upper64(v, uc_triplet_digits(triplets, &carry)));
     }
     for (; i < n; i += 64) {
         uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        uint64_t triplets = triplets64(_mm512_cmpeq_epi8_mask(v, all64('%')), AHEAD(v, over, 1), AHEAD(v, over, 2));
+        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), AHEAD(v, over, 1), AHEAD(v, over, 2));
         _mm512_mask_storeu_epi8(dst + i, block, upper64(v, uc_triplet_digits(triplets, &carry)));
         if (n - i <= 64) break;
     }
 }
 
 /* v normalised, when v1, v2 and v3 are the octets one, two and three places on. */
-AVX512_INLINE __m512i normalize_urns64(__m512i v, __m512i v1, __m512i v2, __m512i v3, __m512i end, uc_urn_carry *carry) {
+AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3, __m512i end,
+                                       uc_urn_carry *carry) {
     uc_urn_block block;
     uint64_t lower, upper;
     /* What differs from "urn", in one register; case is bit 5. */
@@ -334,7 +345,7 @@ AVX512_INLINE __m512i normalize_urns64(__m512i v, __m512i v1, __m512i v2, __m512
     block.schemes = _mm512_mask_testn_epi8_mask(_mm512_cmpeq_epi8_mask(v3, all64(':')), differs, all64(~32));
     block.ends = _mm512_cmpeq_epi8_mask(v, end);
     block.colons = _mm512_cmpeq_epi8_mask(v, all64(':'));
-    block.triplets = triplets64(_mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
+    block.triplets = triplets64(hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
     uc_urn_masks(&block, carry, &lower, &upper);
     lower = _mm512_mask_cmple_epu8_mask(lower, _mm512_sub_epi8(v, all64('A')), all64('Z' - 'A'));
     return _mm512_mask_add_epi8(upper64(v, upper), lower, v, all64(32));
@@ -342,17 +353,18 @@ AVX512_INLINE __m512i normalize_urns64(__m512i v, __m512i v1, __m512i v2, __m512
 
 AVX512 static void avx512_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
     const __m512i ends = all64(end);
+    const avx512_hex hex = avx512_load_hex();
     uc_urn_carry carry = uc_first_urn_block;
     size_t i = 0;
     for (; n - i >= 67; i += 64) {
         const uint8_t *p = src + i;
-        store64(dst + i, normalize_urns64(load64(p), load64(p + 1), load64(p + 2), load64(p + 3), ends, &carry));
+        store64(dst + i, normalize_urns64(&hex, load64(p), load64(p + 1), load64(p + 2), load64(p + 3), ends, &carry));
     }
     for (; i < n; i += 64) {
         uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        v = normalize_urns64(v, AHEAD(v, over, 1), AHEAD(v, over, 2), AHEAD(v, over, 3), ends, &carry);
+        v = normalize_urns64(&hex, v, AHEAD(v, over, 1), AHEAD(v, over, 2), AHEAD(v, over, 3), ends, &carry);
         _mm512_mask_storeu_epi8(dst + i, block, v);
         if (n - i <= 64) break;
     }
