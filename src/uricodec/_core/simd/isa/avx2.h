@@ -3,24 +3,28 @@
  * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet. One byte shuffle looks up
  * the column of the low nibble (the rows 0-7 and 8-15 in a table each; a shuffle yields 0 for an index with its top
  * bit set, so the right table answers by itself), another turns the high nibble into the bit of its row. The set costs
- * the same whatever is in it.
+ * the same whatever is in it, but for one thing: without octets from 0x80 on, the second table is left out.
  *
- * Encode. A block without work is one store; a block that is all work is three shuffles. A mixed block is cut into
- * eight groups of four octets, and each group is one shuffle: its 16 source bytes are the four octets, their high
- * hexadecimal digits, their low ones, and '%' four times
+ * Encode. What a block costs depends on its escapes. None, and four blocks before without any: runs of clean octets are
+ * copied 128 at a time. A few: the block is stored once as it is, and again behind each escape, two octets further on
  *
- *      c0 c1 c2 c3 | h0 h1 h2 h3 | l0 l1 l2 l3 | % % % %
+ *      source   a b / c d e     stored   a b / c d e        then at the '/'   a b %2F c d e
  *
- * so that a table of 16 rows (one for each pattern of work) holds every possible output. Where a group's output starts
- * follows from the number of escapes before it: nothing waits for the group before, and nothing branches on density.
+ * as often as there could be escapes: a count of its own for each block would be mispredicted. All: three shuffles. The
+ * others are cut into four groups of eight octets. The row of a table, one for each pattern of escapes, holds the
+ * shuffle of two registers with everything that the output can have (a row's top bits say from which)
+ *
+ *      c0 .. c7 h0 .. h7 | l0 .. l7 % .. %          octets, high digits | low digits, '%'
+ *
+ * and where a group's output starts follows from the number of escapes before it: nothing waits for the group before.
  *
  * Decode. Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is
  * never a '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are
  * squeezed out, eight octets a shuffle. Digits that belong to a triplet of the block before arrive as a carry of two
- * bits. Runs of triplets, 48 octets to 16, have a path of their own.
+ * bits. Runs of triplets, 48 octets to 16, have a path of their own, and so do runs without '%'.
  *
- * Ends. The last block of the input, and the blocks whose wide stores might cross the end of the output, go through a
- * buffer on the stack: the same code, then a copy of exactly what was produced.
+ * Ends. The last block of the input is loaded in parts; blocks whose wide stores might cross the end of the output go
+ * through a buffer on the stack: the same code, then a copy of exactly what was produced.
  */
 #ifndef UC_AVX2_H
 #define UC_AVX2_H
@@ -30,6 +34,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../urns.h"
 
 #define AVX2 UC_TARGET("avx2,bmi,bmi2,popcnt")
 #define AVX2_INLINE AVX2 UC_INLINE
@@ -40,7 +45,7 @@
 AVX2_INLINE __m256i load32(const uint8_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 AVX2_INLINE void store32(uint8_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)p, v); }
 AVX2_INLINE uint32_t mask_of(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
-AVX2_INLINE size_t bits(uint32_t mask) { return (size_t)_mm_popcnt_u32(mask); }
+AVX2_INLINE size_t bits(uint32_t mask) { return (size_t)(uint32_t)_mm_popcnt_u32(mask); }
 AVX2_INLINE uint32_t first_bits(size_t n) { return _bzhi_u32(0xffffffffu, (uint32_t)n); } /* n <= 32 */
 
 /* The n < 32 octets at p, then zeros: two overlapping loads that stay inside them, the second one shifted in a register
@@ -84,12 +89,22 @@ AVX2_INLINE avx2_set avx2_load_set(const uc_set *set) {
     return s;
 }
 
-AVX2_INLINE uint32_t outside(__m256i v, const avx2_set *s) {
-    __m256i column = _mm256_or_si256(_mm256_shuffle_epi8(s->low, v),
-                                     _mm256_shuffle_epi8(s->high, _mm256_xor_si256(v, _mm256_set1_epi8(-128))));
-    __m256i row = _mm256_shuffle_epi8(s->row, high_nibbles(v));
-    return mask_of(_mm256_cmpeq_epi8(_mm256_and_si256(column, row), _mm256_setzero_si256()));
+/* Whether octets from 0x80 on are in the set. */
+AVX2_INLINE int is_wide(const uc_set *set) {
+    __m128i high = _mm_loadu_si128((const __m128i *)set->high);
+    return !_mm_testz_si128(high, high);
 }
+
+/* 0 for each octet that is not in the set; wide: as is_wide() says, or 1. */
+AVX2_INLINE __m256i members(__m256i v, const avx2_set *s, const int wide) {
+    __m256i column = _mm256_shuffle_epi8(s->low, v);
+    if (wide)
+        column = _mm256_or_si256(column, _mm256_shuffle_epi8(s->high, _mm256_xor_si256(v, _mm256_set1_epi8(-128))));
+    return _mm256_and_si256(column, _mm256_shuffle_epi8(s->row, high_nibbles(v)));
+}
+
+AVX2_INLINE uint32_t zeros(__m256i v) { return mask_of(_mm256_cmpeq_epi8(v, _mm256_setzero_si256())); }
+AVX2_INLINE uint32_t outside(__m256i v, const avx2_set *s) { return zeros(members(v, s, 1)); }
 
 AVX2 static size_t avx2_span(const uint8_t *src, size_t n, const uc_set *set) {
     const avx2_set s = avx2_load_set(set);
@@ -131,58 +146,77 @@ AVX2 static void avx2_mark_outside(const uint8_t *src, size_t n, const uc_set *s
 
 /* --- encode --------------------------------------------------------------------------------------------------------- */
 
-static uint8_t avx2_groups[16][16]; /* row k: the shuffle of a group whose octets to escape are the bits of k */
-static uint8_t avx2_keep[256][8];   /* row k: the shuffle that drops the octets whose bits are set in k */
+static UC_ALIGNED(32) uint8_t avx2_groups[256][32]; /* row k: the shuffles of a group whose escapes are the bits of k */
+static uint8_t avx2_escapes[256][4];                /* %HH */
+static uint8_t avx2_keep[256][8]; /* row k: the shuffle that drops the octets whose bits are set in k */
+
+/* Constants of the encoder: digits, 15, '%', 0x80. What a compiler knows, it would build again in every block. */
+static uint8_t avx2_constants[4][32];
 
 static void avx2_prepare(void) {
     memset(avx2_groups, 0x80, sizeof avx2_groups);
     memset(avx2_keep, 0x80, sizeof avx2_keep);
-    for (int k = 0; k < 16; k++) {
-        uint8_t *row = avx2_groups[k];
-        for (uint8_t j = 0; j < 4; j++) {
-            if (k >> j & 1)
-                *row++ = 12, *row++ = 4 + j, *row++ = 8 + j;
-            else
-                *row++ = j;
-        }
-    }
     for (int k = 0; k < 256; k++) {
-        uint8_t *row = avx2_keep[k];
-        for (uint8_t j = 0; j < 8; j++)
-            if (!(k >> j & 1)) *row++ = j;
+        uint8_t *group = avx2_groups[k], *keep = avx2_keep[k];
+        for (uint8_t j = 0; j < 8; j++) {
+            if (k >> j & 1)
+                *group++ = 0x80 | 8, *group++ = 8 + j, *group++ = 0x80 | j;
+            else
+                *group++ = j, *keep++ = j;
+        }
+        avx2_escapes[k][0] = '%';
+        avx2_escapes[k][1] = (uint8_t)"0123456789ABCDEF"[k >> 4];
+        avx2_escapes[k][2] = (uint8_t)"0123456789ABCDEF"[k & 15];
     }
+    for (int i = 0; i < 32; i++) avx2_constants[0][i] = (uint8_t)"0123456789ABCDEF"[i & 15];
+    memset(avx2_constants[1], 15, 32);
+    memset(avx2_constants[2], '%', 32);
+    memset(avx2_constants[3], 0x80, 32);
 }
 
-/* Wide stores of one encoded block reach at most this far: 96 octets, and 12 from the last group's shuffle. */
-enum { ENCODED_BLOCK = 96 + 12 };
+/* FEW escapes or less are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far, 24
+ * octets for each of three groups, and 32. */
+enum { FEW = 3, ENCODED_BLOCK = 72 + 32 };
 
-AVX2_INLINE __m256i two_groups(__m256i source, uint32_t work, int low) {
-    __m128i first = _mm_loadu_si128((const __m128i *)avx2_groups[work >> 4 * low & 15]);
-    __m128i second = _mm_loadu_si128((const __m128i *)avx2_groups[work >> (4 * low + 16) & 15]);
-    return _mm256_shuffle_epi8(source, _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1));
+typedef struct avx2_encoder {
+    avx2_set safe;
+    __m256i digits, fifteen, percent, top_bit;
+    __m256i from, difference; /* of octets that stay, but change */
+} avx2_encoder;
+
+AVX2_INLINE avx2_encoder avx2_load_encoder(const uc_set *safe, int space_to) {
+    avx2_encoder e;
+    e.safe = avx2_load_set(safe);
+    e.digits = load32(avx2_constants[0]);
+    e.fifteen = load32(avx2_constants[1]);
+    e.percent = load32(avx2_constants[2]);
+    e.top_bit = load32(avx2_constants[3]);
+    e.from = _mm256_set1_epi8(' ');
+    e.difference = _mm256_set1_epi8((char)(space_to - ' '));
+    return e;
 }
 
-AVX2_INLINE uint8_t *start_of_group(uint8_t *dst, uint32_t work, int group) {
-    return dst + 4 * group + 2 * bits(work & ((1u << 4 * group) - 1));
+AVX2_INLINE void store_group(uint8_t *dst, __m256i first, __m256i second, __m256i top_bit, uint32_t work) {
+    __m256i row = _mm256_load_si256((const __m256i *)avx2_groups[work & 255]);
+    __m256i other = _mm256_xor_si256(row, top_bit);
+    store32(dst, _mm256_or_si256(_mm256_shuffle_epi8(first, row), _mm256_shuffle_epi8(second, other)));
 }
 
-AVX2_INLINE void encode_mixed(__m256i v, __m256i hi, __m256i lo, uint32_t work, uint8_t *dst) {
-    const __m256i percent = _mm256_set1_epi8('%');
-    __m256i vh0 = _mm256_unpacklo_epi32(v, hi), vh1 = _mm256_unpackhi_epi32(v, hi);
-    __m256i lp0 = _mm256_unpacklo_epi32(lo, percent), lp1 = _mm256_unpackhi_epi32(lo, percent);
-    __m256i pair[4]; /* groups k and k + 4 */
-    pair[0] = two_groups(_mm256_unpacklo_epi64(vh0, lp0), work, 0);
-    pair[1] = two_groups(_mm256_unpackhi_epi64(vh0, lp0), work, 1);
-    pair[2] = two_groups(_mm256_unpacklo_epi64(vh1, lp1), work, 2);
-    pair[3] = two_groups(_mm256_unpackhi_epi64(vh1, lp1), work, 3);
+AVX2_INLINE void encode_mixed(const avx2_encoder *e, __m256i v, __m256i hi, __m256i lo, uint32_t work, uint8_t *dst) {
+    __m256i a = _mm256_unpacklo_epi64(v, hi), b = _mm256_unpackhi_epi64(v, hi); /* groups 0 and 2, groups 1 and 3 */
+    __m256i c = _mm256_unpacklo_epi64(lo, e->percent), d = _mm256_unpackhi_epi64(lo, e->percent);
     /* In ascending order: each store may run into the place of the next group, which then overwrites it. */
-    for (int k = 0; k < 4; k++)
-        _mm_storeu_si128((__m128i *)start_of_group(dst, work, k), _mm256_castsi256_si128(pair[k]));
-    for (int k = 0; k < 4; k++)
-        _mm_storeu_si128((__m128i *)start_of_group(dst, work, k + 4), _mm256_extracti128_si256(pair[k], 1));
+#define GROUP(k, a, c, half)                                                                               \
+    store_group(dst + 8 * k + 2 * bits(work & ((1u << 8 * k) - 1)), _mm256_permute2x128_si256(a, a, half), \
+                _mm256_permute2x128_si256(c, c, half), e->top_bit, work >> 8 * k)
+    GROUP(0, a, c, 0x00);
+    GROUP(1, b, d, 0x00);
+    GROUP(2, a, c, 0x11);
+    GROUP(3, b, d, 0x11);
+#undef GROUP
 }
 
-AVX2_INLINE void encode_all(__m256i hi, __m256i lo, uint8_t *dst) {
+AVX2_INLINE void encode_all(const avx2_encoder *e, __m256i hi, __m256i lo, uint8_t *dst) {
     /* Per half: h0 l0 .. h7 l7 | h8 l8 .. h15 l15, spread to three registers; an index with its top bit set makes the
      * 0 that becomes '%'. */
     __m256i first = _mm256_unpacklo_epi8(hi, lo), last = _mm256_unpackhi_epi8(hi, lo);
@@ -190,53 +224,92 @@ AVX2_INLINE void encode_all(__m256i hi, __m256i lo, uint8_t *dst) {
     const __m256i i0 = BOTH(-1, 0, 1, -1, 2, 3, -1, 4, 5, -1, 6, 7, -1, 8, 9, -1);
     const __m256i i1 = BOTH(2, 3, -1, 4, 5, -1, 6, 7, -1, 8, 9, -1, 10, 11, -1, 12);
     const __m256i i2 = BOTH(5, -1, 6, 7, -1, 8, 9, -1, 10, 11, -1, 12, 13, -1, 14, 15);
-    const __m256i percent = _mm256_set1_epi8('%');
-    __m256i a = _mm256_blendv_epi8(_mm256_shuffle_epi8(first, i0), percent, i0);
-    __m256i b = _mm256_blendv_epi8(_mm256_shuffle_epi8(middle, i1), percent, i1);
-    __m256i c = _mm256_blendv_epi8(_mm256_shuffle_epi8(last, i2), percent, i2);
+    __m256i a = _mm256_blendv_epi8(_mm256_shuffle_epi8(first, i0), e->percent, i0);
+    __m256i b = _mm256_blendv_epi8(_mm256_shuffle_epi8(middle, i1), e->percent, i1);
+    __m256i c = _mm256_blendv_epi8(_mm256_shuffle_epi8(last, i2), e->percent, i2);
     store32(dst, _mm256_permute2x128_si256(a, b, 0x20));
     store32(dst + 32, _mm256_permute2x128_si256(c, a, 0x30));
     store32(dst + 64, _mm256_permute2x128_si256(b, c, 0x31));
 }
 
 /* block: a bit for each octet of v that there is. */
-AVX2_INLINE void encode_block(__m256i v, uint32_t work, uint32_t block, uint8_t *dst) {
-    const __m256i digits = BOTH('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
-    __m256i hi = _mm256_shuffle_epi8(digits, high_nibbles(v));
-    __m256i lo = _mm256_shuffle_epi8(digits, _mm256_and_si256(v, _mm256_set1_epi8(15)));
+AVX2_INLINE void encode_block(const avx2_encoder *e, __m256i v, uint32_t work, uint32_t block, uint8_t *dst) {
+    __m256i high = _mm256_and_si256(_mm256_srli_epi16(v, 4), e->fifteen), low = _mm256_and_si256(v, e->fifteen);
+    high = _mm256_shuffle_epi8(e->digits, high), low = _mm256_shuffle_epi8(e->digits, low);
     if (work == block)
-        encode_all(hi, lo, dst);
+        encode_all(e, high, low, dst);
     else
-        encode_mixed(v, hi, lo, work, dst);
+        encode_mixed(e, v, high, low, work, dst);
 }
 
-/* v with `to - from` added wherever it is `from`. */
+/* v with `difference` added wherever it is `from`. */
 AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
     return _mm256_add_epi8(v, _mm256_and_si256(_mm256_cmpeq_epi8(v, from), difference));
 }
 
-AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
-    const avx2_set s = avx2_load_set(safe);
-    const __m256i space = _mm256_set1_epi8(' '), space_to = _mm256_set1_epi8(plus && safe->member[' '] ? '+' - ' ' : 0);
-    size_t i = 0, o = 0;
-    while (n - i >= 32 && cap - o >= ENCODED_BLOCK) {
+AVX2_INLINE __m256i changed(const avx2_encoder *e, __m256i v, const int plus) {
+    return plus ? replace(v, e->from, e->difference) : v;
+}
+
+/* The block at src, v when changed, with FEW escapes at most. What is behind the last escape is stored once for each
+ * that is missing, behind the block: 33 octets more of src are read. */
+AVX2_INLINE void encode_few(const avx2_encoder *e, const uint8_t *src, __m256i v, uint32_t work, const int plus,
+                            uint8_t *dst) {
+    store32(dst, v);
+    for (size_t j = 0; j < FEW; j++, work &= work - 1) {
+        size_t p = _tzcnt_u32(work); /* 32 if there is none */
+        memcpy(dst + p + 2 * j, avx2_escapes[src[p]], 4);
+        store32(dst + p + 2 * j + 3, changed(e, load32(src + p + 1), plus));
+    }
+}
+
+/* Copies octets as long as 128 of them are in the set. Returns how many. */
+AVX2_INLINE size_t encode_none(const avx2_encoder *e, const uint8_t *src, size_t n, const int wide, const int plus,
+                               uint8_t *dst) {
+    size_t i = 0;
+    for (; n - i >= 128; i += 128) {
+        __m256i v[4], least;
+        for (int k = 0; k < 4; k++) v[k] = load32(src + i + 32 * k);
+        least = _mm256_min_epu8(_mm256_min_epu8(members(v[0], &e->safe, wide), members(v[1], &e->safe, wide)),
+                                _mm256_min_epu8(members(v[2], &e->safe, wide), members(v[3], &e->safe, wide)));
+        if (zeros(least)) break;
+        for (int k = 0; k < 4; k++) store32(dst + i + 32 * k, changed(e, v[k], plus));
+    }
+    return i;
+}
+
+/* wide: whether the set may have octets from 0x80 on. plus: whether an octet that stays may change. */
+AVX2_INLINE size_t avx2_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int wide, const int plus,
+                                  int space_to, uint8_t *dst, size_t cap) {
+    const avx2_encoder e = avx2_load_encoder(safe, space_to);
+    size_t i = encode_none(&e, src, n < cap ? n : cap, wide, plus, dst), o = i;
+    uint32_t recent = 1; /* how many escapes the last four blocks had, in an octet each */
+    while (n - i >= 65 && cap - o >= ENCODED_BLOCK) {
         __m256i v = load32(src + i);
-        uint32_t work = outside(v, &s);
-        v = replace(v, space, space_to);
-        if (work)
-            encode_block(v, work, 0xffffffffu, dst + o);
-        else
-            store32(dst + o, v);
-        i += 32, o += 32 + 2 * bits(work);
+        uint32_t work = zeros(members(v, &e.safe, wide));
+        size_t escapes = bits(work);
+        v = changed(&e, v, plus);
+        if (escapes > FEW) {
+            encode_block(&e, v, work, 0xffffffffu, dst + o);
+            i += 32, o += 32 + 2 * escapes;
+            continue;
+        }
+        encode_few(&e, src + i, v, work, plus, dst + o);
+        i += 32, o += 32 + 2 * escapes;
+        recent = recent << 8 | (uint32_t)escapes;
+        if (!recent) {
+            size_t clean = encode_none(&e, src + i, n - i < cap - o ? n - i : cap - o, wide, plus, dst + o);
+            i += clean, o += clean, recent = 1;
+        }
     }
     while (i < n) {
         uint8_t end[ENCODED_BLOCK], *to = cap - o >= ENCODED_BLOCK ? dst + o : end;
         size_t q = n - i < 32 ? n - i : 32, size;
         __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
-        uint32_t block = first_bits(q), work = outside(v, &s) & block;
-        v = replace(v, space, space_to);
+        uint32_t block = first_bits(q), work = zeros(members(v, &e.safe, wide)) & block;
+        v = changed(&e, v, plus);
         if (work)
-            encode_block(v, work, block, to);
+            encode_block(&e, v, work, block, to);
         else
             store32(to, v);
         size = q + 2 * bits(work);
@@ -247,6 +320,41 @@ AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe,
         i += q, o += size;
     }
     return o;
+}
+
+AVX2 UC_APART size_t avx2_encode_plain(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
+    return avx2_encode_as(src, n, safe, 0, 0, ' ', dst, cap);
+}
+
+AVX2 UC_APART size_t avx2_encode_plus(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
+    return avx2_encode_as(src, n, safe, 0, 1, '+', dst, cap);
+}
+
+AVX2 UC_APART size_t avx2_encode_wide(const uint8_t *src, size_t n, const uc_set *safe, int space_to, uint8_t *dst,
+                                      size_t cap) {
+    return avx2_encode_as(src, n, safe, 1, 1, space_to, dst, cap);
+}
+
+AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    plus = plus && safe->member[' '];
+    if (is_wide(safe)) return avx2_encode_wide(src, n, safe, plus ? '+' : ' ', dst, cap);
+    if (plus) return avx2_encode_plus(src, n, safe, dst, cap);
+    if (n <= 64 && cap >= 64 + 2 * 32 + ENCODED_BLOCK) { /* most calls: nothing is set up that is not used */
+        const avx2_encoder e = avx2_load_encoder(safe, ' ');
+        size_t i = 0, o = 0;
+        while (i < n) {
+            size_t q = n - i < 32 ? n - i : 32;
+            __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
+            uint32_t block = first_bits(q), work = zeros(members(v, &e.safe, 0)) & block;
+            if (work)
+                encode_block(&e, v, work, block, dst + o);
+            else
+                store32(dst + o, v);
+            i += q, o += q + 2 * bits(work);
+        }
+        return o;
+    }
+    return avx2_encode_plain(src, n, safe, dst, cap);
 }
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
