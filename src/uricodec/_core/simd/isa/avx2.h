@@ -73,6 +73,10 @@ AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
     return _mm256_zextsi128_si256(_mm_set_epi64x((int64_t)high, (int64_t)low));
 }
 
+/* An octet 32 times. It comes from a variable: what a compiler knows, it would build again in every block. */
+static uint8_t avx2_octet[256];
+AVX2_INLINE __m256i fill(int octet) { return _mm256_set1_epi8((char)avx2_octet[octet]); }
+
 AVX2_INLINE __m256i high_nibbles(__m256i v) {
     return _mm256_and_si256(_mm256_srli_epi16(v, 4), _mm256_set1_epi8(15));
 }
@@ -150,8 +154,7 @@ static UC_ALIGNED(32) uint8_t avx2_groups[256][32]; /* row k: the shuffles of a 
 static uint8_t avx2_escapes[256][4];                /* %HH */
 static uint8_t avx2_keep[256][8]; /* row k: the shuffle that drops the octets whose bits are set in k */
 
-/* Constants of the encoder: digits, 15, '%', 0x80. What a compiler knows, it would build again in every block. */
-static uint8_t avx2_constants[4][32];
+static uint8_t avx2_digits[32]; /* 0-9 A-F, twice */
 
 static void avx2_prepare(void) {
     memset(avx2_groups, 0x80, sizeof avx2_groups);
@@ -168,15 +171,13 @@ static void avx2_prepare(void) {
         avx2_escapes[k][1] = (uint8_t)"0123456789ABCDEF"[k >> 4];
         avx2_escapes[k][2] = (uint8_t)"0123456789ABCDEF"[k & 15];
     }
-    for (int i = 0; i < 32; i++) avx2_constants[0][i] = (uint8_t)"0123456789ABCDEF"[i & 15];
-    memset(avx2_constants[1], 15, 32);
-    memset(avx2_constants[2], '%', 32);
-    memset(avx2_constants[3], 0x80, 32);
+    for (int i = 0; i < 256; i++) avx2_octet[i] = (uint8_t)i;
+    for (int i = 0; i < 32; i++) avx2_digits[i] = (uint8_t)"0123456789ABCDEF"[i & 15];
 }
 
 /* FEW escapes or less are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far, 24
  * octets for each of three groups, and 32. */
-enum { FEW = 3, ENCODED_BLOCK = 72 + 32 };
+enum { FEW = 2, ENCODED_BLOCK = 72 + 32 };
 
 typedef struct avx2_encoder {
     avx2_set safe;
@@ -187,10 +188,10 @@ typedef struct avx2_encoder {
 AVX2_INLINE avx2_encoder avx2_load_encoder(const uc_set *safe, int space_to) {
     avx2_encoder e;
     e.safe = avx2_load_set(safe);
-    e.digits = load32(avx2_constants[0]);
-    e.fifteen = load32(avx2_constants[1]);
-    e.percent = load32(avx2_constants[2]);
-    e.top_bit = load32(avx2_constants[3]);
+    e.digits = load32(avx2_digits);
+    e.fifteen = fill(15);
+    e.percent = fill('%');
+    e.top_bit = fill(0x80);
     e.from = _mm256_set1_epi8(' ');
     e.difference = _mm256_set1_epi8((char)(space_to - ' '));
     return e;
@@ -359,20 +360,26 @@ AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe,
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
 
-/* The value of each hexadecimal digit; *is_digit says which octets are one. */
-AVX2_INLINE __m256i hex_values(__m256i c, __m256i *is_digit) {
-    const __m256i nine = _mm256_set1_epi8(9), five = _mm256_set1_epi8(5);
-    __m256i decimal = _mm256_sub_epi8(c, _mm256_set1_epi8('0'));
-    __m256i letter = _mm256_sub_epi8(_mm256_or_si256(c, _mm256_set1_epi8(0x20)), _mm256_set1_epi8('a'));
-    __m256i is_letter = _mm256_cmpeq_epi8(_mm256_min_epu8(letter, five), letter);
-    *is_digit = _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(decimal, nine), decimal), is_letter);
-    return _mm256_add_epi8(_mm256_and_si256(c, _mm256_set1_epi8(15)), _mm256_and_si256(is_letter, nine));
+typedef struct avx2_decoder {
+    __m256i percent, zero, nine, case_bit, a, ten, fifteen;
+} avx2_decoder;
+
+AVX2_INLINE avx2_decoder avx2_load_decoder(void) {
+    avx2_decoder d = {fill('%'), fill('0'), fill(9), fill(0x20), fill('a'), fill(10), fill(15)};
+    return d;
 }
 
-AVX2_INLINE __m256i joined(__m256i high, __m256i low) { return _mm256_or_si256(_mm256_slli_epi16(high, 4), low); }
+/* The value of each hexadecimal digit; more than 15 for other octets. As a letter, saturation keeps out what is just
+ * below 'a'. */
+AVX2_INLINE __m256i hex_values(const avx2_decoder *d, __m256i c) {
+    __m256i letter = _mm256_sub_epi8(_mm256_or_si256(c, d->case_bit), d->a);
+    __m256i decimal = _mm256_xor_si256(c, d->zero);
+    decimal = _mm256_or_si256(decimal, _mm256_cmpgt_epi8(decimal, d->nine));
+    return _mm256_min_epu8(decimal, _mm256_adds_epu8(letter, d->ten));
+}
 
 /* 48 octets that are 16 triplets. Octet j of part[i] holds the '%' (i = 0), the high or the low digit of triplet j. */
-AVX2_INLINE int decode_triplets(const uint8_t *src, uint8_t *dst) {
+AVX2_INLINE int decode_triplets(const avx2_decoder *d, const uint8_t *src, uint8_t *dst) {
     __m128i a = _mm_loadu_si128((const __m128i *)src), b = _mm_loadu_si128((const __m128i *)(src + 16));
     __m128i c = _mm_loadu_si128((const __m128i *)(src + 32));
     /* Every third octet of a, b and c; the other parts are the same, one and two octets on. */
@@ -386,12 +393,12 @@ AVX2_INLINE int decode_triplets(const uint8_t *src, uint8_t *dst) {
     __m128i percent = THIRDS(a, b, c);
     __m256i digits = _mm256_inserti128_si256(_mm256_castsi128_si256(THIRDS(a1, b1, c1)), THIRDS(a2, b2, c2), 1);
 #undef THIRDS
-    __m256i good, value = hex_values(digits, &good);
-    __m128i all = _mm_and_si128(_mm256_castsi256_si128(good), _mm256_extracti128_si256(good, 1));
-    all = _mm_and_si128(all, _mm_cmpeq_epi8(percent, _mm_set1_epi8('%')));
-    if (_mm_movemask_epi8(all) != 0xffff) return 0;
-    _mm_storeu_si128((__m128i *)dst, _mm_or_si128(_mm_slli_epi16(_mm256_castsi256_si128(value), 4),
-                                                  _mm256_extracti128_si256(value, 1)));
+    __m256i values = hex_values(d, digits);
+    __m128i high = _mm256_castsi256_si128(values), low = _mm256_extracti128_si256(values, 1);
+    __m128i differs = _mm_xor_si128(percent, _mm256_castsi256_si128(d->percent));
+    /* Any value above 15 has one of the upper bits, any difference some bit. */
+    if (!_mm_testz_si128(_mm_or_si128(high, low), _mm_set1_epi8((char)0xF0)) || !_mm_testz_si128(differs, differs)) return 0;
+    _mm_storeu_si128((__m128i *)dst, _mm_or_si128(_mm_slli_epi16(high, 4), low));
     return 1;
 }
 
@@ -411,58 +418,113 @@ AVX2_INLINE void squeeze(uint8_t *dst, __m256i v, uint32_t drop) {
 
 /* Decodes one block: v, and the same one and two octets on. *carry has the digits of v that an earlier '%' took; it
  * becomes those of the next block. Returns the octets of v that are digits of triplets. */
-AVX2_INLINE uint32_t decode_block(__m256i *v, __m256i v1, __m256i v2, __m256i is_percent, uint32_t *carry) {
-    __m256i good1, good2, value1 = hex_values(v1, &good1), value2 = hex_values(v2, &good2);
-    __m256i triplet = _mm256_and_si256(is_percent, _mm256_and_si256(good1, good2));
+AVX2_INLINE uint32_t decode_block(const avx2_decoder *d, __m256i *v, __m256i v1, __m256i v2, uint32_t *carry) {
+    __m256i high = hex_values(d, v1), low = hex_values(d, v2);
+    __m256i greater = _mm256_max_epu8(high, low); /* good: neither is above 15 */
+    __m256i good = _mm256_cmpeq_epi8(_mm256_min_epu8(greater, d->fifteen), greater);
+    __m256i triplet = _mm256_and_si256(_mm256_cmpeq_epi8(*v, d->percent), good);
     uint64_t starts = mask_of(triplet), digits = starts << 1 | starts << 2 | *carry;
-    *v = _mm256_blendv_epi8(*v, joined(value1, value2), triplet);
+    high = _mm256_slli_epi16(_mm256_and_si256(high, d->fifteen), 4);
+    *v = _mm256_blendv_epi8(*v, _mm256_or_si256(high, low), triplet);
     *carry = (uint32_t)(digits >> 32);
     return (uint32_t)digits;
 }
 
-AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
-    const __m256i percent = _mm256_set1_epi8('%');
-    const __m256i plus_sign = _mm256_set1_epi8('+'), plus_to = _mm256_set1_epi8(plus ? ' ' - '+' : 0);
-    const uint32_t every_third = 0x49249249;
-    uint32_t carry = 0;
-    size_t i = 0, o = 0;
-    while (n - i >= 34 && cap - o >= 32) {
-        __m256i v = load32(src + i), is_percent = _mm256_cmpeq_epi8(v, percent);
-        uint32_t percents = mask_of(is_percent);
-        v = replace(v, plus_sign, plus_to);
-        if (!(percents | carry)) {
-            store32(dst + o, v);
-            i += 32, o += 32;
-        } else if ((percents & every_third) == every_third && n - i >= 48 &&
-                   decode_triplets(src + i, dst + o)) {
-            i += 48, o += 16;
-        } else {
-            uint32_t digits = decode_block(&v, load32(src + i + 1), load32(src + i + 2), is_percent, &carry);
-            squeeze(dst + o, v, digits);
-            i += 32, o += 32 - bits(digits);
+AVX2_INLINE __m256i spaces(__m256i v, const int plus) {
+    return plus ? replace(v, _mm256_set1_epi8('+'), _mm256_set1_epi8(' ' - '+')) : v;
+}
+
+/* Copies octets as long as 128 of them have no '%'. Returns how many. */
+AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t n, const int plus, uint8_t *dst) {
+    size_t i = 0;
+    for (; n - i >= 128; i += 128) {
+        __m256i v[4], found = _mm256_setzero_si256();
+        for (int k = 0; k < 4; k++) {
+            v[k] = load32(src + i + 32 * k);
+            found = _mm256_or_si256(found, _mm256_cmpeq_epi8(v[k], d->percent));
         }
+        if (mask_of(found)) break;
+        for (int k = 0; k < 4; k++) store32(dst + i + 32 * k, spaces(v[k], plus));
     }
-    while (i < n) {
-        uint8_t end[32], *to = cap - o >= 32 ? dst + o : end;
-        size_t q = n - i < 32 ? n - i : 32, size;
-        __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i), is_percent = _mm256_cmpeq_epi8(v, percent);
-        /* What follows the block: two octets at most count, zeros are no digits. */
-        __m256i next = _mm256_castsi128_si256(
-            _mm_cvtsi32_si128((n - i > 32 ? src[i + 32] : 0) | (n - i > 33 ? src[i + 33] : 0) << 8));
-        __m256i over = _mm256_permute2x128_si256(v, next, 0x21);
-        __m256i v1 = _mm256_alignr_epi8(over, v, 1), v2 = _mm256_alignr_epi8(over, v, 2);
-        uint32_t digits;
-        v = replace(v, plus_sign, plus_to);
-        digits = decode_block(&v, v1, v2, is_percent, &carry) & first_bits(q);
-        squeeze(to, v, digits);
-        size = q - bits(digits);
-        if (to == end) {
+    return i;
+}
+
+AVX2_INLINE __m256i load_up_to(const uint8_t *p, size_t n) { return n < 32 ? load_part(p, n) : load32(p); }
+
+/* The n octets at src, to the end of the input, when the first of them are digits by *carry. Returns the octets written,
+ * or UC_FULL. */
+AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t n, uint32_t carry, const int plus,
+                              uint8_t *dst, size_t cap) {
+    __m256i v = load_up_to(src, n), next;
+    size_t i = 0, o = 0;
+    for (; i < n; i += 32, v = next) {
+        size_t rest = n - i, size;
+        uint32_t digits = 0;
+        __m256i out = spaces(v, plus);
+        next = rest > 32 ? load_up_to(src + i + 32, rest - 32) : _mm256_setzero_si256(); /* zeros are no digits */
+        if (mask_of(_mm256_cmpeq_epi8(v, d->percent)) | carry) {
+            __m256i over = _mm256_permute2x128_si256(v, next, 0x21);
+            digits = decode_block(d, &out, _mm256_alignr_epi8(over, v, 1), _mm256_alignr_epi8(over, v, 2), &carry);
+            digits &= first_bits(rest < 32 ? rest : 32);
+        }
+        size = (rest < 32 ? rest : 32) - bits(digits);
+        if (cap - o >= 32) {
+            if (digits)
+                squeeze(dst + o, out, digits);
+            else
+                store32(dst + o, out);
+        } else {
+            uint8_t end[32];
             if (size > cap - o) return UC_FULL;
+            squeeze(end, out, digits);
             memcpy(dst + o, end, size);
         }
-        i += q, o += size;
+        o += size;
     }
     return o;
+}
+
+AVX2_INLINE size_t avx2_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
+    const avx2_decoder d = avx2_load_decoder();
+    const uint32_t every_third = 0x49249249;
+    uint32_t carry = 0, recent = 1; /* how many '%' the last blocks had, in some bits each */
+    size_t i = decode_none(&d, src, n < cap ? n : cap, plus, dst), o = i, end;
+    while (n - i >= 34 && cap - o >= 32) {
+        __m256i v = load32(src + i);
+        uint32_t percents = mask_of(_mm256_cmpeq_epi8(v, d.percent)), digits;
+        if ((percents & every_third) == every_third && n - i >= 48 && decode_triplets(&d, src + i, dst + o)) {
+            i += 48, o += 16;
+            continue;
+        }
+        v = spaces(v, plus);
+        digits = decode_block(&d, &v, load32(src + i + 1), load32(src + i + 2), &carry);
+        squeeze(dst + o, v, digits);
+        i += 32, o += 32 - bits(digits);
+        recent = recent << 6 | (uint32_t)bits(percents) | carry;
+        if (!recent) {
+            size_t clean = decode_none(&d, src + i, n - i < cap - o ? n - i : cap - o, plus, dst + o);
+            i += clean, o += clean, recent = 1;
+        }
+    }
+    end = decode_end(&d, src + i, n - i, carry, plus, dst + o, cap - o);
+    return end == UC_FULL ? UC_FULL : o + end;
+}
+
+AVX2 UC_APART size_t avx2_decode_plain(const uint8_t *src, size_t n, uint8_t *dst, size_t cap) {
+    return avx2_decode_as(src, n, 0, dst, cap);
+}
+
+AVX2 UC_APART size_t avx2_decode_plus(const uint8_t *src, size_t n, uint8_t *dst, size_t cap) {
+    return avx2_decode_as(src, n, 1, dst, cap);
+}
+
+AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    if (plus) return avx2_decode_plus(src, n, dst, cap);
+    if (n <= 64 && cap >= 64) { /* most calls: as much of the output as of the input, in whole blocks */
+        const avx2_decoder d = avx2_load_decoder();
+        return decode_end(&d, src, n, 0, 0, dst, 64);
+    }
+    return avx2_decode_plain(src, n, dst, cap);
 }
 
 static const uc_kernels uc_avx2 = {
