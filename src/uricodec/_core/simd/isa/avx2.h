@@ -154,7 +154,8 @@ static UC_ALIGNED(32) uint8_t avx2_groups[256][32]; /* row k: the shuffles of a 
 static uint8_t avx2_escapes[256][4];                /* %HH */
 static uint8_t avx2_keep[256][8]; /* row k: the shuffle that drops the octets whose bits are set in k */
 
-static uint8_t avx2_digits[32]; /* 0-9 A-F, twice */
+static uint8_t avx2_digits[32];                          /* 0-9 A-F, twice */
+static uint8_t avx2_spread[3][32], avx2_percents[3][32]; /* see encode_all */
 
 static void avx2_prepare(void) {
     memset(avx2_groups, 0x80, sizeof avx2_groups);
@@ -172,12 +173,19 @@ static void avx2_prepare(void) {
         avx2_escapes[k][2] = (uint8_t)"0123456789ABCDEF"[k & 15];
     }
     for (int i = 0; i < 256; i++) avx2_octet[i] = (uint8_t)i;
-    for (int i = 0; i < 32; i++) avx2_digits[i] = (uint8_t)"0123456789ABCDEF"[i & 15];
+    for (int i = 0; i < 32; i++) {
+        avx2_digits[i] = (uint8_t)"0123456789ABCDEF"[i & 15];
+        for (int third = 0; third < 3; third++) {
+            int slot = 16 * third + (i & 15); /* of the 48 that 16 octets become; sources start at digit 8 * third */
+            avx2_spread[third][i] = (uint8_t)(slot % 3 ? slot / 3 * 2 + slot % 3 - 1 - 8 * third : 0x80);
+            avx2_percents[third][i] = slot % 3 ? 0 : '%';
+        }
+    }
 }
 
-/* FEW escapes or less are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far, 24
+/* After MANY octets, it is worth while to see whether a clean run begins. FEW escapes or less are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far, 24
  * octets for each of three groups, and 32. */
-enum { FEW = 2, ENCODED_BLOCK = 72 + 32 };
+enum { MANY = 256, FEW = 2, ENCODED_BLOCK = 72 + 32 };
 
 typedef struct avx2_encoder {
     avx2_set safe;
@@ -217,20 +225,16 @@ AVX2_INLINE void encode_mixed(const avx2_encoder *e, __m256i v, __m256i hi, __m2
 #undef GROUP
 }
 
-AVX2_INLINE void encode_all(const avx2_encoder *e, __m256i hi, __m256i lo, uint8_t *dst) {
-    /* Per half: h0 l0 .. h7 l7 | h8 l8 .. h15 l15, spread to three registers; an index with its top bit set makes the
-     * 0 that becomes '%'. */
-    __m256i first = _mm256_unpacklo_epi8(hi, lo), last = _mm256_unpackhi_epi8(hi, lo);
+/* Per half: h0 l0 .. h7 l7 | h8 l8 .. h15 l15, spread to three registers, with '%' where a shuffle leaves a 0. */
+AVX2_INLINE void encode_all(__m256i high, __m256i low, uint8_t *dst) {
+    __m256i first = _mm256_unpacklo_epi8(high, low), last = _mm256_unpackhi_epi8(high, low);
     __m256i middle = _mm256_alignr_epi8(last, first, 8);
-    const __m256i i0 = BOTH(-1, 0, 1, -1, 2, 3, -1, 4, 5, -1, 6, 7, -1, 8, 9, -1);
-    const __m256i i1 = BOTH(2, 3, -1, 4, 5, -1, 6, 7, -1, 8, 9, -1, 10, 11, -1, 12);
-    const __m256i i2 = BOTH(5, -1, 6, 7, -1, 8, 9, -1, 10, 11, -1, 12, 13, -1, 14, 15);
-    __m256i a = _mm256_blendv_epi8(_mm256_shuffle_epi8(first, i0), e->percent, i0);
-    __m256i b = _mm256_blendv_epi8(_mm256_shuffle_epi8(middle, i1), e->percent, i1);
-    __m256i c = _mm256_blendv_epi8(_mm256_shuffle_epi8(last, i2), e->percent, i2);
-    store32(dst, _mm256_permute2x128_si256(a, b, 0x20));
-    store32(dst + 32, _mm256_permute2x128_si256(c, a, 0x30));
-    store32(dst + 64, _mm256_permute2x128_si256(b, c, 0x31));
+    first = _mm256_or_si256(_mm256_shuffle_epi8(first, load32(avx2_spread[0])), load32(avx2_percents[0]));
+    middle = _mm256_or_si256(_mm256_shuffle_epi8(middle, load32(avx2_spread[1])), load32(avx2_percents[1]));
+    last = _mm256_or_si256(_mm256_shuffle_epi8(last, load32(avx2_spread[2])), load32(avx2_percents[2]));
+    store32(dst, _mm256_permute2x128_si256(first, middle, 0x20));
+    store32(dst + 32, _mm256_permute2x128_si256(last, first, 0x30));
+    store32(dst + 64, _mm256_permute2x128_si256(middle, last, 0x31));
 }
 
 /* block: a bit for each octet of v that there is. */
@@ -238,7 +242,7 @@ AVX2_INLINE void encode_block(const avx2_encoder *e, __m256i v, uint32_t work, u
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(v, 4), e->fifteen), low = _mm256_and_si256(v, e->fifteen);
     high = _mm256_shuffle_epi8(e->digits, high), low = _mm256_shuffle_epi8(e->digits, low);
     if (work == block)
-        encode_all(e, high, low, dst);
+        encode_all(high, low, dst);
     else
         encode_mixed(e, v, high, low, work, dst);
 }
@@ -283,31 +287,34 @@ AVX2_INLINE size_t encode_none(const avx2_encoder *e, const uint8_t *src, size_t
 AVX2_INLINE size_t avx2_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int wide, const int plus,
                                   int space_to, uint8_t *dst, size_t cap) {
     const avx2_encoder e = avx2_load_encoder(safe, space_to);
-    size_t i = encode_none(&e, src, n < cap ? n : cap, wide, plus, dst), o = i;
-    uint32_t recent = 1; /* how many escapes the last four blocks had, in an octet each */
+    uint32_t work = 0;
+    size_t i = 0, o = 0;
     while (n - i >= 65 && cap - o >= ENCODED_BLOCK) {
-        __m256i v = load32(src + i);
-        uint32_t work = zeros(members(v, &e.safe, wide));
-        size_t escapes = bits(work);
-        v = changed(&e, v, plus);
-        if (escapes > FEW) {
-            encode_block(&e, v, work, 0xffffffffu, dst + o);
-            i += 32, o += 32 + 2 * escapes;
-            continue;
-        }
-        encode_few(&e, src + i, v, work, plus, dst + o);
-        i += 32, o += 32 + 2 * escapes;
-        recent = recent << 8 | (uint32_t)escapes;
-        if (!recent) {
+        size_t stop;
+        if (!work) {
             size_t clean = encode_none(&e, src + i, n - i < cap - o ? n - i : cap - o, wide, plus, dst + o);
-            i += clean, o += clean, recent = 1;
+            i += clean, o += clean;
+        }
+        stop = n - i < 65 ? i : n - i - 64 < MANY ? n - 64 : i + MANY;
+        for (; i < stop && cap - o >= ENCODED_BLOCK; i += 32) {
+            __m256i v = load32(src + i);
+            size_t escapes;
+            work = zeros(members(v, &e.safe, wide));
+            escapes = bits(work);
+            v = changed(&e, v, plus);
+            if (escapes > FEW)
+                encode_block(&e, v, work, 0xffffffffu, dst + o);
+            else
+                encode_few(&e, src + i, v, work, plus, dst + o);
+            o += 32 + 2 * escapes;
         }
     }
     while (i < n) {
         uint8_t end[ENCODED_BLOCK], *to = cap - o >= ENCODED_BLOCK ? dst + o : end;
         size_t q = n - i < 32 ? n - i : 32, size;
         __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
-        uint32_t block = first_bits(q), work = zeros(members(v, &e.safe, wide)) & block;
+        uint32_t block = first_bits(q);
+        work = zeros(members(v, &e.safe, wide)) & block;
         v = changed(&e, v, plus);
         if (work)
             encode_block(&e, v, work, block, to);
@@ -487,23 +494,27 @@ AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t 
 AVX2_INLINE size_t avx2_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
     const avx2_decoder d = avx2_load_decoder();
     const uint32_t every_third = 0x49249249;
-    uint32_t carry = 0, recent = 1; /* how many '%' the last blocks had, in some bits each */
-    size_t i = decode_none(&d, src, n < cap ? n : cap, plus, dst), o = i, end;
+    uint32_t carry = 0, percents = 0;
+    size_t i = 0, o = 0, end;
     while (n - i >= 34 && cap - o >= 32) {
-        __m256i v = load32(src + i);
-        uint32_t percents = mask_of(_mm256_cmpeq_epi8(v, d.percent)), digits;
-        if ((percents & every_third) == every_third && n - i >= 48 && decode_triplets(&d, src + i, dst + o)) {
-            i += 48, o += 16;
-            continue;
-        }
-        v = spaces(v, plus);
-        digits = decode_block(&d, &v, load32(src + i + 1), load32(src + i + 2), &carry);
-        squeeze(dst + o, v, digits);
-        i += 32, o += 32 - bits(digits);
-        recent = recent << 6 | (uint32_t)bits(percents) | carry;
-        if (!recent) {
+        size_t stop;
+        if (!(percents | carry)) {
             size_t clean = decode_none(&d, src + i, n - i < cap - o ? n - i : cap - o, plus, dst + o);
-            i += clean, o += clean, recent = 1;
+            i += clean, o += clean;
+        }
+        stop = n - i < 34 ? i : n - i - 33 < MANY ? n - 33 : i + MANY;
+        while (i < stop && cap - o >= 32) {
+            __m256i v = load32(src + i);
+            uint32_t digits;
+            percents = mask_of(_mm256_cmpeq_epi8(v, d.percent));
+            if ((percents & every_third) == every_third && n - i >= 48 && decode_triplets(&d, src + i, dst + o)) {
+                i += 48, o += 16;
+                continue;
+            }
+            v = spaces(v, plus);
+            digits = decode_block(&d, &v, load32(src + i + 1), load32(src + i + 2), &carry);
+            squeeze(dst + o, v, digits);
+            i += 32, o += 32 - bits(digits);
         }
     }
     end = decode_end(&d, src + i, n - i, carry, plus, dst + o, cap - o);
