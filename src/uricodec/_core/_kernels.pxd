@@ -10,6 +10,7 @@ cdef extern from "simd/kernels.h" nogil:
         uint8_t member[256]
         uint8_t low[16]
         uint8_t high[16]
+        uint8_t bits[32]
 
     ctypedef struct uc_utf8:
         size_t characters
@@ -58,6 +59,7 @@ cdef class ByteSet:
 # Single changes of a set, for loops that work on a copy of one.
 cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
     set.member[c] = 1
+    set.bits[c >> 3] |= 1 << (c & 7)
     if c < 128:
         set.low[c & 15] |= 1 << (c >> 4)
     else:
@@ -66,6 +68,7 @@ cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
 
 cdef inline void remove_octet(uc_set *set, uint8_t c) noexcept nogil:
     set.member[c] = 0
+    set.bits[c >> 3] &= ~(1 << (c & 7))
     if c < 128:
         set.low[c & 15] &= ~(1 << (c >> 4))
     else:

@@ -2,10 +2,13 @@
 #include "kernels.h"
 #include "target.h"
 
-enum { UC_CPU_AVX2 = 1 };
+enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2 };
 
 #if UC_X86
 #include "isa/avx2.h"
+#if UC_X86_64
+#include "isa/avx512.h"
+#endif
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -36,15 +39,21 @@ uint32_t uc_cpu_features(void) {
     enum { EAX, EBX, ECX, EDX };
     const uint32_t popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28; /* leaf 1, ECX */
     const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;        /* leaf 7, EBX */
+    const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* leaf 7, EBX: parts of AVX-512 */
+    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6;                      /* leaf 7, ECX: more of them */
     const uint32_t xmm_ymm = 1u << 1 | 1u << 2;                        /* XCR0 */
-    uint32_t r[4], features = 0;
+    const uint32_t opmask_zmm = 1u << 5 | 1u << 6 | 1u << 7;            /* XCR0 */
+    uint32_t r[4], saved;
     cpuid(0, r);
     if (r[EAX] < 7) return 0;
     cpuid(1, r);
-    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm) return 0;
+    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx) return 0;
+    saved = saved_state();
     cpuid(7, r);
-    if ((r[EBX] & bmi1_avx2_bmi2) == bmi1_avx2_bmi2) features |= UC_CPU_AVX2;
-    return features;
+    if ((saved & xmm_ymm) != xmm_ymm || (r[EBX] & bmi1_avx2_bmi2) != bmi1_avx2_bmi2) return 0;
+    if ((saved & opmask_zmm) != opmask_zmm || (r[EBX] & f_dq_bw_vl) != f_dq_bw_vl || (r[ECX] & vbmi_vbmi2) != vbmi_vbmi2)
+        return UC_CPU_AVX2;
+    return UC_CPU_AVX2 | UC_CPU_AVX512;
 }
 
 #else
@@ -54,6 +63,9 @@ uint32_t uc_cpu_features(void) { return 0; }
 const uc_tier uc_tiers[] = {
 #if UC_X86
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
+#if UC_X86_64
+    {"avx512", UC_CPU_AVX512, &uc_avx512, avx512_prepare},
+#endif
 #endif
     {0, 0, 0, 0},
 };

@@ -18,11 +18,12 @@
 /* What to_utf8 returns when src has a surrogate. */
 #define UC_SURROGATE SIZE_MAX
 
-/* A set of octets in the two forms that loops look it up in. In the nibble rows, bit r of low[c & 15] says that the
+/* A set of octets in the three forms that loops look it up in. In the nibble rows, bit r of low[c & 15] says that the
  * octet c = 16 r + (c & 15) is a member, for r = 0..7; high[] says the same of the octets from 0x80 on. */
 typedef struct uc_set {
     uint8_t member[256]; /* 1: in the set */
     uint8_t low[16], high[16];
+    uint8_t bits[32]; /* bit c & 7 of bits[c >> 3]: c is in the set */
 } uc_set;
 
 /* What scan_utf8 found in well-formed UTF-8. The highest octet tells how wide a code unit the text needs: below 0x80 it

@@ -1,9 +1,13 @@
 /* What differs between compilers and machines: the order of octets in a word, how a function may use an instruction set,
- * is forced inline, and finds a bit. */
+ * is forced inline or kept apart, how a table is aligned and a bit found. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
-#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+#if defined(__x86_64__) || defined(_M_X64)
+#define UC_X86_64 1
+#endif
+
+#if defined(UC_X86_64) || defined(__i386__) || defined(_M_IX86)
 #define UC_X86 1
 #endif
 
@@ -17,6 +21,8 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define UC_INLINE static __forceinline
+#define UC_APART static __declspec(noinline)
+#define UC_ALIGNED(size) __declspec(align(size))
 #define UC_TARGET(features)
 static __forceinline int uc_lowest_bit(unsigned long long word) {
     unsigned long low;
@@ -26,6 +32,8 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 }
 #else
 #define UC_INLINE static inline __attribute__((always_inline))
+#define UC_APART static __attribute__((noinline))
+#define UC_ALIGNED(size) __attribute__((aligned(size)))
 #define UC_TARGET(features) __attribute__((target(features)))
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif

@@ -1,0 +1,385 @@
+/* The kernels on AVX-512 with VBMI and VBMI2: 64 octets a step.
+ *
+ * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again the
+ * bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
+ * octets, so nothing has to be masked. The set costs the same whatever is in it.
+ *
+ * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Two
+ * permutations fill all slots, and a compression keeps those that are used: of an octet that stays, the first one only.
+ *
+ *      octets   a     /     b            work    0   1   0
+ *      slots    a61   %2F   b62          keep    100 111 100          result   a%2Fb
+ *
+ * Three times that make a step of 63 octets. Where each third starts follows from the number of escapes before it:
+ * nothing waits for the third before, and nothing branches on density.
+ *
+ * Decode. Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is
+ * never a '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are
+ * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two hexadecimal
+ * digits agree in their lower six bits: these look up the value, and the one digit that has them.
+ *
+ * Ends. Masked loads and stores end where the input and the output do. Compression is in registers: some CPUs are many
+ * times slower when it goes to memory.
+ */
+#ifndef UC_AVX512_H
+#define UC_AVX512_H
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "../kernels.h"
+#include "../target.h"
+#include "../urns.h"
+
+#define AVX512 UC_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
+#define AVX512_INLINE AVX512 UC_INLINE
+
+AVX512_INLINE __m512i load64(const uint8_t *p) { return _mm512_loadu_si512(p); }
+AVX512_INLINE void store64(uint8_t *p, __m512i v) { _mm512_storeu_si512(p, v); }
+AVX512_INLINE __m512i all64(int octet) { return _mm512_set1_epi8((char)octet); }
+AVX512_INLINE size_t count64(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
+AVX512_INLINE uint64_t first64(size_t n) { return _bzhi_u64(~UINT64_C(0), (uint32_t)n); } /* n < 256: min(n, 64) bits */
+
+/* The min(n, 64) octets at p, then zeros. */
+AVX512_INLINE __m512i load64_part(const uint8_t *p, size_t n) {
+    return _mm512_maskz_loadu_epi8(first64(n < 64 ? n : 64), p);
+}
+
+/* 16 octets, four times. */
+#define FOUR_TIMES(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
+
+typedef struct avx512_set {
+    __m512i octets, bits;
+} avx512_set;
+
+AVX512_INLINE avx512_set avx512_load_set(const uc_set *set) {
+    avx512_set s;
+    s.octets = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)set->bits));
+    s.bits = _mm512_set1_epi64((int64_t)0x8040201008040201);
+    return s;
+}
+
+AVX512_INLINE uint64_t outside64(__m512i v, const avx512_set *s) {
+    __m512i octet = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 3), s->octets);
+    return _mm512_testn_epi8_mask(octet, _mm512_permutexvar_epi8(v, s->bits));
+}
+
+AVX512 static size_t avx512_span(const uint8_t *src, size_t n, const uc_set *set) {
+    const avx512_set s = avx512_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) {
+        uint64_t m = outside64(load64(src + i), &s);
+        if (m) return i + _tzcnt_u64(m);
+    }
+    if (i < n) i += _tzcnt_u64(outside64(load64_part(src + i, n - i), &s) | ~first64(n - i));
+    return i;
+}
+
+AVX512 static size_t avx512_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
+    const avx512_set s = avx512_load_set(set);
+    size_t i = 0, count = 0;
+    for (; n - i >= 64; i += 64) count += count64(outside64(load64(src + i), &s));
+    if (i < n) count += count64(outside64(load64_part(src + i, n - i), &s) & first64(n - i));
+    return count;
+}
+
+AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
+    const avx512_set s = avx512_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) bits[i / 64] = outside64(load64(src + i), &s);
+    if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
+}
+
+/* --- encode --------------------------------------------------------------------------------------------------------- */
+
+/* For each third of a step, where the 63 slots come from: octets (first slots), and digits (the others) out of two
+ * registers, of high digits and of low ones. */
+static UC_ALIGNED(64) uint8_t avx512_octets[3][64], avx512_digits[3][64];
+
+/* For each octet, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
+ * digit itself. */
+static UC_ALIGNED(64) uint8_t avx512_low_value[64], avx512_high_value[64], avx512_digit[64];
+
+static void avx512_prepare(void) {
+    for (int third = 0; third < 3; third++) {
+        for (int slot = 0; slot < 63; slot++) {
+            uint8_t octet = (uint8_t)(21 * third + slot / 3);
+            avx512_octets[third][slot] = octet;
+            avx512_digits[third][slot] = slot % 3 == 2 ? 64 | octet : octet;
+        }
+    }
+    memset(avx512_digit, '0', sizeof avx512_digit); /* an octet that is no digit finds one with other lower bits */
+    for (int i = 0; i < 22; i++) {
+        uint8_t digit = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
+        avx512_low_value[digit & 63] = value;
+        avx512_high_value[digit & 63] = (uint8_t)(value << 4);
+        avx512_digit[digit & 63] = digit;
+    }
+}
+
+#define THIRD UINT64_C(0x1fffff)                 /* 21 octets */
+#define FIRST_SLOTS UINT64_C(0x1249249249249249) /* of each of 21 octets */
+enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };  /* octets that the stores of one step reach at most */
+
+typedef struct avx512_encoder {
+    avx512_set safe;
+    __m512i hexadecimal, percent, octets[3], digits[3];
+} avx512_encoder;
+
+AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
+    avx512_encoder e;
+    e.safe = avx512_load_set(safe);
+    e.hexadecimal = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
+    e.percent = all64('%');
+    for (int third = 0; third < 3; third++) {
+        e.octets[third] = load64(avx512_octets[third]);
+        e.digits[third] = load64(avx512_digits[third]);
+    }
+    return e;
+}
+
+AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
+    return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
+}
+
+/* The STEP octets of v, `work` of them as escapes, with room for ENCODED_STEP octets. */
+AVX512_INLINE void encode_step(const avx512_encoder *e, __m512i v, uint64_t work, uint8_t *dst) {
+    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
+    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), octets = _mm512_mask_mov_epi8(v, work, e->percent);
+    uint8_t *to[3] = {dst, dst + 21 + 2 * count64(work & THIRD), dst + 42 + 2 * count64(work & (THIRD << 21 | THIRD))};
+    for (int third = 0; third < 3; third++) {
+        uint64_t escapes = _pdep_u64(work >> 21 * third & THIRD, FIRST_SLOTS);
+        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
+        slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS, e->octets[third], octets);
+        store64(to[third], _mm512_maskz_compress_epi8(FIRST_SLOTS | escapes << 1 | escapes << 2, slots));
+    }
+}
+
+/* The same for escapes only. */
+AVX512_INLINE void encode_step_of_escapes(const avx512_encoder *e, __m512i v, uint8_t *dst) {
+    __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
+    __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal);
+    for (int third = 0; third < 3; third++) {
+        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
+        store64(dst + 63 * third, _mm512_mask_mov_epi8(slots, FIRST_SLOTS, e->percent));
+    }
+}
+
+AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int plus, uint8_t *dst,
+                                      size_t cap) {
+    const avx512_encoder e = avx512_load_encoder(safe);
+    const uint64_t step = first64(STEP);
+    size_t i = 0, o = 0;
+    while (n - i >= 64 && cap - o >= ENCODED_STEP) {
+        __m512i v = load64(src + i);
+        uint64_t work = outside64(v, &e.safe);
+        if (plus) v = spaces_to_plus(v);
+        if (!work) {
+            store64(dst + o, v);
+            i += 64, o += 64;
+            continue;
+        }
+        work &= step;
+        if (work == step)
+            encode_step_of_escapes(&e, v, dst + o);
+        else
+            encode_step(&e, v, work, dst + o);
+        i += STEP, o += STEP + 2 * count64(work);
+    }
+    while (i < n) {
+        size_t q = n - i < STEP ? n - i : STEP, size;
+        uint64_t block = first64(q), work;
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
+        work = outside64(v, &e.safe) & block;
+        if (plus) v = spaces_to_plus(v);
+        size = q + 2 * count64(work);
+        if (size > cap - o) return UC_FULL;
+        if (cap - o >= ENCODED_STEP) {
+            encode_step(&e, v, work, dst + o);
+        } else {
+            uint8_t end[ENCODED_STEP];
+            encode_step(&e, v, work, end);
+            for (size_t k = 0; k < size; k += 64)
+                _mm512_mask_storeu_epi8(dst + o + k, first64(size - k), load64(end + k));
+        }
+        i += q, o += size;
+    }
+    return o;
+}
+
+AVX512 UC_APART size_t avx512_encode_plain(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
+    return avx512_encode_as(src, n, safe, 0, dst, cap);
+}
+
+AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc_set *safe, uint8_t *dst, size_t cap) {
+    return avx512_encode_as(src, n, safe, 1, dst, cap);
+}
+
+AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    if (plus && safe->member[' ']) return avx512_encode_plus(src, n, safe, dst, cap);
+    if (n <= STEP && cap >= ENCODED_STEP) { /* most calls: nothing is set up that is not used */
+        const avx512_set s = avx512_load_set(safe);
+        const uint64_t block = first64(n);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src);
+        uint64_t work = outside64(v, &s) & block;
+        if (work) {
+            const avx512_encoder e = avx512_load_encoder(safe);
+            encode_step(&e, v, work, dst);
+        } else {
+            store64(dst, v);
+        }
+        return n + 2 * count64(work);
+    }
+    return avx512_encode_plain(src, n, safe, dst, cap);
+}
+
+/* --- decode --------------------------------------------------------------------------------------------------------- */
+
+typedef struct avx512_hex {
+    __m512i digit, low, high;
+} avx512_hex;
+
+AVX512_INLINE avx512_hex avx512_load_hex(void) {
+    avx512_hex hex;
+    hex.digit = load64(avx512_digit);
+    hex.low = load64(avx512_low_value);
+    hex.high = load64(avx512_high_value);
+    return hex;
+}
+
+/* Which octets of v are '%' before two digits, when v1 and v2 are the octets one and two places on. */
+AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m512i v1, __m512i v2) {
+    uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, hex->digit));
+    return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, hex->digit));
+}
+
+AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
+    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high), _mm512_permutexvar_epi8(v2, hex->low));
+}
+
+/* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
+AVX512_INLINE __m512i over64(__m512i v, __m512i next) { return _mm512_alignr_epi32(next, v, 4); }
+#define AHEAD(v, over, k) _mm512_alignr_epi8(over, v, k)
+
+AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
+    const avx512_hex hex = avx512_load_hex();
+    uint64_t carry = 0;
+    size_t i = 0, o = 0;
+    while (n - i >= 66 && cap - o >= 64) {
+        __m512i v = load64(src + i), v1, v2;
+        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%')), digits;
+        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
+        if (!(percents | carry)) {
+            store64(dst + o, v);
+            i += 64, o += 64;
+            continue;
+        }
+        v1 = load64(src + i + 1), v2 = load64(src + i + 2);
+        percents = triplets64(&hex, percents, v1, v2);
+        digits = uc_triplet_digits(percents, &carry);
+        store64(dst + o, _mm512_maskz_compress_epi8(~digits, decode_triplets64(&hex, v, percents, v1, v2)));
+        i += 64, o += 64 - count64(digits);
+    }
+    while (i < n) {
+        size_t q = n - i < 64 ? n - i : 64, size;
+        uint64_t block = first64(q), keep, percents;
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i), v1, v2;
+        __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
+        v1 = AHEAD(v, over, 1), v2 = AHEAD(v, over, 2);
+        percents = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
+        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
+        keep = block & ~uc_triplet_digits(percents, &carry);
+        size = count64(keep);
+        v = _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2));
+        if (cap - o >= 64)
+            store64(dst + o, v);
+        else if (size <= cap - o)
+            _mm512_mask_storeu_epi8(dst + o, first64(size), v);
+        else
+            return UC_FULL;
+        i += q, o += size;
+    }
+    return o;
+}
+
+AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    if (plus) return avx512_decode_as(src, n, 1, dst, cap);
+    return avx512_decode_as(src, n, 0, dst, cap);
+}
+
+/* --- copies that change letters ------------------------------------------------------------------------------------- */
+
+AVX512_INLINE __m512i upper64(__m512i v, uint64_t digits) {
+    return _mm512_mask_sub_epi8(v, _mm512_mask_cmpge_epu8_mask(digits, v, all64('a')), v, all64(32));
+}
+
+AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
+    const avx512_hex hex = avx512_load_hex();
+    uint64_t carry = 0;
+    size_t i = 0;
+    for (; n - i >= 66; i += 64) {
+        __m512i v = load64(src + i);
+        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), load64(src + i + 1), load64(src + i + 2));
+        store64(dst + i, upper64(v, uc_triplet_digits(triplets, &carry)));
+    }
+    for (; i < n; i += 64) {
+        uint64_t block = first64(n - i);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
+        __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
+        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), AHEAD(v, over, 1), AHEAD(v, over, 2));
+        _mm512_mask_storeu_epi8(dst + i, block, upper64(v, uc_triplet_digits(triplets, &carry)));
+        if (n - i <= 64) break;
+    }
+}
+
+/* v normalised, when v1, v2 and v3 are the octets one, two and three places on. */
+AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3, __m512i end,
+                                       uc_urn_carry *carry) {
+    uc_urn_block block;
+    uint64_t lower, upper;
+    /* What differs from "urn", in one register; case is bit 5. */
+    enum { FIRST_OR_DIFFERENCE = 0xF6 }; /* a | (b ^ c) */
+    __m512i differs = _mm512_xor_si512(v, all64('u'));
+    differs = _mm512_ternarylogic_epi32(differs, v1, all64('r'), FIRST_OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, v2, all64('n'), FIRST_OR_DIFFERENCE);
+    block.schemes = _mm512_mask_testn_epi8_mask(_mm512_cmpeq_epi8_mask(v3, all64(':')), differs, all64(~32));
+    block.ends = _mm512_cmpeq_epi8_mask(v, end);
+    block.colons = _mm512_cmpeq_epi8_mask(v, all64(':'));
+    block.triplets = triplets64(hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
+    uc_urn_masks(&block, carry, &lower, &upper);
+    lower = _mm512_mask_cmple_epu8_mask(lower, _mm512_sub_epi8(v, all64('A')), all64('Z' - 'A'));
+    return _mm512_mask_add_epi8(upper64(v, upper), lower, v, all64(32));
+}
+
+AVX512 static void avx512_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
+    const __m512i ends = all64(end);
+    const avx512_hex hex = avx512_load_hex();
+    uc_urn_carry carry = uc_first_urn_block;
+    size_t i = 0;
+    for (; n - i >= 67; i += 64) {
+        const uint8_t *p = src + i;
+        store64(dst + i, normalize_urns64(&hex, load64(p), load64(p + 1), load64(p + 2), load64(p + 3), ends, &carry));
+    }
+    for (; i < n; i += 64) {
+        uint64_t block = first64(n - i);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
+        __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
+        v = normalize_urns64(&hex, v, AHEAD(v, over, 1), AHEAD(v, over, 2), AHEAD(v, over, 3), ends, &carry);
+        _mm512_mask_storeu_epi8(dst + i, block, v);
+        if (n - i <= 64) break;
+    }
+}
+
+static const uc_kernels uc_avx512 = {
+    .span = avx512_span,
+    .count_outside = avx512_count_outside,
+    .mark_outside = avx512_mark_outside,
+    .encode = avx512_encode,
+    .decode = avx512_decode,
+    .upper_triplets = avx512_upper_triplets,
+    .normalize_urns = avx512_normalize_urns,
+};
+
+#undef AVX512
+#undef AVX512_INLINE
+#endif
