@@ -2,10 +2,11 @@
 #include "kernels.h"
 #include "target.h"
 
-enum { UC_CPU_AVX2 = 1 };
+enum { UC_CPU_AVX2 = 1, UC_CPU_SSSE3 = 4 };
 
 #if UC_X86
 #include "isa/avx2.h"
+#include "isa/ssse3.h"
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -34,26 +35,36 @@ static uint32_t saved_state(void) {
 
 uint32_t uc_cpu_features(void) {
     enum { EAX, EBX, ECX, EDX };
+    const uint32_t ssse3 = 1u << 9;                                     /* leaf 1, ECX */
     const uint32_t popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28; /* leaf 1, ECX */
     const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;        /* leaf 7, EBX */
     const uint32_t xmm_ymm = 1u << 1 | 1u << 2;                        /* XCR0 */
     uint32_t r[4], features = 0;
     cpuid(0, r);
-    if (r[EAX] < 7) return 0;
+    const uint32_t leaves = r[EAX];
     cpuid(1, r);
-    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm) return 0;
+    if (r[ECX] & ssse3) features |= UC_CPU_SSSE3;
+    if (leaves < 7 || (r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm)
+        return features;
     cpuid(7, r);
     if ((r[EBX] & bmi1_avx2_bmi2) == bmi1_avx2_bmi2) features |= UC_CPU_AVX2;
     return features;
 }
 
 #else
+#if UC_NEON
+#include "isa/neon.h"
+#endif
+
 uint32_t uc_cpu_features(void) { return 0; }
 #endif
 
 const uc_tier uc_tiers[] = {
 #if UC_X86
+    {"ssse3", UC_CPU_SSSE3, &uc_ssse3, v16_prepare},
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
+#elif UC_NEON
+    {"neon", 0, &uc_neon, v16_prepare},
 #endif
     {0, 0, 0, 0},
 };

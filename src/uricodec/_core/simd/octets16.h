@@ -1,0 +1,411 @@
+/* The kernels on vectors of 16 octets, written once for every instruction set that has them.
+ *
+ * A tier (isa/ssse3.h, isa/neon.h) defines the type v16 and the operations v16_* on it, includes this file, and puts
+ * V16_KERNELS into its table. An operation works lane by lane unless it says otherwise; a "mask" has 0x00 or 0xFF in
+ * each lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for
+ * an index with its top bit set.
+ *
+ * The loops take 64 octets a step, four vectors, and decide once for all of them what is to be done. That is worth more
+ * than it looks: in real text it changes every few octets whether there is work, and a branch that is guessed wrong
+ * costs as much as the work of a whole vector. What remains behind the last 64 octets goes by 16, without a branch on
+ * what is in it.
+ *
+ * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet: a shuffle looks up the
+ * column of the low nibble, another turns the high nibble into the bit of its row.
+ *
+ * Encode. Four octets, their high hexadecimal digits, their low ones, and '%' four times make one vector
+ *
+ *      c0 c1 c2 c3 | h0 h1 h2 h3 | l0 l1 l2 l3 | % % % %
+ *
+ * of which a shuffle makes any output of those four; a table has the shuffle and its size for each of the 16 patterns.
+ *
+ * Decode. Each octet becomes its value as a hexadecimal digit, or more than 15. A '%' begins a triplet if the values
+ * one and two lanes on are digits, and both together make the octet that replaces the '%'. The digits are squeezed out,
+ * eight octets a shuffle. Those that belong to a '%' of the step before arrive as two bits of carry. A run of triplets
+ * is decoded 48 octets to 16.
+ *
+ * Ends. Loads of fewer than 16 octets are made of loads inside of them; a store that might cross the end of the output
+ * goes to the stack first.
+ */
+
+/* The octets of src from i on, 16 at most, then zeros. */
+V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
+    static const uint8_t down[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                                     11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+    const uint8_t *p = src + i;
+    size_t left = n - i;
+    uint64_t low = 0, high = 0;
+    if (left >= 16) return v16_load(p);
+    if (n >= 16) return v16_shuffle(v16_load(src + n - 16), v16_load(down + 16 - left));
+    if (left > 8) {
+        memcpy(&low, p, 8), memcpy(&high, p + left - 8, 8);
+        high >>= 8 * (16 - left);
+    } else if (left >= 4) {
+        uint32_t first, last;
+        memcpy(&first, p, 4), memcpy(&last, p + left - 4, 4);
+        low = first | (uint64_t)last << 8 * (left - 4);
+    } else if (left) {
+        low = p[0] | (uint64_t)p[left / 2] << 8 * (left / 2) | (uint64_t)p[left - 1] << 8 * (left - 1);
+    }
+    return v16_words(low, high);
+}
+
+/* v with `difference` added wherever it is `from`. */
+V16_INLINE v16 v16_replace(v16 v, v16 from, v16 difference) {
+    return v16_add(v, v16_and(v16_equal(v, from), difference));
+}
+
+/* --- sets ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct v16_set {
+    v16 low, high, row;
+} v16_set;
+
+V16_INLINE v16_set v16_load_set(const uc_set *set) {
+    const uint64_t row_bits = 0x8040201008040201;
+    v16_set s = {v16_load(set->low), v16_load(set->high), v16_words(row_bits, row_bits)};
+    return s;
+}
+
+V16_INLINE v16 v16_outside(v16 v, const v16_set *s) {
+    v16 row = v16_shuffle(s->row, v16_high_nibbles(v));
+    return v16_equal(v16_and(v16_columns(s->low, s->high, v), row), v16_each(0));
+}
+
+V16_INLINE uint64_t v16_outside64(const uint8_t *src, const v16_set *s) {
+    return v16_mask64(v16_outside(v16_load(src), s), v16_outside(v16_load(src + 16), s),
+                      v16_outside(v16_load(src + 32), s), v16_outside(v16_load(src + 48), s));
+}
+
+/* The same of the octets from i on, 16 at most. */
+V16_INLINE uint32_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
+    uint32_t mask = v16_mask(v16_outside(v16_rest(src, n, i), s));
+    return n - i < 16 ? mask & ((1u << (n - i)) - 1) : mask;
+}
+
+V16 static size_t v16_span(const uint8_t *src, size_t n, const uc_set *set) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) {
+        uint64_t mask = v16_outside64(src + i, &s);
+        if (mask) return i + (size_t)uc_lowest_bit(mask);
+    }
+    for (; i < n; i += 16) {
+        uint32_t mask = v16_outside_rest(src, n, i, &s);
+        if (mask) return i + (size_t)uc_lowest_bit(mask);
+        if (n - i < 16) break;
+    }
+    return n;
+}
+
+V16 static size_t v16_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0, count = 0;
+    for (; n - i >= 64; i += 64) {
+        v16 ones = v16_each(0);
+        for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside(v16_load(src + i + 16 * k), &s));
+        count += v16_sum(ones);
+    }
+    for (; i < n; i += 16) {
+        for (uint32_t mask = v16_outside_rest(src, n, i, &s); mask; mask &= mask - 1) count++;
+        if (n - i < 16) break;
+    }
+    return count;
+}
+
+V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) bits[i / 64] = v16_outside64(src + i, &s);
+    if (i < n) {
+        uint64_t last = 0;
+        for (size_t start = i; i < n; i = n - i < 16 ? n : i + 16)
+            last |= (uint64_t)v16_outside_rest(src, n, i, &s) << (i - start);
+        bits[(n - 1) / 64] = last;
+    }
+}
+
+/* --- encode --------------------------------------------------------------------------------------------------------- */
+
+static uint8_t v16_groups[16][16];  /* row k: the shuffle of a group whose octets to escape are the bits of k */
+static uint8_t v16_group_sizes[16]; /* and how many octets it makes */
+static uint8_t v16_keep[256][8];    /* row k: the shuffle that drops the octets whose bits are set in k */
+static uint8_t v16_kept[256];       /* and how many it keeps */
+
+static void v16_prepare(void) {
+    memset(v16_groups, 0x80, sizeof v16_groups);
+    memset(v16_keep, 0x80, sizeof v16_keep);
+    for (int k = 0; k < 16; k++) {
+        uint8_t *row = v16_groups[k];
+        for (uint8_t j = 0; j < 4; j++) {
+            if (k >> j & 1)
+                *row++ = 12, *row++ = 4 + j, *row++ = 8 + j;
+            else
+                *row++ = j;
+        }
+        v16_group_sizes[k] = (uint8_t)(row - v16_groups[k]);
+    }
+    for (int k = 0; k < 256; k++) {
+        uint8_t *row = v16_keep[k];
+        for (uint8_t j = 0; j < 8; j++)
+            if (!(k >> j & 1)) *row++ = j;
+        v16_kept[k] = (uint8_t)(row - v16_keep[k]);
+    }
+}
+
+/* The last group's store reaches 4 octets behind what it makes. */
+enum { V16_ENCODED = 48 + 4, V16_ENCODED64 = 4 * 48 + 4 };
+
+V16_INLINE v16 v16_digits(v16 nibbles) {
+    static const uint8_t digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+    return v16_shuffle(v16_load(digits), nibbles);
+}
+
+V16_INLINE uint8_t *v16_put_group(uint8_t *dst, v16 group, uint64_t pattern) {
+    v16_store(dst, v16_shuffle(group, v16_load(v16_groups[pattern & 15])));
+    return dst + v16_group_sizes[pattern & 15];
+}
+
+/* Writes v with the octets of `work` escaped. Returns where that ends. */
+V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, uint64_t work) {
+    const v16 percent = v16_each('%');
+    v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
+    v16 first = v16_zip32_low(v, high), first_rest = v16_zip32_low(low, percent);
+    v16 last = v16_zip32_high(v, high), last_rest = v16_zip32_high(low, percent);
+    /* In ascending order: what a store writes too much, the next one overwrites. */
+    dst = v16_put_group(dst, v16_zip64_low(first, first_rest), work);
+    dst = v16_put_group(dst, v16_zip64_high(first, first_rest), work >> 4);
+    dst = v16_put_group(dst, v16_zip64_low(last, last_rest), work >> 8);
+    return v16_put_group(dst, v16_zip64_high(last, last_rest), work >> 12);
+}
+
+/* Writes v with all octets escaped. */
+V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
+    /* Digits h0 l0 .. h15 l15 spread over three vectors; where a shuffle makes a 0, there is a '%' to add. */
+    static const uint8_t spread[3][16] = {
+        {0x80, 0, 1, 0x80, 2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80},
+        {2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12},
+        {5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12, 13, 0x80, 14, 15},
+    };
+    static const uint8_t percents[3][16] = {
+        {'%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%'},
+        {0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0},
+        {0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0},
+    };
+    v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
+    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low), middle = v16_window(first, last, 8);
+    v16_store(dst, v16_or(v16_shuffle(first, v16_load(spread[0])), v16_load(percents[0])));
+    v16_store(dst + 16, v16_or(v16_shuffle(middle, v16_load(spread[1])), v16_load(percents[1])));
+    v16_store(dst + 32, v16_or(v16_shuffle(last, v16_load(spread[2])), v16_load(percents[2])));
+}
+
+V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    const v16_set s = v16_load_set(safe);
+    const v16 space = v16_each(' '), space_to = v16_each(plus && safe->member[' '] ? '+' - ' ' : 0);
+    size_t i = 0, o = 0;
+    for (; n - i >= 64 && cap - o >= V16_ENCODED64; i += 64) {
+        uint64_t work = v16_outside64(src + i, &s);
+        v16 v[4];
+        for (int k = 0; k < 4; k++) v[k] = v16_replace(v16_load(src + i + 16 * k), space, space_to);
+        if (!work) {
+            for (int k = 0; k < 4; k++) v16_store(dst + o + 16 * k, v[k]);
+            o += 64;
+        } else if (work == UINT64_MAX) {
+            for (int k = 0; k < 4; k++) v16_encode_all(dst + o + 48 * k, v[k]);
+            o += 192;
+        } else {
+            uint8_t *to = dst + o;
+            for (int k = 0; k < 4; k++) to = v16_encode_mixed(to, v[k], work >> 16 * k);
+            o = (size_t)(to - dst);
+        }
+    }
+    while (i < n) {
+        uint8_t end[V16_ENCODED], *to = cap - o >= V16_ENCODED ? dst + o : end;
+        size_t q = n - i < 16 ? n - i : 16, size;
+        v16 v = v16_replace(v16_rest(src, n, i), space, space_to);
+        uint32_t work = v16_outside_rest(src, n, i, &s);
+        size = (size_t)(v16_encode_mixed(to, v, work) - to) - (16 - q);
+        if (to == end) {
+            if (size > cap - o) return UC_FULL;
+            memcpy(dst + o, end, size);
+        }
+        i += q, o += size;
+    }
+    return o;
+}
+
+/* --- decode --------------------------------------------------------------------------------------------------------- */
+
+/* The value of each hexadecimal digit; more than 15 for every other octet. Decimal digits are brought to the upper end
+ * of the range and letters beyond 15, where saturation keeps what is not between their ends out of the way. */
+V16_INLINE v16 v16_hex_values(v16 v) {
+    v16 decimal = v16_sub_saturated(v16_add(v, v16_each(0xFF - '9')), v16_each(6));
+    v16 letter = v16_sub(v16_and(v, v16_each(0xDF)), v16_each('A'));
+    return v16_min(v16_sub(decimal, v16_each(0xF0)), v16_add_saturated(letter, v16_each(10)));
+}
+
+/* The octets that pairs of digits stand for, and a mask of the pairs that are some. */
+V16_INLINE v16 v16_joined(v16 high, v16 low) { return v16_or(v16_times16(high), low); }
+V16_INLINE v16 v16_are_digits(v16 high, v16 low) {
+    return v16_equal(v16_and(v16_or(high, low), v16_each(0xF0)), v16_each(0));
+}
+
+/* Writes what the triplets in the 48 octets at src stand for, up to the first that is none, and returns how many they
+ * are. Fewer than six do not count, and nothing is written: the store of 16 octets would reach beyond their place. */
+V16_INLINE size_t v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
+    /* Every third octet of 48, from the first, second and third vector. */
+    static const uint8_t thirds[3][16] = {
+        {0, 3, 6, 9, 12, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
+        {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2, 5, 8, 11, 14, 0x80, 0x80, 0x80, 0x80, 0x80},
+        {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 4, 7, 10, 13},
+    };
+    v16 a = v16_load(src), b = v16_load(src + 16), c = v16_load(src + 32), part[3];
+    for (int k = 0; k < 3; k++) {
+        part[k] = v16_or(v16_or(v16_shuffle(a, v16_load(thirds[0])), v16_shuffle(b, v16_load(thirds[1]))),
+                         v16_shuffle(c, v16_load(thirds[2])));
+        a = v16_window(a, b, 1), b = v16_window(b, c, 1), c = v16_window(c, c, 1);
+    }
+    v16 high = v16_hex_values(part[1]), low = v16_hex_values(part[2]);
+    v16 good = v16_and(v16_equal(part[0], v16_each('%')), v16_are_digits(high, low));
+    size_t count = (size_t)uc_lowest_bit(~(uint64_t)v16_mask(good));
+    if (count < 6) return 0;
+    v16_store(dst, v16_joined(high, low));
+    return count;
+}
+
+/* Writes the octets of v that drop does not name, within 16 octets from dst. Returns where that ends. */
+V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint64_t drop) {
+    v16_store8(dst, v16_shuffle(v, v16_load8(v16_keep[drop & 255])));
+    dst += v16_kept[drop & 255];
+    v16_store8(dst, v16_shuffle(v16_window(v, v, 8), v16_load8(v16_keep[drop >> 8 & 255])));
+    return dst + v16_kept[drop >> 8 & 255];
+}
+
+/* Puts octets in the place of every '%' that begins a triplet, and returns the mask of those. hex has the values of v,
+ * next_hex those of the octets behind it. */
+V16_INLINE v16 v16_decode_percents(v16 *v, v16 hex, v16 next_hex) {
+    v16 high = v16_window(hex, next_hex, 1), low = v16_window(hex, next_hex, 2);
+    v16 starts = v16_and(v16_equal(*v, v16_each('%')), v16_are_digits(high, low));
+    *v = v16_select(starts, v16_joined(high, low), *v);
+    return starts;
+}
+
+V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    const v16 percent = v16_each('%'), sign = v16_each('+'), sign_to = v16_each(plus ? ' ' - '+' : 0);
+    const uint32_t every_third = 0x9249;
+    uint32_t carry = 0; /* the octets from i on that are digits of an earlier '%' */
+    size_t i = 0, o = 0;
+    while (n - i >= 80 && cap - o >= 64) {
+        v16 v[4], hex[5], starts[4], percents = v16_each(0);
+        uint64_t drop, first;
+        uint8_t *to = dst + o;
+        for (int k = 0; k < 4; k++) {
+            v[k] = v16_load(src + i + 16 * k);
+            percents = v16_or(percents, v16_equal(v[k], percent));
+        }
+        if (!v16_any(percents) && !carry) {
+            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));
+            i += 64, o += 64;
+            continue;
+        }
+        if ((v16_mask(v16_equal(v[0], percent)) & every_third) == every_third) {
+            size_t octets, start = i;
+            do {
+                octets = v16_decode_triplets(src + i, dst + o);
+                i += 3 * octets, o += octets;
+            } while (octets == 16 && n - i >= 48 && cap - o >= 16);
+            if (i > start) continue;
+        }
+        for (int k = 0; k < 4; k++) hex[k] = v16_hex_values(v[k]), v[k] = v16_replace(v[k], sign, sign_to);
+        hex[4] = v16_hex_values(v16_load(src + i + 64));
+        for (int k = 0; k < 4; k++) starts[k] = v16_decode_percents(&v[k], hex[k], hex[k + 1]);
+        first = v16_mask64(starts[0], starts[1], starts[2], starts[3]);
+        drop = first << 1 | first << 2 | carry;
+        carry = (uint32_t)(first >> 62 | first >> 63);
+        for (int k = 0; k < 4; k++) to = v16_squeeze(to, v[k], drop >> 16 * k);
+        i += 64, o = (size_t)(to - dst);
+    }
+    if (i < n) {
+        v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
+        while (i < n) {
+            uint8_t end[16], *to = cap - o >= 16 ? dst + o : end;
+            size_t q = n - i < 16 ? n - i : 16, size;
+            v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
+            uint32_t first, drop;
+            v = v16_replace(v, sign, sign_to);
+            first = v16_mask(v16_decode_percents(&v, hex, next_hex));
+            drop = first << 1 | first << 2 | carry;
+            carry = drop >> 16;
+            size = (size_t)(v16_squeeze(to, v, drop) - to);
+            if (q < 16) size -= 16 - q;
+            if (to == end) {
+                if (size > cap - o) return UC_FULL;
+                memcpy(dst + o, end, size);
+            }
+            v = next, hex = next_hex;
+            i += q, o += size;
+        }
+    }
+    return o;
+}
+
+/* --- upper-case triplets -------------------------------------------------------------------------------------------- */
+
+/* v with its digits of triplets in upper case. starts has the mask of the '%' in v that begin one, before that of the
+ * octets before v. */
+V16_INLINE v16 v16_upper(v16 v, v16 starts, v16 before) {
+    v16 digits = v16_or(v16_window(before, starts, 14), v16_window(before, starts, 15));
+    /* Only letters have the bit 0x40. */
+    v16 letters = v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40));
+    return v16_xor(v, v16_and(v16_and(v, v16_each(0x20)), v16_and(digits, letters)));
+}
+
+V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
+    return v16_and(v16_equal(v, v16_each('%')),
+                   v16_are_digits(v16_window(hex, next_hex, 1), v16_window(hex, next_hex, 2)));
+}
+
+V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
+    v16 before = v16_each(0);
+    size_t i = 0;
+    for (; n - i >= 80; i += 64) {
+        v16 v[4], percents = v16_window(before, v16_each(0), 14), hex, next_hex, starts;
+        for (int k = 0; k < 4; k++) {
+            v[k] = v16_load(src + i + 16 * k);
+            percents = v16_or(percents, v16_equal(v[k], v16_each('%')));
+        }
+        if (!v16_any(percents)) {
+            for (int k = 0; k < 4; k++) v16_store(dst + i + 16 * k, v[k]);
+            continue;
+        }
+        hex = v16_hex_values(v[0]);
+        for (int k = 0; k < 4; k++) {
+            next_hex = v16_hex_values(k < 3 ? v[k + 1] : v16_load(src + i + 64));
+            starts = v16_starts(v[k], hex, next_hex);
+            v16_store(dst + i + 16 * k, v16_upper(v[k], starts, before));
+            before = starts, hex = next_hex;
+        }
+    }
+    if (i < n) {
+        v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
+        while (i < n) {
+            size_t q = n - i < 16 ? n - i : 16;
+            v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
+            v16 starts = v16_starts(v, hex, next_hex), upper = v16_upper(v, starts, before);
+            if (q == 16) {
+                v16_store(dst + i, upper);
+            } else {
+                uint8_t end[16];
+                v16_store(end, upper);
+                memcpy(dst + i, end, q);
+            }
+            before = starts, v = next, hex = next_hex;
+            i += q;
+        }
+    }
+}
+
+#define V16_KERNELS                                                                           \
+    .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside,   \
+    .encode = v16_encode, .decode = v16_decode, .upper_triplets = v16_upper_triplets
