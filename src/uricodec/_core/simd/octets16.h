@@ -68,10 +68,13 @@ V16_INLINE v16_set v16_load_set(const uc_set *set) {
     return s;
 }
 
-V16_INLINE v16 v16_outside(v16 v, const v16_set *s) {
-    v16 row = v16_shuffle(s->row, v16_high_nibbles(v));
-    return v16_equal(v16_and(v16_columns(s->low, s->high, v), row), v16_each(0));
+/* Not 0 where the octet is in the set, of which ascii says that it has none from 0x80 on. */
+V16_INLINE v16 v16_inside(v16 v, const v16_set *s, int ascii) {
+    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
+    return v16_and(column, v16_shuffle(s->row, v16_high_nibbles(v)));
 }
+
+V16_INLINE v16 v16_outside(v16 v, const v16_set *s) { return v16_equal(v16_inside(v, s, 0), v16_each(0)); }
 
 V16_INLINE uint64_t v16_outside64(const uint8_t *src, const v16_set *s) {
     return v16_mask64(v16_outside(v16_load(src), s), v16_outside(v16_load(src + 16), s),
@@ -128,29 +131,26 @@ V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set
 
 /* --- encode --------------------------------------------------------------------------------------------------------- */
 
-static uint8_t v16_groups[16][16];  /* row k: the shuffle of a group whose octets to escape are the bits of k */
-static uint8_t v16_group_sizes[16]; /* and how many octets it makes */
-static uint8_t v16_keep[256][8];    /* row k: the shuffle that drops the octets whose bits are set in k */
-static uint8_t v16_kept[256];       /* and how many it keeps */
+static uint8_t v16_groups[256][2][16]; /* row k: the shuffles of two groups whose octets to escape are the bits of k */
+static uint8_t v16_sizes[256][2];      /* and how many octets the first one makes, and both */
+static uint8_t v16_keep[256][8];       /* row k: the shuffle that drops the octets whose bits are set in k */
+static uint8_t v16_kept[256];          /* and how many it keeps */
 
 static void v16_prepare(void) {
-    memset(v16_groups, 0x80, sizeof v16_groups);
     memset(v16_keep, 0x80, sizeof v16_keep);
-    for (int k = 0; k < 16; k++) {
-        uint8_t *row = v16_groups[k];
-        for (uint8_t j = 0; j < 4; j++) {
-            if (k >> j & 1)
-                *row++ = 12, *row++ = 4 + j, *row++ = 8 + j;
-            else
-                *row++ = j;
-        }
-        v16_group_sizes[k] = (uint8_t)(row - v16_groups[k]);
-    }
     for (int k = 0; k < 256; k++) {
-        uint8_t *row = v16_keep[k];
-        for (uint8_t j = 0; j < 8; j++)
-            if (!(k >> j & 1)) *row++ = j;
-        v16_kept[k] = (uint8_t)(row - v16_keep[k]);
+        uint8_t *keep = v16_keep[k];
+        for (int half = 0; half < 2; half++) {
+            uint8_t *place = v16_groups[k][half];
+            for (uint8_t j = 0; j < 4; j++) {
+                if (k >> (4 * half + j) & 1)
+                    *place++ = 12, *place++ = 4 + j, *place++ = 8 + j;
+                else
+                    *place++ = j, *keep++ = 4 * half + j;
+            }
+            v16_sizes[k][half] = (uint8_t)(place - v16_groups[k][half] + (half ? v16_sizes[k][0] : 0));
+        }
+        v16_kept[k] = (uint8_t)(keep - v16_keep[k]);
     }
 }
 
@@ -162,22 +162,21 @@ V16_INLINE v16 v16_digits(v16 nibbles) {
     return v16_shuffle(v16_load(digits), nibbles);
 }
 
-V16_INLINE uint8_t *v16_put_group(uint8_t *dst, v16 group, uint64_t pattern) {
-    v16_store(dst, v16_shuffle(group, v16_load(v16_groups[pattern & 15])));
-    return dst + v16_group_sizes[pattern & 15];
+/* Writes two groups. In ascending order: what a store writes too much, the next one overwrites. */
+V16_INLINE uint8_t *v16_put_groups(uint8_t *dst, v16 first, v16 second, uint32_t work) {
+    v16_store(dst, v16_shuffle(first, v16_load(v16_groups[work][0])));
+    v16_store(dst + v16_sizes[work][0], v16_shuffle(second, v16_load(v16_groups[work][1])));
+    return dst + v16_sizes[work][1];
 }
 
 /* Writes v with the octets of `work` escaped. Returns where that ends. */
-V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, uint64_t work) {
+V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, uint32_t work) {
     const v16 percent = v16_each('%');
     v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
-    v16 first = v16_zip32_low(v, high), first_rest = v16_zip32_low(low, percent);
-    v16 last = v16_zip32_high(v, high), last_rest = v16_zip32_high(low, percent);
-    /* In ascending order: what a store writes too much, the next one overwrites. */
-    dst = v16_put_group(dst, v16_zip64_low(first, first_rest), work);
-    dst = v16_put_group(dst, v16_zip64_high(first, first_rest), work >> 4);
-    dst = v16_put_group(dst, v16_zip64_low(last, last_rest), work >> 8);
-    return v16_put_group(dst, v16_zip64_high(last, last_rest), work >> 12);
+    v16 start = v16_zip32_low(v, high), rest = v16_zip32_low(low, percent);
+    dst = v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work & 255);
+    start = v16_zip32_high(v, high), rest = v16_zip32_high(low, percent);
+    return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8 & 255);
 }
 
 /* Writes v with all octets escaped. */
@@ -200,32 +199,41 @@ V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
     v16_store(dst + 32, v16_or(v16_shuffle(last, v16_load(spread[2])), v16_load(percents[2])));
 }
 
-V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+/* plain: the set is ASCII and there is no plus, which the compiler makes a loop of its own of. */
+V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
     const v16_set s = v16_load_set(safe);
     const v16 space = v16_each(' '), space_to = v16_each(plus && safe->member[' '] ? '+' - ' ' : 0);
     size_t i = 0, o = 0;
     for (; n - i >= 64 && cap - o >= V16_ENCODED64; i += 64) {
-        uint64_t work = v16_outside64(src + i, &s);
-        v16 v[4];
-        for (int k = 0; k < 4; k++) v[k] = v16_replace(v16_load(src + i + 16 * k), space, space_to);
-        if (!work) {
-            for (int k = 0; k < 4; k++) v16_store(dst + o + 16 * k, v[k]);
+        const uint8_t *from = src + i;
+        uint8_t *to = dst + o;
+        v16 v[4], in[4];
+        uint64_t work;
+        for (int k = 0; k < 4; k++) v[k] = v16_load(from + 16 * k), in[k] = v16_inside(v[k], &s, plain);
+        if (!v16_any(v16_equal(v16_min(v16_min(in[0], in[1]), v16_min(in[2], in[3])), v16_each(0)))) {
+            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, plain ? v[k] : v16_replace(v[k], space, space_to));
             o += 64;
-        } else if (work == UINT64_MAX) {
-            for (int k = 0; k < 4; k++) v16_encode_all(dst + o + 48 * k, v[k]);
-            o += 192;
-        } else {
-            uint8_t *to = dst + o;
-            for (int k = 0; k < 4; k++) to = v16_encode_mixed(to, v[k], work >> 16 * k);
-            o = (size_t)(to - dst);
+            continue;
         }
+        for (int k = 0; k < 4; k++) in[k] = v16_equal(in[k], v16_each(0));
+        work = v16_mask64(in[0], in[1], in[2], in[3]);
+        if (work == UINT64_MAX) {
+            for (int k = 0; k < 4; k++) v16_encode_all(to + 48 * k, v[k]);
+            o += 192;
+            continue;
+        }
+        for (int k = 0; k < 4; k++) {
+            v16 octets = v16_load(from + 16 * k);
+            to = v16_encode_mixed(to, plain ? octets : v16_replace(octets, space, space_to), (uint32_t)(work >> 16 * k));
+        }
+        o = (size_t)(to - dst);
     }
     while (i < n) {
         uint8_t end[V16_ENCODED], *to = cap - o >= V16_ENCODED ? dst + o : end;
         size_t q = n - i < 16 ? n - i : 16, size;
-        v16 v = v16_replace(v16_rest(src, n, i), space, space_to);
-        uint32_t work = v16_outside_rest(src, n, i, &s);
-        size = (size_t)(v16_encode_mixed(to, v, work) - to) - (16 - q);
+        v16 v = v16_rest(src, n, i);
+        uint32_t work = v16_mask(v16_equal(v16_inside(v, &s, plain), v16_each(0))) & ((1u << q) - 1);
+        size = (size_t)(v16_encode_mixed(to, plain ? v : v16_replace(v, space, space_to), work) - to) - (16 - q);
         if (to == end) {
             if (size > cap - o) return UC_FULL;
             memcpy(dst + o, end, size);
@@ -233,6 +241,13 @@ V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, i
         i += q, o += size;
     }
     return o;
+}
+
+V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    uint64_t high[2];
+    memcpy(high, safe->high, 16);
+    if ((high[0] | high[1]) == 0 && !plus) return v16_encode_as(1, src, n, safe, 0, dst, cap);
+    return v16_encode_as(0, src, n, safe, plus, dst, cap);
 }
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
@@ -268,14 +283,13 @@ V16_INLINE size_t v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
     }
     v16 high = v16_hex_values(part[1]), low = v16_hex_values(part[2]);
     v16 good = v16_and(v16_equal(part[0], v16_each('%')), v16_are_digits(high, low));
-    size_t count = (size_t)uc_lowest_bit(~(uint64_t)v16_mask(good));
-    if (count < 6) return 0;
+    if (v16_mask(good) != 0xFFFF) return 0;
     v16_store(dst, v16_joined(high, low));
-    return count;
+    return 1;
 }
 
 /* Writes the octets of v that drop does not name, within 16 octets from dst. Returns where that ends. */
-V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint64_t drop) {
+V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint32_t drop) {
     v16_store8(dst, v16_shuffle(v, v16_load8(v16_keep[drop & 255])));
     dst += v16_kept[drop & 255];
     v16_store8(dst, v16_shuffle(v16_window(v, v, 8), v16_load8(v16_keep[drop >> 8 & 255])));
@@ -293,37 +307,39 @@ V16_INLINE v16 v16_decode_percents(v16 *v, v16 hex, v16 next_hex) {
 
 V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
     const v16 percent = v16_each('%'), sign = v16_each('+'), sign_to = v16_each(plus ? ' ' - '+' : 0);
-    const uint32_t every_third = 0x9249;
-    uint32_t carry = 0; /* the octets from i on that are digits of an earlier '%' */
+    const uint32_t every_third = 0x1249; /* of 14 octets */
+    uint32_t carry = 0;                  /* the octets from i on that are digits of an earlier '%' */
     size_t i = 0, o = 0;
     while (n - i >= 80 && cap - o >= 64) {
-        v16 v[4], hex[5], starts[4], percents = v16_each(0);
-        uint64_t drop, first;
+        v16 percents[4], v, hex;
         uint8_t *to = dst + o;
-        for (int k = 0; k < 4; k++) {
-            v[k] = v16_load(src + i + 16 * k);
-            percents = v16_or(percents, v16_equal(v[k], percent));
-        }
-        if (!v16_any(percents) && !carry) {
-            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));
+        for (int k = 0; k < 4; k++) percents[k] = v16_equal(v16_load(src + i + 16 * k), percent);
+        if (!v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) && !carry) {
+            v16 a = v16_load(src + i), b = v16_load(src + i + 16), c = v16_load(src + i + 32), d = v16_load(src + i + 48);
+            v16_store(to, v16_replace(a, sign, sign_to));
+            v16_store(to + 16, v16_replace(b, sign, sign_to));
+            v16_store(to + 32, v16_replace(c, sign, sign_to));
+            v16_store(to + 48, v16_replace(d, sign, sign_to));
             i += 64, o += 64;
             continue;
         }
-        if ((v16_mask(v16_equal(v[0], percent)) & every_third) == every_third) {
-            size_t octets, start = i;
-            do {
-                octets = v16_decode_triplets(src + i, dst + o);
-                i += 3 * octets, o += octets;
-            } while (octets == 16 && n - i >= 48 && cap - o >= 16);
+        if ((v16_mask(percents[0]) >> (carry - (carry >> 1)) & every_third) == every_third) {
+            size_t start = i;
+            i += carry - (carry >> 1), carry = 0;
+            while (n - i >= 48 && cap - o >= 16 && v16_decode_triplets(src + i, dst + o)) i += 48, o += 16;
             if (i > start) continue;
         }
-        for (int k = 0; k < 4; k++) hex[k] = v16_hex_values(v[k]), v[k] = v16_replace(v[k], sign, sign_to);
-        hex[4] = v16_hex_values(v16_load(src + i + 64));
-        for (int k = 0; k < 4; k++) starts[k] = v16_decode_percents(&v[k], hex[k], hex[k + 1]);
-        first = v16_mask64(starts[0], starts[1], starts[2], starts[3]);
-        drop = first << 1 | first << 2 | carry;
-        carry = (uint32_t)(first >> 62 | first >> 63);
-        for (int k = 0; k < 4; k++) to = v16_squeeze(to, v[k], drop >> 16 * k);
+        v = v16_load(src + i), hex = v16_hex_values(v);
+        for (int k = 0; k < 4; k++) {
+            v16 next = v16_load(src + i + 16 * k + 16), next_hex = v16_hex_values(next);
+            uint32_t drop, starts;
+            v = v16_replace(v, sign, sign_to);
+            starts = v16_mask(v16_decode_percents(&v, hex, next_hex));
+            drop = starts << 1 | starts << 2 | carry;
+            carry = drop >> 16;
+            to = v16_squeeze(to, v, drop);
+            v = next, hex = next_hex;
+        }
         i += 64, o = (size_t)(to - dst);
     }
     if (i < n) {

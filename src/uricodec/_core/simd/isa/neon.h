@@ -36,10 +36,11 @@ V16_INLINE v16 v16_high_nibbles(v16 v) { return vshrq_n_u8(v, 4); }
 V16_INLINE v16 v16_times16(v16 v) { return vshlq_n_u8(v, 4); }
 
 V16_INLINE v16 v16_shuffle(v16 table, v16 index) { return vqtbl1q_u8(table, index); }
-/* One table of 32 octets: the top bit of the octet goes before its low nibble. */
+/* The octets of the tables that low nibbles say: of low where the top bit is clear, of high (or 0) where it is set. */
+V16_INLINE v16 v16_low_columns(v16 low, v16 v) { return vqtbl1q_u8(low, vandq_u8(v, vdupq_n_u8(0x8F))); }
 V16_INLINE v16 v16_columns(v16 low, v16 high, v16 v) {
     const uint8x16x2_t both = {{low, high}};
-    return vqtbl2q_u8(both, vsliq_n_u8(v, vshrq_n_u8(v, 7), 4));
+    return vqtbl2q_u8(both, vsliq_n_u8(v, vshrq_n_u8(v, 7), 4)); /* the top bit goes before the low nibble */
 }
 
 /* Octets k..15 of a, then octets 0..k-1 of b. */

@@ -34,7 +34,9 @@ V16_INLINE v16 v16_high_nibbles(v16 v) { return _mm_and_si128(_mm_srli_epi16(v, 
 V16_INLINE v16 v16_times16(v16 v) { return _mm_and_si128(_mm_slli_epi16(v, 4), _mm_set1_epi8(-16)); }
 
 V16_INLINE v16 v16_shuffle(v16 table, v16 index) { return _mm_shuffle_epi8(table, index); }
-/* A shuffle yields 0 for an index with its top bit set, so the right one of the two tables answers by itself. */
+/* The octets of the tables that low nibbles say: of low where the top bit is clear, of high where it is set. A shuffle
+ * yields 0 for an index with its top bit set, so the right table answers by itself. */
+V16_INLINE v16 v16_low_columns(v16 low, v16 v) { return _mm_shuffle_epi8(low, v); }
 V16_INLINE v16 v16_columns(v16 low, v16 high, v16 v) {
     return _mm_or_si128(_mm_shuffle_epi8(low, v), _mm_shuffle_epi8(high, _mm_xor_si128(v, _mm_set1_epi8(-128))));
 }
