@@ -74,6 +74,10 @@ V16_INLINE v16 v16_inside(v16 v, const v16_set *s, int ascii) {
     return v16_and(column, v16_shuffle(s->row, v16_high_nibbles(v)));
 }
 
+V16_INLINE v16 v16_outside_(v16 v, v16 high, const v16_set *s, int ascii) {
+    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
+    return v16_equal(v16_and(column, v16_shuffle(s->row, high)), v16_each(0));
+}
 V16_INLINE v16 v16_outside(v16 v, const v16_set *s) { return v16_equal(v16_inside(v, s, 0), v16_each(0)); }
 
 V16_INLINE uint64_t v16_outside64(const uint8_t *src, const v16_set *s) {
@@ -155,7 +159,7 @@ static void v16_prepare(void) {
 }
 
 /* The last group's store reaches 4 octets behind what it makes. */
-enum { V16_ENCODED = 48 + 4, V16_ENCODED64 = 4 * 48 + 4 };
+enum { V16_ENCODED = 48 + 4, V16_ENCODED32 = 2 * 48 + 4 };
 
 V16_INLINE v16 v16_digits(v16 nibbles) {
     static const uint8_t digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
@@ -169,14 +173,15 @@ V16_INLINE uint8_t *v16_put_groups(uint8_t *dst, v16 first, v16 second, uint32_t
     return dst + v16_sizes[work][1];
 }
 
-/* Writes v with the octets of `work` escaped. Returns where that ends. */
-V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, uint32_t work) {
+/* Writes v with the octets of `work` escaped; high has its high nibbles. Returns where that ends. */
+V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t work) {
     const v16 percent = v16_each('%');
-    v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
+    v16 low = v16_digits(v16_and(v, v16_each(15)));
+    high = v16_digits(high);
     v16 start = v16_zip32_low(v, high), rest = v16_zip32_low(low, percent);
     dst = v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work & 255);
     start = v16_zip32_high(v, high), rest = v16_zip32_high(low, percent);
-    return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8 & 255);
+    return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8);
 }
 
 /* Writes v with all octets escaped. */
@@ -204,36 +209,32 @@ V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const u
     const v16_set s = v16_load_set(safe);
     const v16 space = v16_each(' '), space_to = v16_each(plus && safe->member[' '] ? '+' - ' ' : 0);
     size_t i = 0, o = 0;
-    for (; n - i >= 64 && cap - o >= V16_ENCODED64; i += 64) {
-        const uint8_t *from = src + i;
+    for (; n - i >= 32 && cap - o >= V16_ENCODED32; i += 32) {
         uint8_t *to = dst + o;
-        v16 v[4], in[4];
-        uint64_t work;
-        for (int k = 0; k < 4; k++) v[k] = v16_load(from + 16 * k), in[k] = v16_inside(v[k], &s, plain);
-        if (!v16_any(v16_equal(v16_min(v16_min(in[0], in[1]), v16_min(in[2], in[3])), v16_each(0)))) {
-            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, plain ? v[k] : v16_replace(v[k], space, space_to));
-            o += 64;
+        v16 a = v16_load(src + i), b = v16_load(src + i + 16);
+        v16 high_a = v16_high_nibbles(a), high_b = v16_high_nibbles(b);
+        v16 out_a = v16_outside_(a, high_a, &s, plain), out_b = v16_outside_(b, high_b, &s, plain);
+        uint32_t work_a = v16_mask(out_a), work_b = v16_mask(out_b);
+        if (!plain) a = v16_replace(a, space, space_to), b = v16_replace(b, space, space_to);
+        if (!(work_a | work_b)) {
+            v16_store(to, a), v16_store(to + 16, b);
+            o += 32;
             continue;
         }
-        for (int k = 0; k < 4; k++) in[k] = v16_equal(in[k], v16_each(0));
-        work = v16_mask64(in[0], in[1], in[2], in[3]);
-        if (work == UINT64_MAX) {
-            for (int k = 0; k < 4; k++) v16_encode_all(to + 48 * k, v[k]);
-            o += 192;
+        if ((work_a & work_b) == 0xFFFF) {
+            v16_encode_all(to, a), v16_encode_all(to + 48, b);
+            o += 96;
             continue;
         }
-        for (int k = 0; k < 4; k++) {
-            v16 octets = v16_load(from + 16 * k);
-            to = v16_encode_mixed(to, plain ? octets : v16_replace(octets, space, space_to), (uint32_t)(work >> 16 * k));
-        }
-        o = (size_t)(to - dst);
+        to = v16_encode_mixed(to, a, high_a, work_a);
+        o = (size_t)(v16_encode_mixed(to, b, high_b, work_b) - dst);
     }
     while (i < n) {
         uint8_t end[V16_ENCODED], *to = cap - o >= V16_ENCODED ? dst + o : end;
         size_t q = n - i < 16 ? n - i : 16, size;
-        v16 v = v16_rest(src, n, i);
-        uint32_t work = v16_mask(v16_equal(v16_inside(v, &s, plain), v16_each(0))) & ((1u << q) - 1);
-        size = (size_t)(v16_encode_mixed(to, plain ? v : v16_replace(v, space, space_to), work) - to) - (16 - q);
+        v16 v = v16_rest(src, n, i), high = v16_high_nibbles(v);
+        uint32_t work = v16_mask(v16_outside_(v, high, &s, plain)) & ((1u << q) - 1);
+        size = (size_t)(v16_encode_mixed(to, plain ? v : v16_replace(v, space, space_to), high, work) - to) - (16 - q);
         if (to == end) {
             if (size > cap - o) return UC_FULL;
             memcpy(dst + o, end, size);
