@@ -139,6 +139,7 @@ static uint8_t v16_groups[256][2][16]; /* row k: the shuffles of two groups whos
 static uint8_t v16_sizes[256][2];      /* and how many octets the first one makes, and both */
 static uint8_t v16_keep[256][8];       /* row k: the shuffle that drops the octets whose bits are set in k */
 static uint8_t v16_kept[256];          /* and how many it keeps */
+static uint8_t v16_thirds[3][3][16];   /* row k, j: the shuffle that takes of octets 16 j.. those that are 3 i + k, to i */
 
 static void v16_prepare(void) {
     memset(v16_keep, 0x80, sizeof v16_keep);
@@ -156,6 +157,8 @@ static void v16_prepare(void) {
         }
         v16_kept[k] = (uint8_t)(keep - v16_keep[k]);
     }
+    memset(v16_thirds, 0x80, sizeof v16_thirds);
+    for (uint8_t i = 0; i < 48; i++) v16_thirds[i % 3][i / 16][i / 3] = i % 16;
 }
 
 /* The last group's store reaches 4 octets behind what it makes. */
@@ -267,21 +270,12 @@ V16_INLINE v16 v16_are_digits(v16 high, v16 low) {
     return v16_equal(v16_and(v16_or(high, low), v16_each(0xF0)), v16_each(0));
 }
 
-/* Writes what the triplets in the 48 octets at src stand for, up to the first that is none, and returns how many they
- * are. Fewer than six do not count, and nothing is written: the store of 16 octets would reach beyond their place. */
-V16_INLINE size_t v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
-    /* Every third octet of 48, from the first, second and third vector. */
-    static const uint8_t thirds[3][16] = {
-        {0, 3, 6, 9, 12, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-        {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2, 5, 8, 11, 14, 0x80, 0x80, 0x80, 0x80, 0x80},
-        {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 4, 7, 10, 13},
-    };
+/* Writes the 16 octets that the 48 at src stand for, if these are triplets. */
+V16_INLINE int v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
     v16 a = v16_load(src), b = v16_load(src + 16), c = v16_load(src + 32), part[3];
-    for (int k = 0; k < 3; k++) {
-        part[k] = v16_or(v16_or(v16_shuffle(a, v16_load(thirds[0])), v16_shuffle(b, v16_load(thirds[1]))),
-                         v16_shuffle(c, v16_load(thirds[2])));
-        a = v16_window(a, b, 1), b = v16_window(b, c, 1), c = v16_window(c, c, 1);
-    }
+    for (int k = 0; k < 3; k++)
+        part[k] = v16_or(v16_or(v16_shuffle(a, v16_load(v16_thirds[k][0])), v16_shuffle(b, v16_load(v16_thirds[k][1]))),
+                         v16_shuffle(c, v16_load(v16_thirds[k][2])));
     v16 high = v16_hex_values(part[1]), low = v16_hex_values(part[2]);
     v16 good = v16_and(v16_equal(part[0], v16_each('%')), v16_are_digits(high, low));
     if (v16_mask(good) != 0xFFFF) return 0;
@@ -293,17 +287,24 @@ V16_INLINE size_t v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
 V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint32_t drop) {
     v16_store8(dst, v16_shuffle(v, v16_load8(v16_keep[drop & 255])));
     dst += v16_kept[drop & 255];
-    v16_store8(dst, v16_shuffle(v16_window(v, v, 8), v16_load8(v16_keep[drop >> 8 & 255])));
-    return dst + v16_kept[drop >> 8 & 255];
+    v16_store8(dst, v16_shuffle(v16_window(v, v, 8), v16_load8(v16_keep[drop >> 8])));
+    return dst + v16_kept[drop >> 8];
 }
 
-/* Puts octets in the place of every '%' that begins a triplet, and returns the mask of those. hex has the values of v,
- * next_hex those of the octets behind it. */
-V16_INLINE v16 v16_decode_percents(v16 *v, v16 hex, v16 next_hex) {
+/* The '%' of v that two digits follow; hex has the values of v, next_hex those of the octets behind it. */
+V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
     v16 high = v16_window(hex, next_hex, 1), low = v16_window(hex, next_hex, 2);
-    v16 starts = v16_and(v16_equal(*v, v16_each('%')), v16_are_digits(high, low));
-    *v = v16_select(starts, v16_joined(high, low), *v);
-    return starts;
+    return v16_and(v16_equal(v, v16_each('%')), v16_are_digits(high, low));
+}
+
+/* Puts in the place of those what they stand for. Returns the octets of v that are digits of triplets; *carry: those of
+ * a '%' before v, then those behind it of one in v. */
+V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t *carry) {
+    v16 starts = v16_starts(*v, hex, next_hex);
+    uint32_t mask = v16_mask(starts), digits = mask << 1 | mask << 2 | *carry;
+    *v = v16_select(starts, v16_joined(v16_window(hex, next_hex, 1), v16_window(hex, next_hex, 2)), *v);
+    *carry = digits >> 16;
+    return digits & 0xFFFF;
 }
 
 V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
@@ -312,15 +313,11 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
     uint32_t carry = 0;                  /* the octets from i on that are digits of an earlier '%' */
     size_t i = 0, o = 0;
     while (n - i >= 80 && cap - o >= 64) {
-        v16 percents[4], v, hex;
         uint8_t *to = dst + o;
-        for (int k = 0; k < 4; k++) percents[k] = v16_equal(v16_load(src + i + 16 * k), percent);
-        if (!v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) && !carry) {
-            v16 a = v16_load(src + i), b = v16_load(src + i + 16), c = v16_load(src + i + 32), d = v16_load(src + i + 48);
-            v16_store(to, v16_replace(a, sign, sign_to));
-            v16_store(to + 16, v16_replace(b, sign, sign_to));
-            v16_store(to + 32, v16_replace(c, sign, sign_to));
-            v16_store(to + 48, v16_replace(d, sign, sign_to));
+        v16 v[5], percents[4], hex;
+        for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents[k] = v16_equal(v[k], percent);
+        if (!(v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) | carry)) {
+            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));
             i += 64, o += 64;
             continue;
         }
@@ -330,16 +327,14 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
             while (n - i >= 48 && cap - o >= 16 && v16_decode_triplets(src + i, dst + o)) i += 48, o += 16;
             if (i > start) continue;
         }
-        v = v16_load(src + i), hex = v16_hex_values(v);
+        hex = v16_hex_values(v[0]);
         for (int k = 0; k < 4; k++) {
-            v16 next = v16_load(src + i + 16 * k + 16), next_hex = v16_hex_values(next);
-            uint32_t drop, starts;
-            v = v16_replace(v, sign, sign_to);
-            starts = v16_mask(v16_decode_percents(&v, hex, next_hex));
-            drop = starts << 1 | starts << 2 | carry;
-            carry = drop >> 16;
-            to = v16_squeeze(to, v, drop);
-            v = next, hex = next_hex;
+            uint32_t digits;
+            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            octets = v16_replace(octets, sign, sign_to);
+            digits = v16_decode_percents(&octets, hex, next_hex, &carry);
+            to = v16_squeeze(to, octets, digits);
+            hex = next_hex;
         }
         i += 64, o = (size_t)(to - dst);
     }
@@ -349,12 +344,10 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
             uint8_t end[16], *to = cap - o >= 16 ? dst + o : end;
             size_t q = n - i < 16 ? n - i : 16, size;
             v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
-            uint32_t first, drop;
+            uint32_t digits;
             v = v16_replace(v, sign, sign_to);
-            first = v16_mask(v16_decode_percents(&v, hex, next_hex));
-            drop = first << 1 | first << 2 | carry;
-            carry = drop >> 16;
-            size = (size_t)(v16_squeeze(to, v, drop) - to);
+            digits = v16_decode_percents(&v, hex, next_hex, &carry);
+            size = (size_t)(v16_squeeze(to, v, digits) - to);
             if (q < 16) size -= 16 - q;
             if (to == end) {
                 if (size > cap - o) return UC_FULL;
@@ -376,11 +369,6 @@ V16_INLINE v16 v16_upper(v16 v, v16 starts, v16 before) {
     /* Only letters have the bit 0x40. */
     v16 letters = v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40));
     return v16_xor(v, v16_and(v16_and(v, v16_each(0x20)), v16_and(digits, letters)));
-}
-
-V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
-    return v16_and(v16_equal(v, v16_each('%')),
-                   v16_are_digits(v16_window(hex, next_hex, 1), v16_window(hex, next_hex, 2)));
 }
 
 V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
