@@ -362,55 +362,118 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
 
 /* --- upper-case triplets -------------------------------------------------------------------------------------------- */
 
-/* v with its digits of triplets in upper case. starts has the mask of the '%' in v that begin one, before that of the
- * octets before v. */
-V16_INLINE v16 v16_upper(v16 v, v16 starts, v16 before) {
-    v16 digits = v16_or(v16_window(before, starts, 14), v16_window(before, starts, 15));
-    /* Only letters have the bit 0x40. */
-    v16 letters = v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40));
-    return v16_xor(v, v16_and(v16_and(v, v16_each(0x20)), v16_and(digits, letters)));
+/* v with small letters changed to capitals where digits, a mask, has hexadecimal digits. */
+V16_INLINE v16 v16_upper(v16 v, v16 digits) {
+    /* Of hexadecimal digits, only letters have the bit 0x40. */
+    v16 letters = v16_and(digits, v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40)));
+    return v16_xor(v, v16_and(letters, v16_and(v, v16_each(0x20))));
+}
+
+/* The digits of the triplets that begin in two vectors, where they are in the second. */
+V16_INLINE v16 v16_triplet_digits(v16 starts_before, v16 starts) {
+    return v16_or(v16_window(starts_before, starts, 14), v16_window(starts_before, starts, 15));
 }
 
 V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
-    v16 before = v16_each(0);
+    const v16 percent = v16_each('%');
+    v16 before = v16_each(0); /* the triplets that begin in the 16 octets before src + i */
     size_t i = 0;
     for (; n - i >= 80; i += 64) {
-        v16 v[4], percents = v16_window(before, v16_each(0), 14), hex, next_hex, starts;
-        for (int k = 0; k < 4; k++) {
-            v[k] = v16_load(src + i + 16 * k);
-            percents = v16_or(percents, v16_equal(v[k], v16_each('%')));
-        }
+        v16 v[4], hex, percents = v16_window(before, v16_each(0), 14);
+        for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents = v16_or(percents, v16_equal(v[k], percent));
         if (!v16_any(percents)) {
             for (int k = 0; k < 4; k++) v16_store(dst + i + 16 * k, v[k]);
             continue;
         }
         hex = v16_hex_values(v[0]);
         for (int k = 0; k < 4; k++) {
-            next_hex = v16_hex_values(k < 3 ? v[k + 1] : v16_load(src + i + 64));
-            starts = v16_starts(v[k], hex, next_hex);
-            v16_store(dst + i + 16 * k, v16_upper(v[k], starts, before));
+            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            v16 starts = v16_starts(octets, hex, next_hex);
+            v16_store(dst + i + 16 * k, v16_upper(octets, v16_triplet_digits(before, starts)));
             before = starts, hex = next_hex;
         }
     }
     if (i < n) {
         v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
-        while (i < n) {
-            size_t q = n - i < 16 ? n - i : 16;
+        for (; i < n; i += 16) {
             v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
-            v16 starts = v16_starts(v, hex, next_hex), upper = v16_upper(v, starts, before);
-            if (q == 16) {
-                v16_store(dst + i, upper);
-            } else {
+            v16 starts = v16_starts(v, hex, next_hex), upper = v16_upper(v, v16_triplet_digits(before, starts));
+            if (n - i < 16) {
                 uint8_t end[16];
                 v16_store(end, upper);
-                memcpy(dst + i, end, q);
+                memcpy(dst + i, end, n - i);
+                return;
             }
+            v16_store(dst + i, upper);
             before = starts, v = next, hex = next_hex;
-            i += q;
         }
     }
 }
 
-#define V16_KERNELS                                                                           \
-    .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside,   \
-    .encode = v16_encode, .decode = v16_decode, .upper_triplets = v16_upper_triplets
+/* --- URNs ----------------------------------------------------------------------------------------------------------- */
+
+V16_INLINE v16 v16_is_letter(v16 v, uint8_t letter) { return v16_equal(v16_or(v, v16_each(0x20)), v16_each(letter)); }
+
+/* The octets from p on that begin "urn:", in any case. */
+V16_INLINE v16 v16_schemes(const uint8_t *p) {
+    v16 u = v16_is_letter(v16_load(p), 'u'), r = v16_is_letter(v16_load(p + 1), 'r');
+    v16 n = v16_is_letter(v16_load(p + 2), 'n'), colon = v16_equal(v16_load(p + 3), v16_each(':'));
+    return v16_and(v16_and(u, r), v16_and(n, colon));
+}
+
+/* v with capitals of ASCII changed to small letters where mask says so. */
+V16_INLINE v16 v16_lower(v16 v, v16 mask) {
+    v16 letter = v16_sub(v, v16_each('A')), capital = v16_equal(v16_min(letter, v16_each(25)), letter);
+    return v16_xor(v, v16_and(v16_and(capital, mask), v16_each(0x20)));
+}
+
+/* Normalises 64 octets; src has 80. What is done about triplets is passed by where there is none. */
+V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, uc_urn_carry *carry) {
+    v16 ends[4], colons[4], schemes[4], starts[4], percents = v16_each(0);
+    uc_urn_block block;
+    uint64_t lower, upper;
+    for (int k = 0; k < 4; k++) {
+        v16 v = v16_load(src + 16 * k);
+        ends[k] = v16_equal(v, v16_each(end)), colons[k] = v16_equal(v, v16_each(':'));
+        schemes[k] = v16_schemes(src + 16 * k);
+        percents = v16_or(percents, v16_equal(v, v16_each('%')));
+    }
+    block.ends = v16_mask64(ends[0], ends[1], ends[2], ends[3]);
+    block.colons = v16_mask64(colons[0], colons[1], colons[2], colons[3]);
+    block.schemes = v16_mask64(schemes[0], schemes[1], schemes[2], schemes[3]);
+    block.triplets = 0;
+    if (v16_any(percents)) {
+        v16 hex = v16_hex_values(v16_load(src));
+        for (int k = 0; k < 4; k++) {
+            v16 next_hex = v16_hex_values(v16_load(src + 16 * k + 16));
+            starts[k] = v16_starts(v16_load(src + 16 * k), hex, next_hex);
+            hex = next_hex;
+        }
+        block.triplets = v16_mask64(starts[0], starts[1], starts[2], starts[3]);
+    }
+    uc_urn_masks(&block, carry, &lower, &upper);
+    for (int k = 0; k < 4; k++)
+        v16_store(dst + 16 * k, v16_lower(v16_load(src + 16 * k), v16_of_bits((uint32_t)(lower >> 16 * k))));
+    if (upper)
+        for (int k = 0; k < 4; k++)
+            v16_store(dst + 16 * k, v16_upper(v16_load(dst + 16 * k), v16_of_bits((uint32_t)(upper >> 16 * k))));
+}
+
+V16 static void v16_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
+    uc_urn_carry carry = uc_first_urn_block;
+    size_t i = 0;
+    for (; n - i >= 80; i += 64) v16_normalize64(src + i, end, dst + i, &carry);
+    for (; i < n; i += 64) {
+        uint8_t from[80] = {0}, to[64];
+        size_t q = n - i < 64 ? n - i : 64;
+        memcpy(from, src + i, n - i);
+        v16_normalize64(from, end, to, &carry);
+        memcpy(dst + i, to, q);
+        if (q < 64) return;
+    }
+}
+
+#define V16_KERNELS                                                                         \
+    .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside, \
+    .encode = v16_encode, .decode = v16_decode, .upper_triplets = v16_upper_triplets,       \
+    .normalize_urns = v16_normalize_urns

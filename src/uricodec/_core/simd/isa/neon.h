@@ -7,6 +7,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../urns.h"
 
 #define V16
 #define V16_INLINE UC_INLINE
@@ -56,10 +57,8 @@ V16_INLINE v16 v16_zip64_high(v16 a, v16 b) { return V16_ZIP(64, 2, a, b); }
 
 /* There is no instruction that collects the top bits. Every lane of a mask keeps a bit of its own, and pairwise sums
  * bring eight lanes into one octet: three additions for one vector, and no more than four for four of them. */
-V16_INLINE v16 v16_weighed(v16 mask) {
-    const uint64_t weights = 0x8040201008040201;
-    return vandq_u8(mask, v16_words(weights, weights));
-}
+V16_INLINE v16 v16_weights(void) { return v16_words(0x8040201008040201, 0x8040201008040201); }
+V16_INLINE v16 v16_weighed(v16 mask) { return vandq_u8(mask, v16_weights()); }
 V16_INLINE uint32_t v16_mask(v16 v) {
     uint8x16_t sums = v16_weighed(v);
     sums = vpaddq_u8(sums, sums);
@@ -71,6 +70,10 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint8x16_t first = vpaddq_u8(v16_weighed(a), v16_weighed(b)), last = vpaddq_u8(v16_weighed(c), v16_weighed(d));
     uint8x16_t sums = vpaddq_u8(first, last);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+}
+/* The other way round, of the 16 lowest bits. */
+V16_INLINE v16 v16_of_bits(uint32_t bits) {
+    return vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8))), v16_weights());
 }
 V16_INLINE int v16_any(v16 mask) { return vmaxvq_u32(vreinterpretq_u32_u8(mask)) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) { return vaddlvq_u8(v); }

@@ -7,6 +7,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../urns.h"
 
 #define V16 UC_TARGET("ssse3")
 #define V16_INLINE V16 UC_INLINE
@@ -54,6 +55,11 @@ V16_INLINE uint32_t v16_mask(v16 v) { return (uint32_t)_mm_movemask_epi8(v); }
 V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint32_t low = v16_mask(a) | v16_mask(b) << 16, high = v16_mask(c) | v16_mask(d) << 16;
     return low | (uint64_t)high << 32;
+}
+/* The other way round, of the 16 lowest bits. */
+V16_INLINE v16 v16_of_bits(uint32_t bits) {
+    const v16 weights = v16_words(0x8040201008040201, 0x8040201008040201), octet = v16_words(0, 0x0101010101010101);
+    return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), octet), weights), weights);
 }
 V16_INLINE int v16_any(v16 mask) { return _mm_movemask_epi8(mask) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) {
