@@ -2,9 +2,10 @@
 #include "kernels.h"
 #include "target.h"
 
-enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2 };
+enum { UC_CPU_SSSE3 = 1, UC_CPU_AVX2 = 2, UC_CPU_AVX512 = 4 };
 
 #if UC_X86
+#include "isa/ssse3.h"
 #include "isa/avx2.h"
 #if UC_X86_64
 #include "isa/avx512.h"
@@ -35,37 +36,46 @@ static uint32_t saved_state(void) {
 #endif
 }
 
+static int has(uint32_t word, uint32_t all) { return (word & all) == all; }
+
 uint32_t uc_cpu_features(void) {
     enum { EAX, EBX, ECX, EDX };
-    const uint32_t popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28; /* leaf 1, ECX */
-    const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;        /* leaf 7, EBX */
-    const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* leaf 7, EBX: parts of AVX-512 */
-    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6;                      /* leaf 7, ECX: more of them */
-    const uint32_t xmm_ymm = 1u << 1 | 1u << 2;                        /* XCR0 */
-    const uint32_t opmask_zmm = 1u << 5 | 1u << 6 | 1u << 7;            /* XCR0 */
-    uint32_t r[4], saved;
+    const uint32_t ssse3 = 1u << 9, popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28;  /* leaf 1, ECX */
+    const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;                          /* leaf 7, EBX */
+    const uint32_t f_dq_cd_bw_vl = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;  /* AVX-512: leaf 7, EBX */
+    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6;                                        /* and ECX */
+    const uint32_t xmm_ymm = 1u << 1 | 1u << 2, opmask_zmm = 1u << 5 | 1u << 6 | 1u << 7; /* XCR0 */
+    uint32_t r[4], leaves, state, features = 0;
     cpuid(0, r);
-    if (r[EAX] < 7) return 0;
+    leaves = r[EAX];
     cpuid(1, r);
-    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx) return 0;
-    saved = saved_state();
+    if (has(r[ECX], ssse3)) features |= UC_CPU_SSSE3;
+    if (leaves < 7 || !has(r[ECX], popcnt_osxsave_avx)) return features;
+    state = saved_state();
     cpuid(7, r);
-    if ((saved & xmm_ymm) != xmm_ymm || (r[EBX] & bmi1_avx2_bmi2) != bmi1_avx2_bmi2) return 0;
-    if ((saved & opmask_zmm) != opmask_zmm || (r[EBX] & f_dq_bw_vl) != f_dq_bw_vl || (r[ECX] & vbmi_vbmi2) != vbmi_vbmi2)
-        return UC_CPU_AVX2;
-    return UC_CPU_AVX2 | UC_CPU_AVX512;
+    if (!has(state, xmm_ymm) || !has(r[EBX], bmi1_avx2_bmi2)) return features;
+    features |= UC_CPU_AVX2;
+    if (has(state, opmask_zmm) && has(r[EBX], f_dq_cd_bw_vl) && has(r[ECX], vbmi_vbmi2)) features |= UC_CPU_AVX512;
+    return features;
 }
 
 #else
+#if UC_NEON
+#include "isa/neon.h"
+#endif
+
 uint32_t uc_cpu_features(void) { return 0; }
 #endif
 
 const uc_tier uc_tiers[] = {
 #if UC_X86
+    {"ssse3", UC_CPU_SSSE3, &uc_ssse3, v16_prepare},
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
 #if UC_X86_64
     {"avx512", UC_CPU_AVX512, &uc_avx512, avx512_prepare},
 #endif
+#elif UC_NEON
+    {"neon", 0, &uc_neon, v16_prepare},
 #endif
     {0, 0, 0, 0},
 };

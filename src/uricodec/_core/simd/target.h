@@ -17,6 +17,10 @@
 #define UC_LITTLE_ENDIAN 0
 #endif
 
+#if (defined(__aarch64__) || defined(_M_ARM64)) && UC_LITTLE_ENDIAN
+#define UC_NEON 1
+#endif
+
 /* uc_lowest_bit: the number of the lowest bit of a word that is not 0. */
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>

@@ -1,0 +1,479 @@
+/* The kernels on vectors of 16 octets, written once for every instruction set that has them.
+ *
+ * A tier (isa/ssse3.h, isa/neon.h) defines the type v16 and the operations v16_* on it, includes this file, and puts
+ * V16_KERNELS into its table. An operation works lane by lane unless it says otherwise; a "mask" has 0x00 or 0xFF in
+ * each lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for
+ * an index with its top bit set.
+ *
+ * The loops take 64 octets a step, four vectors, and decide once for all of them what is to be done. That is worth more
+ * than it looks: in real text it changes every few octets whether there is work, and a branch that is guessed wrong
+ * costs as much as the work of a whole vector. What remains behind the last 64 octets goes by 16, without a branch on
+ * what is in it.
+ *
+ * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet: a shuffle looks up the
+ * column of the low nibble, another turns the high nibble into the bit of its row.
+ *
+ * Encode. Four octets, their high hexadecimal digits, their low ones, and '%' four times make one vector
+ *
+ *      c0 c1 c2 c3 | h0 h1 h2 h3 | l0 l1 l2 l3 | % % % %
+ *
+ * of which a shuffle makes any output of those four; a table has the shuffle and its size for each of the 16 patterns.
+ *
+ * Decode. Each octet becomes its value as a hexadecimal digit, or more than 15. A '%' begins a triplet if the values
+ * one and two lanes on are digits, and both together make the octet that replaces the '%'. The digits are squeezed out,
+ * eight octets a shuffle. Those that belong to a '%' of the step before arrive as two bits of carry. A run of triplets
+ * is decoded 48 octets to 16.
+ *
+ * Ends. Loads of fewer than 16 octets are made of loads inside of them; a store that might cross the end of the output
+ * goes to the stack first.
+ */
+
+/* The octets of src from i on, 16 at most, then zeros. */
+V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
+    static const uint8_t down[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                                     11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+    const uint8_t *p = src + i;
+    size_t left = n - i;
+    uint64_t low = 0, high = 0;
+    if (left >= 16) return v16_load(p);
+    if (n >= 16) return v16_shuffle(v16_load(src + n - 16), v16_load(down + 16 - left));
+    if (left > 8) {
+        memcpy(&low, p, 8), memcpy(&high, p + left - 8, 8);
+        high >>= 8 * (16 - left);
+    } else if (left >= 4) {
+        uint32_t first, last;
+        memcpy(&first, p, 4), memcpy(&last, p + left - 4, 4);
+        low = first | (uint64_t)last << 8 * (left - 4);
+    } else if (left) {
+        low = p[0] | (uint64_t)p[left / 2] << 8 * (left / 2) | (uint64_t)p[left - 1] << 8 * (left - 1);
+    }
+    return v16_words(low, high);
+}
+
+/* v with `difference` added wherever it is `from`. */
+V16_INLINE v16 v16_replace(v16 v, v16 from, v16 difference) {
+    return v16_add(v, v16_and(v16_equal(v, from), difference));
+}
+
+/* --- sets ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct v16_set {
+    v16 low, high, row;
+} v16_set;
+
+V16_INLINE v16_set v16_load_set(const uc_set *set) {
+    const uint64_t row_bits = 0x8040201008040201;
+    v16_set s = {v16_load(set->low), v16_load(set->high), v16_words(row_bits, row_bits)};
+    return s;
+}
+
+/* Not 0 where the octet is in the set, of which ascii says that it has none from 0x80 on. */
+V16_INLINE v16 v16_inside(v16 v, const v16_set *s, int ascii) {
+    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
+    return v16_and(column, v16_shuffle(s->row, v16_high_nibbles(v)));
+}
+
+V16_INLINE v16 v16_outside_(v16 v, v16 high, const v16_set *s, int ascii) {
+    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
+    return v16_equal(v16_and(column, v16_shuffle(s->row, high)), v16_each(0));
+}
+V16_INLINE v16 v16_outside(v16 v, const v16_set *s) { return v16_equal(v16_inside(v, s, 0), v16_each(0)); }
+
+V16_INLINE uint64_t v16_outside64(const uint8_t *src, const v16_set *s) {
+    return v16_mask64(v16_outside(v16_load(src), s), v16_outside(v16_load(src + 16), s),
+                      v16_outside(v16_load(src + 32), s), v16_outside(v16_load(src + 48), s));
+}
+
+/* The same of the octets from i on, 16 at most. */
+V16_INLINE uint32_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
+    uint32_t mask = v16_mask(v16_outside(v16_rest(src, n, i), s));
+    return n - i < 16 ? mask & ((1u << (n - i)) - 1) : mask;
+}
+
+V16 static size_t v16_span(const uint8_t *src, size_t n, const uc_set *set) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) {
+        uint64_t mask = v16_outside64(src + i, &s);
+        if (mask) return i + (size_t)uc_lowest_bit(mask);
+    }
+    for (; i < n; i += 16) {
+        uint32_t mask = v16_outside_rest(src, n, i, &s);
+        if (mask) return i + (size_t)uc_lowest_bit(mask);
+        if (n - i < 16) break;
+    }
+    return n;
+}
+
+V16 static size_t v16_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0, count = 0;
+    for (; n - i >= 64; i += 64) {
+        v16 ones = v16_each(0);
+        for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside(v16_load(src + i + 16 * k), &s));
+        count += v16_sum(ones);
+    }
+    for (; i < n; i += 16) {
+        for (uint32_t mask = v16_outside_rest(src, n, i, &s); mask; mask &= mask - 1) count++;
+        if (n - i < 16) break;
+    }
+    return count;
+}
+
+V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
+    const v16_set s = v16_load_set(set);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) bits[i / 64] = v16_outside64(src + i, &s);
+    if (i < n) {
+        uint64_t last = 0;
+        for (size_t start = i; i < n; i = n - i < 16 ? n : i + 16)
+            last |= (uint64_t)v16_outside_rest(src, n, i, &s) << (i - start);
+        bits[(n - 1) / 64] = last;
+    }
+}
+
+/* --- encode --------------------------------------------------------------------------------------------------------- */
+
+static uint8_t v16_groups[256][2][16]; /* row k: the shuffles of two groups whose octets to escape are the bits of k */
+static uint8_t v16_sizes[256][2];      /* and how many octets the first one makes, and both */
+static uint8_t v16_keep[256][8];       /* row k: the shuffle that drops the octets whose bits are set in k */
+static uint8_t v16_kept[256];          /* and how many it keeps */
+static uint8_t v16_thirds[3][3][16];   /* row k, j: the shuffle that takes of octets 16 j.. those that are 3 i + k, to i */
+
+static void v16_prepare(void) {
+    memset(v16_keep, 0x80, sizeof v16_keep);
+    for (int k = 0; k < 256; k++) {
+        uint8_t *keep = v16_keep[k];
+        for (int half = 0; half < 2; half++) {
+            uint8_t *place = v16_groups[k][half];
+            for (uint8_t j = 0; j < 4; j++) {
+                if (k >> (4 * half + j) & 1)
+                    *place++ = 12, *place++ = 4 + j, *place++ = 8 + j;
+                else
+                    *place++ = j, *keep++ = 4 * half + j;
+            }
+            v16_sizes[k][half] = (uint8_t)(place - v16_groups[k][half] + (half ? v16_sizes[k][0] : 0));
+        }
+        v16_kept[k] = (uint8_t)(keep - v16_keep[k]);
+    }
+    memset(v16_thirds, 0x80, sizeof v16_thirds);
+    for (uint8_t i = 0; i < 48; i++) v16_thirds[i % 3][i / 16][i / 3] = i % 16;
+}
+
+/* The last group's store reaches 4 octets behind what it makes. */
+enum { V16_ENCODED = 48 + 4, V16_ENCODED32 = 2 * 48 + 4 };
+
+V16_INLINE v16 v16_digits(v16 nibbles) {
+    static const uint8_t digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+    return v16_shuffle(v16_load(digits), nibbles);
+}
+
+/* Writes two groups. In ascending order: what a store writes too much, the next one overwrites. */
+V16_INLINE uint8_t *v16_put_groups(uint8_t *dst, v16 first, v16 second, uint32_t work) {
+    v16_store(dst, v16_shuffle(first, v16_load(v16_groups[work][0])));
+    v16_store(dst + v16_sizes[work][0], v16_shuffle(second, v16_load(v16_groups[work][1])));
+    return dst + v16_sizes[work][1];
+}
+
+/* Writes v with the octets of `work` escaped; high has its high nibbles. Returns where that ends. */
+V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t work) {
+    const v16 percent = v16_each('%');
+    v16 low = v16_digits(v16_and(v, v16_each(15)));
+    high = v16_digits(high);
+    v16 start = v16_zip32_low(v, high), rest = v16_zip32_low(low, percent);
+    dst = v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work & 255);
+    start = v16_zip32_high(v, high), rest = v16_zip32_high(low, percent);
+    return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8);
+}
+
+/* Writes v with all octets escaped. */
+V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
+    /* Digits h0 l0 .. h15 l15 spread over three vectors; where a shuffle makes a 0, there is a '%' to add. */
+    static const uint8_t spread[3][16] = {
+        {0x80, 0, 1, 0x80, 2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80},
+        {2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12},
+        {5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12, 13, 0x80, 14, 15},
+    };
+    static const uint8_t percents[3][16] = {
+        {'%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%'},
+        {0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0},
+        {0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0},
+    };
+    v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
+    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low), middle = v16_window(first, last, 8);
+    v16_store(dst, v16_or(v16_shuffle(first, v16_load(spread[0])), v16_load(percents[0])));
+    v16_store(dst + 16, v16_or(v16_shuffle(middle, v16_load(spread[1])), v16_load(percents[1])));
+    v16_store(dst + 32, v16_or(v16_shuffle(last, v16_load(spread[2])), v16_load(percents[2])));
+}
+
+/* plain: the set is ASCII and there is no plus, which the compiler makes a loop of its own of. */
+V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    const v16_set s = v16_load_set(safe);
+    const v16 space = v16_each(' '), space_to = v16_each(plus && safe->member[' '] ? '+' - ' ' : 0);
+    size_t i = 0, o = 0;
+    for (; n - i >= 32 && cap - o >= V16_ENCODED32; i += 32) {
+        uint8_t *to = dst + o;
+        v16 a = v16_load(src + i), b = v16_load(src + i + 16);
+        v16 high_a = v16_high_nibbles(a), high_b = v16_high_nibbles(b);
+        v16 out_a = v16_outside_(a, high_a, &s, plain), out_b = v16_outside_(b, high_b, &s, plain);
+        uint32_t work_a = v16_mask(out_a), work_b = v16_mask(out_b);
+        if (!plain) a = v16_replace(a, space, space_to), b = v16_replace(b, space, space_to);
+        if (!(work_a | work_b)) {
+            v16_store(to, a), v16_store(to + 16, b);
+            o += 32;
+            continue;
+        }
+        if ((work_a & work_b) == 0xFFFF) {
+            v16_encode_all(to, a), v16_encode_all(to + 48, b);
+            o += 96;
+            continue;
+        }
+        to = v16_encode_mixed(to, a, high_a, work_a);
+        o = (size_t)(v16_encode_mixed(to, b, high_b, work_b) - dst);
+    }
+    while (i < n) {
+        uint8_t end[V16_ENCODED], *to = cap - o >= V16_ENCODED ? dst + o : end;
+        size_t q = n - i < 16 ? n - i : 16, size;
+        v16 v = v16_rest(src, n, i), high = v16_high_nibbles(v);
+        uint32_t work = v16_mask(v16_outside_(v, high, &s, plain)) & ((1u << q) - 1);
+        size = (size_t)(v16_encode_mixed(to, plain ? v : v16_replace(v, space, space_to), high, work) - to) - (16 - q);
+        if (to == end) {
+            if (size > cap - o) return UC_FULL;
+            memcpy(dst + o, end, size);
+        }
+        i += q, o += size;
+    }
+    return o;
+}
+
+V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    uint64_t high[2];
+    memcpy(high, safe->high, 16);
+    if ((high[0] | high[1]) == 0 && !plus) return v16_encode_as(1, src, n, safe, 0, dst, cap);
+    return v16_encode_as(0, src, n, safe, plus, dst, cap);
+}
+
+/* --- decode --------------------------------------------------------------------------------------------------------- */
+
+/* The value of each hexadecimal digit; more than 15 for every other octet. Decimal digits are brought to the upper end
+ * of the range and letters beyond 15, where saturation keeps what is not between their ends out of the way. */
+V16_INLINE v16 v16_hex_values(v16 v) {
+    v16 decimal = v16_sub_saturated(v16_add(v, v16_each(0xFF - '9')), v16_each(6));
+    v16 letter = v16_sub(v16_and(v, v16_each(0xDF)), v16_each('A'));
+    return v16_min(v16_sub(decimal, v16_each(0xF0)), v16_add_saturated(letter, v16_each(10)));
+}
+
+/* The octets that pairs of digits stand for, and a mask of the pairs that are some. */
+V16_INLINE v16 v16_joined(v16 high, v16 low) { return v16_or(v16_times16(high), low); }
+V16_INLINE v16 v16_are_digits(v16 high, v16 low) {
+    return v16_equal(v16_and(v16_or(high, low), v16_each(0xF0)), v16_each(0));
+}
+
+/* Writes the 16 octets that the 48 at src stand for, if these are triplets. */
+V16_INLINE int v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
+    v16 a = v16_load(src), b = v16_load(src + 16), c = v16_load(src + 32), part[3];
+    for (int k = 0; k < 3; k++)
+        part[k] = v16_or(v16_or(v16_shuffle(a, v16_load(v16_thirds[k][0])), v16_shuffle(b, v16_load(v16_thirds[k][1]))),
+                         v16_shuffle(c, v16_load(v16_thirds[k][2])));
+    v16 high = v16_hex_values(part[1]), low = v16_hex_values(part[2]);
+    v16 good = v16_and(v16_equal(part[0], v16_each('%')), v16_are_digits(high, low));
+    if (v16_mask(good) != 0xFFFF) return 0;
+    v16_store(dst, v16_joined(high, low));
+    return 1;
+}
+
+/* Writes the octets of v that drop does not name, within 16 octets from dst. Returns where that ends. */
+V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint32_t drop) {
+    v16_store8(dst, v16_shuffle(v, v16_load8(v16_keep[drop & 255])));
+    dst += v16_kept[drop & 255];
+    v16_store8(dst, v16_shuffle(v16_window(v, v, 8), v16_load8(v16_keep[drop >> 8])));
+    return dst + v16_kept[drop >> 8];
+}
+
+/* The '%' of v that two digits follow; hex has the values of v, next_hex those of the octets behind it. */
+V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
+    v16 high = v16_window(hex, next_hex, 1), low = v16_window(hex, next_hex, 2);
+    return v16_and(v16_equal(v, v16_each('%')), v16_are_digits(high, low));
+}
+
+/* Puts in the place of those what they stand for. Returns the octets of v that are digits of triplets; *carry: those of
+ * a '%' before v, then those behind it of one in v. */
+V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t *carry) {
+    v16 starts = v16_starts(*v, hex, next_hex);
+    uint32_t mask = v16_mask(starts), digits = mask << 1 | mask << 2 | *carry;
+    *v = v16_select(starts, v16_joined(v16_window(hex, next_hex, 1), v16_window(hex, next_hex, 2)), *v);
+    *carry = digits >> 16;
+    return digits & 0xFFFF;
+}
+
+V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    const v16 percent = v16_each('%'), sign = v16_each('+'), sign_to = v16_each(plus ? ' ' - '+' : 0);
+    const uint32_t every_third = 0x1249; /* of 14 octets */
+    uint32_t carry = 0;                  /* the octets from i on that are digits of an earlier '%' */
+    size_t i = 0, o = 0;
+    while (n - i >= 80 && cap - o >= 64) {
+        uint8_t *to = dst + o;
+        v16 v[5], percents[4], hex;
+        for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents[k] = v16_equal(v[k], percent);
+        if (!(v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) | carry)) {
+            for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));
+            i += 64, o += 64;
+            continue;
+        }
+        if ((v16_mask(percents[0]) >> (carry - (carry >> 1)) & every_third) == every_third) {
+            size_t start = i;
+            i += carry - (carry >> 1), carry = 0;
+            while (n - i >= 48 && cap - o >= 16 && v16_decode_triplets(src + i, dst + o)) i += 48, o += 16;
+            if (i > start) continue;
+        }
+        hex = v16_hex_values(v[0]);
+        for (int k = 0; k < 4; k++) {
+            uint32_t digits;
+            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            octets = v16_replace(octets, sign, sign_to);
+            digits = v16_decode_percents(&octets, hex, next_hex, &carry);
+            to = v16_squeeze(to, octets, digits);
+            hex = next_hex;
+        }
+        i += 64, o = (size_t)(to - dst);
+    }
+    if (i < n) {
+        v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
+        while (i < n) {
+            uint8_t end[16], *to = cap - o >= 16 ? dst + o : end;
+            size_t q = n - i < 16 ? n - i : 16, size;
+            v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
+            uint32_t digits;
+            v = v16_replace(v, sign, sign_to);
+            digits = v16_decode_percents(&v, hex, next_hex, &carry);
+            size = (size_t)(v16_squeeze(to, v, digits) - to);
+            if (q < 16) size -= 16 - q;
+            if (to == end) {
+                if (size > cap - o) return UC_FULL;
+                memcpy(dst + o, end, size);
+            }
+            v = next, hex = next_hex;
+            i += q, o += size;
+        }
+    }
+    return o;
+}
+
+/* --- upper-case triplets -------------------------------------------------------------------------------------------- */
+
+/* v with small letters changed to capitals where digits, a mask, has hexadecimal digits. */
+V16_INLINE v16 v16_upper(v16 v, v16 digits) {
+    /* Of hexadecimal digits, only letters have the bit 0x40. */
+    v16 letters = v16_and(digits, v16_equal(v16_and(v, v16_each(0x40)), v16_each(0x40)));
+    return v16_xor(v, v16_and(letters, v16_and(v, v16_each(0x20))));
+}
+
+/* The digits of the triplets that begin in two vectors, where they are in the second. */
+V16_INLINE v16 v16_triplet_digits(v16 starts_before, v16 starts) {
+    return v16_or(v16_window(starts_before, starts, 14), v16_window(starts_before, starts, 15));
+}
+
+V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
+    const v16 percent = v16_each('%');
+    v16 before = v16_each(0); /* the triplets that begin in the 16 octets before src + i */
+    size_t i = 0;
+    for (; n - i >= 80; i += 64) {
+        v16 v[4], hex, percents = v16_window(before, v16_each(0), 14);
+        for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents = v16_or(percents, v16_equal(v[k], percent));
+        if (!v16_any(percents)) {
+            for (int k = 0; k < 4; k++) v16_store(dst + i + 16 * k, v[k]);
+            continue;
+        }
+        hex = v16_hex_values(v[0]);
+        for (int k = 0; k < 4; k++) {
+            v16 octets = v16_load(src + i + 16 * k), next_hex = v16_hex_values(v16_load(src + i + 16 * k + 16));
+            v16 starts = v16_starts(octets, hex, next_hex);
+            v16_store(dst + i + 16 * k, v16_upper(octets, v16_triplet_digits(before, starts)));
+            before = starts, hex = next_hex;
+        }
+    }
+    if (i < n) {
+        v16 v = v16_rest(src, n, i), hex = v16_hex_values(v);
+        for (; i < n; i += 16) {
+            v16 next = n - i > 16 ? v16_rest(src, n, i + 16) : v16_each(0), next_hex = v16_hex_values(next);
+            v16 starts = v16_starts(v, hex, next_hex), upper = v16_upper(v, v16_triplet_digits(before, starts));
+            if (n - i < 16) {
+                uint8_t end[16];
+                v16_store(end, upper);
+                memcpy(dst + i, end, n - i);
+                return;
+            }
+            v16_store(dst + i, upper);
+            before = starts, v = next, hex = next_hex;
+        }
+    }
+}
+
+/* --- URNs ----------------------------------------------------------------------------------------------------------- */
+
+V16_INLINE v16 v16_is_letter(v16 v, uint8_t letter) { return v16_equal(v16_or(v, v16_each(0x20)), v16_each(letter)); }
+
+/* The octets from p on that begin "urn:", in any case. */
+V16_INLINE v16 v16_schemes(const uint8_t *p) {
+    v16 u = v16_is_letter(v16_load(p), 'u'), r = v16_is_letter(v16_load(p + 1), 'r');
+    v16 n = v16_is_letter(v16_load(p + 2), 'n'), colon = v16_equal(v16_load(p + 3), v16_each(':'));
+    return v16_and(v16_and(u, r), v16_and(n, colon));
+}
+
+/* v with capitals of ASCII changed to small letters where mask says so. */
+V16_INLINE v16 v16_lower(v16 v, v16 mask) {
+    v16 letter = v16_sub(v, v16_each('A')), capital = v16_equal(v16_min(letter, v16_each(25)), letter);
+    return v16_xor(v, v16_and(v16_and(capital, mask), v16_each(0x20)));
+}
+
+/* Normalises 64 octets; src has 80. What is done about triplets is passed by where there is none. */
+V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, uc_urn_carry *carry) {
+    v16 ends[4], colons[4], schemes[4], starts[4], percents = v16_each(0);
+    uc_urn_block block;
+    uint64_t lower, upper;
+    for (int k = 0; k < 4; k++) {
+        v16 v = v16_load(src + 16 * k);
+        ends[k] = v16_equal(v, v16_each(end)), colons[k] = v16_equal(v, v16_each(':'));
+        schemes[k] = v16_schemes(src + 16 * k);
+        percents = v16_or(percents, v16_equal(v, v16_each('%')));
+    }
+    block.ends = v16_mask64(ends[0], ends[1], ends[2], ends[3]);
+    block.colons = v16_mask64(colons[0], colons[1], colons[2], colons[3]);
+    block.schemes = v16_mask64(schemes[0], schemes[1], schemes[2], schemes[3]);
+    block.triplets = 0;
+    if (v16_any(percents)) {
+        v16 hex = v16_hex_values(v16_load(src));
+        for (int k = 0; k < 4; k++) {
+            v16 next_hex = v16_hex_values(v16_load(src + 16 * k + 16));
+            starts[k] = v16_starts(v16_load(src + 16 * k), hex, next_hex);
+            hex = next_hex;
+        }
+        block.triplets = v16_mask64(starts[0], starts[1], starts[2], starts[3]);
+    }
+    uc_urn_masks(&block, carry, &lower, &upper);
+    for (int k = 0; k < 4; k++)
+        v16_store(dst + 16 * k, v16_lower(v16_load(src + 16 * k), v16_of_bits((uint32_t)(lower >> 16 * k))));
+    if (upper)
+        for (int k = 0; k < 4; k++)
+            v16_store(dst + 16 * k, v16_upper(v16_load(dst + 16 * k), v16_of_bits((uint32_t)(upper >> 16 * k))));
+}
+
+V16 static void v16_normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) {
+    uc_urn_carry carry = uc_first_urn_block;
+    size_t i = 0;
+    for (; n - i >= 80; i += 64) v16_normalize64(src + i, end, dst + i, &carry);
+    for (; i < n; i += 64) {
+        uint8_t from[80] = {0}, to[64];
+        size_t q = n - i < 64 ? n - i : 64;
+        memcpy(from, src + i, n - i);
+        v16_normalize64(from, end, to, &carry);
+        memcpy(dst + i, to, q);
+        if (q < 64) return;
+    }
+}
+
+#define V16_KERNELS                                                                         \
+    .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside, \
+    .encode = v16_encode, .decode = v16_decode, .upper_triplets = v16_upper_triplets,       \
+    .normalize_urns = v16_normalize_urns
