@@ -2,10 +2,20 @@
 #include "kernels.h"
 #include "target.h"
 
-enum { UC_CPU_AVX2 = 1 };
+enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2 };
 
 #if UC_X86
 #include "isa/avx2.h"
+
+#if UC_X86_64
+#include "isa/avx512_utf8.h"
+static const uc_kernels uc_avx512 = {
+    .scan_utf8 = avx512_scan_utf8,
+    .to_utf8 = avx512_to_utf8,
+    .from_utf8 = avx512_from_utf8,
+};
+static void nothing(void) {}
+#endif
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -36,7 +46,10 @@ uint32_t uc_cpu_features(void) {
     enum { EAX, EBX, ECX, EDX };
     const uint32_t popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28; /* leaf 1, ECX */
     const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;        /* leaf 7, EBX */
-    const uint32_t xmm_ymm = 1u << 1 | 1u << 2;                        /* XCR0 */
+    const uint32_t f_dq_cd_bw_vl = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;
+    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6; /* leaf 7, ECX */
+    const uint32_t xmm_ymm = 1u << 1 | 1u << 2;    /* XCR0 */
+    const uint32_t opmask_zmm = 1u << 5 | 1u << 6 | 1u << 7;
     uint32_t r[4], features = 0;
     cpuid(0, r);
     if (r[EAX] < 7) return 0;
@@ -44,6 +57,9 @@ uint32_t uc_cpu_features(void) {
     if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm) return 0;
     cpuid(7, r);
     if ((r[EBX] & bmi1_avx2_bmi2) == bmi1_avx2_bmi2) features |= UC_CPU_AVX2;
+    if (features && (r[EBX] & f_dq_cd_bw_vl) == f_dq_cd_bw_vl && (r[ECX] & vbmi_vbmi2) == vbmi_vbmi2 &&
+        (saved_state() & opmask_zmm) == opmask_zmm)
+        features |= UC_CPU_AVX512;
     return features;
 }
 
@@ -54,6 +70,9 @@ uint32_t uc_cpu_features(void) { return 0; }
 const uc_tier uc_tiers[] = {
 #if UC_X86
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
+#endif
+#if UC_X86_64
+    {"avx512", UC_CPU_AVX512, &uc_avx512, nothing},
 #endif
     {0, 0, 0, 0},
 };

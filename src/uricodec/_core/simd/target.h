@@ -6,6 +6,9 @@
 #if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
 #define UC_X86 1
 #endif
+#if defined(__x86_64__) || defined(_M_X64)
+#define UC_X86_64 1
+#endif
 
 #if defined(_MSC_VER) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define UC_LITTLE_ENDIAN 1

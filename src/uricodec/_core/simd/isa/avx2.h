@@ -357,12 +357,15 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     return o;
 }
 
+#include "avx2_utf8.h"
+
 static const uc_kernels uc_avx2 = {
     .span = avx2_span,
     .count_outside = avx2_count_outside,
     .mark_outside = avx2_mark_outside,
     .encode = avx2_encode,
     .decode = avx2_decode,
+    .scan_utf8 = avx2_scan_utf8,
 };
 
 #undef AVX2
