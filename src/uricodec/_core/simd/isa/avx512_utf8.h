@@ -66,6 +66,11 @@ AVX512_INLINE __m512i avx512_part_before(__m512i v, __m512i last) { return _mm51
 
 /* --- to_utf8 -------------------------------------------------------------------------------------------------------- */
 
+/* The first 64 of n octets, or all and zeros. */
+AVX512_INLINE __m512i avx512_load(const uint8_t *p, size_t n) {
+    return n < 64 ? _mm512_maskz_loadu_epi8(avx512_first(n), p) : _mm512_loadu_si512(p);
+}
+
 /* The first `room` octets of v, or all if there is room for them. */
 AVX512_INLINE void avx512_store(uint8_t *dst, size_t room, __m512i v) {
     if (room >= 64)
@@ -79,7 +84,7 @@ AVX512 static size_t avx512_put8(const uint8_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
         size_t q = n - i < 64 ? n - i : 64;
-        __m512i v = _mm512_maskz_loadu_epi8(avx512_first(q), src + i);
+        __m512i v = avx512_load(src + i, n - i);
         uint64_t wide = _mm512_movepi8_mask(v);
         if (!wide) {
             avx512_store(dst + o, q, v);
@@ -143,17 +148,26 @@ AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
 
 AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
     size_t o = 0;
-    for (size_t i = 0; i < n; i += 16) {
-        size_t q = n - i < 16 ? n - i : 16;
-        __m512i v = _mm512_maskz_loadu_epi32((__mmask16)avx512_first(q), src + i);
-        __m512i kind = _mm512_and_si512(v, _mm512_set1_epi32(~0x7FF));
-        if (!_mm512_test_epi32_mask(v, _mm512_set1_epi32(~0x7F))) {
-            avx512_store(dst + o, q, _mm512_castsi128_si512(_mm512_cvtepi32_epi8(v)));
-            o += q;
-            continue;
+    for (size_t i = 0; i < n; i += 64) {
+        __m512i v[4], all = _mm512_setzero_si512();
+        __mmask16 surrogates = 0;
+        size_t q = n - i < 64 ? n - i : 64;
+        for (size_t k = 0; k < 4; k++) {
+            __m512i kind;
+            v[k] = _mm512_maskz_loadu_epi32((__mmask16)(avx512_first(q) >> 16 * k), src + (16 * k < q ? i + 16 * k : i));
+            kind = _mm512_and_si512(v[k], _mm512_set1_epi32(~0x7FF));
+            surrogates |= _mm512_cmpeq_epi32_mask(kind, _mm512_set1_epi32(0xD800));
+            all = _mm512_or_si512(all, v[k]);
         }
-        if (_mm512_cmpeq_epi32_mask(kind, _mm512_set1_epi32(0xD800))) return UC_SURROGATE;
-        o += avx512_put_sequences(v, q, dst + o, 4 * (n - i));
+        if (surrogates) return UC_SURROGATE;
+        if (_mm512_test_epi32_mask(all, _mm512_set1_epi32(~0x7F)) || q < 64) {
+            for (size_t k = 0; 16 * k < q; k++)
+                o += avx512_put_sequences(v[k], q - 16 * k < 16 ? q - 16 * k : 16, dst + o, 4 * (n - i - 16 * k));
+        } else {
+            for (int k = 0; k < 4; k++)
+                _mm_storeu_si128((__m128i *)(dst + o + 16 * k), _mm512_cvtepi32_epi8(v[k]));
+            o += 64;
+        }
     }
     return o;
 }
@@ -171,8 +185,8 @@ AVX512 static void avx512_get8(const uint8_t *src, size_t n, uint8_t *dst, size_
     uint64_t carry = 0;
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
-        uint64_t there = n - i < 64 ? avx512_first(n - i) : ~(uint64_t)0;
-        __m512i v = _mm512_maskz_loadu_epi8(there, src + i);
+        uint64_t there = avx512_first(n - i < 64 ? n - i : 64);
+        __m512i v = avx512_load(src + i, n - i);
         uint64_t keep = _mm512_cmplt_epu8_mask(v, _mm512_set1_epi8((char)0xC0)) & there;
         uint64_t high = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8((char)0xC3));
         v = _mm512_mask_add_epi8(v, high << 1 | carry, v, _mm512_set1_epi8(0x40));
@@ -217,15 +231,11 @@ AVX512_INLINE avx512_bits_of avx512_take(const uint8_t *src, size_t n, size_t i,
     return b;
 }
 
-AVX512_INLINE __m512i avx512_load_up_to_64(const uint8_t *p, size_t n) {
-    return n < 64 ? _mm512_maskz_loadu_epi8(avx512_first(n), p) : _mm512_loadu_si512(p);
-}
-
 AVX512 static void avx512_get16(const uint8_t *src, size_t n, uint16_t *dst, size_t characters) {
     avx512_carry carry = {_mm512_setzero_si512(), 0};
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
-        __m512i v = avx512_load_up_to_64(src + i, n - i);
+        __m512i v = avx512_load(src + i, n - i);
         avx512_bits_of b = avx512_take(src, n, i, v, &carry);
 #define HALF(v, half) _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(v, 1) : _mm512_castsi512_si256(v))
         for (int half = 0; half < 2; half++) {
@@ -243,24 +253,30 @@ AVX512 static void avx512_get32(const uint8_t *src, size_t n, uint32_t *dst, siz
     avx512_carry carry = {_mm512_setzero_si512(), 0};
     size_t o = 0;
     for (size_t i = 0; i < n; i += 64) {
-        __m512i v = avx512_load_up_to_64(src + i, n - i);
+        __m512i v = avx512_load(src + i, n - i);
         avx512_bits_of b = avx512_take(src, n, i, v, &carry);
+        size_t count = avx512_bits(b.ends);
+        /* Few characters may be in 64 octets, and a vector holds 16 of them: compress first here. */
+        b.octet = _mm512_maskz_compress_epi8(b.ends, b.octet), b.at_1 = _mm512_maskz_compress_epi8(b.ends, b.at_1);
+        b.at_2 = _mm512_maskz_compress_epi8(b.ends, b.at_2), b.at_3 = _mm512_maskz_compress_epi8(b.ends, b.at_3);
 #define QUARTER(v, k) _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(v, k))
 #define PUT(k)                                                                                                    \
     do {                                                                                                          \
-        uint16_t ends = (uint16_t)(b.ends >> 16 * k);                                                             \
+        size_t at = o + 16 * k < characters ? o + 16 * k : characters;                                            \
         __m512i c = _mm512_ternarylogic_epi64(QUARTER(b.octet, k), _mm512_slli_epi32(QUARTER(b.at_1, k), 6),      \
                                               _mm512_slli_epi32(QUARTER(b.at_2, k), 12), 0xFE);                   \
         c = _mm512_or_si512(c, _mm512_slli_epi32(QUARTER(b.at_3, k), 18));                                        \
-        avx512_store((uint8_t *)(dst + o), 4 * (characters - o), _mm512_maskz_compress_epi32(ends, c));           \
-        o += avx512_bits(ends);                                                                                   \
+        avx512_store((uint8_t *)(dst + at), 4 * (characters - at), c);                                            \
     } while (0)
         PUT(0);
-        PUT(1);
-        PUT(2);
-        PUT(3);
+        if (count > 16) PUT(1);
+        if (count > 32) {
+            PUT(2);
+            PUT(3);
+        }
 #undef PUT
 #undef QUARTER
+        o += count;
     }
 }
 
