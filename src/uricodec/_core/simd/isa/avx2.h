@@ -30,6 +30,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../utf8_tables.h"
 
 #define AVX2 UC_TARGET("avx2,bmi,bmi2,popcnt")
 #define AVX2_INLINE AVX2 UC_INLINE
@@ -135,6 +136,7 @@ static uint8_t avx2_groups[16][16]; /* row k: the shuffle of a group whose octet
 static uint8_t avx2_keep[256][8];   /* row k: the shuffle that drops the octets whose bits are set in k */
 
 static void avx2_prepare(void) {
+    utf8_prepare();
     memset(avx2_groups, 0x80, sizeof avx2_groups);
     memset(avx2_keep, 0x80, sizeof avx2_keep);
     for (int k = 0; k < 16; k++) {
@@ -366,6 +368,8 @@ static const uc_kernels uc_avx2 = {
     .encode = avx2_encode,
     .decode = avx2_decode,
     .scan_utf8 = avx2_scan_utf8,
+    .to_utf8 = avx2_to_utf8,
+    .from_utf8 = avx2_from_utf8,
 };
 
 #undef AVX2

@@ -2,6 +2,8 @@
 #ifndef UC_AVX2_UTF8_H
 #define UC_AVX2_UTF8_H
 
+#include "../utf8_tables.h"
+
 /* --- scan_utf8 ------------------------------------------------------------------------------------------------------ */
 
 AVX2_INLINE uint8_t avx2_highest(__m256i v) {
@@ -11,6 +13,7 @@ AVX2_INLINE uint8_t avx2_highest(__m256i v) {
     return (uint8_t)~_mm_cvtsi128_si32(m);
 }
 
+/* How scan_utf8 of utf8_scan.h looks here. */
 #define V __m256i
 #define SIZE 32
 #define STEP 2
@@ -36,5 +39,15 @@ AVX2_INLINE uint8_t avx2_highest(__m256i v) {
 #define LEADS(v) bits(mask_of(_mm256_cmpgt_epi8(v, _mm256_set1_epi8((char)0xBF))))
 #define HIGHEST avx2_highest
 #include "../utf8_scan.h"
+
+/* --- to_utf8, from_utf8 --------------------------------------------------------------------------------------------- */
+
+AVX2_INLINE __m128i load_part16(const uint8_t *p, size_t n) { return _mm256_castsi256_si128(load_part(p, n)); }
+
+#define KERNEL AVX2 static
+#define INLINE AVX2_INLINE
+#define NAME(x) avx2_##x
+#define LOAD_PART load_part16
+#include "sse_utf8.h"
 
 #endif
