@@ -2,10 +2,17 @@
 #include "kernels.h"
 #include "target.h"
 
-enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2 };
+enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2, UC_CPU_SSSE3 = 4, UC_CPU_NEON = 8 };
 
 #if UC_X86
 #include "isa/avx2.h"
+
+#include "isa/ssse3_utf8.h"
+static const uc_kernels uc_ssse3 = {
+    .scan_utf8 = ssse3_scan_utf8,
+    .to_utf8 = ssse3_to_utf8,
+    .from_utf8 = ssse3_from_utf8,
+};
 
 #if UC_X86_64
 #include "isa/avx512_utf8.h"
@@ -54,25 +61,38 @@ uint32_t uc_cpu_features(void) {
     cpuid(0, r);
     if (r[EAX] < 7) return 0;
     cpuid(1, r);
-    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm) return 0;
+    if (r[ECX] & 1u << 9) features |= UC_CPU_SSSE3;
+    if ((r[ECX] & popcnt_osxsave_avx) != popcnt_osxsave_avx || (saved_state() & xmm_ymm) != xmm_ymm) return features;
     cpuid(7, r);
     if ((r[EBX] & bmi1_avx2_bmi2) == bmi1_avx2_bmi2) features |= UC_CPU_AVX2;
-    if (features && (r[EBX] & f_dq_cd_bw_vl) == f_dq_cd_bw_vl && (r[ECX] & vbmi_vbmi2) == vbmi_vbmi2 &&
+    if (features & UC_CPU_AVX2 && (r[EBX] & f_dq_cd_bw_vl) == f_dq_cd_bw_vl && (r[ECX] & vbmi_vbmi2) == vbmi_vbmi2 &&
         (saved_state() & opmask_zmm) == opmask_zmm)
         features |= UC_CPU_AVX512;
     return features;
 }
 
+#elif UC_NEON
+#include "isa/neon_utf8.h"
+static const uc_kernels uc_neon = {
+    .scan_utf8 = neon_scan_utf8,
+    .to_utf8 = neon_to_utf8,
+    .from_utf8 = neon_from_utf8,
+};
+uint32_t uc_cpu_features(void) { return UC_CPU_NEON; }
 #else
 uint32_t uc_cpu_features(void) { return 0; }
 #endif
 
 const uc_tier uc_tiers[] = {
 #if UC_X86
+    {"ssse3", UC_CPU_SSSE3, &uc_ssse3, utf8_prepare},
     {"avx2", UC_CPU_AVX2, &uc_avx2, avx2_prepare},
 #endif
 #if UC_X86_64
     {"avx512", UC_CPU_AVX512, &uc_avx512, nothing},
+#endif
+#if UC_NEON
+    {"neon", UC_CPU_NEON, &uc_neon, utf8_prepare},
 #endif
     {0, 0, 0, 0},
 };

@@ -10,6 +10,10 @@
 #define UC_X86_64 1
 #endif
 
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__BYTE_ORDER__) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define UC_NEON 1
+#endif
+
 #if defined(_MSC_VER) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define UC_LITTLE_ENDIAN 1
 #else
