@@ -15,6 +15,7 @@ static uint8_t utf8_octets[256][8];  /* the octets whose bit is set */
 static uint8_t utf8_words[256][16];  /* the pairs whose bit is set */
 static uint8_t utf8_quads[16][16];   /* the parts of 4 octets whose bit is set */
 static uint8_t utf8_counts[256];     /* how many bits are set */
+static uint8_t utf8_pair_sizes[256], utf8_word_sizes[256];
 
 static void utf8_prepare(void) {
     memset(utf8_groups, 0x80, sizeof utf8_groups);
@@ -39,6 +40,8 @@ static void utf8_prepare(void) {
             }
         }
         utf8_counts[k] = (uint8_t)(octet - utf8_octets[k]);
+        utf8_pair_sizes[k] = (uint8_t)(pair - utf8_pairs[k]);
+        utf8_word_sizes[k] = (uint8_t)(word - utf8_words[k]);
     }
     for (int k = 0; k < 16; k++) {
         uint8_t *quad = utf8_quads[k];
