@@ -142,6 +142,7 @@ static uint8_t v16_kept[256];          /* and how many it keeps */
 static uint8_t v16_thirds[3][3][16];   /* row k, j: the shuffle that takes of octets 16 j.. those that are 3 i + k, to i */
 
 static void v16_prepare(void) {
+    utf8_prepare();
     memset(v16_keep, 0x80, sizeof v16_keep);
     for (int k = 0; k < 256; k++) {
         uint8_t *keep = v16_keep[k];

@@ -35,6 +35,7 @@
 #include "../kernels.h"
 #include "../target.h"
 #include "../urns.h"
+#include "../utf8_tables.h"
 
 #define AVX2 UC_TARGET("avx2,bmi,bmi2,popcnt")
 #define AVX2_INLINE AVX2 UC_INLINE
@@ -158,6 +159,7 @@ static uint8_t avx2_digits[32];                          /* 0-9 A-F, twice */
 static uint8_t avx2_spread[3][32], avx2_percents[3][32]; /* see encode_all */
 
 static void avx2_prepare(void) {
+    utf8_prepare();
     memset(avx2_groups, 0x80, sizeof avx2_groups);
     memset(avx2_keep, 0x80, sizeof avx2_keep);
     for (int k = 0; k < 256; k++) {
@@ -538,12 +540,17 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     return avx2_decode_plain(src, n, dst, cap);
 }
 
+#include "avx2_utf8.h"
+
 static const uc_kernels uc_avx2 = {
     .span = avx2_span,
     .count_outside = avx2_count_outside,
     .mark_outside = avx2_mark_outside,
     .encode = avx2_encode,
     .decode = avx2_decode,
+    .scan_utf8 = avx2_scan_utf8,
+    .to_utf8 = avx2_to_utf8,
+    .from_utf8 = avx2_from_utf8,
 };
 
 #undef AVX2

@@ -31,7 +31,7 @@
 #include "../target.h"
 #include "../urns.h"
 
-#define AVX512 UC_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
+#define AVX512 UC_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
 #define AVX512_INLINE AVX512 UC_INLINE
 
 AVX512_INLINE __m512i load64(const uint8_t *p) { return _mm512_loadu_si512(p); }
@@ -370,6 +370,8 @@ AVX512 static void avx512_normalize_urns(const uint8_t *src, size_t n, uint8_t e
     }
 }
 
+#include "avx512_utf8.h"
+
 static const uc_kernels uc_avx512 = {
     .span = avx512_span,
     .count_outside = avx512_count_outside,
@@ -378,6 +380,9 @@ static const uc_kernels uc_avx512 = {
     .decode = avx512_decode,
     .upper_triplets = avx512_upper_triplets,
     .normalize_urns = avx512_normalize_urns,
+    .scan_utf8 = avx512_scan_utf8,
+    .to_utf8 = avx512_to_utf8,
+    .from_utf8 = avx512_from_utf8,
 };
 
 #undef AVX512

@@ -7,6 +7,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../utf8_tables.h"
 #include "../urns.h"
 
 #define V16
@@ -80,6 +81,13 @@ V16_INLINE uint32_t v16_sum(v16 v) { return vaddlvq_u8(v); }
 
 #include "../octets16.h"
 
-static const uc_kernels uc_neon = {V16_KERNELS};
+#include "neon_utf8.h"
+
+static const uc_kernels uc_neon = {
+    V16_KERNELS,
+    .scan_utf8 = neon_scan_utf8,
+    .to_utf8 = neon_to_utf8,
+    .from_utf8 = neon_from_utf8,
+};
 
 #endif

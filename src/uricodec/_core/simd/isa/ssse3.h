@@ -7,6 +7,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../utf8_tables.h"
 #include "../urns.h"
 
 #define V16 UC_TARGET("ssse3")
@@ -69,6 +70,13 @@ V16_INLINE uint32_t v16_sum(v16 v) {
 
 #include "../octets16.h"
 
-static const uc_kernels uc_ssse3 = {V16_KERNELS};
+#include "ssse3_utf8.h"
+
+static const uc_kernels uc_ssse3 = {
+    V16_KERNELS,
+    .scan_utf8 = ssse3_scan_utf8,
+    .to_utf8 = ssse3_to_utf8,
+    .from_utf8 = ssse3_from_utf8,
+};
 
 #endif

@@ -1,0 +1,126 @@
+/* UTF-8 on NEON (AArch64): 16 octets a step. */
+#ifndef UC_NEON_UTF8_H
+#define UC_NEON_UTF8_H
+
+#include <arm_neon.h>
+#include <string.h>
+
+#include "../kernels.h"
+#include "../target.h"
+#include "../utf8_tables.h"
+
+/* The n < 16 octets at p, then zeros: loads that overlap, but stay inside them. */
+UC_INLINE uint8x16_t neon_utf8_part(const uint8_t *p, size_t n) {
+    uint64_t first = 0, last = 0;
+    if (n > 8) {
+        memcpy(&first, p, 8), memcpy(&last, p + n - 8, 8);
+        last >>= 8 * (16 - n);
+    } else if (n >= 4) {
+        uint32_t low, high;
+        memcpy(&low, p, 4), memcpy(&high, p + n - 4, 4);
+        first = low | (uint64_t)high << 8 * (n - 4);
+    } else if (n) {
+        first = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
+    }
+    return vcombine_u8(vcreate_u8(first), vcreate_u8(last));
+}
+
+/* Four bits for each octet of v that is not 0. */
+UC_INLINE uint64_t neon_nibbles(uint8x16_t v) {
+    uint16x8_t tested = vreinterpretq_u16_u8(vtstq_u8(v, v));
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(tested, 4)), 0);
+}
+
+/* The top bits of the octets of v, the first one lowest. */
+UC_INLINE uint32_t neon_mask(uint8x16_t v) {
+    static const int8_t places[16] = {-7, -6, -5, -4, -3, -2, -1, 0, -7, -6, -5, -4, -3, -2, -1, 0};
+    uint8x16_t bits = vshlq_u8(vandq_u8(v, vdupq_n_u8(0x80)), vld1q_s8(places));
+    return vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
+}
+
+#define U8(v) vreinterpretq_u8_u16(v)
+#define U16 vreinterpretq_u16_u8
+#define U32 vreinterpretq_u32_u8
+#define FROM32 vreinterpretq_u8_u32
+
+UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m,
+                               int n, int o, int p) {
+    const uint8_t rows[16] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d, (uint8_t)e, (uint8_t)f,
+                              (uint8_t)g, (uint8_t)h, (uint8_t)i, (uint8_t)j, (uint8_t)k, (uint8_t)l,
+                              (uint8_t)m, (uint8_t)n, (uint8_t)o, (uint8_t)p};
+    return vld1q_u8(rows);
+}
+
+#define V uint8x16_t
+#define SIZE 16
+#define STEP 4
+#define KERNEL static
+#define INLINE UC_INLINE
+#define NAME(x) neon_##x
+#define LOAD vld1q_u8
+#define LOAD_PART neon_utf8_part
+#define ZERO vdupq_n_u8(0)
+#define ALL(c) vdupq_n_u8((uint8_t)(c))
+#define ROWS neon_rows
+#define AND vandq_u8
+#define OR vorrq_u8
+#define XOR veorq_u8
+#define MAX vmaxq_u8
+#define SUBTRACT vqsubq_u8
+#define LOOK_UP vqtbl1q_u8
+#define HIGH_NIBBLES(v) vshrq_n_u8(v, 4)
+#define BEFORE(v, last, k) vextq_u8(last, v, 16 - (k))
+#define BEYOND_ASCII(v) (vmaxvq_u8(v) >= 0x80)
+#define FAULTS neon_nibbles
+#define FIRST(nibbles) ((size_t)uc_lowest_bit(nibbles) / 4)
+#define LEADS(v) (size_t)vaddvq_u8(vshrq_n_u8(vcgtq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(-65)), 7))
+#define HIGHEST vmaxvq_u8
+#include "../utf8_scan.h"
+
+#define V uint8x16_t
+#define KERNEL static
+#define INLINE UC_INLINE
+#define NAME(x) neon_##x
+#define LOAD vld1q_u8
+#define LOAD_PART neon_utf8_part
+#define LOAD8(p) vcombine_u8(vld1_u8(p), vdup_n_u8(0x80))
+#define STORE vst1q_u8
+#define STORE8(p, v) vst1_u8(p, vget_low_u8(v))
+#define LOW32(v) vgetq_lane_u32(U32(v), 0)
+#define LAST8(v) vextq_u8(v, v, 8)
+#define ZERO vdupq_n_u8(0)
+#define ALL(c) vdupq_n_u8((uint8_t)(c))
+#define ALL16(c) U8(vdupq_n_u16((uint16_t)(c)))
+#define ALL32(c) FROM32(vdupq_n_u32((uint32_t)(c)))
+#define AND vandq_u8
+#define OR vorrq_u8
+#define ANDNOT(a, b) vbicq_u8(b, a)
+#define ADD8 vaddq_u8
+#define SUBTRACT vqsubq_u8
+#define LOOK_UP vqtbl1q_u8
+#define BEFORE(v, last, k) vextq_u8(last, v, 16 - (k))
+#define LEFT16(v, k) U8(vshlq_n_u16(U16(v), k))
+#define RIGHT16(v, k) U8(vshrq_n_u16(U16(v), k))
+#define LEFT32(v, k) FROM32(vshlq_n_u32(U32(v), k))
+#define RIGHT32(v, k) FROM32(vshrq_n_u32(U32(v), k))
+#define WITHIN16(v, c) U8(vcleq_u16(U16(v), vdupq_n_u16(c)))
+#define WITHIN32(v, c) FROM32(vcleq_u32(U32(v), vdupq_n_u32(c)))
+#define EQUAL8 vceqq_u8
+#define EQUAL16(a, b) U8(vceqq_u16(U16(a), U16(b)))
+#define EQUAL32(a, b) FROM32(vceqq_u32(U32(a), U32(b)))
+#define FROM(v, c) vcgeq_u8(v, ALL(c))
+#define ZIP_LOW8 vzip1q_u8
+#define ZIP_HIGH8 vzip2q_u8
+#define ZIP_LOW16(a, b) U8(vzip1q_u16(U16(a), U16(b)))
+#define ZIP_HIGH16(a, b) U8(vzip2q_u16(U16(a), U16(b)))
+#define NARROW16 vuzp1q_u8
+#define NARROW32(a, b) U8(vuzp1q_u16(U16(a), U16(b)))
+#define CONTINUATIONS(v) vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(-64))
+#define MASK neon_mask
+#include "../utf8_code.h"
+
+#undef U8
+#undef U16
+#undef U32
+#undef FROM32
+#endif

@@ -1,0 +1,53 @@
+/* The shuffles of utf8_code.h: a row for every pattern of lengths, built once. */
+#ifndef UC_UTF8_TABLES_H
+#define UC_UTF8_TABLES_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* How long the sequences are that four code units become: two bits each, as the masks of utf8_code.h give them. */
+enum { THREE_LONG, FOUR_LONG, TWO_LONG, ONE_LONG };
+
+static uint8_t utf8_groups[256][16]; /* of four parts of 4 octets, those that the lengths say */
+static uint8_t utf8_sizes[256];      /* how many these are */
+static uint8_t utf8_pairs[256][16];  /* of eight pairs, the first octets, and the second ones whose bit is set */
+static uint8_t utf8_octets[256][8];  /* the octets whose bit is set */
+static uint8_t utf8_words[256][16];  /* the pairs whose bit is set */
+static uint8_t utf8_quads[16][16];   /* the parts of 4 octets whose bit is set */
+static uint8_t utf8_counts[256];     /* how many bits are set */
+static uint8_t utf8_pair_sizes[256], utf8_word_sizes[256];
+
+static void utf8_prepare(void) {
+    memset(utf8_groups, 0x80, sizeof utf8_groups);
+    memset(utf8_pairs, 0x80, sizeof utf8_pairs);
+    memset(utf8_octets, 0x80, sizeof utf8_octets);
+    memset(utf8_words, 0x80, sizeof utf8_words);
+    memset(utf8_quads, 0x80, sizeof utf8_quads);
+    for (int k = 0; k < 256; k++) {
+        uint8_t *group = utf8_groups[k], *pair = utf8_pairs[k], *octet = utf8_octets[k], *word = utf8_words[k];
+        for (int j = 0; j < 4; j++) {
+            /* The last octet of a sequence is always the fourth; ASCII is the first. */
+            int length = k >> 2 * j & 3, first = length == THREE_LONG ? 1 : length == TWO_LONG ? 2 : 0;
+            for (int at = first; at < (length == ONE_LONG ? 1 : 4); at++) *group++ = (uint8_t)(4 * j + at);
+        }
+        utf8_sizes[k] = (uint8_t)(group - utf8_groups[k]);
+        for (int j = 0; j < 8; j++) {
+            *pair++ = (uint8_t)(2 * j);
+            if (k >> j & 1) {
+                *pair++ = (uint8_t)(2 * j + 1);
+                *octet++ = (uint8_t)j;
+                *word++ = (uint8_t)(2 * j), *word++ = (uint8_t)(2 * j + 1);
+            }
+        }
+        utf8_counts[k] = (uint8_t)(octet - utf8_octets[k]);
+        utf8_pair_sizes[k] = (uint8_t)(pair - utf8_pairs[k]);
+        utf8_word_sizes[k] = (uint8_t)(word - utf8_words[k]);
+    }
+    for (int k = 0; k < 16; k++) {
+        uint8_t *quad = utf8_quads[k];
+        for (int j = 0; j < 16; j++)
+            if (k >> j / 4 & 1) *quad++ = (uint8_t)j;
+    }
+}
+
+#endif
