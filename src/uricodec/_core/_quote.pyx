@@ -78,24 +78,31 @@ cdef inline bint is_spaced(const uint8_t *src, size_t n) noexcept nogil:
     return memchr(src, c' ', n) != NULL
 
 
-cdef object quote_text(str text, const uc_set *safe, bint plus):
-    """The quoted text, or the same object if there is nothing to quote; None if it has a surrogate."""
+cdef object quote_dirty(str text, const uc_set *safe, bint plus):
+    """The quoted text; None if it has a surrogate."""
     cdef uint8_t utf8[UTF8_ROOM]
     cdef uint8_t quoted[ENCODED_ROOM]
-    cdef const uint8_t *src
-    cdef size_t n, size
-    PyUnicode_READY(text)
-    n, src = <size_t>PyUnicode_GET_LENGTH(text), <const uint8_t *>PyUnicode_DATA(text)
+    cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
+    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text), size
     if PyUnicode_IS_ASCII(text):
         if n <= SMALL:
-            size = kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM)
-            return text if size == n and not (plus and is_spaced(src, n)) else ascii_text(quoted, size)
-        size = kernels.count_outside(src, n, safe)
-        return text if size == 0 and not (plus and is_spaced(src, n)) else encode_counted(src, n, size, safe, plus, True)
+            return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
+        return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
     if n > SMALL:
         return encode_units(src, n, PyUnicode_KIND(text), safe, plus)
     size = kernels.to_utf8(src, n, PyUnicode_KIND(text), utf8)
     return None if size == UC_SURROGATE else encode_octets(utf8, size, safe, plus, True)
+
+
+cdef inline object quote_text(str text, const uc_set *safe, bint plus):
+    """The quoted text, or the same object if there is nothing to quote; None if it has a surrogate."""
+    cdef const uint8_t *src
+    cdef size_t n
+    PyUnicode_READY(text)
+    n, src = <size_t>PyUnicode_GET_LENGTH(text), <const uint8_t *>PyUnicode_DATA(text)
+    if PyUnicode_IS_ASCII(text) and kernels.span(src, n, safe) == n and not (plus and is_spaced(src, n)):
+        return text
+    return quote_dirty(text, safe, plus)
 
 
 cdef object quote_buffer(object data, const uc_set *safe, bint plus):
