@@ -538,12 +538,16 @@ AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *
     return avx2_decode_plain(src, n, dst, cap);
 }
 
+#include "avx2_urn.h"
+
 static const uc_kernels uc_avx2 = {
     .span = avx2_span,
     .count_outside = avx2_count_outside,
     .mark_outside = avx2_mark_outside,
     .encode = avx2_encode,
     .decode = avx2_decode,
+    .upper_triplets = avx2_upper_triplets,
+    .normalize_urns = avx2_normalize_urns,
 };
 
 #undef AVX2
