@@ -73,6 +73,9 @@ AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
     return _mm256_zextsi128_si256(_mm_set_epi64x((int64_t)high, (int64_t)low));
 }
 
+/* The first 32 of n octets. */
+AVX2_INLINE __m256i load_up_to(const uint8_t *p, size_t n) { return n < 32 ? load_part(p, n) : load32(p); }
+
 /* An octet 32 times. It comes from a variable: what a compiler knows, it would build again in every block. */
 static uint8_t avx2_octet[256];
 AVX2_INLINE __m256i fill(int octet) { return _mm256_set1_epi8((char)avx2_octet[octet]); }
@@ -185,7 +188,7 @@ static void avx2_prepare(void) {
 
 /* After MANY octets, it is worth while to see whether a clean run begins. FEW escapes or less are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far, 24
  * octets for each of three groups, and 32. */
-enum { MANY = 256, FEW = 2, ENCODED_BLOCK = 72 + 32 };
+enum { SHORT = 256, MANY = 256, FEW = 2, ENCODED_BLOCK = 72 + 32 };
 
 typedef struct avx2_encoder {
     avx2_set safe;
@@ -343,26 +346,34 @@ AVX2 UC_APART size_t avx2_encode_wide(const uint8_t *src, size_t n, const uc_set
     return avx2_encode_as(src, n, safe, 1, 1, space_to, dst, cap);
 }
 
+/* Most calls have a SHORT text: a clean one, or the last octets of one, set up nothing that they do not use. */
 AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+    size_t i = 0, o, rest;
     plus = plus && safe->member[' '];
     if (is_wide(safe)) return avx2_encode_wide(src, n, safe, plus ? '+' : ' ', dst, cap);
     if (plus) return avx2_encode_plus(src, n, safe, dst, cap);
-    if (n <= 64 && cap >= 64 + 2 * 32 + ENCODED_BLOCK) { /* most calls: nothing is set up that is not used */
+    if (n <= SHORT && cap >= n + 2 * 64 + ENCODED_BLOCK) {
         const avx2_encoder e = avx2_load_encoder(safe, ' ');
-        size_t i = 0, o = 0;
-        while (i < n) {
-            size_t q = n - i < 32 ? n - i : 32;
-            __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
-            uint32_t block = first_bits(q), work = zeros(members(v, &e.safe, 0)) & block;
-            if (work)
-                encode_block(&e, v, work, block, dst + o);
-            else
-                store32(dst + o, v);
-            i += q, o += q + 2 * bits(work);
+        for (; n - i >= 32; i += 32) {
+            __m256i v = load32(src + i);
+            if (zeros(members(v, &e.safe, 0))) break;
+            store32(dst + i, v);
         }
-        return o;
+        if (n - i <= 64) {
+            for (o = i; i < n; i += 32) {
+                __m256i v = load_up_to(src + i, n - i);
+                uint32_t block = first_bits(n - i < 32 ? n - i : 32), work = zeros(members(v, &e.safe, 0)) & block;
+                if (work)
+                    encode_block(&e, v, work, block, dst + o);
+                else
+                    store32(dst + o, v);
+                o += (n - i < 32 ? n - i : 32) + 2 * bits(work);
+            }
+            return o;
+        }
     }
-    return avx2_encode_plain(src, n, safe, dst, cap);
+    rest = avx2_encode_plain(src + i, n - i, safe, dst + i, cap - i);
+    return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
@@ -456,8 +467,6 @@ AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t
     return i;
 }
 
-AVX2_INLINE __m256i load_up_to(const uint8_t *p, size_t n) { return n < 32 ? load_part(p, n) : load32(p); }
-
 /* The n octets at src, to the end of the input, when the first of them are digits by *carry. Returns the octets written,
  * or UC_FULL. */
 AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t n, uint32_t carry, const int plus,
@@ -530,12 +539,19 @@ AVX2 UC_APART size_t avx2_decode_plus(const uint8_t *src, size_t n, uint8_t *dst
 }
 
 AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    size_t i = 0, rest;
     if (plus) return avx2_decode_plus(src, n, dst, cap);
-    if (n <= 64 && cap >= 64) { /* most calls: as much of the output as of the input, in whole blocks */
+    if (n <= SHORT && cap >= n + 32) { /* as avx2_encode; whole blocks fit, as the output is not longer than the input */
         const avx2_decoder d = avx2_load_decoder();
-        return decode_end(&d, src, n, 0, 0, dst, 64);
+        for (; n - i >= 32; i += 32) {
+            __m256i v = load32(src + i);
+            if (mask_of(_mm256_cmpeq_epi8(v, d.percent))) break;
+            store32(dst + i, v);
+        }
+        if (n - i <= 64) return i + decode_end(&d, src + i, n - i, 0, 0, dst + i, cap - i);
     }
-    return avx2_decode_plain(src, n, dst, cap);
+    rest = avx2_decode_plain(src + i, n - i, dst + i, cap - i);
+    return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
 #include "avx2_urn.h"
