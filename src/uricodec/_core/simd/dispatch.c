@@ -38,12 +38,12 @@ static uint32_t saved_state(void) {
 uint32_t uc_cpu_features(void) {
     enum { EAX, EBX, ECX, EDX };
     const uint32_t popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28; /* leaf 1, ECX */
-    const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;        /* leaf 7, EBX */
-    const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* leaf 7, EBX: parts of AVX-512 */
-    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6;                      /* leaf 7, ECX: more of them */
-    const uint32_t xmm_ymm = 1u << 1 | 1u << 2;                        /* XCR0 */
-    const uint32_t opmask_zmm = 1u << 5 | 1u << 6 | 1u << 7;            /* XCR0 */
-    uint32_t r[4], saved;
+    const uint32_t bmi1_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8; /* leaf 7, EBX */
+    const uint32_t f_dq_bw_vl = 3u << 16 | 3u << 30; /* leaf 7, EBX: parts of AVX-512 */
+    const uint32_t vbmi_vbmi2 = 1u << 1 | 1u << 6; /* leaf 7, ECX: more of them */
+    const uint32_t xmm_ymm = 1u << 1 | 1u << 2; /* XCR0 */
+    const uint32_t opmask_zmm = 7u << 5; /* XCR0 */
+    uint32_t r[4], saved, features;
     cpuid(0, r);
     if (r[EAX] < 7) return 0;
     cpuid(1, r);
@@ -51,9 +51,10 @@ uint32_t uc_cpu_features(void) {
     saved = saved_state();
     cpuid(7, r);
     if ((saved & xmm_ymm) != xmm_ymm || (r[EBX] & bmi1_avx2_bmi2) != bmi1_avx2_bmi2) return 0;
-    if ((saved & opmask_zmm) != opmask_zmm || (r[EBX] & f_dq_bw_vl) != f_dq_bw_vl || (r[ECX] & vbmi_vbmi2) != vbmi_vbmi2)
-        return UC_CPU_AVX2;
-    return UC_CPU_AVX2 | UC_CPU_AVX512;
+    features = UC_CPU_AVX2;
+    if ((saved & opmask_zmm) != opmask_zmm || (r[EBX] & f_dq_bw_vl) != f_dq_bw_vl) return features;
+    if ((r[ECX] & vbmi_vbmi2) == vbmi_vbmi2) features |= UC_CPU_AVX512;
+    return features;
 }
 
 #else

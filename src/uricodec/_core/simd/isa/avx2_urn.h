@@ -1,8 +1,8 @@
 /* The kernels on AVX2 that copy and change letters: 64 octets a step, in two registers. Included by avx2.h.
  *
- * What is found becomes masks of 64 bits, what to change (urns.h) is a mask again. Of these there is one only, of letters
- * that change their case, and it turns bit 5: broadcast, an octet of the mask shuffled to the eight octets that it speaks
- * of, and each of them compared with its bit.
+ * What is found becomes masks of 64 bits, what to change (urns.h) is a mask again. Of these there is one only, of
+ * letters that change their case, and it turns bit 5: broadcast, an octet of the mask shuffled to the eight octets that
+ * it speaks of, and each of them compared with its bit.
  *
  * Hexadecimal digits are looked up once, two octets on; those one octet on are the same mask, shifted, with a bit from
  * the block before.

@@ -1,11 +1,12 @@
 /* The kernels on AVX-512 with VBMI and VBMI2: 64 octets a step.
  *
- * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again the
- * bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
+ * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again
+ * the bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
  * octets, so nothing has to be masked. The set costs the same whatever is in it.
  *
- * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Two
- * permutations fill all slots, and a compression keeps those that are used: of an octet that stays, the first one only.
+ * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Three
+ * permutations fill these slots, and a compression keeps those that are used: of an octet that stays, the first one
+ * only.
  *
  *      octets   a     /     b            work    0   1   0
  *      slots    a61   %2F   b62          keep    100 111 100          result   a%2Fb
@@ -15,8 +16,8 @@
  *
  * Decode. Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is
  * never a '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are
- * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two hexadecimal
- * digits agree in their lower six bits: these look up the value, and the one digit that has them.
+ * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two
+ * hexadecimal digits agree in their lower six bits: these look up the value, and the one digit that has them.
  *
  * Ends. Masked loads and stores end where the input and the output do. Compression is in registers: some CPUs are many
  * times slower when it goes to memory.
@@ -90,7 +91,8 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
     if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
 }
 
-/* --- encode --------------------------------------------------------------------------------------------------------- */
+/* --- encode ---------------------------------------------------------------------------------------------------------
+ * */
 
 /* For each third of a step, the octet of each of its 63 slots. */
 static UC_ALIGNED(64) uint8_t avx512_slots[3][64];
@@ -132,8 +134,10 @@ AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
     return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
 }
 
-/* The STEP octets of v, `work` of them as escapes. Returns where they end; up to dst + ENCODED_STEP is written. */
-AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t work, uint8_t *dst) {
+/* The STEP octets of v, `work` of them as escapes. Returns where they end. Writes up to dst + ENCODED_STEP, unless
+ * exact: then the first `size` octets only. */
+AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t work, const int exact, size_t size,
+                                   uint8_t *dst) {
     __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
     __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), octets = _mm512_mask_mov_epi8(v, work, e->percent);
     for (int third = 0; third < 3; third++) {
@@ -141,7 +145,14 @@ AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t 
         __m512i slots = _mm512_permutexvar_epi8(e->slots[third], octets);
         slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 1, e->slots[third], high);
         slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low);
-        store64(dst, _mm512_maskz_compress_epi8(keep, slots));
+        slots = _mm512_maskz_compress_epi8(keep, slots);
+        if (exact) {
+            size_t part = count64(keep) < size ? count64(keep) : size;
+            _mm512_mask_storeu_epi8(dst, first64(part), slots);
+            size -= part;
+        } else {
+            store64(dst, slots);
+        }
         dst += count64(keep);
     }
     return dst;
@@ -176,7 +187,7 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
                 continue;
             }
             work &= step;
-            to = work == step ? encode_step_of_escapes(&e, v, to) : encode_step(&e, v, work, to);
+            to = work == step ? encode_step_of_escapes(&e, v, to) : encode_step(&e, v, work, 0, 0, to);
             from += STEP;
         }
         i = (size_t)(from - src), o = (size_t)(to - dst);
@@ -189,14 +200,10 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
         if (plus) v = spaces_to_plus(v);
         size = q + 2 * count64(work);
         if (size > cap - o) return UC_FULL;
-        if (cap - o >= ENCODED_STEP) {
-            encode_step(&e, v, work, dst + o);
-        } else {
-            uint8_t end[ENCODED_STEP];
-            encode_step(&e, v, work, end);
-            for (size_t k = 0; k < size; k += 64)
-                _mm512_mask_storeu_epi8(dst + o + k, first64(size - k), load64(end + k));
-        }
+        if (cap - o >= ENCODED_STEP)
+            encode_step(&e, v, work, 0, 0, dst + o);
+        else
+            encode_step(&e, v, work, 1, size, dst + o);
         i += q, o += size;
     }
     return o;
@@ -211,7 +218,8 @@ AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc
 }
 
 /* What most calls need, a clean text or the end of one, sets up nothing that it does not use. */
-AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst,
+                                   size_t cap) {
     const avx512_set s = avx512_load_set(safe);
     size_t i = 0, rest;
     if (plus && safe->member[' ']) return avx512_encode_plus(src, n, safe, dst, cap);
@@ -226,7 +234,7 @@ AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *s
         uint64_t work = outside64(v, &s) & block;
         if (work) {
             const avx512_encoder e = avx512_load_encoder(safe);
-            encode_step(&e, v, work, dst + i);
+            encode_step(&e, v, work, 0, 0, dst + i);
         } else {
             store64(dst + i, v);
         }
@@ -236,7 +244,8 @@ AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *s
     return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
-/* --- decode --------------------------------------------------------------------------------------------------------- */
+/* --- decode ---------------------------------------------------------------------------------------------------------
+ * */
 
 typedef struct avx512_hex {
     __m512i digit, low, high;
@@ -257,7 +266,8 @@ AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m5
 }
 
 AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
-    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high), _mm512_permutexvar_epi8(v2, hex->low));
+    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high),
+                                _mm512_permutexvar_epi8(v2, hex->low));
 }
 
 /* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
@@ -349,7 +359,8 @@ AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8
     return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
-/* --- copies that change letters ------------------------------------------------------------------------------------- */
+/* --- copies that change letters -------------------------------------------------------------------------------------
+ * */
 
 AVX512_INLINE __m512i upper64(__m512i v, uint64_t digits) {
     return _mm512_mask_sub_epi8(v, _mm512_mask_cmpge_epu8_mask(digits, v, all64('a')), v, all64(32));
@@ -361,22 +372,24 @@ AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *
     size_t i = 0;
     for (; n - i >= 66; i += 64) {
         __m512i v = load64(src + i);
-        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), load64(src + i + 1), load64(src + i + 2));
+        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
+        uint64_t triplets = triplets64(&hex, percents, load64(src + i + 1), load64(src + i + 2));
         store64(dst + i, upper64(v, uc_triplet_digits(triplets, &carry)));
     }
     for (; i < n; i += 64) {
         uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), AHEAD(v, over, 1), AHEAD(v, over, 2));
+        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
+        uint64_t triplets = triplets64(&hex, percents, AHEAD(v, over, 1), AHEAD(v, over, 2));
         _mm512_mask_storeu_epi8(dst + i, block, upper64(v, uc_triplet_digits(triplets, &carry)));
         if (n - i <= 64) break;
     }
 }
 
 /* v normalised, when v1, v2 and v3 are the octets one, two and three places on. */
-AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3, __m512i end,
-                                       uc_urn_carry *carry) {
+AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3,
+                                       __m512i end, uc_urn_carry *carry) {
     uc_urn_block block;
     uint64_t lower, upper;
     /* What differs from "urn", in one register; case is bit 5. */
