@@ -391,6 +391,71 @@ def test_copies_stay_inside_input_and_output(tier, fences, name):
                 assert buffer == want, f"{name}({octets!r}) in place"
 
 
+# What wide blocks make special: positions in 64 octets, runs of clean blocks, carries between blocks
+
+
+def test_scan_of_every_set_of_one_octet(tier):
+    """Each octet, from 0x80 on as well, alone in a set and alone outside of it."""
+    octets = bytes(range(256))
+    for octet in octets:
+        for members in ByteSet([octet]), ~ByteSet([octet]):
+            check_scan(octets[octet:] + octets[:octet], members)
+            check_code("encode", octets, members, plus=True)
+
+
+@pytest.mark.parametrize("fill", [b"a", b" "])
+def test_encode_every_pair_of_octets_in_a_block(tier, fill):
+    """Two escapes (or two octets that stay) at all places of 64 octets; the same with a third one at a block's end."""
+    other = b" " if fill == b"a" else b"a"
+    for first in range(64):
+        for second in range(first, 64):
+            for last in () if second % 8 else (31, 63):
+                block = bytearray(fill * 200)
+                block[first], block[second], block[last] = other * 3
+                assert guarded_run("encode", block, UNRESERVED, False, 800) == oracle.encode(block, UNRESERVED)
+            block = bytearray(fill * 135)
+            block[first], block[second] = other * 2
+            assert guarded_run("encode", block, UNRESERVED, False, 600) == oracle.encode(block, UNRESERVED)
+
+
+@pytest.mark.parametrize("before", [0, 1, 63, 150])
+@pytest.mark.parametrize("special", [b"%41", b"%", b"\xff", b" +", b"%4a%4B%4"])
+def test_codes_of_clean_runs(tier, before, special):
+    """Blocks with work, then none for long, then again: what is carried over neither stays nor gets lost."""
+    dirty = (b"%41 b" * before)[:before]
+    for position in range(420):
+        src = dirty + b"a" * position + special + b"+" * (430 - position)
+        for plus in False, True:
+            want = oracle.decode(src, plus)
+            assert guarded_run("decode", src, ALL, plus, len(src)) == want, f"{src!r}"
+            want = oracle.encode(src, UNRESERVED | " +", plus)
+            assert guarded_run("encode", src, UNRESERVED | " +", plus, len(want)) == want, f"{src!r}"
+
+
+@pytest.mark.parametrize("octets", [b"\x80", b"\xff", b"\xc3\xa9", bytes(range(128, 256))])
+def test_encode_clean_runs_of_high_octets(tier, octets):
+    for length in 1, 31, 64, 127, 128, 129, 300, 700:
+        for fill in octets, b"a":
+            src = (fill * length)[:length]
+            check_code("encode", src, UNRESERVED | octets)
+            check_code("encode", src + b" ", UNRESERVED | octets | " ", plus=True)
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_of_every_length_and_start(tier, name):
+    """Triplets and lines across every edge of two blocks of 64."""
+    pieces = b"URN:Nid:%4a%B5%cD\nuRn:A%aA:%aA\nurl:A:%aa\nurn:" + b"B" * 60 + b":%aa%a\n"
+    for start in range(len(pieces)):
+        text = (pieces[start:] + pieces * 3)[:200]
+        for length in 1, 2, 3, 4, 62, 63, 64, 65, 66, 67, 68, 126, 127, 128, 129, 130, 131, 132, 190, 191, 192, 200:
+            check_copy(name, text[:length])
+
+
+@given(src=urn_lines, end=st.sampled_from([b"\n", b"\0", b" ", b"\xff", b"/"]))
+def test_normalize_other_line_ends(tier, src, end):
+    check_copy("normalize_urns", src.replace(b"\n", end), end)
+
+
 # Room: a kernel is satisfied with what it needs, says so when it gets less, and never writes past it
 
 

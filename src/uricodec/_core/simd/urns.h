@@ -1,8 +1,8 @@
 /* normalize_urns on masks: what is the same for every tier. Bit i of a mask speaks of octet i of a block of 64.
  *
- * Everything from the start of a line to the colon that ends the NID is found by one addition. Let `inner` have a bit for
- * every octet that is no stop (no line end, no colon but the first one of a URN), and `starts` one where a URN begins. The
- * sum of the two ripples from each start through the ones up to the next stop:
+ * Everything from the start of a line to the colon that ends the NID is found by one addition. Let `inner` have a bit
+ * for every octet that is no stop (no line end, no colon but the first one of a URN), and `starts` one where a URN
+ * begins. The sum of the two ripples from each start through the ones up to the next stop:
  *
  *      octet     u r n : i s b n : 9 7 8 ... a b c        (bit 0 on the left)
  *      starts    1 0 0 0 0 0 0 0 0 0 0 0

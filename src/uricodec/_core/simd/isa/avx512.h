@@ -1,11 +1,12 @@
 /* The kernels on AVX-512 with VBMI and VBMI2: 64 octets a step.
  *
- * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again the
- * bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
+ * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again
+ * the bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
  * octets, so nothing has to be masked. The set costs the same whatever is in it.
  *
- * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Two
- * permutations fill all slots, and a compression keeps those that are used: of an octet that stays, the first one only.
+ * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Three
+ * permutations fill these slots, and a compression keeps those that are used: of an octet that stays, the first one
+ * only.
  *
  *      octets   a     /     b            work    0   1   0
  *      slots    a61   %2F   b62          keep    100 111 100          result   a%2Fb
@@ -15,8 +16,8 @@
  *
  * Decode. Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is
  * never a '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are
- * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two hexadecimal
- * digits agree in their lower six bits: these look up the value, and the one digit that has them.
+ * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two
+ * hexadecimal digits agree in their lower six bits: these look up the value, and the one digit that has them.
  *
  * Ends. Masked loads and stores end where the input and the output do. Compression is in registers: some CPUs are many
  * times slower when it goes to memory.
@@ -90,24 +91,19 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
     if (i < n) bits[i / 64] = outside64(load64_part(src + i, n - i), &s) & first64(n - i);
 }
 
-/* --- encode --------------------------------------------------------------------------------------------------------- */
+/* --- encode ---------------------------------------------------------------------------------------------------------
+ * */
 
-/* For each third of a step, where the 63 slots come from: octets (first slots), and digits (the others) out of two
- * registers, of high digits and of low ones. */
-static UC_ALIGNED(64) uint8_t avx512_octets[3][64], avx512_digits[3][64];
+/* For each third of a step, the octet of each of its 63 slots. */
+static UC_ALIGNED(64) uint8_t avx512_slots[3][64];
 
 /* For each octet, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
  * digit itself. */
 static UC_ALIGNED(64) uint8_t avx512_low_value[64], avx512_high_value[64], avx512_digit[64];
 
 static void avx512_prepare(void) {
-    for (int third = 0; third < 3; third++) {
-        for (int slot = 0; slot < 63; slot++) {
-            uint8_t octet = (uint8_t)(21 * third + slot / 3);
-            avx512_octets[third][slot] = octet;
-            avx512_digits[third][slot] = slot % 3 == 2 ? 64 | octet : octet;
-        }
-    }
+    for (int third = 0; third < 3; third++)
+        for (int slot = 0; slot < 63; slot++) avx512_slots[third][slot] = (uint8_t)(21 * third + slot / 3);
     memset(avx512_digit, '0', sizeof avx512_digit); /* an octet that is no digit finds one with other lower bits */
     for (int i = 0; i < 22; i++) {
         uint8_t digit = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
@@ -117,13 +113,12 @@ static void avx512_prepare(void) {
     }
 }
 
-#define THIRD UINT64_C(0x1fffff)                 /* 21 octets */
 #define FIRST_SLOTS UINT64_C(0x1249249249249249) /* of each of 21 octets */
 enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };  /* octets that the stores of one step reach at most */
 
 typedef struct avx512_encoder {
     avx512_set safe;
-    __m512i hexadecimal, percent, octets[3], digits[3];
+    __m512i hexadecimal, percent, slots[3];
 } avx512_encoder;
 
 AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
@@ -131,10 +126,7 @@ AVX512_INLINE avx512_encoder avx512_load_encoder(const uc_set *safe) {
     e.safe = avx512_load_set(safe);
     e.hexadecimal = FOUR_TIMES('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F');
     e.percent = all64('%');
-    for (int third = 0; third < 3; third++) {
-        e.octets[third] = load64(avx512_octets[third]);
-        e.digits[third] = load64(avx512_digits[third]);
-    }
+    for (int third = 0; third < 3; third++) e.slots[third] = load64(avx512_slots[third]);
     return e;
 }
 
@@ -142,27 +134,39 @@ AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
     return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
 }
 
-/* The STEP octets of v, `work` of them as escapes, with room for ENCODED_STEP octets. */
-AVX512_INLINE void encode_step(const avx512_encoder *e, __m512i v, uint64_t work, uint8_t *dst) {
+/* The STEP octets of v, `work` of them as escapes. Returns where they end. Writes up to dst + ENCODED_STEP, unless
+ * exact: then the first `size` octets only. */
+AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t work, const int exact, size_t size,
+                                   uint8_t *dst) {
     __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
     __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal), octets = _mm512_mask_mov_epi8(v, work, e->percent);
-    uint8_t *to[3] = {dst, dst + 21 + 2 * count64(work & THIRD), dst + 42 + 2 * count64(work & (THIRD << 21 | THIRD))};
     for (int third = 0; third < 3; third++) {
-        uint64_t escapes = _pdep_u64(work >> 21 * third & THIRD, FIRST_SLOTS);
-        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
-        slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS, e->octets[third], octets);
-        store64(to[third], _mm512_maskz_compress_epi8(FIRST_SLOTS | escapes << 1 | escapes << 2, slots));
+        uint64_t keep = FIRST_SLOTS + 6 * _pdep_u64(work >> 21 * third, FIRST_SLOTS);
+        __m512i slots = _mm512_permutexvar_epi8(e->slots[third], octets);
+        slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 1, e->slots[third], high);
+        slots = _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low);
+        slots = _mm512_maskz_compress_epi8(keep, slots);
+        if (exact) {
+            size_t part = count64(keep) < size ? count64(keep) : size;
+            _mm512_mask_storeu_epi8(dst, first64(part), slots);
+            size -= part;
+        } else {
+            store64(dst, slots);
+        }
+        dst += count64(keep);
     }
+    return dst;
 }
 
 /* The same for escapes only. */
-AVX512_INLINE void encode_step_of_escapes(const avx512_encoder *e, __m512i v, uint8_t *dst) {
+AVX512_INLINE uint8_t *encode_step_of_escapes(const avx512_encoder *e, __m512i v, uint8_t *dst) {
     __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
     __m512i low = _mm512_permutexvar_epi8(v, e->hexadecimal);
-    for (int third = 0; third < 3; third++) {
-        __m512i slots = _mm512_permutex2var_epi8(high, e->digits[third], low);
-        store64(dst + 63 * third, _mm512_mask_mov_epi8(slots, FIRST_SLOTS, e->percent));
+    for (int third = 0; third < 3; third++, dst += 63) {
+        __m512i slots = _mm512_mask_permutexvar_epi8(e->percent, FIRST_SLOTS << 1, e->slots[third], high);
+        store64(dst, _mm512_mask_permutexvar_epi8(slots, FIRST_SLOTS << 2, e->slots[third], low));
     }
+    return dst;
 }
 
 AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int plus, uint8_t *dst,
@@ -170,21 +174,23 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
     const avx512_encoder e = avx512_load_encoder(safe);
     const uint64_t step = first64(STEP);
     size_t i = 0, o = 0;
-    while (n - i >= 64 && cap - o >= ENCODED_STEP) {
-        __m512i v = load64(src + i);
-        uint64_t work = outside64(v, &e.safe);
-        if (plus) v = spaces_to_plus(v);
-        if (!work) {
-            store64(dst + o, v);
-            i += 64, o += 64;
-            continue;
+    if (n >= 64 && cap >= ENCODED_STEP) {
+        const uint8_t *from = src, *const last = src + n - 64, *const full = dst + cap - ENCODED_STEP;
+        uint8_t *to = dst;
+        while (from <= last && to <= full) {
+            __m512i v = load64(from);
+            uint64_t work = outside64(v, &e.safe);
+            if (plus) v = spaces_to_plus(v);
+            if (!work) {
+                store64(to, v);
+                from += 64, to += 64;
+                continue;
+            }
+            work &= step;
+            to = work == step ? encode_step_of_escapes(&e, v, to) : encode_step(&e, v, work, 0, 0, to);
+            from += STEP;
         }
-        work &= step;
-        if (work == step)
-            encode_step_of_escapes(&e, v, dst + o);
-        else
-            encode_step(&e, v, work, dst + o);
-        i += STEP, o += STEP + 2 * count64(work);
+        i = (size_t)(from - src), o = (size_t)(to - dst);
     }
     while (i < n) {
         size_t q = n - i < STEP ? n - i : STEP, size;
@@ -194,14 +200,10 @@ AVX512_INLINE size_t avx512_encode_as(const uint8_t *src, size_t n, const uc_set
         if (plus) v = spaces_to_plus(v);
         size = q + 2 * count64(work);
         if (size > cap - o) return UC_FULL;
-        if (cap - o >= ENCODED_STEP) {
-            encode_step(&e, v, work, dst + o);
-        } else {
-            uint8_t end[ENCODED_STEP];
-            encode_step(&e, v, work, end);
-            for (size_t k = 0; k < size; k += 64)
-                _mm512_mask_storeu_epi8(dst + o + k, first64(size - k), load64(end + k));
-        }
+        if (cap - o >= ENCODED_STEP)
+            encode_step(&e, v, work, 0, 0, dst + o);
+        else
+            encode_step(&e, v, work, 1, size, dst + o);
         i += q, o += size;
     }
     return o;
@@ -215,25 +217,35 @@ AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc
     return avx512_encode_as(src, n, safe, 1, dst, cap);
 }
 
-AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
+/* What most calls need, a clean text or the end of one, sets up nothing that it does not use. */
+AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst,
+                                   size_t cap) {
+    const avx512_set s = avx512_load_set(safe);
+    size_t i = 0, rest;
     if (plus && safe->member[' ']) return avx512_encode_plus(src, n, safe, dst, cap);
-    if (n <= STEP && cap >= ENCODED_STEP) { /* most calls: nothing is set up that is not used */
-        const avx512_set s = avx512_load_set(safe);
-        const uint64_t block = first64(n);
-        __m512i v = _mm512_maskz_loadu_epi8(block, src);
+    for (; n - i >= 64 && cap - i >= 64; i += 64) {
+        __m512i v = load64(src + i);
+        if (outside64(v, &s)) break;
+        store64(dst + i, v);
+    }
+    if (n - i <= STEP && cap - i >= ENCODED_STEP) {
+        const uint64_t block = first64(n - i);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         uint64_t work = outside64(v, &s) & block;
         if (work) {
             const avx512_encoder e = avx512_load_encoder(safe);
-            encode_step(&e, v, work, dst);
+            encode_step(&e, v, work, 0, 0, dst + i);
         } else {
-            store64(dst, v);
+            store64(dst + i, v);
         }
         return n + 2 * count64(work);
     }
-    return avx512_encode_plain(src, n, safe, dst, cap);
+    rest = avx512_encode_plain(src + i, n - i, safe, dst + i, cap - i);
+    return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
-/* --- decode --------------------------------------------------------------------------------------------------------- */
+/* --- decode ---------------------------------------------------------------------------------------------------------
+ * */
 
 typedef struct avx512_hex {
     __m512i digit, low, high;
@@ -254,31 +266,41 @@ AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m5
 }
 
 AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
-    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high), _mm512_permutexvar_epi8(v2, hex->low));
+    return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high),
+                                _mm512_permutexvar_epi8(v2, hex->low));
 }
 
 /* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
 AVX512_INLINE __m512i over64(__m512i v, __m512i next) { return _mm512_alignr_epi32(next, v, 4); }
 #define AHEAD(v, over, k) _mm512_alignr_epi8(over, v, k)
 
+AVX512_INLINE __m512i plus_to_spaces(__m512i v) {
+    return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
+}
+
 AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
     const avx512_hex hex = avx512_load_hex();
     uint64_t carry = 0;
     size_t i = 0, o = 0;
-    while (n - i >= 66 && cap - o >= 64) {
-        __m512i v = load64(src + i), v1, v2;
-        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%')), digits;
-        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
-        if (!(percents | carry)) {
-            store64(dst + o, v);
-            i += 64, o += 64;
-            continue;
+    if (n >= 66 && cap >= 64) {
+        const uint8_t *from = src, *const last = src + n - 66, *const full = dst + cap - 64;
+        uint8_t *to = dst;
+        for (; from <= last && to <= full; from += 64) {
+            __m512i v = load64(from), v1, v2;
+            uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%')), keep;
+            if (plus) v = plus_to_spaces(v);
+            if (!(percents | carry)) {
+                store64(to, v);
+                to += 64;
+                continue;
+            }
+            v1 = load64(from + 1), v2 = load64(from + 2);
+            percents = triplets64(&hex, percents, v1, v2);
+            keep = ~uc_triplet_digits(percents, &carry);
+            store64(to, _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2)));
+            to += count64(keep);
         }
-        v1 = load64(src + i + 1), v2 = load64(src + i + 2);
-        percents = triplets64(&hex, percents, v1, v2);
-        digits = uc_triplet_digits(percents, &carry);
-        store64(dst + o, _mm512_maskz_compress_epi8(~digits, decode_triplets64(&hex, v, percents, v1, v2)));
-        i += 64, o += 64 - count64(digits);
+        i = (size_t)(from - src), o = (size_t)(to - dst);
     }
     while (i < n) {
         size_t q = n - i < 64 ? n - i : 64, size;
@@ -287,7 +309,7 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
         v1 = AHEAD(v, over, 1), v2 = AHEAD(v, over, 2);
         percents = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
-        if (plus) v = _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64('+')), all64(' '));
+        if (plus) v = plus_to_spaces(v);
         keep = block & ~uc_triplet_digits(percents, &carry);
         size = count64(keep);
         v = _mm512_maskz_compress_epi8(keep, decode_triplets64(&hex, v, percents, v1, v2));
@@ -302,12 +324,43 @@ AVX512_INLINE size_t avx512_decode_as(const uint8_t *src, size_t n, const int pl
     return o;
 }
 
-AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
-    if (plus) return avx512_decode_as(src, n, 1, dst, cap);
+AVX512 UC_APART size_t avx512_decode_plain(const uint8_t *src, size_t n, uint8_t *dst, size_t cap) {
     return avx512_decode_as(src, n, 0, dst, cap);
 }
 
-/* --- copies that change letters ------------------------------------------------------------------------------------- */
+AVX512 UC_APART size_t avx512_decode_plus(const uint8_t *src, size_t n, uint8_t *dst, size_t cap) {
+    return avx512_decode_as(src, n, 1, dst, cap);
+}
+
+/* As avx512_encode. */
+AVX512 static size_t avx512_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
+    size_t i = 0, rest;
+    if (plus) return avx512_decode_plus(src, n, dst, cap);
+    for (; n - i >= 64 && cap - i >= 64; i += 64) {
+        __m512i v = load64(src + i);
+        if (_mm512_cmpeq_epi8_mask(v, all64('%'))) break;
+        store64(dst + i, v);
+    }
+    if (n - i <= 64 && cap - i >= 64) {
+        const uint64_t block = first64(n - i);
+        __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
+        uint64_t triplets = _mm512_cmpeq_epi8_mask(v, all64('%')), carry = 0;
+        if (triplets) {
+            const avx512_hex hex = avx512_load_hex();
+            __m512i over = over64(v, _mm512_setzero_si512()), v1 = AHEAD(v, over, 1), v2 = AHEAD(v, over, 2);
+            triplets = triplets64(&hex, triplets, v1, v2);
+            v = decode_triplets64(&hex, v, triplets, v1, v2);
+            v = _mm512_maskz_compress_epi8(~uc_triplet_digits(triplets, &carry), v);
+        }
+        store64(dst + i, v);
+        return n - 2 * count64(triplets);
+    }
+    rest = avx512_decode_plain(src + i, n - i, dst + i, cap - i);
+    return rest == UC_FULL ? UC_FULL : i + rest;
+}
+
+/* --- copies that change letters -------------------------------------------------------------------------------------
+ * */
 
 AVX512_INLINE __m512i upper64(__m512i v, uint64_t digits) {
     return _mm512_mask_sub_epi8(v, _mm512_mask_cmpge_epu8_mask(digits, v, all64('a')), v, all64(32));
@@ -319,22 +372,24 @@ AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *
     size_t i = 0;
     for (; n - i >= 66; i += 64) {
         __m512i v = load64(src + i);
-        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), load64(src + i + 1), load64(src + i + 2));
+        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
+        uint64_t triplets = triplets64(&hex, percents, load64(src + i + 1), load64(src + i + 2));
         store64(dst + i, upper64(v, uc_triplet_digits(triplets, &carry)));
     }
     for (; i < n; i += 64) {
         uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         __m512i over = over64(v, n - i > 64 ? load64_part(src + i + 64, n - i - 64) : _mm512_setzero_si512());
-        uint64_t triplets = triplets64(&hex, _mm512_cmpeq_epi8_mask(v, all64('%')), AHEAD(v, over, 1), AHEAD(v, over, 2));
+        uint64_t percents = _mm512_cmpeq_epi8_mask(v, all64('%'));
+        uint64_t triplets = triplets64(&hex, percents, AHEAD(v, over, 1), AHEAD(v, over, 2));
         _mm512_mask_storeu_epi8(dst + i, block, upper64(v, uc_triplet_digits(triplets, &carry)));
         if (n - i <= 64) break;
     }
 }
 
 /* v normalised, when v1, v2 and v3 are the octets one, two and three places on. */
-AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3, __m512i end,
-                                       uc_urn_carry *carry) {
+AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3,
+                                       __m512i end, uc_urn_carry *carry) {
     uc_urn_block block;
     uint64_t lower, upper;
     /* What differs from "urn", in one register; case is bit 5. */
