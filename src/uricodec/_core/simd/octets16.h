@@ -190,24 +190,25 @@ V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t wor
     return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8);
 }
 
+/* Digits where index says, and '%' where it says none. */
+V16_INLINE v16 v16_spread(v16 digits, const uint8_t *index) {
+    v16 at = v16_load(index), percents = v16_and(v16_equal(at, v16_each(0x80)), v16_each('%'));
+    return v16_or(v16_shuffle(digits, at), percents);
+}
+
 /* Writes v with all octets escaped. */
 V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
-    /* Digits h0 l0 .. h15 l15 spread over three vectors; where a shuffle makes a 0, there is a '%' to add. */
-    static const uint8_t spread[3][16] = {
+    /* Of the digits h0 l0 .. h7 l7, h4 l4 .. h11 l11, and h8 l8 .. h15 l15. */
+    static const uint8_t index[3][16] = {
         {0x80, 0, 1, 0x80, 2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80},
         {2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12},
         {5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12, 13, 0x80, 14, 15},
     };
-    static const uint8_t percents[3][16] = {
-        {'%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%'},
-        {0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0},
-        {0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0},
-    };
     v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
-    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low), middle = v16_window(first, last, 8);
-    v16_store(dst, v16_or(v16_shuffle(first, v16_load(spread[0])), v16_load(percents[0])));
-    v16_store(dst + 16, v16_or(v16_shuffle(middle, v16_load(spread[1])), v16_load(percents[1])));
-    v16_store(dst + 32, v16_or(v16_shuffle(last, v16_load(spread[2])), v16_load(percents[2])));
+    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low);
+    v16_store(dst, v16_spread(first, index[0]));
+    v16_store(dst + 16, v16_spread(v16_window(first, last, 8), index[1]));
+    v16_store(dst + 32, v16_spread(last, index[2]));
 }
 
 V16_INLINE size_t v16_encode_as(const uint8_t *src, size_t n, const uc_set *safe, int ascii, int plus, uint8_t *dst,
@@ -318,7 +319,7 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
     size_t i = 0, o = 0;
     while (n - i >= 80 && cap - o >= 64) {
         uint8_t *to = dst + o;
-        v16 v[5], percents[4], hex;
+        v16 v[4], percents[4], hex;
         for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents[k] = v16_equal(v[k], percent);
         if (!(v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) | carry)) {
             for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));
