@@ -2,6 +2,7 @@
 
 import ctypes
 import mmap
+import os
 import sys
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from uricodec._core import _kernels
 
 sys.path.append(str(Path(__file__).parent))  # for `import oracle`: importlib mode adds no directory by itself
 
-# A first example pays for imports, and a sanitizer for everything.
-settings.register_profile("uricodec", deadline=None)
+# A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples.
+EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
+settings.register_profile("uricodec", deadline=None, max_examples=min(100, EXAMPLES))
 settings.load_profile("uricodec")
 
 

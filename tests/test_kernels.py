@@ -3,9 +3,11 @@ dst (simd/kernels.h)."""
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from array import array
+from pathlib import Path
 
 import oracle
 import pytest
@@ -158,6 +160,16 @@ def test_encode_plus(tier, safe, plus):
         check_code("encode", b" " * length, safe, plus)
 
 
+@pytest.mark.parametrize("shift", [0, 15, 16, 17, 31])
+def test_encode_runs_of_escapes(tier, shift):
+    """What begins and ends inside of a vector, and what fills vectors."""
+    for length in range(100):
+        src = b"a" * shift + b"\xe3" * length + b"b" * (100 - length)
+        for safe in UNRESERVED, UNRESERVED | b" \xff":
+            check_code("encode", src, safe)
+            check_code("encode", src[::-1], safe)
+
+
 @given(
     src=st.one_of(st.binary(max_size=400), st.text("ab /%+é", max_size=400).map(str.encode)),
     members=st.frozensets(st.integers(0, 255)),
@@ -190,6 +202,28 @@ def test_decode_among_digits(tier, special):
 def test_decode_every_pair_behind_a_percent_sign(tier, shift):
     for first in range(256):
         check_code("decode", b"." * shift + b"".join(b"%%%c%c." % (first, second) for second in range(256)))
+
+
+def tilings(length):
+    """All that `length` octets can be made of, if the last triplet may go beyond them: octets and triplets."""
+    if length <= 0:
+        yield b""
+        return
+    for rest in tilings(length - 1):
+        yield b"5" + rest
+    for rest in tilings(length - 3):
+        yield b"%4a" + rest
+
+
+def test_decode_every_pattern_of_sixteen(tier):
+    """Every combination of digits to drop in 16 octets, at the places of a step, and those behind it."""
+    for pattern in tilings(16):
+        for shift in 0, 14, 15, 16, 32, 48:
+            check_copy("upper_triplets", b"." * shift + pattern + b"e" * 70)
+            src = b"." * shift + pattern + b"e" * 80
+            dst = bytearray(len(src))
+            written = _kernels.run_kernel("decode", src, dst)
+            assert dst[:written] == oracle.decode(src), src
 
 
 @pytest.mark.parametrize("tail", [b"", b"%", b"%4", b"b" * 40])
@@ -264,6 +298,14 @@ def test_decode_random_mixes(tier, src, plus):
 @given(src=mixes, plus=st.booleans())
 def test_decode_in_place(tier, src, plus):
     check_in_place(src, plus)
+
+
+@pytest.mark.parametrize("length", [1, 5, 6, 7, 15, 16, 17, 33])
+def test_decode_in_place_between_runs(tier, length):
+    """A run's octets take no place that is still to be read, however it is reached and left."""
+    for offset in range(20):
+        for gap in b"", b"a", b"%", b"%4", b"%zz", b"aa%4":
+            check_in_place(b"a" * offset + (b"%4a" * length + gap) * 6, False)
 
 
 def check_in_place(src, plus):
@@ -607,6 +649,32 @@ def test_environment_forces_a_tier(name):
 @pytest.mark.parametrize("name", ["mmx", "AVX2 ", "0"])
 def test_environment_with_an_unknown_tier_fails_at_import(name):
     assert f"ValueError: no kernel tier {name!r}" in reported_tier(name)
+
+
+QEMU = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
+
+
+def is_for_x86_64(path):
+    """An ELF file whose e_machine says so."""
+    header = Path(path).read_bytes()[:20]
+    return header[:4] == b"\x7fELF" and header[18:] == b"\x3e\0"
+
+
+@pytest.mark.skipif(
+    not QEMU or not is_for_x86_64(sys.executable) or "LD_PRELOAD" in os.environ,
+    reason="needs QEMU and a Python for x86-64",
+)
+@pytest.mark.parametrize(
+    ("cpu", "tiers"),
+    [("qemu64,-ssse3", ["portable"]), ("core2duo", ["portable", "ssse3"]), ("Nehalem", ["portable", "ssse3"])],
+)
+def test_older_cpus_have_their_tiers(cpu, tiers):
+    """Those without AVX, and without the register that says what the operating system saves."""
+    code = "import uricodec; print(uricodec.cpu_tier(), *uricodec.cpu_tiers())"
+    command = [QEMU, "-cpu", cpu, sys.executable, "-c", code]
+    environment = {key: value for key, value in os.environ.items() if key != "URICODEC_TIER"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [tiers[-1], *tiers], done.stderr
 
 
 def test_use_tier_refuses_an_unknown_one(tier):

@@ -5,10 +5,9 @@
  * each lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for
  * an index with its top bit set.
  *
- * The loops take 64 octets a step, four vectors, and decide once for all of them what is to be done. That is worth more
- * than it looks: in real text it changes every few octets whether there is work, and a branch that is guessed wrong
- * costs as much as the work of a whole vector. What remains behind the last 64 octets goes by 16, without a branch on
- * what is in it.
+ * The loops take several vectors a step, and decide once for all of them what is to be done. That is worth more than it
+ * looks: in real text it changes every few octets whether there is work, and a branch that is guessed wrong costs as much
+ * as the work of a whole vector. What remains behind the last step goes by 16, without a branch on what is in it.
  *
  * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet: a shuffle looks up the
  * column of the low nibble, another turns the high nibble into the bit of its row.
@@ -17,7 +16,8 @@
  *
  *      c0 c1 c2 c3 | h0 h1 h2 h3 | l0 l1 l2 l3 | % % % %
  *
- * of which a shuffle makes any output of those four; a table has the shuffle and its size for each of the 16 patterns.
+ * of which a shuffle makes any output of those four. A table has the shuffles and sizes of two such groups, for each
+ * pattern of the octets to escape in eight.
  *
  * Decode. Each octet becomes its value as a hexadecimal digit, or more than 15. A '%' begins a triplet if the values
  * one and two lanes on are digits, and both together make the octet that replaces the '%'. The digits are squeezed out,
@@ -30,9 +30,9 @@
 
 /* The octets of src from i on, 16 at most, then zeros. */
 V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
-    static const uint8_t down[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
-                                     11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-                                     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+    static const uint8_t down[32] = {
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
     const uint8_t *p = src + i;
     size_t left = n - i;
     uint64_t low = 0, high = 0;
@@ -58,41 +58,43 @@ V16_INLINE v16 v16_replace(v16 v, v16 from, v16 difference) {
 
 /* --- sets ----------------------------------------------------------------------------------------------------------- */
 
+/* ascii: nothing from 0x80 on is in the set. A constant where it is used, so that the compiler sees two loops. */
 typedef struct v16_set {
     v16 low, high, row;
+    int ascii;
 } v16_set;
 
-V16_INLINE v16_set v16_load_set(const uc_set *set) {
+V16_INLINE v16_set v16_load_set(const uc_set *set, int ascii) {
     const uint64_t row_bits = 0x8040201008040201;
-    v16_set s = {v16_load(set->low), v16_load(set->high), v16_words(row_bits, row_bits)};
+    v16_set s = {v16_load(set->low), v16_load(set->high), v16_words(row_bits, row_bits), ascii};
     return s;
 }
 
-/* Not 0 where the octet is in the set, of which ascii says that it has none from 0x80 on. */
-V16_INLINE v16 v16_inside(v16 v, const v16_set *s, int ascii) {
-    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
-    return v16_and(column, v16_shuffle(s->row, v16_high_nibbles(v)));
+/* nibbles: the high ones of v. */
+V16_INLINE v16 v16_outside(v16 v, v16 nibbles, const v16_set *s) {
+    v16 column = s->ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
+    return v16_equal(v16_and(column, v16_shuffle(s->row, nibbles)), v16_each(0));
 }
 
-V16_INLINE v16 v16_outside_(v16 v, v16 high, const v16_set *s, int ascii) {
-    v16 column = ascii ? v16_low_columns(s->low, v) : v16_columns(s->low, s->high, v);
-    return v16_equal(v16_and(column, v16_shuffle(s->row, high)), v16_each(0));
+V16_INLINE v16 v16_outside_at(const uint8_t *p, const v16_set *s) {
+    v16 v = v16_load(p);
+    return v16_outside(v, v16_high_nibbles(v), s);
 }
-V16_INLINE v16 v16_outside(v16 v, const v16_set *s) { return v16_equal(v16_inside(v, s, 0), v16_each(0)); }
 
-V16_INLINE uint64_t v16_outside64(const uint8_t *src, const v16_set *s) {
-    return v16_mask64(v16_outside(v16_load(src), s), v16_outside(v16_load(src + 16), s),
-                      v16_outside(v16_load(src + 32), s), v16_outside(v16_load(src + 48), s));
+V16_INLINE uint64_t v16_outside64(const uint8_t *p, const v16_set *s) {
+    return v16_mask64(v16_outside_at(p, s), v16_outside_at(p + 16, s), v16_outside_at(p + 32, s),
+                      v16_outside_at(p + 48, s));
 }
 
 /* The same of the octets from i on, 16 at most. */
 V16_INLINE uint32_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
-    uint32_t mask = v16_mask(v16_outside(v16_rest(src, n, i), s));
+    v16 v = v16_rest(src, n, i);
+    uint32_t mask = v16_mask(v16_outside(v, v16_high_nibbles(v), s));
     return n - i < 16 ? mask & ((1u << (n - i)) - 1) : mask;
 }
 
 V16 static size_t v16_span(const uint8_t *src, size_t n, const uc_set *set) {
-    const v16_set s = v16_load_set(set);
+    const v16_set s = v16_load_set(set, 0);
     size_t i = 0;
     for (; n - i >= 64; i += 64) {
         uint64_t mask = v16_outside64(src + i, &s);
@@ -107,22 +109,23 @@ V16 static size_t v16_span(const uint8_t *src, size_t n, const uc_set *set) {
 }
 
 V16 static size_t v16_count_outside(const uint8_t *src, size_t n, const uc_set *set) {
-    const v16_set s = v16_load_set(set);
+    const v16_set s = v16_load_set(set, 0);
     size_t i = 0, count = 0;
     for (; n - i >= 64; i += 64) {
         v16 ones = v16_each(0);
-        for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside(v16_load(src + i + 16 * k), &s));
+        for (int k = 0; k < 4; k++) ones = v16_sub(ones, v16_outside_at(src + i + 16 * k, &s));
         count += v16_sum(ones);
     }
     for (; i < n; i += 16) {
-        for (uint32_t mask = v16_outside_rest(src, n, i, &s); mask; mask &= mask - 1) count++;
-        if (n - i < 16) break;
+        v16 v = v16_rest(src, n, i);
+        count += v16_sum(v16_sub(v16_each(0), v16_outside(v, v16_high_nibbles(v), &s)));
+        if (n - i < 16) return set->member[0] ? count : count - (16 - (n - i)); /* the zeros behind the end */
     }
     return count;
 }
 
 V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) {
-    const v16_set s = v16_load_set(set);
+    const v16_set s = v16_load_set(set, 0);
     size_t i = 0;
     for (; n - i >= 64; i += 64) bits[i / 64] = v16_outside64(src + i, &s);
     if (i < n) {
@@ -188,38 +191,38 @@ V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t wor
     return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8);
 }
 
+/* Digits where index says, and '%' where it says none. */
+V16_INLINE v16 v16_spread(v16 digits, const uint8_t *index) {
+    v16 at = v16_load(index), percents = v16_and(v16_equal(at, v16_each(0x80)), v16_each('%'));
+    return v16_or(v16_shuffle(digits, at), percents);
+}
+
 /* Writes v with all octets escaped. */
 V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
-    /* Digits h0 l0 .. h15 l15 spread over three vectors; where a shuffle makes a 0, there is a '%' to add. */
-    static const uint8_t spread[3][16] = {
+    /* Of the digits h0 l0 .. h7 l7, h4 l4 .. h11 l11, and h8 l8 .. h15 l15. */
+    static const uint8_t index[3][16] = {
         {0x80, 0, 1, 0x80, 2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80},
         {2, 3, 0x80, 4, 5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12},
         {5, 0x80, 6, 7, 0x80, 8, 9, 0x80, 10, 11, 0x80, 12, 13, 0x80, 14, 15},
     };
-    static const uint8_t percents[3][16] = {
-        {'%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%'},
-        {0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0},
-        {0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0, '%', 0, 0},
-    };
     v16 high = v16_digits(v16_high_nibbles(v)), low = v16_digits(v16_and(v, v16_each(15)));
-    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low), middle = v16_window(first, last, 8);
-    v16_store(dst, v16_or(v16_shuffle(first, v16_load(spread[0])), v16_load(percents[0])));
-    v16_store(dst + 16, v16_or(v16_shuffle(middle, v16_load(spread[1])), v16_load(percents[1])));
-    v16_store(dst + 32, v16_or(v16_shuffle(last, v16_load(spread[2])), v16_load(percents[2])));
+    v16 first = v16_zip8_low(high, low), last = v16_zip8_high(high, low);
+    v16_store(dst, v16_spread(first, index[0]));
+    v16_store(dst + 16, v16_spread(v16_window(first, last, 8), index[1]));
+    v16_store(dst + 32, v16_spread(last, index[2]));
 }
 
-/* plain: the set is ASCII and there is no plus, which the compiler makes a loop of its own of. */
-V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
-    const v16_set s = v16_load_set(safe);
-    const v16 space = v16_each(' '), space_to = v16_each(plus && safe->member[' '] ? '+' - ' ' : 0);
+V16_INLINE size_t v16_encode_as(const uint8_t *src, size_t n, const uc_set *safe, int ascii, int plus, uint8_t *dst,
+                                size_t cap) {
+    const v16_set s = v16_load_set(safe, ascii);
+    const v16 space = v16_each(' '), space_to = v16_each('+' - ' ');
     size_t i = 0, o = 0;
     for (; n - i >= 32 && cap - o >= V16_ENCODED32; i += 32) {
         uint8_t *to = dst + o;
         v16 a = v16_load(src + i), b = v16_load(src + i + 16);
         v16 high_a = v16_high_nibbles(a), high_b = v16_high_nibbles(b);
-        v16 out_a = v16_outside_(a, high_a, &s, plain), out_b = v16_outside_(b, high_b, &s, plain);
-        uint32_t work_a = v16_mask(out_a), work_b = v16_mask(out_b);
-        if (!plain) a = v16_replace(a, space, space_to), b = v16_replace(b, space, space_to);
+        uint32_t work_a = v16_mask(v16_outside(a, high_a, &s)), work_b = v16_mask(v16_outside(b, high_b, &s));
+        if (plus) a = v16_replace(a, space, space_to), b = v16_replace(b, space, space_to);
         if (!(work_a | work_b)) {
             v16_store(to, a), v16_store(to + 16, b);
             o += 32;
@@ -237,8 +240,9 @@ V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const u
         uint8_t end[V16_ENCODED], *to = cap - o >= V16_ENCODED ? dst + o : end;
         size_t q = n - i < 16 ? n - i : 16, size;
         v16 v = v16_rest(src, n, i), high = v16_high_nibbles(v);
-        uint32_t work = v16_mask(v16_outside_(v, high, &s, plain)) & ((1u << q) - 1);
-        size = (size_t)(v16_encode_mixed(to, plain ? v : v16_replace(v, space, space_to), high, work) - to) - (16 - q);
+        uint32_t work = v16_mask(v16_outside(v, high, &s)) & ((1u << q) - 1);
+        if (plus) v = v16_replace(v, space, space_to);
+        size = (size_t)(v16_encode_mixed(to, v, high, work) - to) - (16 - q);
         if (to == end) {
             if (size > cap - o) return UC_FULL;
             memcpy(dst + o, end, size);
@@ -251,8 +255,9 @@ V16_INLINE size_t v16_encode_as(int plain, const uint8_t *src, size_t n, const u
 V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
     uint64_t high[2];
     memcpy(high, safe->high, 16);
-    if ((high[0] | high[1]) == 0 && !plus) return v16_encode_as(1, src, n, safe, 0, dst, cap);
-    return v16_encode_as(0, src, n, safe, plus, dst, cap);
+    plus = plus && safe->member[' '];
+    if ((high[0] | high[1]) == 0 && !plus) return v16_encode_as(src, n, safe, 1, 0, dst, cap);
+    return v16_encode_as(src, n, safe, 0, plus, dst, cap);
 }
 
 /* --- decode --------------------------------------------------------------------------------------------------------- */
@@ -315,7 +320,7 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
     size_t i = 0, o = 0;
     while (n - i >= 80 && cap - o >= 64) {
         uint8_t *to = dst + o;
-        v16 v[5], percents[4], hex;
+        v16 v[4], percents[4], hex;
         for (int k = 0; k < 4; k++) v[k] = v16_load(src + i + 16 * k), percents[k] = v16_equal(v[k], percent);
         if (!(v16_any(v16_or(v16_or(percents[0], percents[1]), v16_or(percents[2], percents[3]))) | carry)) {
             for (int k = 0; k < 4; k++) v16_store(to + 16 * k, v16_replace(v[k], sign, sign_to));

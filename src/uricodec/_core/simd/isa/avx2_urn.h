@@ -11,12 +11,12 @@
 #define UC_AVX2_URN_H
 
 /* 64 octets. */
-typedef struct avx2_block {
+typedef struct avx2_lines {
     __m256i half[2];
-} avx2_block;
+} avx2_lines;
 
-AVX2_INLINE avx2_block load_block(const uint8_t *p) {
-    avx2_block v = {{load32(p), load32(p + 32)}};
+AVX2_INLINE avx2_lines load_block(const uint8_t *p) {
+    avx2_lines v = {{load32(p), load32(p + 32)}};
     return v;
 }
 
@@ -41,7 +41,7 @@ AVX2_INLINE void store_part(uint8_t *p, __m256i v, size_t n) {
     if (n & 1) *p = (uint8_t)word;
 }
 
-AVX2_INLINE void store_block(uint8_t *p, avx2_block v, size_t n) {
+AVX2_INLINE void store_block(uint8_t *p, avx2_lines v, size_t n) {
     if (n >= 32)
         store32(p, v.half[0]);
     else
@@ -55,20 +55,20 @@ AVX2_INLINE void store_block(uint8_t *p, avx2_block v, size_t n) {
 #define MASK64(expression_of_half)                            \
     ((uint64_t)mask_of(expression_of_half(0)) | (uint64_t)mask_of(expression_of_half(1)) << 32)
 
-AVX2_INLINE uint64_t equal64(avx2_block v, __m256i octet) {
+AVX2_INLINE uint64_t equal64(avx2_lines v, __m256i octet) {
 #define EQUAL(k) _mm256_cmpeq_epi8(v.half[k], octet)
     return MASK64(EQUAL);
 #undef EQUAL
 }
 
 /* Letters from a to f, and other octets that are no digits or upper-case letters. */
-AVX2_INLINE uint64_t above_capitals64(avx2_block v) {
+AVX2_INLINE uint64_t above_capitals64(avx2_lines v) {
 #define ABOVE(k) _mm256_cmpgt_epi8(v.half[k], _mm256_set1_epi8('a' - 1))
     return MASK64(ABOVE);
 #undef ABOVE
 }
 
-AVX2_INLINE uint64_t capitals64(avx2_block v) {
+AVX2_INLINE uint64_t capitals64(avx2_lines v) {
     __m256i letter[2];
     for (int k = 0; k < 2; k++) letter[k] = _mm256_sub_epi8(v.half[k], _mm256_set1_epi8('A'));
 #define CAPITAL(k) _mm256_cmpeq_epi8(_mm256_min_epu8(letter[k], _mm256_set1_epi8('Z' - 'A')), letter[k])
@@ -77,7 +77,7 @@ AVX2_INLINE uint64_t capitals64(avx2_block v) {
 }
 
 /* The block with bit 5 of these octets turned. */
-AVX2_INLINE avx2_block turn_case(avx2_block v, uint64_t octets) {
+AVX2_INLINE avx2_lines turn_case(avx2_lines v, uint64_t octets) {
     const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
     const __m256i eight_times = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     __m256i all = _mm256_set1_epi64x((int64_t)octets);
@@ -100,7 +100,7 @@ AVX2_INLINE avx2_set avx2_hex_set(void) {
 
 /* The '%' before two digits, when v2 is the block two octets on. *digit: whether octet 1 of the block, and then that of
  * the next block, is a digit. */
-AVX2_INLINE uint64_t block_triplets(const avx2_set *hex, avx2_block v, avx2_block v2, uint64_t *digit) {
+AVX2_INLINE uint64_t block_triplets(const avx2_set *hex, avx2_lines v, avx2_lines v2, uint64_t *digit) {
     uint64_t none = zeros(members(v2.half[0], hex, 0)) | (uint64_t)zeros(members(v2.half[1], hex, 0)) << 32;
     uint64_t first = ~none << 1 | *digit;
     *digit = ~none >> 63;
@@ -111,7 +111,7 @@ AVX2_INLINE uint64_t second_is_digit(const avx2_set *hex, const uint8_t *src, si
     return n > 1 && !(zeros(members(_mm256_set1_epi8((char)src[1]), hex, 0)) & 1);
 }
 
-AVX2_INLINE avx2_block upper_block(avx2_block v, uint64_t triplets, uint64_t *carry) {
+AVX2_INLINE avx2_lines upper_block(avx2_lines v, uint64_t triplets, uint64_t *carry) {
     return turn_case(v, uc_triplet_digits(triplets, carry) & above_capitals64(v));
 }
 
@@ -120,7 +120,7 @@ AVX2 static void avx2_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst)
     uint64_t digit = second_is_digit(&hex, src, n), carry = 0;
     size_t i = 0;
     for (; n - i >= 66; i += 64) {
-        avx2_block v = load_block(src + i);
+        avx2_lines v = load_block(src + i);
         v = upper_block(v, block_triplets(&hex, v, load_block(src + i + 2), &digit), &carry);
         store_block(dst + i, v, 64);
     }
@@ -128,14 +128,14 @@ AVX2 static void avx2_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst)
         __m256i parts[3];
         load_parts(src + i, n - i, parts);
         {
-            avx2_block v = {{parts[0], parts[1]}}, v2 = PART_FROM(parts, 2);
+            avx2_lines v = {{parts[0], parts[1]}}, v2 = PART_FROM(parts, 2);
             store_block(dst + i, upper_block(v, block_triplets(&hex, v, v2, &digit), &carry), n - i);
         }
     }
 }
 
 /* v normalised, when v1, v2 and v3 are the block one, two and three octets on. */
-AVX2_INLINE avx2_block normalize_block(const avx2_set *hex, avx2_block v, avx2_block v1, avx2_block v2, avx2_block v3,
+AVX2_INLINE avx2_lines normalize_block(const avx2_set *hex, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
                                        __m256i end, uint64_t *digit, uc_urn_carry *carry) {
     const __m256i u = _mm256_set1_epi8('u'), r = _mm256_set1_epi8('r'), n = _mm256_set1_epi8('n');
     const __m256i colon = _mm256_set1_epi8(':'), case_bit = _mm256_set1_epi8(0x20);
@@ -163,15 +163,15 @@ AVX2 static void avx2_normalize_urns(const uint8_t *src, size_t n, uint8_t end, 
     size_t i = 0;
     for (; n - i >= 67; i += 64) {
         const uint8_t *p = src + i;
-        avx2_block v = load_block(p), v1 = load_block(p + 1), v2 = load_block(p + 2), v3 = load_block(p + 3);
+        avx2_lines v = load_block(p), v1 = load_block(p + 1), v2 = load_block(p + 2), v3 = load_block(p + 3);
         store_block(dst + i, normalize_block(&hex, v, v1, v2, v3, ends, &digit, &carry), 64);
     }
     for (; i < n; i += n - i < 64 ? n - i : 64) {
         __m256i parts[3];
         load_parts(src + i, n - i, parts);
         {
-            avx2_block v = {{parts[0], parts[1]}}, v1 = PART_FROM(parts, 1), v2 = PART_FROM(parts, 2);
-            avx2_block v3 = PART_FROM(parts, 3);
+            avx2_lines v = {{parts[0], parts[1]}}, v1 = PART_FROM(parts, 1), v2 = PART_FROM(parts, 2);
+            avx2_lines v3 = PART_FROM(parts, 3);
             store_block(dst + i, normalize_block(&hex, v, v1, v2, v3, ends, &digit, &carry), n - i);
         }
     }
