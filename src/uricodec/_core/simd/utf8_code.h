@@ -25,13 +25,14 @@
  *      LOAD_8(p), LAST_8(x)    8 octets, and then any; the last 8 octets first, then any
  *      LOAD_ROWS(rows, index, at)   the rows that the octets of index name from bit `at` on, every other one
  *      LOAD_UNITS(p, n, i)     from p[0 .. n), 0 behind: for every part 16 octets, from i on, then from i + 32 on
- *      ALL16(c), ALL32(c)      c in every unit of 2 or 4 octets
- *      LEFT16, RIGHT16, LEFT32, RIGHT32 (v, k)   units shifted by k bits
- *      WITHIN16(v, c), WITHIN32(v, c)  all ones in the units that are no higher than c; 32: without the top bit
- *      EQUAL8, EQUAL16, EQUAL32   all ones in equal units
+ *      ALL16(c)                c in every unit of 2 octets
+ *      LEFT16, RIGHT16, RIGHT32 (v, k)   units shifted by k bits
+ *      WITHIN16(v, c)          all ones in the units that are no higher than c
+ *      EQUAL8, EQUAL16         all ones in equal units
  *      ZIP_LOW8, ZIP_HIGH8, ZIP_LOW16, ZIP_HIGH16 (a, b)   a0 b0 a1 b1 .. of the first, or second, halves of parts
  *      NARROW16(a, b)          the low octets of units of 2 octets, which are below 0x80
- *      NARROW32(a, b)          the low halves of units of 4 octets, which are between -0x8000 and 0x7FFF
+ *      NARROW32(a, b)          the low halves of units of 4 octets, which are no higher than 0x7FFF
+ *      LOW_WORDS(a, b)         the low halves of any units of 4 octets
  *      STORE_ASCII(p, v)       SIZE octets, in order, of a vector that NARROW16 made of two in order
  *      STORE_WIDE16(p, v), STORE_WIDE32(p, v)   every octet as a unit
  *      CONTINUATIONS(v)        all ones in the octets 80..BF
@@ -123,13 +124,22 @@ KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
     return (size_t)(dst - start);
 }
 
-/* Characters below U+10000. */
-INLINE uint8_t *NAME(put_words)(V c, uint8_t *dst, const uint8_t *end, int checked) {
-    V one = WITHIN16(c, 0x7F), two = WITHIN16(c, 0x7FF);
-    V outer = OR(OR(AND(c, ALL16(0x7F)), LEFT16(RIGHT16(c, 12), 8)), ALL16(0xE000));
-    V inner = OR(OR(AND(RIGHT16(c, 6), ALL16(0x3F)), AND(LEFT16(c, 8), ALL16(0x3F00))),
+/* Characters given as two words: the low 16 bits, and those above, if any_above. */
+INLINE uint8_t *NAME(put_words)(V low, V above, int any_above, uint8_t *dst, const uint8_t *end, int checked) {
+    V all = any_above ? OR(low, LEFT16(above, 11)) : low; /* 0x800 or more, if there is anything above */
+    V one = WITHIN16(all, 0x7F), two = WITHIN16(all, 0x7FF), not_three = one;
+    V inner = OR(OR(AND(RIGHT16(low, 6), ALL16(0x3F)), AND(LEFT16(low, 8), ALL16(0x3F00))),
                  OR(ALL16(0x8080), AND(two, ALL16(0x40))));
-    uint32_t lengths = MASK(OR(AND(one, ALL16(0x00FF)), AND(two, ALL16(0xFF00))));
+    V outer = OR(AND(low, ALL16(0x7F)), ALL16(0xE000));
+    uint32_t lengths;
+    if (any_above) {
+        V four = ANDNOT(EQUAL16(above, ZERO), ALL(0xFF));
+        outer = OR(ANDNOT(four, outer), AND(four, ALL16(0x80F0)));
+        outer = OR(outer, OR(RIGHT16(above, 2), LEFT16(AND(above, ALL16(3)), 12)));
+        not_three = OR(one, four);
+    }
+    outer = OR(outer, LEFT16(RIGHT16(low, 12), 8));
+    lengths = MASK(OR(AND(not_three, ALL16(0x00FF)), AND(two, ALL16(0xFF00))));
     return NAME(pick)(ZIP_LOW16(outer, inner), ZIP_HIGH16(outer, inner), lengths, utf8_groups, utf8_sizes, dst, end,
                       checked);
 }
@@ -147,68 +157,35 @@ KERNEL size_t NAME(put16)(const uint8_t *src, size_t n, uint8_t *dst) {
             dst += SIZE;
         } else {
             if (MASK(OR(NAME(surrogates16)(a), NAME(surrogates16)(b)))) return UC_SURROGATE;
-            dst = NAME(put_words)(a, dst, end, 0);
-            dst = NAME(put_words)(b, dst, end, 0);
+            dst = NAME(put_words)(a, ZERO, 0, dst, end, 0);
+            dst = NAME(put_words)(b, ZERO, 0, dst, end, 0);
         }
     }
     for (; i < n; i += SIZE / 2) {
         size_t q = n - i < SIZE / 2 ? n - i : SIZE / 2;
         V c = NAME(octets_at)(src, 2 * n, 2 * i);
         if (MASK(NAME(surrogates16)(c))) return UC_SURROGATE;
-        dst = NAME(put_words)(c, dst, end, 1) - (SIZE / 2 - q);
+        if (n - i >= SIZE / 2 + 2)
+            dst = NAME(put_words)(c, ZERO, 0, dst, end, 0);
+        else
+            dst = NAME(put_words)(c, ZERO, 0, dst, end, 1) - (SIZE / 2 - q);
     }
     return (size_t)(dst - start);
 }
 
-/* The sequences of characters, in parts of 4 octets, and their lengths as 16 bits. */
-INLINE V NAME(sequences)(V c, V *lengths) {
-    V one = WITHIN32(c, 0x7F), two = WITHIN32(c, 0x7FF), three = WITHIN32(c, 0xFFFF);
-    V bits = OR(OR(AND(LEFT32(c, 24), ALL32(0x3F000000)), AND(LEFT32(c, 10), ALL32(0x003F0000))),
-                OR(AND(RIGHT32(c, 4), ALL32(0x00003F00)), RIGHT32(c, 18)));
-    V tags = OR(OR(ALL32(0x80808000), AND(two, ALL32(0x00400000))),
-                OR(AND(three, ALL32(0x00006000)), ANDNOT(one, ALL32(0x000000F0))));
-    *lengths = OR(AND(OR(one, ANDNOT(three, ALL(0xFF))), ALL32(0x000000FF)), AND(two, ALL32(0xFFFFFF00)));
-    return OR(OR(bits, tags), AND(one, c));
-}
-
-INLINE uint8_t *NAME(put_longs)(V a, V b, uint8_t *dst, const uint8_t *end, int checked) {
-    V lengths_of_a, lengths_of_b;
-    a = NAME(sequences)(a, &lengths_of_a), b = NAME(sequences)(b, &lengths_of_b);
-    return NAME(pick)(a, b, MASK(NARROW32(lengths_of_a, lengths_of_b)), utf8_groups, utf8_sizes, dst, end, checked);
-}
-
-INLINE V NAME(surrogates32)(V c) { return EQUAL32(AND(c, ALL32(0xFFFFF800)), ALL32(0x0000D800)); }
-
 KERNEL size_t NAME(put32)(const uint8_t *src, size_t n, uint8_t *dst) {
     uint8_t *start = dst, *end = dst + 4 * n;
-    size_t i = 0;
-    for (; i < n; i += SIZE) {
-        V v[4], surrogates = ZERO, all = ZERO;
-        int whole = n - i >= SIZE;
-        for (int k = 0; k < 4; k++) {
-            /* Two vectors are neighbours, then the other two. */
-            size_t at = 4 * i + (size_t)(k & 1) * 16 + (size_t)(k >> 1) * 2 * SIZE;
-            v[k] = whole ? LOAD_UNITS(src, at + 4 * SIZE, at) : LOAD_UNITS(src, 4 * n, at);
-            surrogates = OR(surrogates, NAME(surrogates32)(v[k]));
-            all = OR(all, v[k]);
-        }
-        if (MASK(surrogates)) return UC_SURROGATE;
-        if (!whole) {
-            dst = NAME(put_longs)(v[0], v[1], dst, end, 1);
-            if (n - i > SIZE / 2) dst = NAME(put_longs)(v[2], v[3], dst, end, 1) - (SIZE - (n - i));
-            else
-                dst -= SIZE / 2 - (n - i);
-        } else if (MASK(WITHIN32(all, 0x7F)) == EVERY_BIT) {
-            for (int k = 0; k < 2; k++) {
-                V octets = NARROW16(NARROW32(v[2 * k], v[2 * k + 1]), ZERO);
-                for (int part = 0; part < SIZE / 16; part++)
-                    STORE_8(dst + 8 * part, PART(octets, part));
-                dst += SIZE / 2;
-            }
-        } else {
-            dst = NAME(put_longs)(v[0], v[1], dst, end, 0);
-            dst = NAME(put_longs)(v[2], v[3], dst, end, 0);
-        }
+    for (size_t i = 0; i < n; i += SIZE / 2) {
+        size_t at = 4 * i, q = n - i < SIZE / 2 ? n - i : SIZE / 2;
+        int whole = q == SIZE / 2;
+        V a = whole ? LOAD_UNITS(src, at + 2 * SIZE, at) : LOAD_UNITS(src, 4 * n, at);
+        V b = whole ? LOAD_UNITS(src, at + 2 * SIZE, at + 16) : LOAD_UNITS(src, 4 * n, at + 16);
+        V low = LOW_WORDS(a, b), above = NARROW32(RIGHT32(a, 16), RIGHT32(b, 16));
+        if (MASK(AND(NAME(surrogates16)(low), EQUAL16(above, ZERO)))) return UC_SURROGATE;
+        if (whole)
+            dst = NAME(put_words)(low, above, 1, dst, end, 0);
+        else
+            dst = NAME(put_words)(low, above, 1, dst, end, 1) - (SIZE / 2 - q);
     }
     return (size_t)(dst - start);
 }
@@ -261,14 +238,20 @@ KERNEL void NAME(get8)(const uint8_t *src, size_t n, uint8_t *dst, size_t charac
 
 /* What the loops of get16 and get32 know of the octets at hand; `ends` has a bit for the last octet of a character. */
 typedef struct NAME(block) {
-    V v, continuations;
+    V v, bits, continuations; /* bits: without the tags */
     uint32_t continuing, ends;
 } NAME(block);
 
 INLINE NAME(block) NAME(block_of)(V v) {
-    NAME(block) b = {v, CONTINUATIONS(v), 0, 0};
+    NAME(block) b = {v, AND(v, OR(ALL(0x0F), ANDNOT(FROM(v, 0xE0), ALL(0x30)))), CONTINUATIONS(v), 0, 0};
     b.continuing = MASK(b.continuations);
     return b;
+}
+
+INLINE int NAME(count)(uint32_t mask) {
+    int count = 0;
+    for (int k = 0; k < SIZE / 8; k++) count += utf8_counts[mask >> 8 * k & 255];
+    return count;
 }
 
 INLINE void NAME(find_ends)(NAME(block) *b, const NAME(block) *next) {
@@ -287,12 +270,10 @@ INLINE uint8_t *NAME(get_words)(const NAME(block) *b, const NAME(block) *last, u
 
 INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, uint8_t *dst, const uint8_t *end,
                                 int checked) {
-    V bits = AND(b->v, OR(ALL(0x0F), ANDNOT(FROM(b->v, 0xE0), ALL(0x30))));
-    V last_bits = AND(last->v, OR(ALL(0x0F), ANDNOT(FROM(last->v, 0xE0), ALL(0x30))));
     V two = AND(b->continuations, BEFORE(b->continuations, last->continuations, 1));
     V three = AND(two, BEFORE(b->continuations, last->continuations, 2));
-    V at_1 = AND(BEFORE(bits, last_bits, 1), b->continuations), at_2 = AND(BEFORE(bits, last_bits, 2), two);
-    V at_3 = AND(BEFORE(bits, last_bits, 3), three);
+    V at_1 = AND(BEFORE(b->bits, last->bits, 1), b->continuations), at_2 = AND(BEFORE(b->bits, last->bits, 2), two);
+    V at_3 = AND(BEFORE(b->bits, last->bits, 3), three);
     V low = OR(AND(b->v, ALL(0x7F)), AND(LEFT16(at_1, 6), ALL(0xC0)));
     V middle = OR(AND(RIGHT16(at_1, 2), ALL(0x0F)), AND(LEFT16(at_2, 4), ALL(0xF0)));
     V high = OR(AND(RIGHT16(at_2, 4), ALL(0x03)), LEFT16(AND(at_3, ALL(0x07)), 2));
@@ -331,7 +312,10 @@ INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, u
             next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));                                             \
             NAME(find_ends)(&block, &next);                                                                       \
             if (n - i < SIZE) block.ends &= EVERY_BIT >> (SIZE - (n - i));                                        \
-            dst = NAME(get_block)(&block, &last, dst, end, 1);                                                    \
+            if (end - dst >= width * NAME(count)(block.ends) + 16)                        \
+                dst = NAME(get_block)(&block, &last, dst, end, 0);                                                \
+            else                                                                                                  \
+                dst = NAME(get_block)(&block, &last, dst, end, 1);                                                \
             last = block, block = next;                                                                           \
         }                                                                                                         \
     }
@@ -374,7 +358,6 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef ZERO
 #undef ALL
 #undef ALL16
-#undef ALL32
 #undef AND
 #undef OR
 #undef ANDNOT
@@ -385,13 +368,10 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef BEFORE
 #undef LEFT16
 #undef RIGHT16
-#undef LEFT32
 #undef RIGHT32
 #undef WITHIN16
-#undef WITHIN32
 #undef EQUAL8
 #undef EQUAL16
-#undef EQUAL32
 #undef FROM
 #undef ZIP_LOW8
 #undef ZIP_HIGH8
@@ -399,5 +379,6 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef ZIP_HIGH16
 #undef NARROW16
 #undef NARROW32
+#undef LOW_WORDS
 #undef CONTINUATIONS
 #undef MASK
