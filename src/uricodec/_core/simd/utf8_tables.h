@@ -50,4 +50,18 @@ static void utf8_prepare(void) {
     }
 }
 
+/* memcpy of a few octets: two copies that overlap, or 16 octets each. */
+static inline void utf8_copy(uint8_t *dst, const uint8_t *src, size_t n) {
+    if (n >= 16) {
+        for (size_t i = 0; i < n - 16; i += 16) memcpy(dst + i, src + i, 16);
+        memcpy(dst + n - 16, src + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(dst, src, 8), memcpy(dst + n - 8, src + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(dst, src, 4), memcpy(dst + n - 4, src + n - 4, 4);
+    } else if (n) {
+        dst[0] = src[0], dst[n / 2] = src[n / 2], dst[n - 1] = src[n - 1];
+    }
+}
+
 #endif

@@ -48,7 +48,7 @@ AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
 }
 
 /* 16 octets from i on, and from i + 32 on, of n; then zeros. */
-AVX2_INLINE __m256i avx2_units(const uint8_t *src, size_t n, size_t i) {
+AVX2_INLINE __m256i avx2_load_units(const uint8_t *src, size_t n, size_t i) {
     size_t left = n > i ? n - i : 0;
     __m256i high = _mm256_setzero_si256();
     if (left >= 48) return avx2_two(src + i, src + i + 32);
@@ -79,10 +79,9 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define NAME(x) avx2_##x
 #define LOAD load32
 #define LOAD_PART load_part
-#define LOAD_16(p) _mm_loadu_si128((const __m128i *)(p))
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) avx2_two(rows[(index) >> (at) & 255], rows[(index) >> ((at) + 16) & 255])
-#define LOAD_UNITS avx2_units
+#define LOAD_UNITS avx2_load_units
 #define STORE store32
 #define STORE_16(p, x) _mm_storeu_si128((__m128i *)(p), x)
 #define STORE_8(p, x) _mm_storel_epi64((__m128i *)(p), x)

@@ -93,7 +93,6 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define NAME(x) ssse3_##x
 #define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
 #define LOAD_PART ssse3_utf8_part
-#define LOAD_16 LOAD
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
 #define LOAD_UNITS(p, n, i) ssse3_octets_at(p, n, i)
