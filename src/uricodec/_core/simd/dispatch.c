@@ -7,7 +7,6 @@ enum { UC_CPU_AVX2 = 1, UC_CPU_AVX512 = 2, UC_CPU_SSSE3 = 4, UC_CPU_NEON = 8 };
 #if UC_X86
 #include "isa/avx2.h"
 
-#include "isa/ssse3_utf8.h"
 static const uc_kernels uc_ssse3 = {
     .scan_utf8 = ssse3_scan_utf8,
     .to_utf8 = ssse3_to_utf8,

@@ -368,7 +368,7 @@ static const uc_kernels uc_avx2 = {
     .encode = avx2_encode,
     .decode = avx2_decode,
     .scan_utf8 = avx2_scan_utf8,
-    .to_utf8 = avx2_to_utf8,
+    .to_utf8 = avx2_to_utf8_of_any_length,
     .from_utf8 = avx2_from_utf8,
 };
 

@@ -1,19 +1,19 @@
-/* UTF-8 on AVX2, a part of avx2.h. */
+/* UTF-8 on AVX2: the vocabulary of the templates utf8_scan.h and utf8_code.h. Part of avx2.h, whose helpers it uses. */
 #ifndef UC_AVX2_UTF8_H
 #define UC_AVX2_UTF8_H
 
 #include "../utf8_tables.h"
+#include "ssse3_utf8.h"
 
 /* --- scan_utf8 ------------------------------------------------------------------------------------------------------ */
 
 AVX2_INLINE uint8_t avx2_highest(__m256i v) {
     __m128i m = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    m = _mm_xor_si128(_mm_max_epu8(m, _mm_srli_epi16(m, 8)), _mm_set1_epi8(-1)); 
-    m = _mm_minpos_epu16(_mm_and_si128(m, _mm_set1_epi16(0xff)));
-    return (uint8_t)~_mm_cvtsi128_si32(m);
+    /* The least of the complements, a word each. */
+    m = _mm_andnot_si128(_mm_max_epu8(m, _mm_srli_epi16(m, 8)), _mm_set1_epi16(0xff));
+    return (uint8_t)~_mm_cvtsi128_si32(_mm_minpos_epu16(m));
 }
 
-/* How scan_utf8 of utf8_scan.h looks here. */
 #define V __m256i
 #define SIZE 32
 #define STEP 2
@@ -119,5 +119,10 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define CONTINUATIONS(v) _mm256_cmpgt_epi8(ALL(0xC0), v)
 #define MASK mask_of
 #include "../utf8_code.h"
+
+/* A vector is filled so rarely by a few units that half as long ones are faster. */
+static size_t avx2_to_utf8_of_any_length(const void *src, size_t n, int width, uint8_t *dst) {
+    return n < 32 && width > 1 ? ssse3_to_utf8(src, n, width, dst) : avx2_to_utf8(src, n, width, dst);
+}
 
 #endif

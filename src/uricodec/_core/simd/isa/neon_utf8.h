@@ -1,4 +1,4 @@
-/* UTF-8 on NEON (AArch64): 16 octets a step. */
+/* UTF-8 on NEON (AArch64): the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_NEON_UTF8_H
 #define UC_NEON_UTF8_H
 

@@ -1,4 +1,4 @@
-/* UTF-8 on SSSE3: 16 octets a step. */
+/* UTF-8 on SSSE3: the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_SSSE3_UTF8_H
 #define UC_SSSE3_UTF8_H
 
