@@ -10,14 +10,14 @@
 #define UC_X86_64 1
 #endif
 
-#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__BYTE_ORDER__) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-#define UC_NEON 1
-#endif
-
 #if defined(_MSC_VER) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define UC_LITTLE_ENDIAN 1
 #else
 #define UC_LITTLE_ENDIAN 0
+#endif
+
+#if UC_LITTLE_ENDIAN && (defined(__aarch64__) || defined(_M_ARM64))
+#define UC_NEON 1
 #endif
 
 /* uc_lowest_bit: the number of the lowest bit of a word that is not 0. */

@@ -2,9 +2,9 @@
  * vocabulary, which a tier defines before it includes this file, and which is undefined again at the end of it.
  *
  * To UTF-8. Every code unit is spread over a part of 4 octets that holds whatever it can become: the last six bits with
- * the tag of a continuation in the fourth octet, the six before in the third, and so on; each with the tag of a lead where
- * the lengths say that it is one, and ASCII as it is in the first. The lengths of four units, two bits each, choose the
- * shuffle that picks the right octets of each part. Below U+0100 a pair of octets for each of eight units does.
+ * the tag of a continuation in the fourth octet, the six before in the third, and so on; each with the tag of a lead
+ * where the lengths say that it is one, and ASCII as it is in the first. The lengths of four units, two bits each,
+ * choose the shuffle that picks the right octets of each part. Below U+0100 a pair of octets for each unit does.
  *
  * From UTF-8. Seen from the last octet of a character, its bits are always at the same place: six (or seven, of ASCII)
  * in the octet itself, the next six in the octet before if this one is a continuation, and so on. So a code unit is put
@@ -39,6 +39,7 @@
  *      FROM(v, c)              all ones in the octets from c on
  *      ADD8(a, b)
  *      MASK(v)                 the top bits of the octets, the first one lowest
+ *      COUNT(bits)             how many of SIZE bits are set
  */
 
 #define EVERY_BIT (0xFFFFFFFFu >> (32 - SIZE)) /* of a MASK */
@@ -69,18 +70,11 @@ INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
     return left >= SIZE ? LOAD(src + i) : left ? LOAD_PART(src + i, left) : ZERO;
 }
 
-/* How many bits are set. */
-INLINE size_t NAME(count)(uint32_t mask) {
-    size_t count = 0;
-    for (int k = 0; k < SIZE / 8; k++) count += utf8_counts[mask >> 8 * k & 255];
-    return count;
-}
-
-/* --- to_utf8 ------------------------------------------------------------------------------------------------------------
+/* --- to_utf8 --------------------------------------------------------------------------------------------------------
  *
  * There is room for the longest sequence of every unit, so the groups of a whole vector are stored as they are: 8 units
- * have room for 16 octets, and 4 units for 12 or 16. Where units are left over, the first vector counts for as many of its
- * units only, and the last one ends where the units do. Fewer units than a vector has go through a buffer.
+ * have room for 16 octets, and 4 units for 12 or 16. Where units are left over, the first vector counts for as many of
+ * its units only, and the last one ends where the units do. Fewer units than a vector has go through a buffer.
  */
 
 /* Writes a vector below U+0100; returns the end of its first q sequences. */
@@ -93,7 +87,7 @@ INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
         pairs[k] = OR(AND(ascii, c), ANDNOT(ascii, tagged));
     }
     end = NAME(pick)(pairs[0], pairs[1], wide, utf8_pairs, utf8_pair_sizes, dst, 16);
-    return q == SIZE ? end : dst + q + NAME(count)(wide & (EVERY_BIT >> (SIZE - q)));
+    return q == SIZE ? end : dst + q + COUNT(wide & (EVERY_BIT >> (SIZE - q)));
 }
 
 KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
@@ -156,6 +150,7 @@ INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t 
     V outer = OR(AND(low, ALL16(0x7F)), ALL16(0xE000));
     uint32_t lengths;
     uint8_t *end;
+    size_t size = 0;
     if (width == 4) {
         V four = ANDNOT(EQUAL16(above, ZERO), ALL(0xFF));
         outer = OR(ANDNOT(four, outer), AND(four, ALL16(0x80F0)));
@@ -168,9 +163,8 @@ INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t 
                      width == 4 ? 16 : 12);
     if (q == SIZE / 2) return end;
     lengths &= EVERY_BIT >> (SIZE - 2 * q);
-    dst -= 3 * (SIZE / 2 - q); /* what the units count that are masked out */
-    for (int k = 0; k < SIZE / 8; k++) dst += utf8_sizes[lengths >> 8 * k & 255];
-    return dst;
+    for (int k = 0; k < SIZE / 8; k++) size += utf8_sizes[lengths >> 8 * k & 255];
+    return dst + size - 3 * (SIZE / 2 - q); /* which is what those masked out count */
 }
 
 INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
@@ -193,7 +187,8 @@ INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
         i += SIZE / 2;
     }
     for (; i < n; i += SIZE) {
-        NAME(units) a = NAME(units_at)(src, i + SIZE, i, width), b = NAME(units_at)(src, i + SIZE, i + SIZE / 2, width);
+        NAME(units) a = NAME(units_at)(src, i + SIZE, i, width);
+        NAME(units) b = NAME(units_at)(src, i + SIZE, i + SIZE / 2, width);
         V all = OR(NAME(capped)(a, width), NAME(capped)(b, width));
         if (MASK(WITHIN16(all, 0x7F)) == EVERY_BIT) {
             STORE_ASCII(dst, NARROW16(a.low, b.low));
@@ -216,7 +211,7 @@ KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) 
                         : NAME(put32)((const uint8_t *)src, n, dst);
 }
 
-/* --- from_utf8 ----------------------------------------------------------------------------------------------------------
+/* --- from_utf8 ------------------------------------------------------------------------------------------------------
  *
  * The last units, which have no room for the wide stores, go through a buffer.
  */
@@ -261,7 +256,8 @@ INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, u
     V two = AND(b->continuations, BEFORE(b->continuations, last->continuations, 1));
     V three = AND(two, BEFORE(b->continuations, last->continuations, 2));
     V at_1 = AND(BEFORE(b->untagged, last->untagged, 1), b->continuations);
-    V at_2 = AND(BEFORE(b->untagged, last->untagged, 2), two), at_3 = AND(BEFORE(b->untagged, last->untagged, 3), three);
+    V at_2 = AND(BEFORE(b->untagged, last->untagged, 2), two);
+    V at_3 = AND(BEFORE(b->untagged, last->untagged, 3), three);
     V low = OR(AND(b->v, ALL(0x7F)), AND(LEFT16(at_1, 6), ALL(0xC0)));
     V middle = OR(AND(RIGHT16(at_1, 2), ALL(0x0F)), AND(LEFT16(at_2, 4), ALL(0xF0)));
     V high = OR(AND(RIGHT16(at_2, 4), ALL(0x03)), LEFT16(AND(at_3, ALL(0x07)), 2));
@@ -303,7 +299,7 @@ INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, siz
         next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));
         ends = NAME(ends)(&b, &next);
         if (n - i < SIZE) ends &= EVERY_BIT >> (SIZE - (n - i));
-        size = (uint32_t)NAME(count)(ends) * (uint32_t)width;
+        size = (uint32_t)COUNT(ends) * (uint32_t)width;
         if (!rest && (size_t)(end - dst) < size + 16) rest = dst, dst = room;
         dst = NAME(get_block)(&b, &last, ends, width, dst);
     }
@@ -379,3 +375,4 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef LOW_WORDS
 #undef CONTINUATIONS
 #undef MASK
+#undef COUNT

@@ -18,6 +18,7 @@ static uint8_t utf8_counts[256];     /* how many bits are set */
 static uint8_t utf8_pair_sizes[256], utf8_word_sizes[256];
 
 static void utf8_prepare(void) {
+    if (utf8_sizes[0]) return; /* several tiers use the same tables */
     memset(utf8_groups, 0x80, sizeof utf8_groups);
     memset(utf8_pairs, 0x80, sizeof utf8_pairs);
     memset(utf8_octets, 0x80, sizeof utf8_octets);

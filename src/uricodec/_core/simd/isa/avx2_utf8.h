@@ -5,7 +5,7 @@
 #include "../utf8_tables.h"
 #include "ssse3_utf8.h"
 
-/* --- scan_utf8 ------------------------------------------------------------------------------------------------------ */
+/* --- scan_utf8 ---------------------------------------------------------------------------------------------------- */
 
 AVX2_INLINE uint8_t avx2_highest(__m256i v) {
     __m128i m = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -40,7 +40,7 @@ AVX2_INLINE uint8_t avx2_highest(__m256i v) {
 #define HIGHEST avx2_highest
 #include "../utf8_scan.h"
 
-/* --- to_utf8, from_utf8 --------------------------------------------------------------------------------------------- */
+/* --- to_utf8, from_utf8 ------------------------------------------------------------------------------------------- */
 
 AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
     __m128i low = _mm_loadu_si128((const __m128i *)first), high = _mm_loadu_si128((const __m128i *)second);
@@ -118,6 +118,7 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define LOW_WORDS(a, b) _mm256_packus_epi32(avx2_low_words(a), avx2_low_words(b))
 #define CONTINUATIONS(v) _mm256_cmpgt_epi8(ALL(0xC0), v)
 #define MASK mask_of
+#define COUNT bits
 #include "../utf8_code.h"
 
 /* A vector is filled so rarely by a few units that half as long ones are faster. */

@@ -43,13 +43,7 @@ UC_INLINE uint32_t neon_mask(uint8x16_t v) {
 #define U32 vreinterpretq_u32_u8
 #define FROM32 vreinterpretq_u8_u32
 
-UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m,
-                               int n, int o, int p) {
-    const uint8_t rows[16] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d, (uint8_t)e, (uint8_t)f,
-                              (uint8_t)g, (uint8_t)h, (uint8_t)i, (uint8_t)j, (uint8_t)k, (uint8_t)l,
-                              (uint8_t)m, (uint8_t)n, (uint8_t)o, (uint8_t)p};
-    return vld1q_u8(rows);
-}
+UC_INLINE uint8x16_t neon_row_of(const int8_t row[16]) { return vreinterpretq_u8_s8(vld1q_s8(row)); }
 
 #define V uint8x16_t
 #define SIZE 16
@@ -61,7 +55,7 @@ UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, 
 #define LOAD_PART neon_utf8_part
 #define ZERO vdupq_n_u8(0)
 #define ALL(c) vdupq_n_u8((uint8_t)(c))
-#define ROWS neon_rows
+#define ROWS(...) neon_row_of((const int8_t[16]){__VA_ARGS__})
 #define AND vandq_u8
 #define OR vorrq_u8
 #define XOR veorq_u8
@@ -138,6 +132,7 @@ UC_INLINE void neon_store_wide32(uint8_t *dst, uint8x16_t v) {
 #define LOW_WORDS NARROW32
 #define CONTINUATIONS(v) vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(-64))
 #define MASK neon_mask
+#define COUNT(mask) ((size_t)utf8_counts[(mask) & 255] + utf8_counts[(mask) >> 8])
 #include "../utf8_code.h"
 
 #undef U8

@@ -132,6 +132,7 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define LOW_WORDS(a, b) _mm_packs_epi32(ssse3_extended(a), ssse3_extended(b))
 #define CONTINUATIONS(v) _mm_cmplt_epi8(v, ALL(0xC0))
 #define MASK(v) (uint32_t)_mm_movemask_epi8(v)
+#define COUNT(mask) ((size_t)utf8_counts[(mask) & 255] + utf8_counts[(mask) >> 8])
 #include "../utf8_code.h"
 
 #undef SSSE3
