@@ -5,6 +5,10 @@ from libc.string cimport memcpy
 from uricodec._core._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels, uc_utf8
 
 
+cdef extern from "simd/target.h" nogil:
+    const bint UC_LITTLE_ENDIAN
+
+
 # --- checking -----------------------------------------------------------------------------------------------------------
 
 # A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
@@ -35,20 +39,43 @@ for octet in range(256):
         successors[octet] |= <uint64_t>successor(state, octet) << state
 
 
-cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
-    cdef size_t i, whole = 0, characters = 0
-    cdef uint64_t state = DONE
-    cdef uint8_t highest = 0, pending = 0
-    for i in range(n):
-        state = successors[src[i]] >> state & 63
-        if src[i] > pending:
-            pending = src[i]
-        if state == DONE:
-            whole = i + 1
-            characters += 1
-            highest = pending
-        elif state == WRONG:
+cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:
+    """Where the sequence begins that ends too early before src[i]; i if none does."""
+    cdef size_t k
+    for k in range(1, 4):
+        if k > i or src[i - k] < 0x80:
             break
+        if src[i - k] >= 0xC0:
+            return i - k if <size_t>sequence_length(src[i - k]) > k else i
+    return i
+
+
+cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
+    cdef size_t i = 0, k, whole, characters = 0
+    cdef uint64_t first, second, before, state = DONE
+    cdef uint8_t highest = 0
+    while n - i >= 16:
+        memcpy(&first, src + i, 8)
+        memcpy(&second, src + i + 8, 8)
+        if state != DONE or (first | second) & <uint64_t>0x8080808080808080:
+            before = state
+            for k in range(16):
+                state = successors[src[i + k]] >> state & 63
+            if state == WRONG:      # somewhere: once more, with a look at every octet
+                state = before
+                break
+        i += 16
+    while i < n:
+        state = successors[src[i]] >> state & 63
+        if state == WRONG:
+            break
+        i += 1
+    whole = i if state == DONE else interrupted(src, i)
+    # A loop for each of these: compilers make them vectors of octets.
+    for i in range(whole):
+        characters += (src[i] & 0xC0) != 0x80
+    for i in range(whole):
+        highest = src[i] if src[i] > highest else highest
     found.characters = characters
     found.highest = highest
     return whole
@@ -56,25 +83,50 @@ cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nog
 
 # --- code units ---------------------------------------------------------------------------------------------------------
 
+cdef inline bint ascii_units(const code_unit *src, size_t n) noexcept nogil:
+    """Whether the next 8 octets of units are there, and ASCII."""
+    cdef uint64_t units, others = 0x8080808080808080
+    if code_unit is uint16_t:
+        others = 0xFF80FF80FF80FF80
+    elif code_unit is uint32_t:
+        others = 0xFFFFFF80FFFFFF80
+    if n < 8 // sizeof(code_unit):
+        return False
+    memcpy(&units, src, 8)
+    return not units & others
+
+
 cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
     cdef uint8_t *start = dst
     cdef uint32_t c
-    cdef size_t i
-    for i in range(n):
+    cdef size_t i = 0, k, ascii
+    while i < n:
         c = src[i]
         if c < 0x80:
+            ascii = 1
             dst[0] = <uint8_t>c
-            dst += 1
-        elif c < 0x800:
+            if ascii_units(src + i, n - i):
+                ascii = 8 // sizeof(code_unit)
+                for k in range(1, 8 // sizeof(code_unit)):
+                    dst[k] = <uint8_t>src[i + k]
+            dst += ascii
+            i += ascii
+            continue
+        i += 1
+        if c < 0x800:
             dst[0] = <uint8_t>(0xC0 | c >> 6)
             dst[1] = <uint8_t>(0x80 | c & 0x3F)
             dst += 2
         elif c < 0x10000:
             if 0xD800 <= c < 0xE000:
                 return UC_SURROGATE
-            dst[0] = <uint8_t>(0xE0 | c >> 12)
-            dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
-            dst[2] = <uint8_t>(0x80 | c & 0x3F)
+            if UC_LITTLE_ENDIAN and i < n:      # one store for three; there is room while units follow
+                c = 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16
+                memcpy(dst, &c, 4)
+            else:
+                dst[0] = <uint8_t>(0xE0 | c >> 12)
+                dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+                dst[2] = <uint8_t>(0x80 | c & 0x3F)
             dst += 3
         else:
             dst[0] = <uint8_t>(0xF0 | c >> 18)
@@ -93,12 +145,19 @@ cdef size_t to_utf8(const void *src, size_t n, int width, uint8_t *dst) noexcept
     return put(<const uint32_t *>src, n, dst)
 
 
-cdef void get(const uint8_t *src, code_unit *dst, size_t characters) noexcept nogil:
-    cdef size_t i
+cdef void get(const uint8_t *src, size_t n, code_unit *dst) noexcept nogil:
+    cdef const uint8_t *end = src + n
     cdef uint32_t c
-    for i in range(characters):
+    cdef size_t k
+    while src < end:
         c = src[0]
         if c < 0x80:
+            if ascii_units(src, end - src):
+                for k in range(8):
+                    dst[k] = src[k]
+                src += 8
+                dst += 8
+                continue
             src += 1
         elif c < 0xE0:
             c = (c & 0x1F) << 6 | src[1] & 0x3F
@@ -109,16 +168,17 @@ cdef void get(const uint8_t *src, code_unit *dst, size_t characters) noexcept no
         else:
             c = (c & 0x07) << 18 | (src[1] & 0x3F) << 12 | (src[2] & 0x3F) << 6 | src[3] & 0x3F
             src += 4
-        dst[i] = <code_unit>c
+        dst[0] = <code_unit>c
+        dst += 1
 
 
 cdef void from_utf8(const uint8_t *src, size_t n, int width, void *dst, size_t characters) noexcept nogil:
     if width == 1:
-        get(src, <uint8_t *>dst, characters)
+        get(src, n, <uint8_t *>dst)
     elif width == 2:
-        get(src, <uint16_t *>dst, characters)
+        get(src, n, <uint16_t *>dst)
     else:
-        get(src, <uint32_t *>dst, characters)
+        get(src, n, <uint32_t *>dst)
 
 
 cdef uc_kernels portable

@@ -2,16 +2,16 @@
  * vocabulary, which a tier defines before it includes this file, and which is undefined again at the end of it.
  *
  * To UTF-8. Every code unit is spread over a part of 4 octets that holds whatever it can become: the last six bits with
- * the tag of a continuation in the fourth octet, the six before in the third, and so on; each with the tag of a lead where
- * the lengths say that it is one, and ASCII as it is in the first. The lengths of four units, two bits each, choose the
- * shuffle that picks the right octets of each part. Below U+0100 a pair of octets for each of eight units does.
+ * the tag of a continuation in the fourth octet, the six before in the third, and so on; each with the tag of a lead
+ * where the lengths say that it is one, and ASCII as it is in the first. The lengths of four units, two bits each,
+ * choose the shuffle that picks the right octets of each part. Below U+0100 a pair of octets for each unit does.
  *
  * From UTF-8. Seen from the last octet of a character, its bits are always at the same place: six (or seven, of ASCII)
  * in the octet itself, the next six in the octet before if this one is a continuation, and so on. So a code unit is put
  * together at every octet, as if it were the last one of a character, and a shuffle keeps those units where that is so.
  *
  * Where the next group goes depends on the lengths before it, but nothing else does, and nothing branches on them. Wide
- * stores run into the place of the next group, which then overwrites it; the last ones are cut off in the register.
+ * stores run into the place of the next group, which then overwrites it.
  *
  * Operations that work within parts of 16 octets are all that is needed, in vectors of any number of parts: where two
  * vectors a and b hold neighbours, it is the first part of a, the first of b, the second of a, and so on.
@@ -20,198 +20,190 @@
  *      KERNEL, INLINE, NAME    as in utf8_scan.h, and so are
  *      LOAD, LOAD_PART, ZERO, ALL, AND, OR, SUBTRACT, LOOK_UP, BEFORE
  *      PART(v, k)              its k-th part
- *      LOAD_16, LOOK_UP_16     LOAD and LOOK_UP of a part
+ *      LOOK_UP_16              LOOK_UP of a part
  *      STORE_16(p, x), STORE_8(p, x), LOW32(x)   a part, its first 8 octets; the first 4 as a word in order of memory
  *      LOAD_8(p), LAST_8(x)    8 octets, and then any; the last 8 octets first, then any
  *      LOAD_ROWS(rows, index, at)   the rows that the octets of index name from bit `at` on, every other one
  *      LOAD_UNITS(p, n, i)     from p[0 .. n), 0 behind: for every part 16 octets, from i on, then from i + 32 on
- *      ALL16(c), ALL32(c)      c in every unit of 2 or 4 octets
- *      LEFT16, RIGHT16, LEFT32, RIGHT32 (v, k)   units shifted by k bits
- *      WITHIN16(v, c), WITHIN32(v, c)  all ones in the units that are no higher than c; 32: without the top bit
- *      EQUAL8, EQUAL16, EQUAL32   all ones in equal units
+ *      ALL16(c)                c in every unit of 2 octets
+ *      LEFT16, RIGHT16, RIGHT32 (v, k)   units shifted by k bits
+ *      WITHIN16(v, c)          all ones in the units that are no higher than c
+ *      EQUAL8, EQUAL16         all ones in equal units
  *      ZIP_LOW8, ZIP_HIGH8, ZIP_LOW16, ZIP_HIGH16 (a, b)   a0 b0 a1 b1 .. of the first, or second, halves of parts
  *      NARROW16(a, b)          the low octets of units of 2 octets, which are below 0x80
- *      NARROW32(a, b)          the low halves of units of 4 octets, which are between -0x8000 and 0x7FFF
+ *      NARROW32(a, b)          the low halves of units of 4 octets, which are no higher than 0x7FFF
+ *      LOW_WORDS(a, b)         the low halves of any units of 4 octets
  *      STORE_ASCII(p, v)       SIZE octets, in order, of a vector that NARROW16 made of two in order
  *      STORE_WIDE16(p, v), STORE_WIDE32(p, v)   every octet as a unit
  *      CONTINUATIONS(v)        all ones in the octets 80..BF
  *      FROM(v, c)              all ones in the octets from c on
  *      ADD8(a, b)
  *      MASK(v)                 the top bits of the octets, the first one lowest
+ *      COUNT(bits)             how many of SIZE bits are set
  */
 
 #define EVERY_BIT (0xFFFFFFFFu >> (32 - SIZE)) /* of a MASK */
 
-/* The first q of the octets of a part, q <= 16. */
-INLINE void NAME(store_part)(uint8_t *dst, P x, size_t q) {
-    static const uint8_t down_by_8[36] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    if (q >= 8) {
-        STORE_8(dst, x);
-        STORE_8(dst + q - 8, LOOK_UP_16(x, LOAD_16(down_by_8 + q)));
-    } else if (q >= 4) {
-        uint32_t first = LOW32(x), last = LOW32(LOOK_UP_16(x, LOAD_16(down_by_8 + q + 4)));
-        memcpy(dst, &first, 4), memcpy(dst + q - 4, &last, 4);
-    } else if (q) {
-        uint8_t few[4];
-        uint32_t first = LOW32(x);
-        memcpy(few, &first, 4);
-        dst[0] = few[0], dst[q / 2] = few[q / 2], dst[q - 1] = few[q - 1];
-    }
-}
-
-/* Stores a part; with `checked`, nothing from `end` on. */
-INLINE void NAME(store)(uint8_t *dst, P x, const uint8_t *end, int checked) {
-    if (!checked || end - dst >= 16)
-        STORE_16(dst, x);
-    else if (end > dst)
-        NAME(store_part)(dst, x, (size_t)(end - dst));
-}
-
-/* Stores of every part the octets that its row picks: each octet of index is the row of a part, and of its size. */
+/* Stores of every part the octets that its row picks: each octet of index is the row of a part, and of its size. Of the
+ * very last part only `tail` octets, 12 or 16, are stored. */
 INLINE uint8_t *NAME(pick)(V a, V b, uint32_t index, uint8_t (*rows)[16], const uint8_t *sizes, uint8_t *dst,
-                           const uint8_t *end, int checked) {
+                           int tail) {
     a = LOOK_UP(a, LOAD_ROWS(rows, index, 0)), b = LOOK_UP(b, LOAD_ROWS(rows, index, 8));
     for (int k = 0; k < SIZE / 16; k++) {
-        NAME(store)(dst, PART(a, k), end, checked);
+        P x = PART(b, k);
+        STORE_16(dst, PART(a, k));
         dst += sizes[index >> 16 * k & 255];
-        NAME(store)(dst, PART(b, k), end, checked);
+        if (k < SIZE / 16 - 1 || tail == 16) {
+            STORE_16(dst, x);
+        } else {
+            uint32_t last = LOW32(LAST_8(x));
+            STORE_8(dst, x);
+            memcpy(dst + 8, &last, 4);
+        }
         dst += sizes[index >> (16 * k + 8) & 255];
     }
     return dst;
 }
 
 INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
-    return i + SIZE <= n ? LOAD(src + i) : i < n ? LOAD_PART(src + i, n - i) : ZERO;
+    size_t left = i < n ? n - i : 0;
+    return left >= SIZE ? LOAD(src + i) : left ? LOAD_PART(src + i, left) : ZERO;
 }
 
-/* --- to_utf8 ---------------------------------------------------------------------------------------------------------- */
+/* --- to_utf8 --------------------------------------------------------------------------------------------------------
+ *
+ * There is room for the longest sequence of every unit, so the groups of a whole vector are stored as they are: 8 units
+ * have room for 16 octets, and 4 units for 12 or 16. Where units are left over, the first vector counts for as many of
+ * its units only, and the last one ends where the units do. Fewer units than a vector has go through a buffer.
+ */
 
-/* Characters below U+0100; `wide` has a bit for each that is not ASCII. */
-INLINE uint8_t *NAME(put_pairs)(V v, uint32_t wide, uint8_t *dst, const uint8_t *end, int checked) {
+/* Writes a vector below U+0100; returns the end of its first q sequences. */
+INLINE uint8_t *NAME(put_octets)(V v, uint32_t wide, size_t q, uint8_t *dst) {
     V pairs[2] = {ZIP_LOW8(v, ZERO), ZIP_HIGH8(v, ZERO)};
+    uint8_t *end;
     for (int k = 0; k < 2; k++) {
         V c = pairs[k], ascii = WITHIN16(c, 0x7F);
         V tagged = OR(OR(RIGHT16(c, 6), AND(LEFT16(c, 8), ALL16(0x3F00))), ALL16(0x80C0));
         pairs[k] = OR(AND(ascii, c), ANDNOT(ascii, tagged));
     }
-    return NAME(pick)(pairs[0], pairs[1], wide, utf8_pairs, utf8_pair_sizes, dst, end, checked);
+    end = NAME(pick)(pairs[0], pairs[1], wide, utf8_pairs, utf8_pair_sizes, dst, 16);
+    return q == SIZE ? end : dst + q + COUNT(wide & (EVERY_BIT >> (SIZE - q)));
 }
 
 KERNEL size_t NAME(put8)(const uint8_t *src, size_t n, uint8_t *dst) {
-    uint8_t *start = dst, *end = dst + 2 * n;
-    size_t i = 0;
-    for (; n - i >= SIZE; i += SIZE) {
+    uint8_t *start = dst;
+    size_t i = n % SIZE;
+    if (i) {
+        uint8_t room[2 * SIZE];
+        V v = NAME(octets_at)(src, n, 0);
+        dst = NAME(put_octets)(v, MASK(v), i, i == n ? room : dst);
+        if (i == n) {
+            utf8_copy(start, room, (size_t)(dst - room));
+            return (size_t)(dst - room);
+        }
+    }
+    for (; i < n; i += SIZE) {
         V v = LOAD(src + i);
         uint32_t wide = MASK(v);
         if (wide) {
-            dst = NAME(put_pairs)(v, wide, dst, end, 0);
+            dst = NAME(put_octets)(v, wide, SIZE, dst);
         } else {
             STORE(dst, v);
             dst += SIZE;
         }
     }
-    if (i < n) {
-        V v = LOAD_PART(src + i, n - i);
-        uint32_t wide = MASK(v);
-        if (wide) {
-            dst = NAME(put_pairs)(v, wide, dst, end, 1) - (SIZE - (n - i));
-        } else {
-            for (int k = 0; k < SIZE / 16; k++) NAME(store)(dst + 16 * k, PART(v, k), dst + (n - i), 1);
-            dst += n - i;
-        }
-    }
     return (size_t)(dst - start);
 }
 
-/* Characters below U+10000. */
-INLINE uint8_t *NAME(put_words)(V c, uint8_t *dst, const uint8_t *end, int checked) {
-    V one = WITHIN16(c, 0x7F), two = WITHIN16(c, 0x7FF);
-    V outer = OR(OR(AND(c, ALL16(0x7F)), LEFT16(RIGHT16(c, 12), 8)), ALL16(0xE000));
-    V inner = OR(OR(AND(RIGHT16(c, 6), ALL16(0x3F)), AND(LEFT16(c, 8), ALL16(0x3F00))),
-                 OR(ALL16(0x8080), AND(two, ALL16(0x40))));
-    uint32_t lengths = MASK(OR(AND(one, ALL16(0x00FF)), AND(two, ALL16(0xFF00))));
-    return NAME(pick)(ZIP_LOW16(outer, inner), ZIP_HIGH16(outer, inner), lengths, utf8_groups, utf8_sizes, dst, end,
-                      checked);
+/* As many units as a vector has words: their low 16 bits, and what is above. */
+typedef struct NAME(units) {
+    V low, above;
+} NAME(units);
+
+INLINE NAME(units) NAME(units_at)(const uint8_t *src, size_t n, size_t i, int width) {
+    NAME(units) units = {ZERO, ZERO};
+    if (width == 2) {
+        units.low = NAME(octets_at)(src, 2 * n, 2 * i);
+    } else {
+        V a = LOAD_UNITS(src, 4 * n, 4 * i), b = LOAD_UNITS(src, 4 * n, 4 * i + 16);
+        units.low = LOW_WORDS(a, b), units.above = NARROW32(RIGHT32(a, 16), RIGHT32(b, 16));
+    }
+    return units;
 }
 
-INLINE V NAME(surrogates16)(V c) { return EQUAL16(AND(c, ALL16(0xF800)), ALL16(0xD800)); }
+INLINE V NAME(surrogates)(NAME(units) units, int width) {
+    V surrogates = EQUAL16(AND(units.low, ALL16(0xF800)), ALL16(0xD800));
+    return width == 2 ? surrogates : AND(surrogates, EQUAL16(units.above, ZERO));
+}
 
-KERNEL size_t NAME(put16)(const uint8_t *src, size_t n, uint8_t *dst) {
-    uint8_t *start = dst, *end = dst + 3 * n;
-    size_t i = 0;
-    /* The last group may store 4 octets more than there is room for it: two units have to follow. */
-    for (; n - i >= SIZE + 2; i += SIZE) {
-        V a = LOAD(src + 2 * i), b = LOAD(src + 2 * i + SIZE);
-        if (MASK(WITHIN16(OR(a, b), 0x7F)) == EVERY_BIT) {
-            STORE_ASCII(dst, NARROW16(a, b));
+/* The units, or 0x800 or more for those of 0x10000 or more. */
+INLINE V NAME(capped)(NAME(units) units, int width) {
+    return width == 2 ? units.low : OR(units.low, LEFT16(units.above, 11));
+}
+
+/* Writes a vector of units; returns the end of the first q sequences. */
+INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t *dst) {
+    V low = units.low, above = units.above, capped = NAME(capped)(units, width);
+    V one = WITHIN16(capped, 0x7F), two = WITHIN16(capped, 0x7FF), one_or_four = one;
+    V inner = OR(OR(AND(RIGHT16(low, 6), ALL16(0x3F)), AND(LEFT16(low, 8), ALL16(0x3F00))),
+                 OR(ALL16(0x8080), AND(two, ALL16(0x40))));
+    V outer = OR(AND(low, ALL16(0x7F)), ALL16(0xE000));
+    uint32_t lengths;
+    uint8_t *end;
+    size_t size = 0;
+    if (width == 4) {
+        V four = ANDNOT(EQUAL16(above, ZERO), ALL(0xFF));
+        outer = OR(ANDNOT(four, outer), AND(four, ALL16(0x80F0)));
+        outer = OR(outer, OR(RIGHT16(above, 2), LEFT16(AND(above, ALL16(3)), 12)));
+        one_or_four = OR(one, four);
+    }
+    outer = OR(outer, LEFT16(RIGHT16(low, 12), 8));
+    lengths = MASK(OR(AND(one_or_four, ALL16(0x00FF)), AND(two, ALL16(0xFF00))));
+    end = NAME(pick)(ZIP_LOW16(outer, inner), ZIP_HIGH16(outer, inner), lengths, utf8_groups, utf8_sizes, dst,
+                     width == 4 ? 16 : 12);
+    if (q == SIZE / 2) return end;
+    lengths &= EVERY_BIT >> (SIZE - 2 * q);
+    for (int k = 0; k < SIZE / 8; k++) size += utf8_sizes[lengths >> 8 * k & 255];
+    return dst + size - 3 * (SIZE / 2 - q); /* which is what those masked out count */
+}
+
+INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
+    uint8_t *start = dst;
+    size_t i = n % (SIZE / 2);
+    if (i) {
+        uint8_t room[2 * SIZE];
+        NAME(units) units = NAME(units_at)(src, n, 0, width);
+        if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
+        dst = NAME(put_units)(units, width, i, i == n ? room : dst);
+        if (i == n) {
+            utf8_copy(start, room, (size_t)(dst - room));
+            return (size_t)(dst - room);
+        }
+    }
+    if ((n - i) % SIZE) {
+        NAME(units) units = NAME(units_at)(src, n, i, width);
+        if (MASK(NAME(surrogates)(units, width))) return UC_SURROGATE;
+        dst = NAME(put_units)(units, width, SIZE / 2, dst);
+        i += SIZE / 2;
+    }
+    for (; i < n; i += SIZE) {
+        NAME(units) a = NAME(units_at)(src, i + SIZE, i, width);
+        NAME(units) b = NAME(units_at)(src, i + SIZE, i + SIZE / 2, width);
+        V all = OR(NAME(capped)(a, width), NAME(capped)(b, width));
+        if (MASK(WITHIN16(all, 0x7F)) == EVERY_BIT) {
+            STORE_ASCII(dst, NARROW16(a.low, b.low));
             dst += SIZE;
         } else {
-            if (MASK(OR(NAME(surrogates16)(a), NAME(surrogates16)(b)))) return UC_SURROGATE;
-            dst = NAME(put_words)(a, dst, end, 0);
-            dst = NAME(put_words)(b, dst, end, 0);
-        }
-    }
-    for (; i < n; i += SIZE / 2) {
-        size_t q = n - i < SIZE / 2 ? n - i : SIZE / 2;
-        V c = NAME(octets_at)(src, 2 * n, 2 * i);
-        if (MASK(NAME(surrogates16)(c))) return UC_SURROGATE;
-        dst = NAME(put_words)(c, dst, end, 1) - (SIZE / 2 - q);
-    }
-    return (size_t)(dst - start);
-}
-
-/* The sequences of characters, in parts of 4 octets, and their lengths as 16 bits. */
-INLINE V NAME(sequences)(V c, V *lengths) {
-    V one = WITHIN32(c, 0x7F), two = WITHIN32(c, 0x7FF), three = WITHIN32(c, 0xFFFF);
-    V bits = OR(OR(AND(LEFT32(c, 24), ALL32(0x3F000000)), AND(LEFT32(c, 10), ALL32(0x003F0000))),
-                OR(AND(RIGHT32(c, 4), ALL32(0x00003F00)), RIGHT32(c, 18)));
-    V tags = OR(OR(ALL32(0x80808000), AND(two, ALL32(0x00400000))),
-                OR(AND(three, ALL32(0x00006000)), ANDNOT(one, ALL32(0x000000F0))));
-    *lengths = OR(AND(OR(one, ANDNOT(three, ALL(0xFF))), ALL32(0x000000FF)), AND(two, ALL32(0xFFFFFF00)));
-    return OR(OR(bits, tags), AND(one, c));
-}
-
-INLINE uint8_t *NAME(put_longs)(V a, V b, uint8_t *dst, const uint8_t *end, int checked) {
-    V lengths_of_a, lengths_of_b;
-    a = NAME(sequences)(a, &lengths_of_a), b = NAME(sequences)(b, &lengths_of_b);
-    return NAME(pick)(a, b, MASK(NARROW32(lengths_of_a, lengths_of_b)), utf8_groups, utf8_sizes, dst, end, checked);
-}
-
-INLINE V NAME(surrogates32)(V c) { return EQUAL32(AND(c, ALL32(0xFFFFF800)), ALL32(0x0000D800)); }
-
-KERNEL size_t NAME(put32)(const uint8_t *src, size_t n, uint8_t *dst) {
-    uint8_t *start = dst, *end = dst + 4 * n;
-    size_t i = 0;
-    for (; i < n; i += SIZE) {
-        V v[4], surrogates = ZERO, all = ZERO;
-        int whole = n - i >= SIZE;
-        for (int k = 0; k < 4; k++) {
-            /* Two vectors are neighbours, then the other two. */
-            size_t at = 4 * i + (size_t)(k & 1) * 16 + (size_t)(k >> 1) * 2 * SIZE;
-            v[k] = whole ? LOAD_UNITS(src, at + 4 * SIZE, at) : LOAD_UNITS(src, 4 * n, at);
-            surrogates = OR(surrogates, NAME(surrogates32)(v[k]));
-            all = OR(all, v[k]);
-        }
-        if (MASK(surrogates)) return UC_SURROGATE;
-        if (!whole) {
-            dst = NAME(put_longs)(v[0], v[1], dst, end, 1);
-            if (n - i > SIZE / 2) dst = NAME(put_longs)(v[2], v[3], dst, end, 1) - (SIZE - (n - i));
-            else
-                dst -= SIZE / 2 - (n - i);
-        } else if (MASK(WITHIN32(all, 0x7F)) == EVERY_BIT) {
-            for (int k = 0; k < 2; k++) {
-                V octets = NARROW16(NARROW32(v[2 * k], v[2 * k + 1]), ZERO);
-                for (int part = 0; part < SIZE / 16; part++)
-                    STORE_8(dst + 8 * part, PART(octets, part));
-                dst += SIZE / 2;
-            }
-        } else {
-            dst = NAME(put_longs)(v[0], v[1], dst, end, 0);
-            dst = NAME(put_longs)(v[2], v[3], dst, end, 0);
+            if (MASK(OR(NAME(surrogates)(a, width), NAME(surrogates)(b, width)))) return UC_SURROGATE;
+            dst = NAME(put_units)(a, width, SIZE / 2, dst);
+            dst = NAME(put_units)(b, width, SIZE / 2, dst);
         }
     }
     return (size_t)(dst - start);
 }
+
+KERNEL size_t NAME(put16)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 2, dst); }
+KERNEL size_t NAME(put32)(const uint8_t *src, size_t n, uint8_t *dst) { return NAME(put)(src, n, 4, dst); }
 
 KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) {
     return width == 1   ? NAME(put8)((const uint8_t *)src, n, dst)
@@ -219,126 +211,112 @@ KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) 
                         : NAME(put32)((const uint8_t *)src, n, dst);
 }
 
-/* --- from_utf8 -------------------------------------------------------------------------------------------------------- */
+/* --- from_utf8 ------------------------------------------------------------------------------------------------------
+ *
+ * The last units, which have no room for the wide stores, go through a buffer.
+ */
 
-/* Below U+0100 a lead says only whether 0x40 is to be added to the octet behind it. */
-INLINE uint8_t *NAME(get_octets)(V v, V last, uint32_t there, uint8_t *dst, const uint8_t *end, int checked) {
-    V high = EQUAL8(BEFORE(v, last, 1), ALL(0xC3)), octets = ADD8(v, AND(high, ALL(0x40)));
-    uint32_t keep = ~MASK(FROM(v, 0xC0)) & there;
-    for (int k = 0; k < SIZE / 8; k++) {
-        uint32_t row = keep >> 8 * k & 255;
-        P eight = k & 1 ? LAST_8(PART(octets, k / 2)) : PART(octets, k / 2);
-        eight = LOOK_UP_16(eight, LOAD_8(utf8_octets[row]));
-        if (!checked || end - dst >= 8)
-            STORE_8(dst, eight);
-        else
-            NAME(store_part)(dst, eight, utf8_counts[row]);
-        dst += utf8_counts[row];
-    }
-    return dst;
-}
-
-KERNEL void NAME(get8)(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {
-    uint8_t *end = dst + characters;
-    V last = ZERO;
-    size_t i = 0;
-    for (; n - i >= SIZE && end - dst >= SIZE; i += SIZE) {
-        V v = LOAD(src + i);
-        if (MASK(v)) {
-            dst = NAME(get_octets)(v, last, EVERY_BIT, dst, end, 0);
-        } else {
-            STORE(dst, v);
-            dst += SIZE;
-        }
-        last = v;
-    }
-    for (; i < n; i += SIZE) {
-        V v = NAME(octets_at)(src, n, i);
-        dst = NAME(get_octets)(v, last, n - i < SIZE ? EVERY_BIT >> (SIZE - (n - i)) : EVERY_BIT, dst, end, 1);
-        last = v;
-    }
-}
-
-/* What the loops of get16 and get32 know of the octets at hand; `ends` has a bit for the last octet of a character. */
+/* What is known of the octets at hand: without the tags; which are continuations, as a vector and as bits. */
 typedef struct NAME(block) {
-    V v, continuations;
-    uint32_t continuing, ends;
+    V v, untagged, continuations;
+    uint32_t continuing;
 } NAME(block);
 
 INLINE NAME(block) NAME(block_of)(V v) {
-    NAME(block) b = {v, CONTINUATIONS(v), 0, 0};
+    NAME(block) b = {v, AND(v, OR(ALL(0x0F), ANDNOT(FROM(v, 0xE0), ALL(0x30)))), CONTINUATIONS(v), 0};
     b.continuing = MASK(b.continuations);
     return b;
 }
 
-INLINE void NAME(find_ends)(NAME(block) *b, const NAME(block) *next) {
-    b->ends = ~(b->continuing >> 1 | next->continuing << (SIZE - 1)) & EVERY_BIT;
+/* The octets that no continuation follows. */
+INLINE uint32_t NAME(ends)(const NAME(block) *b, const NAME(block) *next) {
+    return ~(b->continuing >> 1 | next->continuing << (SIZE - 1)) & EVERY_BIT;
 }
 
-INLINE uint8_t *NAME(get_words)(const NAME(block) *b, const NAME(block) *last, uint8_t *dst, const uint8_t *end,
-                                int checked) {
+/* Below U+0100 a lead says only whether 0x40 is to be added to the octet behind it. */
+INLINE uint8_t *NAME(get_octets)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
+    V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), octets = ADD8(b->v, AND(high, ALL(0x40)));
+    for (int k = 0; k < SIZE / 8; k++) {
+        P eight = k & 1 ? LAST_8(PART(octets, k / 2)) : PART(octets, k / 2);
+        STORE_8(dst, LOOK_UP_16(eight, LOAD_8(utf8_octets[ends >> 8 * k & 255])));
+        dst += utf8_counts[ends >> 8 * k & 255];
+    }
+    return dst;
+}
+
+INLINE uint8_t *NAME(get_words)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
     V second = AND(AND(BEFORE(b->v, last->v, 1), ALL(0x3F)), b->continuations);
     V third = SUBTRACT(BEFORE(b->v, last->v, 2), ALL(0xE0)); /* the bits of a lead of three, else 0 */
     V low = OR(AND(b->v, ALL(0x7F)), AND(LEFT16(second, 6), ALL(0xC0)));
     V high = OR(AND(RIGHT16(second, 2), ALL(0x0F)), LEFT16(third, 4));
-    return NAME(pick)(ZIP_LOW8(low, high), ZIP_HIGH8(low, high), b->ends, utf8_words, utf8_word_sizes, dst, end,
-                      checked);
+    return NAME(pick)(ZIP_LOW8(low, high), ZIP_HIGH8(low, high), ends, utf8_words, utf8_word_sizes, dst, 16);
 }
 
-INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, uint8_t *dst, const uint8_t *end,
-                                int checked) {
-    V bits = AND(b->v, OR(ALL(0x0F), ANDNOT(FROM(b->v, 0xE0), ALL(0x30))));
-    V last_bits = AND(last->v, OR(ALL(0x0F), ANDNOT(FROM(last->v, 0xE0), ALL(0x30))));
+INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
     V two = AND(b->continuations, BEFORE(b->continuations, last->continuations, 1));
     V three = AND(two, BEFORE(b->continuations, last->continuations, 2));
-    V at_1 = AND(BEFORE(bits, last_bits, 1), b->continuations), at_2 = AND(BEFORE(bits, last_bits, 2), two);
-    V at_3 = AND(BEFORE(bits, last_bits, 3), three);
+    V at_1 = AND(BEFORE(b->untagged, last->untagged, 1), b->continuations);
+    V at_2 = AND(BEFORE(b->untagged, last->untagged, 2), two);
+    V at_3 = AND(BEFORE(b->untagged, last->untagged, 3), three);
     V low = OR(AND(b->v, ALL(0x7F)), AND(LEFT16(at_1, 6), ALL(0xC0)));
     V middle = OR(AND(RIGHT16(at_1, 2), ALL(0x0F)), AND(LEFT16(at_2, 4), ALL(0xF0)));
     V high = OR(AND(RIGHT16(at_2, 4), ALL(0x03)), LEFT16(AND(at_3, ALL(0x07)), 2));
-    V words[2] = {ZIP_LOW8(low, middle), ZIP_HIGH8(low, middle)};
+    V words[2] = {ZIP_LOW8(low, middle), ZIP_HIGH8(low, middle)}, longs[4];
     V highs[2] = {ZIP_LOW8(high, ZERO), ZIP_HIGH8(high, ZERO)};
-    V longs[4];
     for (int k = 0; k < 4; k++) {
         longs[k] = k & 1 ? ZIP_HIGH16(words[k / 2], highs[k / 2]) : ZIP_LOW16(words[k / 2], highs[k / 2]);
-        longs[k] = LOOK_UP(longs[k], LOAD_ROWS(utf8_quads, (b->ends >> 4 * k & 0x000F000F), 0));
+        longs[k] = LOOK_UP(longs[k], LOAD_ROWS(utf8_quads, (ends >> 4 * k & 0x000F000F), 0));
     }
-    for (int part = 0; part < SIZE / 16; part++)
-        for (int k = 0; k < 4; k++) {
-            NAME(store)(dst, PART(longs[k], part), end, checked);
-            dst += 4 * utf8_counts[b->ends >> (16 * part + 4 * k) & 15];
-        }
+    for (int k = 0; k < SIZE / 4; k++) {
+        STORE_16(dst, PART(longs[k & 3], k / 4));
+        dst += 4 * utf8_counts[ends >> 4 * k & 15];
+    }
     return dst;
 }
 
-#define DEFINE_GET(get, width, get_block, store_ascii)                                                            \
-    KERNEL void NAME(get)(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {                        \
-        uint8_t *end = dst + width * characters;                                                                  \
-        NAME(block) last = NAME(block_of)(ZERO), block = NAME(block_of)(NAME(octets_at)(src, n, 0)), next;        \
-        size_t i = 0;                                                                                             \
-        for (; n - i >= 2 * SIZE && end - dst >= width * SIZE; i += SIZE) {                                       \
-            next = NAME(block_of)(LOAD(src + i + SIZE));                                                          \
-            if (MASK(block.v)) {                                                                                  \
-                NAME(find_ends)(&block, &next);                                                                   \
-                dst = NAME(get_block)(&block, &last, dst, end, 0);                                                \
-            } else {                                                                                              \
-                store_ascii(dst, block.v);                                                                        \
-                dst += width * SIZE;                                                                              \
-            }                                                                                                     \
-            last = block, block = next;                                                                           \
-        }                                                                                                         \
-        for (; i < n; i += SIZE) {                                                                                \
-            next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));                                             \
-            NAME(find_ends)(&block, &next);                                                                       \
-            if (n - i < SIZE) block.ends &= EVERY_BIT >> (SIZE - (n - i));                                        \
-            dst = NAME(get_block)(&block, &last, dst, end, 1);                                                    \
-            last = block, block = next;                                                                           \
-        }                                                                                                         \
-    }
+/* Writes the characters whose last octets are given. */
+INLINE uint8_t *NAME(get_block)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, int width, uint8_t *dst) {
+    return width == 1   ? NAME(get_octets)(b, last, ends, dst)
+           : width == 2 ? NAME(get_words)(b, last, ends, dst)
+                        : NAME(get_longs)(b, last, ends, dst);
+}
 
-DEFINE_GET(get16, 2, get_words, STORE_WIDE16)
-DEFINE_GET(get32, 4, get_longs, STORE_WIDE32)
-#undef DEFINE_GET
+INLINE void NAME(get)(const uint8_t *src, size_t n, int width, uint8_t *dst, size_t characters) {
+    uint8_t room[4 * SIZE + 32], *rest = 0, *end = dst + (size_t)width * characters;
+    NAME(block) last = NAME(block_of)(ZERO), b = NAME(block_of)(NAME(octets_at)(src, n, 0)), next;
+    size_t i = 0;
+    for (; n - i >= 2 * SIZE && end - dst >= width * SIZE; i += SIZE, last = b, b = next) {
+        next = NAME(block_of)(LOAD(src + i + SIZE));
+        if (MASK(b.v)) {
+            dst = NAME(get_block)(&b, &last, NAME(ends)(&b, &next), width, dst);
+        } else {
+            width == 1 ? STORE(dst, b.v) : width == 2 ? STORE_WIDE16(dst, b.v) : STORE_WIDE32(dst, b.v);
+            dst += width * SIZE;
+        }
+    }
+    for (; i < n; i += SIZE, last = b, b = next) {
+        uint32_t ends, size;
+        next = NAME(block_of)(NAME(octets_at)(src, n, i + SIZE));
+        ends = NAME(ends)(&b, &next);
+        if (n - i < SIZE) ends &= EVERY_BIT >> (SIZE - (n - i));
+        size = (uint32_t)COUNT(ends) * (uint32_t)width;
+        if (!rest && (size_t)(end - dst) < size + 16) rest = dst, dst = room;
+        dst = NAME(get_block)(&b, &last, ends, width, dst);
+    }
+    if (rest) utf8_copy(rest, room, (size_t)(end - rest));
+}
+
+KERNEL void NAME(get8)(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {
+    NAME(get)(src, n, 1, dst, characters);
+}
+
+KERNEL void NAME(get16)(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {
+    NAME(get)(src, n, 2, dst, characters);
+}
+
+KERNEL void NAME(get32)(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {
+    NAME(get)(src, n, 4, dst, characters);
+}
 
 KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, size_t characters) {
     if (width == 1)
@@ -349,16 +327,15 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
         NAME(get32)(src, n, (uint8_t *)dst, characters);
 }
 
+#undef EVERY_BIT
 #undef V
 #undef P
 #undef SIZE
-#undef EVERY_BIT
 #undef KERNEL
 #undef INLINE
 #undef NAME
 #undef LOAD
 #undef LOAD_PART
-#undef LOAD_16
 #undef LOAD_8
 #undef LOAD_ROWS
 #undef LOAD_UNITS
@@ -374,7 +351,6 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef ZERO
 #undef ALL
 #undef ALL16
-#undef ALL32
 #undef AND
 #undef OR
 #undef ANDNOT
@@ -385,13 +361,10 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef BEFORE
 #undef LEFT16
 #undef RIGHT16
-#undef LEFT32
 #undef RIGHT32
 #undef WITHIN16
-#undef WITHIN32
 #undef EQUAL8
 #undef EQUAL16
-#undef EQUAL32
 #undef FROM
 #undef ZIP_LOW8
 #undef ZIP_HIGH8
@@ -399,5 +372,7 @@ KERNEL void NAME(from_utf8)(const uint8_t *src, size_t n, int width, void *dst, 
 #undef ZIP_HIGH16
 #undef NARROW16
 #undef NARROW32
+#undef LOW_WORDS
 #undef CONTINUATIONS
 #undef MASK
+#undef COUNT

@@ -38,15 +38,16 @@ static size_t utf8_fault(const uint8_t *src, size_t i) {
     return i;
 }
 
-enum utf8_faults {
-    TOO_SHORT = 1,    /* C0..FF, then no continuation */
-    TOO_LONG = 2,     /* 00..7F, then a continuation */
-    OVERLONG_2 = 4,   /* C0, C1 */
-    OVERLONG_3 = 8,   /* E0, then 80..9F */
-    SURROGATE = 16,   /* ED, then A0..BF */
+/* Faults of two octets that stand side by side: as bits of a char. */
+enum {
+    TOO_SHORT = 1,     /* C0..FF, then no continuation */
+    TOO_LONG = 2,      /* 00..7F, then a continuation */
+    OVERLONG_2 = 4,    /* C0 or C1, then a continuation */
+    OVERLONG_3 = 8,    /* E0, then 80..9F */
+    SURROGATE = 16,    /* ED, then A0..BF */
     ABOVE_10FFFF = 32, /* F4..FF, then 90..BF */
-    OUTSIDE_4 = 64,   /* F0 (overlong) or F5..FF, then 80..8F */
-    CONTINUES = -128,  /* the eighth bit of a char: two continuations */
+    OUTSIDE_4 = 64,    /* F0 (overlong) or F5..FF, then 80..8F */
+    CONTINUES = -128,  /* two continuations */
 };
 
 #endif
@@ -59,23 +60,20 @@ typedef struct NAME(passed) {
 
 /* Not 0 where an octet cannot stand after the three before it. */
 INLINE V NAME(faults)(V v, V last) {
-    enum { ANY_LEAD = TOO_SHORT, ANY_FIRST = OVERLONG_2 | TOO_LONG | CONTINUES };
     const V first_high =
-        ROWS(TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, CONTINUES,
-             CONTINUES, CONTINUES, CONTINUES, ANY_LEAD | OVERLONG_2, ANY_LEAD,
-             ANY_LEAD | OVERLONG_3 | SURROGATE, ANY_LEAD | ABOVE_10FFFF | OUTSIDE_4);
-    /* What any low nibble can have, and what some have besides. */
+        ROWS(TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, CONTINUES, CONTINUES,
+             CONTINUES, CONTINUES, TOO_SHORT | OVERLONG_2, TOO_SHORT, TOO_SHORT | OVERLONG_3 | SURROGATE,
+             TOO_SHORT | ABOVE_10FFFF | OUTSIDE_4);
+    /* What goes with any low nibble, and with those of F5..FF. */
     enum { ANY = TOO_SHORT | TOO_LONG | CONTINUES, LARGE = ANY | ABOVE_10FFFF | OUTSIDE_4 };
-    const V first_low =
-        ROWS(ANY | OVERLONG_2 | OVERLONG_3 | OUTSIDE_4, ANY | OVERLONG_2, ANY, ANY,
-             ANY | ABOVE_10FFFF, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE,
-             LARGE, LARGE, LARGE | SURROGATE, LARGE, LARGE);
+    const V first_low = ROWS(ANY | OVERLONG_2 | OVERLONG_3 | OUTSIDE_4, ANY | OVERLONG_2, ANY, ANY, ANY | ABOVE_10FFFF,
+                             LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE | SURROGATE, LARGE, LARGE);
     enum { CONTINUATION = TOO_LONG | OVERLONG_2 | CONTINUES };
     const V second_high =
         ROWS(TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
              CONTINUATION | OVERLONG_3 | OUTSIDE_4, CONTINUATION | OVERLONG_3 | ABOVE_10FFFF,
-             CONTINUATION | SURROGATE | ABOVE_10FFFF, CONTINUATION | SURROGATE | ABOVE_10FFFF,
-             TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT);
+             CONTINUATION | SURROGATE | ABOVE_10FFFF, CONTINUATION | SURROGATE | ABOVE_10FFFF, TOO_SHORT, TOO_SHORT,
+             TOO_SHORT, TOO_SHORT);
     V first = BEFORE(v, last, 1);
     V pair = AND(AND(LOOK_UP(first_high, HIGH_NIBBLES(first)), LOOK_UP(first_low, AND(first, ALL(15)))),
                  LOOK_UP(second_high, HIGH_NIBBLES(v)));
@@ -112,11 +110,10 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
             any = faults[0] = NAME(faults)(v[0], last);
             for (int k = 1; k < STEP; k++) any = OR(any, faults[k] = NAME(faults)(v[k], v[k - 1]));
             if (FAULTS(any)) {
-                for (int k = 0; k < STEP; k++)
-                    if (FAULTS(faults[k])) {
-                        end = utf8_fault(src, now.i + k * SIZE + FIRST(FAULTS(faults[k])));
-                        goto fault;
-                    }
+                int k = 0;
+                while (!FAULTS(faults[k])) k++;
+                end = utf8_fault(src, now.i + (size_t)k * SIZE + FIRST(FAULTS(faults[k])));
+                goto fault;
             }
             before = now;
             for (int k = 0; k < STEP; k++) now.characters += LEADS(v[k]);

@@ -18,6 +18,7 @@ static uint8_t utf8_counts[256];     /* how many bits are set */
 static uint8_t utf8_pair_sizes[256], utf8_word_sizes[256];
 
 static void utf8_prepare(void) {
+    if (utf8_sizes[0]) return; /* several tiers use the same tables */
     memset(utf8_groups, 0x80, sizeof utf8_groups);
     memset(utf8_pairs, 0x80, sizeof utf8_pairs);
     memset(utf8_octets, 0x80, sizeof utf8_octets);
@@ -47,6 +48,20 @@ static void utf8_prepare(void) {
         uint8_t *quad = utf8_quads[k];
         for (int j = 0; j < 16; j++)
             if (k >> j / 4 & 1) *quad++ = (uint8_t)j;
+    }
+}
+
+/* memcpy of a few octets: two copies that overlap, or 16 octets each. */
+static inline void utf8_copy(uint8_t *dst, const uint8_t *src, size_t n) {
+    if (n >= 16) {
+        for (size_t i = 0; i < n - 16; i += 16) memcpy(dst + i, src + i, 16);
+        memcpy(dst + n - 16, src + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(dst, src, 8), memcpy(dst + n - 8, src + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(dst, src, 4), memcpy(dst + n - 4, src + n - 4, 4);
+    } else if (n) {
+        dst[0] = src[0], dst[n / 2] = src[n / 2], dst[n - 1] = src[n - 1];
     }
 }
 

@@ -165,7 +165,7 @@ static const uc_kernels uc_avx2 = {
     .upper_triplets = avx2_upper_triplets,
     .normalize_urns = avx2_normalize_urns,
     .scan_utf8 = avx2_scan_utf8,
-    .to_utf8 = avx2_to_utf8,
+    .to_utf8 = avx2_to_utf8_of_any_length,
     .from_utf8 = avx2_from_utf8,
 };
 

@@ -1,19 +1,19 @@
-/* UTF-8 on AVX2, a part of avx2.h. */
+/* UTF-8 on AVX2: the vocabulary of the templates utf8_scan.h and utf8_code.h. Part of avx2.h, whose helpers it uses. */
 #ifndef UC_AVX2_UTF8_H
 #define UC_AVX2_UTF8_H
 
 #include "../utf8_tables.h"
+#include "ssse3_utf8.h"
 
-/* --- scan_utf8 ------------------------------------------------------------------------------------------------------ */
+/* --- scan_utf8 ---------------------------------------------------------------------------------------------------- */
 
 AVX2_INLINE uint8_t avx2_highest(__m256i v) {
     __m128i m = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    m = _mm_xor_si128(_mm_max_epu8(m, _mm_srli_epi16(m, 8)), _mm_set1_epi8(-1)); 
-    m = _mm_minpos_epu16(_mm_and_si128(m, _mm_set1_epi16(0xff)));
-    return (uint8_t)~_mm_cvtsi128_si32(m);
+    /* The least of the complements, a word each. */
+    m = _mm_andnot_si128(_mm_max_epu8(m, _mm_srli_epi16(m, 8)), _mm_set1_epi16(0xff));
+    return (uint8_t)~_mm_cvtsi128_si32(_mm_minpos_epu16(m));
 }
 
-/* How scan_utf8 of utf8_scan.h looks here. */
 #define V __m256i
 #define SIZE 32
 #define STEP 2
@@ -40,7 +40,7 @@ AVX2_INLINE uint8_t avx2_highest(__m256i v) {
 #define HIGHEST avx2_highest
 #include "../utf8_scan.h"
 
-/* --- to_utf8, from_utf8 --------------------------------------------------------------------------------------------- */
+/* --- to_utf8, from_utf8 ------------------------------------------------------------------------------------------- */
 
 AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
     __m128i low = _mm_loadu_si128((const __m128i *)first), high = _mm_loadu_si128((const __m128i *)second);
@@ -48,14 +48,15 @@ AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
 }
 
 /* 16 octets from i on, and from i + 32 on, of n; then zeros. */
-AVX2_INLINE __m256i avx2_units(const uint8_t *src, size_t n, size_t i) {
-    __m256i low, high = _mm256_setzero_si256();
-    if (n >= i + 48) return avx2_two(src + i, src + i + 32);
-    if (n <= i) return high;
-    low = load_part(src + i, n - i < 16 ? n - i : 16);
-    if (n > i + 32) high = load_part(src + i + 32, n - i - 32);
-    return _mm256_inserti128_si256(low, _mm256_castsi256_si128(high), 1);
+AVX2_INLINE __m256i avx2_load_units(const uint8_t *src, size_t n, size_t i) {
+    size_t left = n > i ? n - i : 0;
+    __m256i high = _mm256_setzero_si256();
+    if (left >= 48) return avx2_two(src + i, src + i + 32);
+    if (left > 32) high = load_part(src + i + 32, left & 15);
+    return _mm256_inserti128_si256(load_part(src + i, left < 16 ? left : 16), _mm256_castsi256_si128(high), 1);
 }
+
+AVX2_INLINE __m256i avx2_low_words(__m256i v) { return _mm256_blend_epi16(v, _mm256_setzero_si256(), 0xAA); }
 
 AVX2_INLINE void avx2_store_wide16(uint8_t *dst, __m256i v) {
     store32(dst, _mm256_cvtepu8_epi16(_mm256_castsi256_si128(v)));
@@ -78,10 +79,9 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define NAME(x) avx2_##x
 #define LOAD load32
 #define LOAD_PART load_part
-#define LOAD_16(p) _mm_loadu_si128((const __m128i *)(p))
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) avx2_two(rows[(index) >> (at) & 255], rows[(index) >> ((at) + 16) & 255])
-#define LOAD_UNITS avx2_units
+#define LOAD_UNITS avx2_load_units
 #define STORE store32
 #define STORE_16(p, x) _mm_storeu_si128((__m128i *)(p), x)
 #define STORE_8(p, x) _mm_storel_epi64((__m128i *)(p), x)
@@ -94,7 +94,6 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define ZERO _mm256_setzero_si256()
 #define ALL(c) _mm256_set1_epi8((char)(c))
 #define ALL16(c) _mm256_set1_epi16((short)(c))
-#define ALL32(c) _mm256_set1_epi32((int)(c))
 #define AND _mm256_and_si256
 #define OR _mm256_or_si256
 #define ANDNOT _mm256_andnot_si256
@@ -105,13 +104,10 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define BEFORE(v, last, k) _mm256_alignr_epi8(v, _mm256_permute2x128_si256(last, v, 0x21), 16 - (k))
 #define LEFT16 _mm256_slli_epi16
 #define RIGHT16 _mm256_srli_epi16
-#define LEFT32 _mm256_slli_epi32
 #define RIGHT32 _mm256_srli_epi32
 #define WITHIN16(v, c) _mm256_cmpeq_epi16(_mm256_subs_epu16(v, ALL16(c)), ZERO)
-#define WITHIN32(v, c) _mm256_cmpgt_epi32(ALL32((c) + 1), v)
 #define EQUAL8 _mm256_cmpeq_epi8
 #define EQUAL16 _mm256_cmpeq_epi16
-#define EQUAL32 _mm256_cmpeq_epi32
 #define FROM(v, c) _mm256_cmpeq_epi8(_mm256_max_epu8(v, ALL(c)), v)
 #define ZIP_LOW8 _mm256_unpacklo_epi8
 #define ZIP_HIGH8 _mm256_unpackhi_epi8
@@ -119,8 +115,15 @@ AVX2_INLINE void avx2_store_wide32(uint8_t *dst, __m256i v) {
 #define ZIP_HIGH16 _mm256_unpackhi_epi16
 #define NARROW16 _mm256_packus_epi16
 #define NARROW32 _mm256_packs_epi32
+#define LOW_WORDS(a, b) _mm256_packus_epi32(avx2_low_words(a), avx2_low_words(b))
 #define CONTINUATIONS(v) _mm256_cmpgt_epi8(ALL(0xC0), v)
 #define MASK mask_of
+#define COUNT bits
 #include "../utf8_code.h"
+
+/* A vector is filled so rarely by a few units that half as long ones are faster. */
+static size_t avx2_to_utf8_of_any_length(const void *src, size_t n, int width, uint8_t *dst) {
+    return n < 32 && width > 1 ? ssse3_to_utf8(src, n, width, dst) : avx2_to_utf8(src, n, width, dst);
+}
 
 #endif

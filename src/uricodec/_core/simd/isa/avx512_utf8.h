@@ -22,7 +22,7 @@
 AVX512_INLINE uint64_t avx512_first(size_t n) { return _bzhi_u64(~(uint64_t)0, (uint32_t)n); } /* n <= 64 */
 AVX512_INLINE size_t avx512_bits(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
 
-/* --- scan_utf8 ------------------------------------------------------------------------------------------------------ */
+/* --- scan_utf8 ---------------------------------------------------------------------------------------------------- */
 
 AVX512_INLINE uint8_t avx512_highest(__m512i v) {
     __m256i half = _mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
@@ -61,7 +61,7 @@ AVX512_INLINE __m512i avx512_part_before(__m512i v, __m512i last) { return _mm51
 #define HIGHEST avx512_highest
 #include "../utf8_scan.h"
 
-/* --- to_utf8 -------------------------------------------------------------------------------------------------------- */
+/* --- to_utf8 ------------------------------------------------------------------------------------------------------ */
 
 /* The first 64 of n octets, or all and zeros. */
 AVX512_INLINE __m512i avx512_load(const uint8_t *p, size_t n) {
@@ -129,7 +129,10 @@ AVX512 static size_t avx512_put16(const uint16_t *src, size_t n, uint8_t *dst) {
         __m512i v = _mm512_maskz_loadu_epi16((__mmask32)avx512_first(q), src + i);
         __m512i kind = _mm512_and_si512(v, _mm512_set1_epi16((short)0xF800));
         if (!_mm512_test_epi16_mask(v, _mm512_set1_epi16((short)0xFF80))) {
-            avx512_store(dst + o, q, _mm512_castsi256_si512(_mm512_cvtepi16_epi8(v)));
+            if (q == 32)
+                _mm256_storeu_si256((__m256i *)(dst + o), _mm512_cvtepi16_epi8(v));
+            else
+                avx512_store(dst + o, q, _mm512_castsi256_si512(_mm512_cvtepi16_epi8(v)));
             o += q;
             continue;
         }
@@ -150,8 +153,9 @@ AVX512 static size_t avx512_put32(const uint32_t *src, size_t n, uint8_t *dst) {
         __mmask16 surrogates = 0;
         size_t q = n - i < 64 ? n - i : 64;
         for (size_t k = 0; k < 4; k++) {
+            const uint32_t *at = src + (16 * k < q ? i + 16 * k : i);
             __m512i kind;
-            v[k] = _mm512_maskz_loadu_epi32((__mmask16)(avx512_first(q) >> 16 * k), src + (16 * k < q ? i + 16 * k : i));
+            v[k] = _mm512_maskz_loadu_epi32((__mmask16)(avx512_first(q) >> 16 * k), at);
             kind = _mm512_and_si512(v[k], _mm512_set1_epi32(~0x7FF));
             surrogates |= _mm512_cmpeq_epi32_mask(kind, _mm512_set1_epi32(0xD800));
             all = _mm512_or_si512(all, v[k]);
@@ -175,7 +179,7 @@ AVX512 static size_t avx512_to_utf8(const void *src, size_t n, int width, uint8_
                         : avx512_put32((const uint32_t *)src, n, dst);
 }
 
-/* --- from_utf8 ------------------------------------------------------------------------------------------------------ */
+/* --- from_utf8 ---------------------------------------------------------------------------------------------------- */
 
 /* Below U+0100 a lead says only whether 0x40 is to be added to the octet behind it. */
 AVX512 static void avx512_get8(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {

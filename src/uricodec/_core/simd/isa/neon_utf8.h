@@ -1,4 +1,4 @@
-/* UTF-8 on NEON (AArch64): 16 octets a step. */
+/* UTF-8 on NEON (AArch64): the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_NEON_UTF8_H
 #define UC_NEON_UTF8_H
 
@@ -43,13 +43,7 @@ UC_INLINE uint32_t neon_mask(uint8x16_t v) {
 #define U32 vreinterpretq_u32_u8
 #define FROM32 vreinterpretq_u8_u32
 
-UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m,
-                               int n, int o, int p) {
-    const uint8_t rows[16] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d, (uint8_t)e, (uint8_t)f,
-                              (uint8_t)g, (uint8_t)h, (uint8_t)i, (uint8_t)j, (uint8_t)k, (uint8_t)l,
-                              (uint8_t)m, (uint8_t)n, (uint8_t)o, (uint8_t)p};
-    return vld1q_u8(rows);
-}
+UC_INLINE uint8x16_t neon_row_of(const int8_t row[16]) { return vreinterpretq_u8_s8(vld1q_s8(row)); }
 
 #define V uint8x16_t
 #define SIZE 16
@@ -61,7 +55,7 @@ UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, 
 #define LOAD_PART neon_utf8_part
 #define ZERO vdupq_n_u8(0)
 #define ALL(c) vdupq_n_u8((uint8_t)(c))
-#define ROWS neon_rows
+#define ROWS(...) neon_row_of((const int8_t[16]){__VA_ARGS__})
 #define AND vandq_u8
 #define OR vorrq_u8
 #define XOR veorq_u8
@@ -77,37 +71,57 @@ UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, 
 #define HIGHEST vmaxvq_u8
 #include "../utf8_scan.h"
 
+UC_INLINE void neon_store_wide16(uint8_t *dst, uint8x16_t v) {
+    vst1q_u8(dst, vzip1q_u8(v, vdupq_n_u8(0)));
+    vst1q_u8(dst + 16, vzip2q_u8(v, vdupq_n_u8(0)));
+}
+
+UC_INLINE void neon_store_wide32(uint8_t *dst, uint8x16_t v) {
+    const uint16x8_t zero = vdupq_n_u16(0);
+    uint16x8_t low = U16(vzip1q_u8(v, vdupq_n_u8(0))), high = U16(vzip2q_u8(v, vdupq_n_u8(0)));
+    vst1q_u8(dst, U8(vzip1q_u16(low, zero)));
+    vst1q_u8(dst + 16, U8(vzip2q_u16(low, zero)));
+    vst1q_u8(dst + 32, U8(vzip1q_u16(high, zero)));
+    vst1q_u8(dst + 48, U8(vzip2q_u16(high, zero)));
+}
+
 #define V uint8x16_t
+#define P uint8x16_t
+#define SIZE 16
 #define KERNEL static
 #define INLINE UC_INLINE
 #define NAME(x) neon_##x
 #define LOAD vld1q_u8
 #define LOAD_PART neon_utf8_part
-#define LOAD8(p) vcombine_u8(vld1_u8(p), vdup_n_u8(0x80))
+#define LOAD_8(p) vcombine_u8(vld1_u8(p), vdup_n_u8(0x80))
+#define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
+#define LOAD_UNITS(p, n, i) neon_octets_at(p, n, i)
 #define STORE vst1q_u8
-#define STORE8(p, v) vst1_u8(p, vget_low_u8(v))
-#define LOW32(v) vgetq_lane_u32(U32(v), 0)
-#define LAST8(v) vextq_u8(v, v, 8)
+#define STORE_16 STORE
+#define STORE_ASCII STORE
+#define STORE_WIDE16 neon_store_wide16
+#define STORE_WIDE32 neon_store_wide32
+#define PART(v, k) (v)
+#define STORE_8(p, x) vst1_u8(p, vget_low_u8(x))
+#define LOW32(x) vgetq_lane_u32(U32(x), 0)
+#define LAST_8(x) vextq_u8(x, x, 8)
 #define ZERO vdupq_n_u8(0)
 #define ALL(c) vdupq_n_u8((uint8_t)(c))
 #define ALL16(c) U8(vdupq_n_u16((uint16_t)(c)))
-#define ALL32(c) FROM32(vdupq_n_u32((uint32_t)(c)))
 #define AND vandq_u8
 #define OR vorrq_u8
 #define ANDNOT(a, b) vbicq_u8(b, a)
 #define ADD8 vaddq_u8
 #define SUBTRACT vqsubq_u8
 #define LOOK_UP vqtbl1q_u8
+#define LOOK_UP_16 vqtbl1q_u8
 #define BEFORE(v, last, k) vextq_u8(last, v, 16 - (k))
 #define LEFT16(v, k) U8(vshlq_n_u16(U16(v), k))
 #define RIGHT16(v, k) U8(vshrq_n_u16(U16(v), k))
-#define LEFT32(v, k) FROM32(vshlq_n_u32(U32(v), k))
 #define RIGHT32(v, k) FROM32(vshrq_n_u32(U32(v), k))
 #define WITHIN16(v, c) U8(vcleq_u16(U16(v), vdupq_n_u16(c)))
-#define WITHIN32(v, c) FROM32(vcleq_u32(U32(v), vdupq_n_u32(c)))
 #define EQUAL8 vceqq_u8
 #define EQUAL16(a, b) U8(vceqq_u16(U16(a), U16(b)))
-#define EQUAL32(a, b) FROM32(vceqq_u32(U32(a), U32(b)))
 #define FROM(v, c) vcgeq_u8(v, ALL(c))
 #define ZIP_LOW8 vzip1q_u8
 #define ZIP_HIGH8 vzip2q_u8
@@ -115,8 +129,10 @@ UC_INLINE uint8x16_t neon_rows(int a, int b, int c, int d, int e, int f, int g, 
 #define ZIP_HIGH16(a, b) U8(vzip2q_u16(U16(a), U16(b)))
 #define NARROW16 vuzp1q_u8
 #define NARROW32(a, b) U8(vuzp1q_u16(U16(a), U16(b)))
+#define LOW_WORDS NARROW32
 #define CONTINUATIONS(v) vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(-64))
 #define MASK neon_mask
+#define COUNT(mask) ((size_t)utf8_counts[(mask) & 255] + utf8_counts[(mask) >> 8])
 #include "../utf8_code.h"
 
 #undef U8

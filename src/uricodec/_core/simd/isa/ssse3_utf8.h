@@ -1,4 +1,4 @@
-/* UTF-8 on SSSE3: 16 octets a step. */
+/* UTF-8 on SSSE3: the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_SSSE3_UTF8_H
 #define UC_SSSE3_UTF8_H
 
@@ -69,6 +69,8 @@ SSSE3_INLINE size_t ssse3_leads(__m128i v) {
 #define HIGHEST ssse3_highest
 #include "../utf8_scan.h"
 
+SSSE3_INLINE __m128i ssse3_extended(__m128i v) { return _mm_srai_epi32(_mm_slli_epi32(v, 16), 16); }
+
 SSSE3_INLINE void ssse3_store_wide16(uint8_t *dst, __m128i v) {
     _mm_storeu_si128((__m128i *)dst, _mm_unpacklo_epi8(v, _mm_setzero_si128()));
     _mm_storeu_si128((__m128i *)(dst + 16), _mm_unpackhi_epi8(v, _mm_setzero_si128()));
@@ -91,7 +93,6 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define NAME(x) ssse3_##x
 #define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
 #define LOAD_PART ssse3_utf8_part
-#define LOAD_16 LOAD
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
 #define LOAD_UNITS(p, n, i) ssse3_octets_at(p, n, i)
@@ -107,7 +108,6 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define ZERO _mm_setzero_si128()
 #define ALL(c) _mm_set1_epi8((char)(c))
 #define ALL16(c) _mm_set1_epi16((short)(c))
-#define ALL32(c) _mm_set1_epi32((int)(c))
 #define AND _mm_and_si128
 #define OR _mm_or_si128
 #define ANDNOT _mm_andnot_si128
@@ -118,13 +118,10 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define BEFORE(v, last, k) _mm_alignr_epi8(v, last, 16 - (k))
 #define LEFT16 _mm_slli_epi16
 #define RIGHT16 _mm_srli_epi16
-#define LEFT32 _mm_slli_epi32
 #define RIGHT32 _mm_srli_epi32
 #define WITHIN16(v, c) _mm_cmpeq_epi16(_mm_subs_epu16(v, ALL16(c)), ZERO)
-#define WITHIN32(v, c) _mm_cmpgt_epi32(ALL32((c) + 1), v)
 #define EQUAL8 _mm_cmpeq_epi8
 #define EQUAL16 _mm_cmpeq_epi16
-#define EQUAL32 _mm_cmpeq_epi32
 #define FROM(v, c) _mm_cmpeq_epi8(_mm_max_epu8(v, ALL(c)), v)
 #define ZIP_LOW8 _mm_unpacklo_epi8
 #define ZIP_HIGH8 _mm_unpackhi_epi8
@@ -132,8 +129,10 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define ZIP_HIGH16 _mm_unpackhi_epi16
 #define NARROW16 _mm_packus_epi16
 #define NARROW32 _mm_packs_epi32
+#define LOW_WORDS(a, b) _mm_packs_epi32(ssse3_extended(a), ssse3_extended(b))
 #define CONTINUATIONS(v) _mm_cmplt_epi8(v, ALL(0xC0))
 #define MASK(v) (uint32_t)_mm_movemask_epi8(v)
+#define COUNT(mask) ((size_t)utf8_counts[(mask) & 255] + utf8_counts[(mask) >> 8])
 #include "../utf8_code.h"
 
 #undef SSSE3
