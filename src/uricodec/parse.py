@@ -16,8 +16,8 @@ from functools import partial
 from uricodec._core import _split
 from uricodec._core import _stdlib as stdlib
 from uricodec._core._join import urldefrag, urljoin, urlunparse, urlunsplit
-from uricodec._core._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
 from uricodec._core._query import parse_qs, parse_qsl, urlencode
+from uricodec._core._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
 from uricodec._core._split import urlparse, urlsplit
 
 __all__ = list(stdlib.module.__all__)
