@@ -8,14 +8,14 @@
 #ifndef UC_AVX2_DECODE_H
 #define UC_AVX2_DECODE_H
 
-static uint8_t avx2_keep[256][8]; /* row k: the shuffle that drops the octets whose bits are set in k */
+static uint8_t avx2_keep[256][8]; /* row k: the shuffle that keeps the octets whose bits are set in k */
 
 static void avx2_prepare_decode(void) {
     memset(avx2_keep, 0x80, sizeof avx2_keep);
     for (int k = 0; k < 256; k++) {
         uint8_t *row = avx2_keep[k];
         for (uint8_t j = 0; j < 8; j++)
-            if (!(k >> j & 1)) *row++ = j;
+            if (k >> j & 1) *row++ = j;
     }
 }
 
@@ -62,18 +62,18 @@ AVX2_INLINE int decode_triplets(const avx2_decoder *d, const uint8_t *src, uint8
     return 1;
 }
 
-AVX2_INLINE void squeeze8(uint8_t *dst, __m128i octets, uint32_t drop) {
-    __m128i row = _mm_loadl_epi64((const __m128i *)avx2_keep[drop & 255]);
+AVX2_INLINE void squeeze8(uint8_t *dst, __m128i octets, uint32_t keep) {
+    __m128i row = _mm_loadl_epi64((const __m128i *)avx2_keep[keep & 255]);
     _mm_storel_epi64((__m128i *)dst, _mm_shuffle_epi8(octets, row));
 }
 
-/* Stores the octets of v that drop does not name, eight at a time, within 32 octets from dst. */
-AVX2_INLINE void squeeze(uint8_t *dst, __m256i v, uint32_t drop) {
+/* Stores the octets of v that `keep` names, eight at a time, within 32 octets from dst. */
+AVX2_INLINE void squeeze(uint8_t *dst, __m256i v, uint32_t keep) {
     __m128i first = _mm256_castsi256_si128(v), last = _mm256_extracti128_si256(v, 1);
-    squeeze8(dst, first, drop);
-    squeeze8(dst + 8 - bits(drop & 0xff), _mm_srli_si128(first, 8), drop >> 8);
-    squeeze8(dst + 16 - bits(drop & 0xffff), last, drop >> 16);
-    squeeze8(dst + 24 - bits(drop & 0xffffff), _mm_srli_si128(last, 8), drop >> 24);
+    squeeze8(dst, first, keep);
+    squeeze8(dst + bits(keep & 0xff), _mm_srli_si128(first, 8), keep >> 8);
+    squeeze8(dst + bits(keep & 0xffff), last, keep >> 16);
+    squeeze8(dst + bits(keep & 0xffffff), _mm_srli_si128(last, 8), keep >> 24);
 }
 
 /* Decodes one block: v, and the same one and two octets on. *carry has the digits of v that an earlier '%' took; it
@@ -109,7 +109,7 @@ AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t
     return i;
 }
 
-/* The n octets at src, to the end of the input, when the first of them are digits by *carry. Returns the octets
+/* The n octets at src, to the end of the input, when the first of them are digits by carry. Returns the octets
  * written, or UC_FULL. */
 AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t n, uint32_t carry, const int plus,
                               uint8_t *dst, size_t cap) {
@@ -128,13 +128,13 @@ AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t 
         size = (rest < 32 ? rest : 32) - bits(digits);
         if (cap - o >= 32) {
             if (digits)
-                squeeze(dst + o, out, digits);
+                squeeze(dst + o, out, ~digits);
             else
                 store32(dst + o, out);
         } else {
             uint8_t end[32];
             if (size > cap - o) return UC_FULL;
-            squeeze(end, out, digits);
+            squeeze(end, out, ~digits);
             memcpy(dst + o, end, size);
         }
         o += size;
@@ -164,8 +164,8 @@ AVX2_INLINE size_t avx2_decode_as(const uint8_t *src, size_t n, const int plus, 
             }
             v = spaces(v, plus);
             digits = decode_block(&d, &v, load32(src + i + 1), load32(src + i + 2), &carry);
-            squeeze(dst + o, v, digits);
-            i += 32, o += 32 - bits(digits);
+            squeeze(dst + o, v, ~digits);
+            i += 32, o += bits(~digits);
         }
     }
     end = decode_end(&d, src + i, n - i, carry, plus, dst + o, cap - o);
