@@ -53,7 +53,7 @@ cdef object unsplit(str scheme, str netloc, str path, str params, str query, str
             return None
         slashes = "//"
     cdef Py_UCS4 largest = max(
-        127, PyUnicode_MAX_CHAR_VALUE(scheme), PyUnicode_MAX_CHAR_VALUE(netloc), PyUnicode_MAX_CHAR_VALUE(path),
+        <Py_UCS4>127, PyUnicode_MAX_CHAR_VALUE(scheme), PyUnicode_MAX_CHAR_VALUE(netloc), PyUnicode_MAX_CHAR_VALUE(path),
         PyUnicode_MAX_CHAR_VALUE(params), PyUnicode_MAX_CHAR_VALUE(query), PyUnicode_MAX_CHAR_VALUE(fragment))
     cdef Py_ssize_t size = (
         len(scheme) + (1 if scheme else 0) + len(slashes) + len(netloc) + len(slash) + len(path)
