@@ -28,6 +28,13 @@
  * goes to the stack first.
  */
 
+/* The n < 16 octets at p, then zeros. */
+V16_INLINE v16 v16_part(const uint8_t *p, size_t n) {
+    uint64_t low, high;
+    uc_load_part(p, n, &low, &high);
+    return v16_words(low, high);
+}
+
 /* The octets of src from i on, 16 at most, then zeros. */
 V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
     static const uint8_t down[32] = {
@@ -35,20 +42,9 @@ V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
     const uint8_t *p = src + i;
     size_t left = n - i;
-    uint64_t low = 0, high = 0;
     if (left >= 16) return v16_load(p);
     if (n >= 16) return v16_shuffle(v16_load(src + n - 16), v16_load(down + 16 - left));
-    if (left > 8) {
-        memcpy(&low, p, 8), memcpy(&high, p + left - 8, 8);
-        high >>= 8 * (16 - left);
-    } else if (left >= 4) {
-        uint32_t first, last;
-        memcpy(&first, p, 4), memcpy(&last, p + left - 4, 4);
-        low = first | (uint64_t)last << 8 * (left - 4);
-    } else if (left) {
-        low = p[0] | (uint64_t)p[left / 2] << 8 * (left / 2) | (uint64_t)p[left - 1] << 8 * (left - 1);
-    }
-    return v16_words(low, high);
+    return v16_part(p, left);
 }
 
 /* v with `difference` added wherever it is `from`. */

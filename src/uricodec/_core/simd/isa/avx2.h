@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "../kernels.h"
+#include "../part.h"
 #include "../target.h"
 #include "../urns.h"
 #include "../utf8_tables.h"
@@ -38,22 +39,13 @@ AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
     static const uint8_t shift[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
                                       11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
                                       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
-    uint64_t low = 0, high = 0;
+    uint64_t low, high;
     if (n >= 16) {
         __m128i first = _mm_loadu_si128((const __m128i *)p), last = _mm_loadu_si128((const __m128i *)(p + n - 16));
         last = _mm_shuffle_epi8(last, _mm_loadu_si128((const __m128i *)(shift + 32 - n)));
         return _mm256_inserti128_si256(_mm256_castsi128_si256(first), last, 1);
     }
-    if (n > 8) {
-        memcpy(&low, p, 8), memcpy(&high, p + n - 8, 8);
-        high >>= 8 * (16 - n);
-    } else if (n >= 4) {
-        uint32_t first, last;
-        memcpy(&first, p, 4), memcpy(&last, p + n - 4, 4);
-        low = first | (uint64_t)last << 8 * (n - 4);
-    } else if (n) {
-        low = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
-    }
+    uc_load_part(p, n, &low, &high);
     return _mm256_zextsi128_si256(_mm_set_epi64x((int64_t)high, (int64_t)low));
 }
 

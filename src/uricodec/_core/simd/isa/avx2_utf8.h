@@ -3,7 +3,7 @@
 #define UC_AVX2_UTF8_H
 
 #include "../utf8_tables.h"
-#include "ssse3_utf8.h"
+#include "ssse3.h"
 
 /* --- scan_utf8 ---------------------------------------------------------------------------------------------------- */
 

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "../kernels.h"
+#include "../part.h"
 #include "../target.h"
-#include "../utf8_tables.h"
 #include "../urns.h"
+#include "../utf8_tables.h"
 
 #define V16
 #define V16_INLINE UC_INLINE

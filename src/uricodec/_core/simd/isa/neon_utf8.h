@@ -1,29 +1,6 @@
-/* UTF-8 on NEON (AArch64): the vocabulary of the templates utf8_scan.h and utf8_code.h. */
+/* UTF-8 on NEON, a part of neon.h: the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_NEON_UTF8_H
 #define UC_NEON_UTF8_H
-
-#include <arm_neon.h>
-#include <string.h>
-
-#include "../kernels.h"
-#include "../target.h"
-#include "../utf8_tables.h"
-
-/* The n < 16 octets at p, then zeros: loads that overlap, but stay inside them. */
-UC_INLINE uint8x16_t neon_utf8_part(const uint8_t *p, size_t n) {
-    uint64_t first = 0, last = 0;
-    if (n > 8) {
-        memcpy(&first, p, 8), memcpy(&last, p + n - 8, 8);
-        last >>= 8 * (16 - n);
-    } else if (n >= 4) {
-        uint32_t low, high;
-        memcpy(&low, p, 4), memcpy(&high, p + n - 4, 4);
-        first = low | (uint64_t)high << 8 * (n - 4);
-    } else if (n) {
-        first = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
-    }
-    return vcombine_u8(vcreate_u8(first), vcreate_u8(last));
-}
 
 /* Four bits for each octet of v that is not 0. */
 UC_INLINE uint64_t neon_nibbles(uint8x16_t v) {
@@ -52,7 +29,7 @@ UC_INLINE uint8x16_t neon_row_of(const int8_t row[16]) { return vreinterpretq_u8
 #define INLINE UC_INLINE
 #define NAME(x) neon_##x
 #define LOAD vld1q_u8
-#define LOAD_PART neon_utf8_part
+#define LOAD_PART v16_part
 #define ZERO vdupq_n_u8(0)
 #define ALL(c) vdupq_n_u8((uint8_t)(c))
 #define ROWS(...) neon_row_of((const int8_t[16]){__VA_ARGS__})
@@ -92,7 +69,7 @@ UC_INLINE void neon_store_wide32(uint8_t *dst, uint8x16_t v) {
 #define INLINE UC_INLINE
 #define NAME(x) neon_##x
 #define LOAD vld1q_u8
-#define LOAD_PART neon_utf8_part
+#define LOAD_PART v16_part
 #define LOAD_8(p) vcombine_u8(vld1_u8(p), vdup_n_u8(0x80))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
 #define LOAD_UNITS(p, n, i) neon_octets_at(p, n, i)

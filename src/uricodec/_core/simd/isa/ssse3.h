@@ -6,9 +6,10 @@
 #include <tmmintrin.h>
 
 #include "../kernels.h"
+#include "../part.h"
 #include "../target.h"
-#include "../utf8_tables.h"
 #include "../urns.h"
+#include "../utf8_tables.h"
 
 #define V16 UC_TARGET("ssse3")
 #define V16_INLINE V16 UC_INLINE

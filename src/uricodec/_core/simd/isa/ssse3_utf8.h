@@ -1,34 +1,8 @@
-/* UTF-8 on SSSE3: the vocabulary of the templates utf8_scan.h and utf8_code.h. */
+/* UTF-8 on SSSE3, a part of ssse3.h: the vocabulary of the templates utf8_scan.h and utf8_code.h. */
 #ifndef UC_SSSE3_UTF8_H
 #define UC_SSSE3_UTF8_H
 
-#include <string.h>
-#include <tmmintrin.h>
-
-#include "../kernels.h"
-#include "../target.h"
-#include "../utf8_tables.h"
-
-#define SSSE3 UC_TARGET("ssse3")
-#define SSSE3_INLINE SSSE3 UC_INLINE
-
-/* The n < 16 octets at p, then zeros: loads that overlap, but stay inside them. */
-SSSE3_INLINE __m128i ssse3_utf8_part(const uint8_t *p, size_t n) {
-    uint64_t first = 0, last = 0;
-    if (n > 8) {
-        memcpy(&first, p, 8), memcpy(&last, p + n - 8, 8);
-        last >>= 8 * (16 - n);
-    } else if (n >= 4) {
-        uint32_t low, high;
-        memcpy(&low, p, 4), memcpy(&high, p + n - 4, 4);
-        first = low | (uint64_t)high << 8 * (n - 4);
-    } else if (n) {
-        first = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
-    }
-    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&first), _mm_loadl_epi64((const __m128i *)&last));
-}
-
-SSSE3_INLINE uint8_t ssse3_highest(__m128i v) {
+V16_INLINE uint8_t ssse3_highest(__m128i v) {
     v = _mm_max_epu8(v, _mm_srli_si128(v, 8));
     v = _mm_max_epu8(v, _mm_srli_si128(v, 4));
     v = _mm_max_epu8(v, _mm_srli_si128(v, 2));
@@ -37,7 +11,7 @@ SSSE3_INLINE uint8_t ssse3_highest(__m128i v) {
 }
 
 /* The leads are the octets that are above 0xBF without, or below 0x80 with a sign: those > -65. */
-SSSE3_INLINE size_t ssse3_leads(__m128i v) {
+V16_INLINE size_t ssse3_leads(__m128i v) {
     __m128i ones = _mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8((char)0xBF)), _mm_set1_epi8(1));
     __m128i sums = _mm_sad_epu8(ones, _mm_setzero_si128());
     return (size_t)_mm_cvtsi128_si32(_mm_add_epi32(sums, _mm_srli_si128(sums, 8)));
@@ -46,11 +20,11 @@ SSSE3_INLINE size_t ssse3_leads(__m128i v) {
 #define V __m128i
 #define SIZE 16
 #define STEP 4
-#define KERNEL SSSE3 static
-#define INLINE SSSE3_INLINE
+#define KERNEL V16 static
+#define INLINE V16_INLINE
 #define NAME(x) ssse3_##x
 #define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
-#define LOAD_PART ssse3_utf8_part
+#define LOAD_PART v16_part
 #define ZERO _mm_setzero_si128()
 #define ALL(c) _mm_set1_epi8((char)(c))
 #define ROWS _mm_setr_epi8
@@ -69,14 +43,14 @@ SSSE3_INLINE size_t ssse3_leads(__m128i v) {
 #define HIGHEST ssse3_highest
 #include "../utf8_scan.h"
 
-SSSE3_INLINE __m128i ssse3_extended(__m128i v) { return _mm_srai_epi32(_mm_slli_epi32(v, 16), 16); }
+V16_INLINE __m128i ssse3_extended(__m128i v) { return _mm_srai_epi32(_mm_slli_epi32(v, 16), 16); }
 
-SSSE3_INLINE void ssse3_store_wide16(uint8_t *dst, __m128i v) {
+V16_INLINE void ssse3_store_wide16(uint8_t *dst, __m128i v) {
     _mm_storeu_si128((__m128i *)dst, _mm_unpacklo_epi8(v, _mm_setzero_si128()));
     _mm_storeu_si128((__m128i *)(dst + 16), _mm_unpackhi_epi8(v, _mm_setzero_si128()));
 }
 
-SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
+V16_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
     const __m128i zero = _mm_setzero_si128();
     __m128i low = _mm_unpacklo_epi8(v, zero), high = _mm_unpackhi_epi8(v, zero);
     _mm_storeu_si128((__m128i *)dst, _mm_unpacklo_epi16(low, zero));
@@ -88,11 +62,11 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define V __m128i
 #define P __m128i
 #define SIZE 16
-#define KERNEL SSSE3 static
-#define INLINE SSSE3_INLINE
+#define KERNEL V16 static
+#define INLINE V16_INLINE
 #define NAME(x) ssse3_##x
 #define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
-#define LOAD_PART ssse3_utf8_part
+#define LOAD_PART v16_part
 #define LOAD_8(p) _mm_loadl_epi64((const __m128i *)(p))
 #define LOAD_ROWS(rows, index, at) LOAD(rows[(index) >> (at) & 255])
 #define LOAD_UNITS(p, n, i) ssse3_octets_at(p, n, i)
@@ -135,6 +109,4 @@ SSSE3_INLINE void ssse3_store_wide32(uint8_t *dst, __m128i v) {
 #define COUNT(mask) ((size_t)utf8_counts[(mask) & 255] + utf8_counts[(mask) >> 8])
 #include "../utf8_code.h"
 
-#undef SSSE3
-#undef SSSE3_INLINE
 #endif
