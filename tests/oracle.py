@@ -67,6 +67,33 @@ def normalize_urns(src, end=b"\n"):
     return end.join(map(normalize, bytes(src).split(end)))
 
 
+def span_urns(src, nid, nss, end=b"\n"):
+    """The first line that is no URN, or one with components, with "%00", or of the NID "urn"."""
+
+    def is_plain(line):
+        scheme, name, rest = [*line.split(b":", 2), b"", b"", b""][:3]
+        octets = re.sub(b"%(?!00)[0-9A-Fa-f]{2}", b"", rest)
+        return (
+            line.count(b":") >= 2
+            and scheme.lower() == b"urn"
+            and 2 <= len(name) <= 32
+            and all(octet in nid for octet in name)
+            and not name.startswith(b"-")
+            and not name.endswith(b"-")
+            and name.lower() != b"urn"
+            and rest != b""
+            and not rest.startswith(b"/")
+            and all(octet in nss for octet in octets)
+        )
+
+    start = 0
+    for line in bytes(src).split(end):
+        if start < len(src) and not is_plain(line):
+            return start
+        start += len(line) + len(end)
+    return len(src)
+
+
 def scan_utf8(src):
     """RFC 3629 section 4: the length of the longest well-formed prefix, its characters, its highest octet."""
     try:

@@ -12,7 +12,22 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"})
 
 # What a module may import of ours: those that stand before it. Public modules stand on all of the core.
-CORE = ["_kernels", "_utf8", "_text", "_percent", "_quote", "_urn", "_triplets", "_lines", "_query", "_split", "_join"]
+CORE = [
+    "_kernels",
+    "_utf8",
+    "_text",
+    "_percent",
+    "_quote",
+    "_urn_grammar",
+    "_urn_forms",
+    "_urn",
+    "_urn_lines",
+    "_triplets",
+    "_lines",
+    "_query",
+    "_split",
+    "_join",
+]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
@@ -29,7 +44,7 @@ def test_imports_of_the_core_run_one_way(name):
     before = CORE[: CORE.index(name)]
     for path in (ROOT / "src/uricodec/_core").glob(f"{name}.p[yx]*"):
         text = path.read_text("utf-8")
-        for imported in re.findall(r"uricodec(?:\._core)?\.(\w+)", text.split("cdef", 1)[0]):
+        for imported in re.findall(r"^(?:from|c?import) uricodec(?:\._core)?\.(\w+)", text, re.MULTILINE):
             assert imported in {*before, name, "errors", "_core"}, f"{path.name} imports {imported}"
 
 
@@ -39,6 +54,10 @@ def test_charsets_stand_on_the_kernels_alone():
 
 def test_errors_are_a_leaf():
     assert ours_in("errors.py") == set()
+
+
+def test_namespaces_are_a_leaf():
+    assert ours_in("namespaces.py") == {"uricodec.errors"}
 
 
 def ours_in(name):

@@ -24,6 +24,7 @@ cdef extern from "simd/kernels.h" nogil:
         size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil
         void (*upper_triplets)(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
         void (*normalize_urns)(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) noexcept nogil
+        size_t (*span_urns)(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end) noexcept nogil
         size_t (*scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
         size_t (*to_utf8)(const void *src, size_t n, int width, uint8_t *dst) noexcept nogil
         void (*from_utf8)(const uint8_t *src, size_t n, int width, void *dst, size_t characters) noexcept nogil

@@ -16,6 +16,7 @@ def run_kernel(
     plus: bool = False,
     width: int = 1,
     end: int = 10,
+    nid: ByteSet = ...,
 ) -> int | tuple[int, int, int]: ...
 
 @final

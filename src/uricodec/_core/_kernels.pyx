@@ -226,7 +226,7 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
     return count
 
 
-def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10):
+def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10, nid=ByteSet()):
     """Run one kernel of the tier in use on buffers. For tests: everything else calls kernels through their loops.
 
     Args:
@@ -239,6 +239,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
         plus (bool): Of "encode" and "decode".
         width (int): Octets of a code unit: 1, 2 or 4.
         end (int): The octet that ends a line.
+        nid (ByteSet): The other set of "span_urns".
 
     Returns:
         int | tuple[int, int, int]: What the kernel returns (0 if nothing); -1 for an output that is too small, or a
@@ -265,6 +266,8 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
                 result = kernels.span(s, n, set)
             elif name == "count_outside":
                 result = kernels.count_outside(s, n, set)
+            elif name == "span_urns":
+                result = kernels.span_urns(s, n, &(<ByteSet?>nid).set, set, end)
             elif name == "scan_utf8":
                 result = kernels.scan_utf8(s, n, &found)
                 return result, found.characters, found.highest

@@ -16,6 +16,7 @@ from uricodec._core._utf8 cimport code_unit
 cdef extern from "Python.h":
     int PyUnicode_READY(object) except -1
     bint PyUnicode_IS_ASCII(object) noexcept
+    bint PyUnicode_IS_COMPACT_ASCII(object) noexcept
     Py_ssize_t PyUnicode_GET_LENGTH(object) noexcept
     int PyUnicode_KIND(object) noexcept
     void *PyUnicode_DATA(object) noexcept

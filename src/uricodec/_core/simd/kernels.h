@@ -4,7 +4,8 @@
  * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
  *
  * The portable definition of each kernel is Cython code in the module of its loop (_kernels.pyx, _utf8.pyx, _percent.pyx,
- * _urn.pyx); the files in isa/ hold faster twins. dispatch.c lists the tiers in order and asks the CPU which of them it can run.
+ * _urn_grammar.pyx, _urn_forms.pyx); the files in isa/ hold faster twins. dispatch.c lists the tiers in order and asks the
+ * CPU which of them it can run.
  */
 #ifndef UC_KERNELS_H
 #define UC_KERNELS_H
@@ -61,6 +62,12 @@ typedef struct uc_kernels {
      * lower case, and the digits of the triplets after it upper case: RFC 2141 section 5, RFC 8141 section 3.1. `end` is
      * no letter, digit, '%' or ':'. */
     void (*normalize_urns)(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst);
+
+    /* Index of the first line that is not plainly a URN; n if all are. Lines are as above, but `end` is also in neither
+     * set. Plain is "urn:" in any case; an NID of 2 to 32 octets of `nid` (which has these three letters and no ':') that
+     * neither begins nor ends with '-' and is not "urn" in any case; ':'; and an NSS: one or more octets of `nss` (which
+     * has no '%') or triplets other than "%00", the first no '/'. */
+    size_t (*span_urns)(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end);
 
     /* Length of the longest prefix of src that is well-formed UTF-8 (RFC 3629 section 4): n, or where the first
      * ill-formed sequence starts. Says in found what is in that prefix. */

@@ -18,6 +18,7 @@
 #include "../kernels.h"
 #include "../part.h"
 #include "../target.h"
+#include "../urn_grammar.h"
 #include "../urns.h"
 #include "../utf8_tables.h"
 
@@ -139,6 +140,7 @@ enum { SHORT = 256, MANY = 256 };
 #include "avx2_decode.h"
 #include "avx2_encode.h"
 #include "avx2_urn.h"
+#include "avx2_grammar.h"
 #include "avx2_utf8.h"
 
 static void avx2_prepare(void) {
@@ -156,6 +158,7 @@ static const uc_kernels uc_avx2 = {
     .decode = avx2_decode,
     .upper_triplets = avx2_upper_triplets,
     .normalize_urns = avx2_normalize_urns,
+    .span_urns = avx2_span_urns,
     .scan_utf8 = avx2_scan_utf8,
     .to_utf8 = avx2_to_utf8_of_any_length,
     .from_utf8 = avx2_from_utf8,

@@ -134,22 +134,27 @@ AVX2 static void avx2_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst)
     }
 }
 
-/* v normalised, when v1, v2 and v3 are the block one, two and three octets on. */
-AVX2_INLINE avx2_lines normalize_block(const avx2_set *hex, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
-                                       __m256i end, uint64_t *digit, uc_urn_carry *carry) {
+/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the block one, two and three octets on. */
+AVX2_INLINE uint64_t block_schemes(avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3) {
     const __m256i u = _mm256_set1_epi8('u'), r = _mm256_set1_epi8('r'), n = _mm256_set1_epi8('n');
     const __m256i colon = _mm256_set1_epi8(':'), case_bit = _mm256_set1_epi8(0x20);
-    uc_urn_block block;
-    uint64_t lower, upper;
     __m256i differs[2]; /* from "urn:" */
     for (int k = 0; k < 2; k++) {
         differs[k] = _mm256_or_si256(_mm256_xor_si256(v.half[k], u), _mm256_xor_si256(v1.half[k], r));
         differs[k] = _mm256_or_si256(differs[k], _mm256_xor_si256(v2.half[k], n));
         differs[k] = _mm256_or_si256(_mm256_andnot_si256(case_bit, differs[k]), _mm256_xor_si256(v3.half[k], colon));
     }
-    block.schemes = zeros(differs[0]) | (uint64_t)zeros(differs[1]) << 32;
+    return zeros(differs[0]) | (uint64_t)zeros(differs[1]) << 32;
+}
+
+/* v normalised; v1, v2 and v3 as before. */
+AVX2_INLINE avx2_lines normalize_block(const avx2_set *hex, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
+                                       __m256i end, uint64_t *digit, uc_urn_carry *carry) {
+    uc_urn_block block;
+    uint64_t lower, upper;
+    block.schemes = block_schemes(v, v1, v2, v3);
     block.ends = equal64(v, end);
-    block.colons = equal64(v, colon);
+    block.colons = equal64(v, _mm256_set1_epi8(':'));
     block.triplets = block_triplets(hex, v, v2, digit);
     uc_urn_masks(&block, carry, &lower, &upper);
     return turn_case(v, (lower & capitals64(v)) | (upper & above_capitals64(v)));
@@ -177,6 +182,5 @@ AVX2 static void avx2_normalize_urns(const uint8_t *src, size_t n, uint8_t end, 
     }
 }
 
-#undef PART_FROM
 #undef MASK64
 #endif

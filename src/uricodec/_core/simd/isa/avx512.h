@@ -30,6 +30,7 @@
 
 #include "../kernels.h"
 #include "../target.h"
+#include "../urn_grammar.h"
 #include "../urns.h"
 
 #define AVX512 UC_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
@@ -387,17 +388,22 @@ AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *
     }
 }
 
-/* v normalised, when v1, v2 and v3 are the octets one, two and three places on. */
-AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3,
-                                       __m512i end, uc_urn_carry *carry) {
-    uc_urn_block block;
-    uint64_t lower, upper;
+/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the octets one, two and three places on. */
+AVX512_INLINE uint64_t schemes64(__m512i v, __m512i v1, __m512i v2, __m512i v3) {
     /* What differs from "urn", in one register; case is bit 5. */
     enum { FIRST_OR_DIFFERENCE = 0xF6 }; /* a | (b ^ c) */
     __m512i differs = _mm512_xor_si512(v, all64('u'));
     differs = _mm512_ternarylogic_epi32(differs, v1, all64('r'), FIRST_OR_DIFFERENCE);
     differs = _mm512_ternarylogic_epi32(differs, v2, all64('n'), FIRST_OR_DIFFERENCE);
-    block.schemes = _mm512_mask_testn_epi8_mask(_mm512_cmpeq_epi8_mask(v3, all64(':')), differs, all64(~32));
+    return _mm512_mask_testn_epi8_mask(_mm512_cmpeq_epi8_mask(v3, all64(':')), differs, all64(~32));
+}
+
+/* v normalised; v1, v2 and v3 as before. */
+AVX512_INLINE __m512i normalize_urns64(const avx512_hex *hex, __m512i v, __m512i v1, __m512i v2, __m512i v3,
+                                       __m512i end, uc_urn_carry *carry) {
+    uc_urn_block block;
+    uint64_t lower, upper;
+    block.schemes = schemes64(v, v1, v2, v3);
     block.ends = _mm512_cmpeq_epi8_mask(v, end);
     block.colons = _mm512_cmpeq_epi8_mask(v, all64(':'));
     block.triplets = triplets64(hex, _mm512_cmpeq_epi8_mask(v, all64('%')), v1, v2);
@@ -425,6 +431,7 @@ AVX512 static void avx512_normalize_urns(const uint8_t *src, size_t n, uint8_t e
     }
 }
 
+#include "avx512_urn.h"
 #include "avx512_utf8.h"
 
 static const uc_kernels uc_avx512 = {
@@ -435,6 +442,7 @@ static const uc_kernels uc_avx512 = {
     .decode = avx512_decode,
     .upper_triplets = avx512_upper_triplets,
     .normalize_urns = avx512_normalize_urns,
+    .span_urns = avx512_span_urns,
     .scan_utf8 = avx512_scan_utf8,
     .to_utf8 = avx512_to_utf8,
     .from_utf8 = avx512_from_utf8,

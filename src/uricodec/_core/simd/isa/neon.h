@@ -8,6 +8,7 @@
 #include "../kernels.h"
 #include "../part.h"
 #include "../target.h"
+#include "../urn_grammar.h"
 #include "../urns.h"
 #include "../utf8_tables.h"
 
@@ -81,11 +82,13 @@ V16_INLINE int v16_any(v16 mask) { return vmaxvq_u32(vreinterpretq_u32_u8(mask))
 V16_INLINE uint32_t v16_sum(v16 v) { return vaddlvq_u8(v); }
 
 #include "../octets16.h"
+#include "../octets16_urn.h"
 
 #include "neon_utf8.h"
 
 static const uc_kernels uc_neon = {
     V16_KERNELS,
+    .span_urns = v16_span_urns,
     .scan_utf8 = neon_scan_utf8,
     .to_utf8 = neon_to_utf8,
     .from_utf8 = neon_from_utf8,

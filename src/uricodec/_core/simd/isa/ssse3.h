@@ -8,6 +8,7 @@
 #include "../kernels.h"
 #include "../part.h"
 #include "../target.h"
+#include "../urn_grammar.h"
 #include "../urns.h"
 #include "../utf8_tables.h"
 
@@ -70,11 +71,13 @@ V16_INLINE uint32_t v16_sum(v16 v) {
 }
 
 #include "../octets16.h"
+#include "../octets16_urn.h"
 
 #include "ssse3_utf8.h"
 
 static const uc_kernels uc_ssse3 = {
     V16_KERNELS,
+    .span_urns = v16_span_urns,
     .scan_utf8 = ssse3_scan_utf8,
     .to_utf8 = ssse3_to_utf8,
     .from_utf8 = ssse3_from_utf8,

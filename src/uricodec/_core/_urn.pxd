@@ -1,0 +1,9 @@
+"""The names of codes, specifications and levels, and errors."""
+from uricodec._core._urn_grammar cimport Code
+
+
+cdef list CODE_NAMES
+
+cdef int spec_of(object spec) except -1
+cdef int level_of(object level) except -1
+cdef object raise_fault_at(object urn, Code code, size_t offset)

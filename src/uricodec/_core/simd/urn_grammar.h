@@ -1,0 +1,76 @@
+/* span_urns on masks: what is the same for every tier. Bit i of a mask speaks of octet i of a block of 64.
+ *
+ * Where the NIDs are follows from one addition (urns.h), with every line taken for a URN: one that is none is found out
+ * at its first octet. After that, each demand of the grammar is a few operations that leave a bit for what breaks it,
+ * within the line to which it belongs, its end included. So the lowest of all those bits is in the first line that is
+ * not plain.
+ *
+ *      octet     u r n : i s b n : 9 7 8 LF        (bit 0 on the left)
+ *      starts    1 0 0 0 0 0 0 0 0 0 0 0 0
+ *      head      1 1 1 1 1 1 1 1 0 0 0 0 0        "urn:" and the NID
+ *      behind    0 0 0 0 0 0 0 0 1 0 0 0 0        behind a head: a colon
+ *
+ * All that one block hands to the next is a few words.
+ */
+#ifndef UC_URN_GRAMMAR_H
+#define UC_URN_GRAMMAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target.h"
+#include "urns.h"
+
+/* What a tier finds in a block. Octets that the input does not have are in no mask, but the first of them is an end. */
+typedef struct uc_urn_octets {
+    uint64_t ends, colons, hyphens, slashes;
+    uint64_t schemes;     /* the 'u' of "urn:", in any case; the other three may be in the next block */
+    uint64_t triplets;    /* a '%' that two hexadecimal digits other than 00 follow, be it in the next block */
+    uint64_t outside_nid; /* not in the set of an NID, */
+    uint64_t outside_nss; /* and of an NSS */
+} uc_urn_octets;
+
+/* What a block has to know of those before it: bits 0, 1, ... speak of its first octets. */
+typedef struct uc_urn_state {
+    uint64_t line_start, in_head;
+    uint64_t behind, hyphen; /* the block before ended with the octet behind a head, with a hyphen */
+    uint64_t starts;         /* those of the block before */
+} uc_urn_state;
+
+static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0};
+
+/* Which of these octets, 36 behind a start, have no other start behind that one: an NID goes on that is too long. */
+UC_APART uint64_t uc_far(uint64_t octets, uint64_t starts, uint64_t starts_before) {
+    for (int i = 0; i < 36; i++) octets &= ~(starts << i | (i ? starts_before >> (64 - i) : 0));
+    return octets;
+}
+
+/* Octets that make their line one that is not plain; the lowest bit counts. */
+UC_INLINE uint64_t uc_urn_faults(const uc_urn_octets *o, uc_urn_state *state) {
+    uint64_t starts = o->ends << 1 | state->line_start, before = state->starts;
+    uint64_t scheme_colon = starts << 3 | before >> 61, nid = starts << 4 | before >> 60;
+    uint64_t nid_second = starts << 5 | before >> 59, nid_33rd = starts << 36 | before >> 28;
+    uint64_t was_in_head = state->in_head;
+    uint64_t head = uc_ripple(starts, o->ends | (o->colons & ~scheme_colon), &state->in_head);
+    uint64_t behind = (head << 1 | was_in_head) & ~head, far = head & nid_33rd;
+    uint64_t faults = starts & ~o->schemes;
+    faults |= head & ~scheme_colon & o->outside_nid;
+    faults |= nid & (o->hyphens | o->schemes); /* a hyphen at its start, or "urn:urn:" */
+    faults |= behind & (nid | nid_second | o->hyphens << 1 | state->hyphen | ~o->colons);
+    faults |= (behind << 1 | state->behind) & (o->ends | o->slashes);
+    faults |= ~(head | behind | o->ends | o->triplets) & o->outside_nss;
+    if (far) faults |= uc_far(far, starts, before);
+    state->line_start = o->ends >> 63;
+    state->behind = behind >> 63;
+    state->hyphen = o->hyphens >> 63;
+    state->starts = starts;
+    return faults;
+}
+
+/* Where the line starts to which an octet, or the end of the input, belongs. */
+UC_INLINE size_t uc_start_of_line(const uint8_t *src, size_t i, uint8_t end) {
+    while (i > 0 && src[i - 1] != end) i--;
+    return i;
+}
+
+#endif
