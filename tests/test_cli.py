@@ -1,7 +1,6 @@
 """The command line: what every option writes, to the octet, and how a process behaves when things go wrong."""
 
 import gzip
-import io
 import os
 import pathlib
 import resource
@@ -11,6 +10,7 @@ import sys
 import time
 
 import pytest
+from command import COMMAND, Text, growth, output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,47 +56,6 @@ LINES = (
     .map(b"".join)
     .filter(is_plain)
 )
-
-
-class Text:
-    """A standard stream of a main() in this process: octets in `buffer`."""
-
-    def __init__(self, data=b""):
-        self.buffer = io.BytesIO(data)
-
-    def flush(self):
-        pass
-
-    def write(self, text):
-        self.buffer.write(text.encode())
-
-    def isatty(self):
-        return False
-
-
-def run(*arguments, stdin=b"", chunk=None):
-    """Run main() in this process. Returns the exit status, and what went to standard output and error."""
-    with pytest.MonkeyPatch.context() as patch:
-        streams_of_process = Text(stdin), Text(), Text()
-        for name, stream in zip(("stdin", "stdout", "stderr"), streams_of_process, strict=True):
-            patch.setattr(sys, name, stream)
-        if chunk:
-            patch.setattr(streams, "CHUNK", chunk)
-        status = main([str(argument) for argument in arguments])
-    return status, streams_of_process[1].buffer.getvalue(), streams_of_process[2].buffer.getvalue().decode()
-
-
-def output_of(*arguments, **options):
-    status, output, complaint = run(*arguments, **options)
-    assert (status, complaint) == (0, "")
-    return output
-
-
-COMMAND = [sys.executable, "-m", "uricodec"]
-
-
-def process(*arguments, **options):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, check=False, timeout=120, **options)
 
 
 @pytest.fixture
@@ -312,27 +271,12 @@ def test_damaged_gzip(tmp_path):
 @pytest.mark.parametrize("unit", [b"x", b"%E6%9D%B1", b"%C3", b"\r", b"%80", b"\n", "東".encode()])
 @pytest.mark.parametrize("command", ["decode", "encode"])
 def test_memory_is_flat(tmp_path, command, unit):
-    """32 MB, one line but for the newlines; in a process of its own, which reports its memory."""
+    """32 MB, one line but for the newlines."""
     path = tmp_path / "long"
     with open(path, "wb") as file:
         for _ in range(32):
             file.write(unit * (1_000_000 // len(unit)))
-    # Not ru_maxrss, in which Linux counts what the parent had when it forked. The first megabyte takes what is taken once
-    # (the interpreter, an emulator's translations).
-    code = (
-        "import re, sys; from uricodec.cli import main\n"
-        "def peak(): return int(re.search('VmHWM:(.*)kB', open('/proc/self/status').read())[1])\n"
-        "command, path, out = sys.argv[1:]; open(out + '1', 'wb').write(open(path, 'rb').read(1_000_000))\n"
-        "main([command, out + '1', '-o', out]); before = peak(); status = main([command, path, '-o', out])\n"
-        "print(peak() - before, file=sys.stderr); sys.exit(status)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code, command, path, tmp_path / "out"],
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    assert int(result.stderr) < 10_000
+    assert growth([command], path, tmp_path / "out") < 10_000
     if unit == b"%E6%9D%B1" and command == "decode":
         assert (tmp_path / "out").read_bytes() == "東".encode() * (32 * (1_000_000 // 9))
 

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import itertools
 import pkgutil
 import re
 import subprocess
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import uricodec
+from uricodec import namespaces, urn
 
 ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -52,16 +55,17 @@ def test_every_public_function_has_an_example():
     assert [function.__name__ for function in functions if ">>>" not in (function.__doc__ or "")] == []
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_of_a_page(page):
+    """One after the other: what one imports, the next ones have."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    assert sum(run(block, {}, page.name) for block in blocks if ">>>" in block)
+    assert run("\n".join(blocks), {}, page.name)
 
 
-def test_console_examples_of_the_readme():
-    """Each "$ uricodec ..." of the README, run where its files are, prints what stands below it."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    sessions = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_examples_of_a_page(page):
+    """Each "$ ... uricodec ...", run where the README is, prints what stands below it."""
+    sessions = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     commands = 0
     for session in sessions:
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
@@ -71,6 +75,43 @@ def test_console_examples_of_the_readme():
             assert done.stdout == expected, command
             commands += 1
     assert commands
+
+
+def table(page, *columns):
+    """The rows of the table of a page that has these columns, without the marks of code."""
+    text = (ROOT / page).read_text("utf-8").split(f"| {' | '.join(columns)} |\n")[1]
+    rows = itertools.takewhile(lambda line: line.startswith("|"), text.splitlines()[1:])
+    return [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
+
+
+@pytest.mark.parametrize(("text", "old", "new"), table("docs/urn.md", "text", "RFC 2141", "RFC 8141"))
+def test_table_of_the_two_specifications(text, old, new):
+    for spec, expected in ("2141", old), ("8141", new):
+        fault = urn.check(text, spec)
+        assert expected == (f"{fault.code} at {fault.offset}" if fault else "valid")
+
+
+@pytest.mark.parametrize(("one", "other", "level"), table("docs/urn.md", "one", "other", "from level"))
+def test_table_of_levels(one, other, level):
+    levels = ["bytes", "2141", "8141", "namespace", "functional", "never"]
+    assert [urn.equivalent(one, other, each) for each in levels[:-1]] == [
+        levels.index(each) >= levels.index(level) for each in levels[:-1]
+    ]
+
+
+def test_table_of_codes():
+    from uricodec._core import _urn
+
+    described = {code for code, _, _ in table("docs/urn.md", "code", "what it says", "offset")}
+    assert described == set(re.findall('"([a-z-]+)"', _urn.check.__doc__.split("The codes:")[1].split("Raises:")[0]))
+
+
+def test_table_of_rules():
+    rules = [rule for rule, _, _ in table("docs/urn.md", "rule", "what it does with the NSS", "for example")]
+    assert rules == list(namespaces.RULES)
+    for rule, _, examples in table("docs/urn.md", "rule", "what it does with the NSS", "for example"):
+        for nid in re.findall(r"[a-z0-9]+", examples.split(", and")[0]):
+            assert urn.lookup(nid).rule == rule
 
 
 def test_ci_runs_the_test_command_of_the_readme():

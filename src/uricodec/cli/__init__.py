@@ -9,14 +9,14 @@ import os
 import sys
 
 from uricodec import ByteSet, __version__
-from uricodec.cli.streams import CommandError
+from uricodec.cli.streams import CommandError, tell
 
 __all__ = ["main"]
 
 STATUSES = """\
 exit status:
   0    all is well
-  1    invalid input was found, with --errors fail
+  1    invalid input was found, by check or with --errors fail
   2    the command line is wrong
   3    a file cannot be read or written, or its gzip data are damaged
   130  interrupted
@@ -49,6 +49,49 @@ ENCODE_EXAMPLES = """\
 examples:
   uricodec encode names.txt -o paths.txt       one file name a line
   echo 'black & white' | uricodec encode --plus --safe ''
+
+"""
+
+NORMALIZE = """\
+Normalize names, one a line: each becomes the spelling that all its equivalents
+share. Nothing is decoded, and a line stays a line.
+
+levels for URNs, each of which merges what the one before keeps apart:
+  bytes       nothing is changed: the same octets are the same name
+  2141        case of "urn", of the namespace and of %hh digits (RFC 2141)
+  8141        the same; r-, q- and f-component are dropped (RFC 8141)
+  namespace   and what the namespace itself has declared equivalent
+  functional  and ISBN-10 becomes ISBN-13
+"""
+NORMALIZE_EXAMPLES = """\
+examples:
+  uricodec normalize --kind urn urns.txt -o normal.txt
+  uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt
+  echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn --level namespace
+
+"""
+
+CHECK = """\
+Check names, one a line, and print what is wrong. For each invalid line: input,
+number of the line, place of the first fault in it (in octets, from 0), code of
+the fault, and the line, between tabs. What a terminal could obey is escaped.
+"""
+CHECK_EXAMPLES = """\
+examples:
+  uricodec check --kind urn urns.txt
+  uricodec check --kind urn --spec any --stats urns.txt.gz >faults.tsv
+
+"""
+
+EXTRACT = """\
+Print every name that stands in the input, which may be anything: logs, XML,
+WARC, executables. A URN starts with "urn:" and ends before the first octet
+that RFC 2141 excludes; a full stop or a bracket behind it is legal in it.
+"""
+EXTRACT_EXAMPLES = """\
+examples:
+  uricodec extract --kind urn page.html
+  uricodec extract --kind urn --offsets crawl.warc.gz -o urns.tsv
 
 """
 
@@ -100,14 +143,32 @@ def run_codec(arguments):
     return codec.run(arguments)
 
 
+def run_normalize(arguments):
+    from uricodec.cli import names
+
+    return names.normalize(arguments)
+
+
+def run_check(arguments):
+    from uricodec.cli import names
+
+    return names.check(arguments)
+
+
+def run_extract(arguments):
+    from uricodec.cli import extract
+
+    return extract.run(arguments)
+
+
 def run_info(_arguments):
     from uricodec.cli import info
 
     return info.run()
 
 
-def add_codec(commands, name, summary, description, epilog):
-    """A command over lines, with what decode and encode share."""
+def add_filter(commands, name, summary, description, epilog):
+    """A command that reads files and writes one, with what all of them share."""
     command = commands.add_parser(
         name,
         help=summary,
@@ -128,14 +189,76 @@ def add_codec(commands, name, summary, description, epilog):
         metavar="OUT",
         help="write to this file; it appears (or is replaced) when all is done, so it may be one of the inputs",
     )
-    command.set_defaults(run=run_codec, name=name)
+    command.set_defaults(name=name)
     return command
+
+
+def add_kind(command):
+    command.add_argument(
+        "--kind", choices=["urn"], required=True, help="what the names are: 'urn' for RFC 2141 and 8141"
+    )
+
+
+def add_stats(command):
+    command.add_argument("--stats", action="store_true", help="count, and say it at the end on standard error, as JSON")
+
+
+def add_names(commands):
+    """The commands over names."""
+    normalize = add_filter(commands, "normalize", "give equivalent names one spelling", NORMALIZE, NORMALIZE_EXAMPLES)
+    normalize.set_defaults(run=run_normalize)
+    add_kind(normalize)
+    normalize.add_argument(
+        "--level",
+        choices=["bytes", "2141", "8141", "namespace", "functional"],
+        default="8141",
+        help="which names become one (default: %(default)s)",
+    )
+    normalize.add_argument(
+        "--spec",
+        choices=["2141", "8141", "any"],
+        help="the RFC by which names are read; 'any': what either allows (default: 2141 for --level 2141, else 8141)",
+    )
+    normalize.add_argument(
+        "--errors",
+        choices=["keep", "null", "drop", "fail"],
+        default="keep",
+        help="what to do with a line that is no such name: keep it as it is (the default), write an empty line, "
+        "drop it, or fail and say where",
+    )
+    normalize.add_argument(
+        "--invalid-to",
+        metavar="FILE",
+        help="write the invalid lines here, each with input, line, place and code, as 'uricodec check' does",
+    )
+    add_stats(normalize)
+
+    check = add_filter(commands, "check", "find invalid names", CHECK, CHECK_EXAMPLES)
+    check.set_defaults(run=run_check)
+    add_kind(check)
+    check.add_argument(
+        "--spec",
+        choices=["2141", "8141", "any"],
+        default="8141",
+        help="the RFC by which names are read; 'any': what either allows (default: %(default)s)",
+    )
+    add_stats(check)
+
+    extract = add_filter(commands, "extract", "find names in any text", EXTRACT, EXTRACT_EXAMPLES)
+    extract.set_defaults(run=run_extract)
+    add_kind(extract)
+    extract.add_argument(
+        "--offsets",
+        action="store_true",
+        help="write where each name starts, in octets of the (decompressed) input, and a tab before it; "
+        "before that the input, if there are several",
+    )
 
 
 def make_parser():
     parser = Parser(
         prog="uricodec",
-        description="Decode and encode the percent-encoding of URLs, in files of any size.",
+        description="Percent-encoding and URNs, in files of any size.",
         epilog="example:\n  uricodec decode access.log\n\n'uricodec COMMAND --help' says more.\n\n" + STATUSES,
         formatter_class=formatter,
         allow_abbrev=False,
@@ -143,7 +266,8 @@ def make_parser():
     parser.add_argument("--version", action="version", version=f"uricodec {__version__}")
     commands = parser.add_subparsers(prog="uricodec", metavar="COMMAND", required=True, parser_class=CommandParser)
 
-    decode = add_codec(commands, "decode", "turn %%HH into what it stands for", DECODE, DECODE_EXAMPLES)
+    decode = add_filter(commands, "decode", "turn %%HH into what it stands for", DECODE, DECODE_EXAMPLES)
+    decode.set_defaults(run=run_codec)
     decode.add_argument("--plus", action="store_true", help="'+' is a space, as in HTML forms and many query strings")
     decode.add_argument(
         "--errors",
@@ -158,7 +282,8 @@ def make_parser():
         help="write every decoded octet, newlines and other control characters too, UTF-8 or not",
     )
 
-    encode = add_codec(commands, "encode", "turn everything unusual into %%HH", ENCODE, ENCODE_EXAMPLES)
+    encode = add_filter(commands, "encode", "turn everything unusual into %%HH", ENCODE, ENCODE_EXAMPLES)
+    encode.set_defaults(run=run_codec)
     encode.add_argument("--plus", action="store_true", help="write '+' for a space, as HTML forms do; '+' becomes %%2B")
     encode.add_argument(
         "--safe",
@@ -175,6 +300,7 @@ def make_parser():
         "encode U+FFFD in their place (replace), or fail and say where",
     )
 
+    add_names(commands)
     info = commands.add_parser(
         "info",
         help="say which uricodec this is, and where it runs",
@@ -195,14 +321,6 @@ def flush_text():
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the interpreter's flush
         raise
-
-
-def complain(message):
-    try:
-        if sys.stderr is not None:
-            sys.stderr.write(f"uricodec: {message}\n")
-    except OSError:
-        pass  # nobody to tell
 
 
 def main(argv=None):
@@ -228,12 +346,12 @@ def main(argv=None):
         flush_text()
         return status
     except CommandError as error:
-        complain(error)
+        tell(f"uricodec: {error}\n")
         return error.status
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        complain(f"{error.filename or '<stdout>'}: {error.strerror}")
+        tell(f"uricodec: {error.filename or '<stdout>'}: {error.strerror}\n")
         return 3

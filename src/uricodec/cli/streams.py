@@ -41,6 +41,15 @@ def printable(name):
     return name if name.isprintable() else repr(name)[1:-1]
 
 
+def tell(text):
+    """Write to standard error, if somebody is there."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+    except OSError:
+        pass
+
+
 def failure(name, error):
     return CommandError(f"{name}: {getattr(error, 'strerror', None) or error}")
 
@@ -139,24 +148,37 @@ class Input:
         self._meter.add(size)
         return size
 
+    def begin(self, buffer):
+        """Read for the first time, and find out whether what is read is gzip.
+
+        Args:
+            buffer (bytearray): Of at least 2 octets.
+
+        Returns:
+            tuple[Callable[[memoryview], int], int]: What to read with from now on, as read_into(), and how many octets
+                are at the front of the buffer already; 0 at the end.
+        """
+        view = memoryview(buffer)[:CHUNK]
+        end = self.read_into(view)
+        if end == 1 and buffer[0] == 0x1F:
+            end += self.read_into(view[1:])
+        if not buffer.startswith(b"\x1f\x8b", 0, end):
+            return self.read_into, end
+        read_into = GzipReader(self.name, self.read_into, bytes(view[:end])).read_into
+        return read_into, read_into(view)
+
     def chunks(self, buffer):
         """Read the input chunk by chunk into the front of a buffer.
 
         Args:
-            buffer (bytearray): Of at least 12 octets.
+            buffer (bytearray): Of at least 12 octets. Those beyond CHUNK are for long lines.
 
         Yields:
             int: The size of the next chunk: whole lines, the last one of the input, or a part of a line that is longer
                 than the buffer. It is there until the next one is asked for.
         """
         view = memoryview(buffer)
-        read_into = self.read_into
-        end = read_into(view)
-        if end == 1 and buffer[0] == 0x1F:
-            end += read_into(view[1:])
-        if buffer.startswith(b"\x1f\x8b", 0, end):
-            read_into = GzipReader(self.name, read_into, bytes(view[:end])).read_into
-            end = read_into(view)
+        read_into, end = self.begin(buffer)
         new = 0  # where what has been read last starts
         while end > new:
             cut = buffer.rfind(b"\n", new, end) + 1
@@ -166,7 +188,7 @@ class Input:
                 yield cut
                 view[: end - cut] = view[cut:end]
             new = end - cut
-            end = new + read_into(view[new:])
+            end = new + read_into(view[new : new + CHUNK])
         if end:
             yield end
 
