@@ -364,6 +364,15 @@ def test_a_named_pipe_is_written_to_as_it_is(log, tmp_path):
     assert child.returncode == 0
 
 
+@pytest.fixture
+def interrupts():
+    """Children can be interrupted, even if the tests run in the background, where SIGINT is ignored and that inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(tmp_path, number):
     with subprocess.Popen(
@@ -517,6 +526,7 @@ def test_closed_standard_streams(redirection, name):
     assert (result.returncode, result.stderr.decode()) == (3, f"uricodec: {name}: closed\n")
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_interrupted():
     with subprocess.Popen(
         [*COMMAND, "decode"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
