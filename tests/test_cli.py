@@ -366,7 +366,7 @@ def test_a_named_pipe_is_written_to_as_it_is(log, tmp_path):
 
 @pytest.fixture
 def interrupts():
-    """Children can be interrupted, even if the tests run in the background, where SIGINT is ignored and that inherited."""
+    """Children can be interrupted, even if the tests run in the background, where SIGINT is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -34,36 +34,40 @@ typedef struct uc_urn_octets {
 typedef struct uc_urn_state {
     uint64_t line_start, in_head;
     uint64_t behind, hyphen; /* the block before ended with the octet behind a head, with a hyphen */
-    uint64_t starts;         /* those of the block before */
+    uint64_t starts, head;   /* those of the block before */
 } uc_urn_state;
 
-static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0};
+static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0, 0};
 
-/* Which of these octets, 36 behind a start, have no other start behind that one: an NID goes on that is too long. */
-UC_APART uint64_t uc_far(uint64_t octets, uint64_t starts, uint64_t starts_before) {
-    for (int i = 0; i < 36; i++) octets &= ~(starts << i | (i ? starts_before >> (64 - i) : 0));
-    return octets;
+/* Which octets are the last of 37 in a head: it has the NID's 33rd one, which is too many. The lengths of runs double. */
+UC_INLINE uint64_t uc_far(uint64_t head, uint64_t before) {
+    for (int k = 1; k <= 16; k *= 2) {
+        head &= head << k | before >> (64 - k);
+        before &= before << k;
+    }
+    return head & (head << 5 | before >> 59);
 }
 
 /* Octets that make their line one that is not plain; the lowest bit counts. */
 UC_INLINE uint64_t uc_urn_faults(const uc_urn_octets *o, uc_urn_state *state) {
     uint64_t starts = o->ends << 1 | state->line_start, before = state->starts;
     uint64_t scheme_colon = starts << 3 | before >> 61, nid = starts << 4 | before >> 60;
-    uint64_t nid_second = starts << 5 | before >> 59, nid_33rd = starts << 36 | before >> 28;
+    uint64_t nid_second = starts << 5 | before >> 59;
     uint64_t was_in_head = state->in_head;
     uint64_t head = uc_ripple(starts, o->ends | (o->colons & ~scheme_colon), &state->in_head);
-    uint64_t behind = (head << 1 | was_in_head) & ~head, far = head & nid_33rd;
+    uint64_t behind = (head << 1 | was_in_head) & ~head;
     uint64_t faults = starts & ~o->schemes;
     faults |= head & ~scheme_colon & o->outside_nid;
     faults |= nid & (o->hyphens | o->schemes); /* a hyphen at its start, or "urn:urn:" */
     faults |= behind & (nid | nid_second | o->hyphens << 1 | state->hyphen | ~o->colons);
     faults |= (behind << 1 | state->behind) & (o->ends | o->slashes);
     faults |= ~(head | behind | o->ends | o->triplets) & o->outside_nss;
-    if (far) faults |= uc_far(far, starts, before);
+    faults |= uc_far(head, state->head);
     state->line_start = o->ends >> 63;
     state->behind = behind >> 63;
     state->hyphen = o->hyphens >> 63;
     state->starts = starts;
+    state->head = head;
     return faults;
 }
 
