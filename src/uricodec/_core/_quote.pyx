@@ -83,15 +83,17 @@ cdef object quote_dirty(str text, const uc_set *safe, bint plus):
     cdef uint8_t utf8[UTF8_ROOM]
     cdef uint8_t quoted[ENCODED_ROOM]
     cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
-    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text), size
-    if PyUnicode_IS_ASCII(text):
-        if n <= SMALL:
-            return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
-        return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
-    if n > SMALL:
-        return encode_units(src, n, PyUnicode_KIND(text), safe, plus)
-    size = kernels.to_utf8(src, n, PyUnicode_KIND(text), utf8)
-    return None if size == UC_SURROGATE else encode_octets(utf8, size, safe, plus, True)
+    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text)
+    if not PyUnicode_IS_ASCII(text):
+        if n > SMALL:
+            return encode_units(src, n, PyUnicode_KIND(text), safe, plus)
+        n = kernels.to_utf8(src, n, PyUnicode_KIND(text), utf8)
+        if n == UC_SURROGATE:
+            return None
+        src = utf8
+    if n <= SMALL:
+        return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
+    return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
 
 
 cdef inline object quote_text(str text, const uc_set *safe, bint plus):

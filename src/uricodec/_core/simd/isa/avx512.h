@@ -222,17 +222,18 @@ AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc
 AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst,
                                    size_t cap) {
     const avx512_set s = avx512_load_set(safe);
+    const int change = plus && safe->member[' '];
     size_t i = 0, rest;
-    if (plus && safe->member[' ']) return avx512_encode_plus(src, n, safe, dst, cap);
     for (; n - i >= 64 && cap - i >= 64; i += 64) {
         __m512i v = load64(src + i);
         if (outside64(v, &s)) break;
-        store64(dst + i, v);
+        store64(dst + i, change ? spaces_to_plus(v) : v);
     }
     if (n - i <= STEP && cap - i >= ENCODED_STEP) {
         const uint64_t block = first64(n - i);
         __m512i v = _mm512_maskz_loadu_epi8(block, src + i);
         uint64_t work = outside64(v, &s) & block;
+        if (change) v = spaces_to_plus(v);
         if (work) {
             const avx512_encoder e = avx512_load_encoder(safe);
             encode_step(&e, v, work, 0, 0, dst + i);
@@ -241,7 +242,7 @@ AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *s
         }
         return n + 2 * count64(work);
     }
-    rest = avx512_encode_plain(src + i, n - i, safe, dst + i, cap - i);
+    rest = (change ? avx512_encode_plus : avx512_encode_plain)(src + i, n - i, safe, dst + i, cap - i);
     return rest == UC_FULL ? UC_FULL : i + rest;
 }
 
