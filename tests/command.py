@@ -1,6 +1,7 @@
 """Runs the command line, in this process or another."""
 
 import io
+import os
 import subprocess
 import sys
 
@@ -74,3 +75,15 @@ def growth(command, path, out):
     """
     arguments = [sys.executable, "-c", GROWTH, *command, path, out]
     return int(subprocess.run(arguments, capture_output=True, check=True, timeout=300).stdout)
+
+
+def output_to_nobody(*arguments, **options):
+    """A process that writes to a pipe whose other end is closed."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return subprocess.run(
+            [*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60, **options
+        )
+    finally:
+        os.close(writing)

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from command import COMMAND, Text, growth, output_of, process, run
+from command import COMMAND, Text, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -489,19 +489,7 @@ def test_a_file_size_limit(log, tmp_path):
 
 @pytest.mark.parametrize("arguments", [["decode"], ["info"], ["--help"], ["decode", "--help"]])
 def test_a_closed_pipe_is_quiet(arguments):
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        result = subprocess.run(
-            [*COMMAND, *arguments],
-            input=b"x\n" * 1_000_000 if arguments == ["decode"] else b"",
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
-    finally:
-        os.close(writing)
+    result = output_to_nobody(*arguments, input=b"x\n" * 1_000_000 if arguments == ["decode"] else b"")
     assert (result.returncode, result.stderr) == (141, b"")
 
 

@@ -9,7 +9,7 @@ import sys
 
 import oracle_urn
 import pytest
-from command import COMMAND, growth, output_of, process, run
+from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -418,19 +418,7 @@ def test_an_example_of_the_help_runs():
 
 @pytest.mark.parametrize("command", [NORMALIZE, CHECK, EXTRACT], ids=" ".join)
 def test_a_closed_pipe_is_quiet(command):
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        result = subprocess.run(
-            [*COMMAND, *command],
-            input=b"x urn:ex:a\n" * 100_000,
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
-    finally:
-        os.close(writing)
+    result = output_to_nobody(*command, input=b"x urn:ex:a\n" * 100_000)
     assert (result.returncode, result.stderr) == (141, b"")
 
 

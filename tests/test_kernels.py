@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec import ByteSet
-from uricodec._core import _kernels, _urn  # noqa: F401  (the latter provides a kernel)
+from uricodec._core import _kernels, _urn_forms  # noqa: F401  (the latter provides normalize_urns)
 
 LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

@@ -1,4 +1,4 @@
-"""Python objects at the edge of the loops: borrow an input's octets, make an output object.
+"""Python objects at the edge of the loops: borrow an input's octets, make an output object, take a call.
 
 Inline functions only. A str of ASCII is read and written in place; any other str is turned into UTF-8 (RFC 3629) in a
 buffer on the caller's stack, or on the heap when it is long.

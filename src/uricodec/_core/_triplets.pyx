@@ -197,7 +197,7 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
             if how.fault != NO_FAULT:
                 how.position += start
                 return None
-        return PyUnicode_DecodeUTF8(<char *>dst, <Py_ssize_t>size, NULL)
+        return utf8_text(dst, size, "strict")
     finally:
         PyMem_RawFree(heap)
 
