@@ -19,6 +19,7 @@ MODULES = {
     "_urn_forms": [],
     "_urn": [],
     "_urn_lines": [],
+    "_uri_grammar": [],
     "_triplets": [],
     "_lines": [],
     "_query": [],

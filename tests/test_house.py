@@ -22,6 +22,8 @@ CORE = [
     "_urn_forms",
     "_urn",
     "_urn_lines",
+    "_rows",
+    "_uri_grammar",
     "_triplets",
     "_lines",
     "_query",
