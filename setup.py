@@ -20,6 +20,7 @@ MODULES = {
     "_urn": [],
     "_urn_lines": [],
     "_uri_grammar": [],
+    "_uri": [],
     "_triplets": [],
     "_lines": [],
     "_query": [],

@@ -18,16 +18,17 @@ CORE = [
     "_text",
     "_percent",
     "_quote",
+    "_split",
     "_urn_grammar",
     "_urn_forms",
     "_urn",
     "_urn_lines",
     "_rows",
     "_uri_grammar",
+    "_uri",
     "_triplets",
     "_lines",
     "_query",
-    "_split",
     "_join",
 ]
 

@@ -1,5 +1,5 @@
 """What a URI or an IRI consists of, as positions, and what is wrong with one."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._core._kernels cimport ByteSet
 from uricodec._core._rows cimport Refusal
@@ -54,6 +54,43 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
 
 # The strict reading, of well-formed UTF-8 or any octets. False: `refusal` has the first fault (a Code) and its offset.
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept nogil
+
+# The same for any octets: for an IRI, they may be ill-formed UTF-8.
+cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept nogil
+
+# Of the authority alone: False if something in it is refused.
+cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
+                         Refusal *refusal) noexcept nogil
+
+# What kind of host s[start .. end) is, which find_authority() has found.
+cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+
+
+# What a character beyond ASCII is to an IRI (RFC 3987 sections 2.2 and 4.1). The bidi controls are ucschar, too.
+cdef enum CharacterKind:
+    NO_CHARACTER, UCSCHAR, IPRIVATE, BIDI_CONTROL
+
+cdef CharacterKind character_kind(uint32_t c) noexcept nogil
+
+# The octets with which characters begin that are not all plain ucschar; of well-formed UTF-8, all others above 0x7F
+# belong to plain ones.
+cdef ByteSet DECIDING_LEADS
+
+
+cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
+    """The character that well-formed UTF-8 begins with, and its octets."""
+    if s[0] < 0x80:
+        length[0] = 1
+        return s[0]
+    if s[0] < 0xE0:
+        length[0] = 2
+        return <uint32_t>((s[0] & 0x1F) << 6 | (s[1] & 0x3F))
+    if s[0] < 0xF0:
+        length[0] = 3
+        return <uint32_t>((s[0] & 0x0F) << 12 | (s[1] & 0x3F) << 6 | (s[2] & 0x3F))
+    length[0] = 4
+    return <uint32_t>((s[0] & 0x07) << 18 | (s[1] & 0x3F) << 12 | (s[2] & 0x3F) << 6 | (s[3] & 0x3F))
+
 
 cdef ByteSet SCHEME_TAIL        # of a scheme, behind its first letter
 cdef ByteSet UNRESERVED         # RFC 3986 section 2.3

@@ -1,0 +1,43 @@
+"""Names of codes and errors, inputs of any type, and rows, for the modules that work on URIs and IRIs."""
+from libc.stdint cimport uint8_t
+
+from uricodec._core._rows cimport Operation, Refusal
+from uricodec._core._text cimport Octets
+from uricodec._core._uri_grammar cimport Rule, Syntax
+
+
+cdef list CODE_NAMES        # by Code: the name
+cdef list REASONS           # and the reason that an error gives
+
+# --- inputs: a str or bytes-like, which is to be read as octets
+
+# The str or bytes, and no instance of a subclass, in which an input stands. A bytes-like is copied.
+cdef object plain(object input)
+
+# The octets of what plain() gave, in `room` (UTF8_ROOM octets) if they need some. False for a str with a surrogate.
+# release() them after use, and before the object goes.
+cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
+
+# --- errors: raise error_class(reason, input, position), the position being an index of the input
+
+# utf8: the octets in which the offset of the refusal is counted.
+cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class) except -1
+
+# For a str with a surrogate, at which the error is.
+cdef int raise_surrogate(object input, object error_class) except -1
+
+# How many characters there are in utf8[0 .. offset).
+cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil
+
+# --- rows (_rows.pxd): their options are a Grammar, and any octets may come
+
+cdef struct Grammar:
+    Syntax syntax
+    Rule rule
+
+cdef Operation CHECK_ROW            # writes nothing
+cdef Operation SPLIT_JSONL_ROW
+cdef Operation SPLIT_CSV_ROW
+cdef tuple COLUMNS                  # of both: the names of the components
+
+cdef int rule_of(object rule, Syntax syntax) except -1
