@@ -21,6 +21,7 @@ MODULES = {
     "_urn_lines": [],
     "_uri_grammar": [],
     "_uri": [],
+    "_uri_rows": [],
     "_triplets": [],
     "_lines": [],
     "_query": [],

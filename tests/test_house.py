@@ -26,6 +26,7 @@ CORE = [
     "_rows",
     "_uri_grammar",
     "_uri",
+    "_uri_rows",
     "_triplets",
     "_lines",
     "_query",

@@ -1,9 +1,9 @@
-"""Names of codes and errors, inputs of any type, and rows, for the modules that work on URIs and IRIs."""
+"""Names of codes and errors and rules, and inputs of any type, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
-from uricodec._core._rows cimport Operation, Refusal
+from uricodec._core._rows cimport Refusal
 from uricodec._core._text cimport Octets
-from uricodec._core._uri_grammar cimport Rule, Syntax
+from uricodec._core._uri_grammar cimport Syntax
 
 
 cdef list CODE_NAMES        # by Code: the name
@@ -29,15 +29,6 @@ cdef int raise_surrogate(object input, object error_class) except -1
 # How many characters there are in utf8[0 .. offset).
 cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil
 
-# --- rows (_rows.pxd): their options are a Grammar, and any octets may come
-
-cdef struct Grammar:
-    Syntax syntax
-    Rule rule
-
-cdef Operation CHECK_ROW            # writes nothing
-cdef Operation SPLIT_JSONL_ROW
-cdef Operation SPLIT_CSV_ROW
-cdef tuple COLUMNS                  # of both: the names of the components
+# --- rules, by name
 
 cdef int rule_of(object rule, Syntax syntax) except -1

@@ -1,0 +1,13 @@
+"""Operations on rows of any octets, whose options are a Grammar."""
+from uricodec._core._rows cimport Operation
+from uricodec._core._uri_grammar cimport Rule, Syntax
+
+
+cdef struct Grammar:
+    Syntax syntax
+    Rule rule
+
+cdef Operation CHECK_ROW            # writes nothing
+cdef Operation SPLIT_JSONL_ROW
+cdef Operation SPLIT_CSV_ROW
+cdef tuple COLUMNS                  # of both: the names of the components

@@ -1,0 +1,160 @@
+"""Rows that are checked or taken apart as URIs or IRIs (RFC 3986, RFC 3987): see _rows.pxd for what a row is."""
+from libc.stdint cimport uint8_t
+
+from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._core._text cimport copy_text
+from uricodec._core._uri cimport CODE_NAMES, rule_of
+from uricodec._core._uri_grammar cimport *
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING
+
+from uricodec._core._uri import Fault
+
+
+COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
+cdef enum:
+    FIELDS = 8
+
+# What stands before the value of each column in a JSON object.
+cdef list KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(COLUMNS)]
+cdef const uint8_t *key[FIELDS]
+cdef size_t key_size[FIELDS]
+cdef int number
+for number in range(FIELDS):
+    key[number], key_size[number] = <const uint8_t *>PyBytes_AS_STRING(KEYS[number]), <size_t>len(KEYS[number])
+
+# Where the value of a column stands; start < 0: it is undefined.
+cdef struct Field:
+    Py_ssize_t start, end
+
+
+cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Grammar *grammar = <const Grammar *>options
+    cdef Parts parts
+    return 0 if read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal) else UC_REFUSED
+
+
+cdef inline void set_field(Field *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    field.start, field.end = start, end
+
+
+cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Field *fields, Refusal *refusal) noexcept nogil:
+    cdef Parts parts
+    cdef Authority authority
+    if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):
+        return False
+    authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
+    if parts.authority >= 0:
+        find_authority(src, parts.authority, parts.path, &authority)
+    set_field(fields, 0 if parts.scheme_end >= 0 else -1, parts.scheme_end)
+    set_field(fields + 1, parts.authority, parts.path)
+    set_field(fields + 2, parts.authority if authority.userinfo_end >= 0 else -1, authority.userinfo_end)
+    set_field(fields + 3, authority.host, authority.host_end)
+    set_field(fields + 4, authority.port, parts.path)
+    set_field(fields + 5, parts.path, parts.path_end)
+    set_field(fields + 6, parts.query, parts.query_end)
+    set_field(fields + 7, parts.fragment, parts.end)
+    return True
+
+
+cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    copy_text(dst, src, n)
+    return dst + n
+
+
+cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Field *field) noexcept nogil:
+    # No URI and no IRI has a quote, a backslash or a control: there is nothing to escape, in JSON as in CSV.
+    dst[0] = c'"'
+    dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
+    dst[0] = c'"'
+    return dst + 1
+
+
+cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    """A JSON object; null is what is undefined."""
+    cdef Field fields[FIELDS]
+    cdef uint8_t *start = dst
+    cdef int i
+    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
+        return UC_REFUSED
+    for i in range(FIELDS):
+        dst = put(dst, key[i], key_size[i])
+        if fields[i].start < 0:
+            dst = put(dst, <const uint8_t *>b"null", 4)
+        else:
+            dst = put_quoted(dst, src, fields + i)
+    dst[0] = c'}'
+    return <size_t>(dst + 1 - start)
+
+
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    """Values with commas between them (RFC 4180): nothing for what is undefined, quotes around all others."""
+    cdef Field fields[FIELDS]
+    cdef uint8_t *start = dst
+    cdef int i
+    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
+        return UC_REFUSED
+    for i in range(FIELDS):
+        if i:
+            dst[0] = c','
+            dst += 1
+        if fields[i].start >= 0:
+            dst = put_quoted(dst, src, fields + i)
+    return <size_t>(dst - start)
+
+
+# What is in an authority is written twice.
+CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
+SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
+SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * FIELDS - 1
+
+
+def run_row(name, src, dst, rule, iri=False):
+    """Run one row on buffers. For tests: everything else has rows in loops.
+
+    Args:
+        name (str): "check", "jsonl" or "csv".
+        src (bytes-like): The input.
+        dst (bytes-like): A writable buffer for the output.
+        rule (str): As of `check` or, for an IRI, `check_iri`.
+        iri (bool): Whether it is an IRI.
+
+    Returns:
+        int | Fault: How many octets were written, or why none.
+
+    Raises:
+        ValueError: dst is too small; there is no such row or rule.
+
+    >>> buffer = bytearray(100)
+    >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
+    b'"http","a@b","a","b",,"","",'
+    """
+    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2}
+    cdef Operation[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
+    cdef Operation *operation
+    cdef Py_buffer source, target
+    cdef Grammar grammar
+    cdef Refusal refusal
+    cdef size_t written
+    if name not in rows:
+        raise ValueError(f"no row {name!r}")
+    operation = operations + <int>rows[name]
+    grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
+    grammar.rule = <Rule>rule_of(rule, grammar.syntax)
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        try:
+            if <size_t>target.len < operation.factor * <size_t>source.len + operation.extra:
+                raise ValueError("dst is too small")
+            with nogil:
+                written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
+                                        <uint8_t *>target.buf, &refusal)
+        finally:
+            PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+    if written == UC_REFUSED:
+        return Fault(CODE_NAMES[refusal.code], <Py_ssize_t>refusal.offset)
+    return <Py_ssize_t>written

@@ -1,0 +1,18 @@
+"""IRIs (RFC 3987): checked, taken apart and put together.
+
+    from uricodec import iri
+
+What is named here is compiled. All functions take a str or bytes-like (UTF-8), and give back what came in: bytes for a
+bytes-like.
+
+>>> split("http://example.org/é")
+Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
+>>> check_iri("http://example.org/\ue000")
+Fault(code='private', offset=19)
+"""
+
+from uricodec._core._uri import Components, Fault, check_iri, is_iri
+from uricodec._core._uri import split_iri as split
+from uricodec._core._uri import unsplit_iri as unsplit
+
+__all__ = ["Components", "Fault", "check_iri", "is_iri", "split", "unsplit"]
