@@ -10,34 +10,22 @@ CORE = "src/uricodec/_core"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 
 # Listed, not globbed: a glob without sources would build a wheel without the core.
-MODULES = {
-    "_kernels": [f"{CORE}/simd/dispatch.c"],
-    "_utf8": [],
-    "_percent": [],
-    "_quote": [],
-    "_urn_grammar": [],
-    "_urn_forms": [],
-    "_urn": [],
-    "_urn_lines": [],
-    "_uri_grammar": [],
-    "_uri": [],
-    "_uri_rows": [],
-    "_triplets": [],
-    "_lines": [],
-    "_query": [],
-    "_split": [],
-    "_join": [],
-}
+MODULES = [
+    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
+    *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
+    *["_uri_grammar", "_uri", "_uri_rows"],
+]
+SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 
 extensions = [
     Extension(
         f"uricodec._core.{name}",
-        [f"{CORE}/{name}.pyx", *sources],
+        [f"{CORE}/{name}.pyx", *SOURCES.get(name, [])],
         include_dirs=[CORE],
         depends=[str(path) for path in Path(f"{CORE}/simd").rglob("*.h")],
         extra_compile_args=[] if os.name == "nt" else ["-O0", "-g"] if DEBUG else ["-O3"],
     )
-    for name, sources in MODULES.items()
+    for name in MODULES
 ]
 
 setup(
