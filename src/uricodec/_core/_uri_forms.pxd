@@ -1,0 +1,49 @@
+"""The normal forms of a URI or an IRI, written from what was found in it."""
+from libc.stdint cimport uint8_t
+
+from uricodec._core._kernels cimport uc_set
+from uricodec._core._rows cimport Operation, Refusal
+from uricodec._core._text cimport *
+from uricodec._core._uri_grammar cimport Parts
+
+
+# Each level up to AT_IRI merges what the one before keeps apart.
+cdef enum Level:
+    AT_SIMPLE, AT_CASE, AT_PERCENT, AT_PATH, AT_SCHEME, AT_IRI, AT_RFC1630, AT_RFC2396
+    LEVELS
+
+
+# What a level does.
+cdef struct Form:
+    const uc_set *quiet         # octets that stay as they are
+    const uc_set *encoded       # octets that become triplets
+    const uc_set *decoded       # octets of which triplets are decoded,
+    const uc_set *in_authority  # and the same in an authority
+    bint folds                  # scheme and host to lower case,
+    bint removes_dots           # dot segments removed
+    bint by_scheme              # what the scheme says
+    bint to_uri                 # what is an IRI becomes a URI
+    bint rfc1630                # every "%" begins a triplet, and those of a segment "." or ".." stay
+
+cdef Form FORMS[LEVELS]
+
+# The code of a row that was refused because of an exception, which is set.
+cdef enum:
+    RAISED = -1
+
+# By level: rows, whose options are the Form.
+cdef Operation NORMALIZE_ROWS[LEVELS]
+
+cdef int level_of(object level) except -1
+
+# Write the normal form, which needs the room of the level's Operation. UC_REFUSED as a row.
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst, Refusal *refusal) noexcept nogil
+
+# Raise the exception that is set.
+cdef int raise_set() except -1
+
+
+cdef inline bint is_short(PyObject *text) noexcept:
+    """Whether a call may work on a text where it stands, and on the stack."""
+    return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
+            and PyUnicode_GET_LENGTH(<object>text) <= SMALL)

@@ -1,0 +1,614 @@
+"""The normal forms of URIs and IRIs, equivalence being equality of them: RFC 3986 section 6.2, RFC 3987 section 5.3.
+
+A form is written from left to right: scheme, authority, path, and what follows the path. Between its components only
+triplets change, a few characters that are on another level of encoding, and letters of the scheme and the host; most
+octets are copied, run by run. Dot segments are then removed where the path was written, which makes it shorter. Last
+comes what keeps the structure: removing dot segments must not begin an authority, nor decoding a scheme.
+
+Whatever is malformed stands for itself: a "%" that begins no triplet, octets that are not UTF-8, an authority whose
+delimiters are out of place. So that a form is its own form, a triplet is not decoded if the digit that it stands for
+would become part of a triplet behind a "%" that began none.
+"""
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memcmp, memcpy
+
+from uricodec._core._kernels cimport ByteSet, kernels, uc_set
+from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._core._text cimport *
+from uricodec._core._uri cimport *
+from uricodec._core._uri_grammar cimport *
+from uricodec._core._uri_path cimport *
+from uricodec._core._uri_schemes cimport Scheme, find_scheme
+from uricodec._core._utf8 cimport continues, sequence_length
+
+from uricodec.errors import UriSyntaxError
+
+
+cdef extern from "Python.h":
+    void PyErr_SetObject(object type, object value) noexcept
+
+
+# --- octets -------------------------------------------------------------------------------------------------------------
+
+cdef ByteSet ALL = ByteSet(range(256))
+cdef ByteSet NONE = ByteSet("")
+cdef ByteSet ASCII = ByteSet(range(128))
+cdef ByteSet ALPHANUM = ByteSet(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+cdef ByteSet BUT_PERCENT = ALL - "%"
+cdef ByteSet ASCII_BUT_PERCENT = ASCII - "%"
+
+# RFC 2396 section 2.3:
+#   unreserved  = alphanum | mark
+#   mark        = "-" | "_" | "." | "!" | "~" | "*" | "'" | "(" | ")"
+cdef ByteSet UNRESERVED_2396 = ALPHANUM | "-_.!~*'()"
+
+# RFC 1630:
+#   xalpha                 alpha | digit | safe | extra | escape
+#   safe                   $ | - | _ | @ | . | &
+#   extra                  ! | * | " |  ' | ( | ) | ,
+#   reserved               = | ; | / | # | ? | : | space
+# "Reserved characters" are also the percent sign, the plus sign, "the astersik ("*", ASCII 2A hex) and exclamation mark
+# ("!" , ASCII 21 hex)". They "may NEVER be encoded and unencoded". The brackets of later hosts are kept like these.
+cdef ByteSet RESERVED_1630 = ByteSet("=;/#?: *!+%[]")
+cdef ByteSet PLAIN_1630 = (ALPHANUM | "$-_@.&!*\"'(),") - RESERVED_1630
+# An "@" delimits a part of an authority.
+cdef ByteSet IN_AUTHORITY_1630 = PLAIN_1630 - "@"
+cdef ByteSet ENCODED_1630 = ASCII - PLAIN_1630 - RESERVED_1630
+cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
+
+# What a domain name may be made of, and an address.
+cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
+
+# The value of a hexadecimal digit; 16 and more for all other octets.
+cdef uint8_t DIGIT_VALUES[256]
+cdef int octet
+for octet in range(256):
+    DIGIT_VALUES[octet] = int(chr(octet), 16) if ByteSet("0123456789ABCDEFabcdef").set.member[octet] else 0xFF
+cdef const char *UPPER_DIGITS = "0123456789ABCDEF"
+
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
+    """What the triplet stands for that begins with the "%" s[0]; -1 if there is none."""
+    if n < 3 or (DIGIT_VALUES[s[1]] | DIGIT_VALUES[s[2]]) > 15:
+        return -1
+    return DIGIT_VALUES[s[1]] << 4 | DIGIT_VALUES[s[2]]
+
+
+cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
+    dst[0], dst[1], dst[2] = c'%', UPPER_DIGITS[c >> 4], UPPER_DIGITS[c & 15]
+    return 3
+
+
+cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
+    """Whether what was written ends with a "%" that began no triplet, or with one and a digit."""
+    return o >= 1 and dst[o - 1] == c'%' or o >= 2 and dst[o - 2] == c'%' and DIGIT_VALUES[dst[o - 1]] < 16
+
+
+cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
+    """The octets of the character that an octet above 0x7F begins; 0 if it begins none that an IRI may have."""
+    cdef int size = sequence_length(s[0]), i
+    if size < 2 or <size_t>size > n:
+        return 0
+    for i in range(1, size):
+        if not continues(s[0], i, s[i]):
+            return 0
+    return <size_t>size if character_kind(character_at(s, &size)) != NO_CHARACTER else 0
+
+
+cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
+                         uint8_t *dst) noexcept nogil:
+    """Write octets that are in one component, or in some with their delimiters, at the level's encoding."""
+    cdef size_t i = 0, o = 0, size
+    cdef int c
+    while i < n:
+        if form.quiet.member[s[i]]:
+            if folds:
+                dst[o] = lower(s[i])
+                i += 1
+                o += 1
+                continue
+            size = kernels.span(s + i, n - i, form.quiet)
+            copy_text(dst + o, s + i, size)
+            i += size
+            o += size
+            if i == n:
+                break
+        c = s[i]
+        if c == c'%':
+            c = triplet_value(s + i, n - i)
+            if c < 0:
+                dst[o] = c'%'
+                i += 1
+                o += 1
+                continue
+            i += 3
+            if decoded.member[c] and not (DIGIT_VALUES[c] < 16 and ends_open(dst, o)):
+                dst[o] = lower(<uint8_t>c) if folds else <uint8_t>c
+                o += 1
+            else:
+                o += write_triplet(<uint8_t>c, dst + o)
+        elif form.encoded.member[c]:
+            o += write_triplet(<uint8_t>c, dst + o)
+            i += 1
+        else:
+            size = character_size(s + i, n - i)
+            if size == 0:
+                dst[o] = <uint8_t>c
+                i += 1
+                o += 1
+            while size:
+                o += write_triplet(s[i], dst + o)
+                i += 1
+                size -= 1
+    return o
+
+
+# --- components ---------------------------------------------------------------------------------------------------------
+
+cdef object to_ascii = None
+
+# In octets. What is longer is no domain name, and not worth the work.
+cdef enum:
+    MOST_OF_NAME = 255, MOST_OF_HOST = 1024
+
+
+cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
+    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REFUSED if an exception is set."""
+    global to_ascii
+    cdef bytes name
+    cdef size_t i, size
+    try:
+        if to_ascii is None:
+            from uricodec._core import _hosts
+            to_ascii = _hosts.to_ascii
+        try:
+            name = to_ascii(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
+        except ValueError:
+            return 0
+        size = <size_t>len(name)
+        if size > MOST_OF_NAME:
+            return 0
+        memcpy(dst, PyBytes_AS_STRING(name), size)
+    except BaseException as error:
+        PyErr_SetObject(type(error), error)
+        return UC_REFUSED
+    for i in range(size):
+        if not DOMAIN_NAME.set.member[dst[i]]:
+            return 0
+        dst[i] = lower(dst[i])
+    return size
+
+
+cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
+    """Put A-labels in the place of a host that is not ASCII, if it has any. Returns its size; UC_REFUSED as above."""
+    cdef uint8_t utf8[MOST_OF_HOST]
+    cdef uint8_t name[MOST_OF_NAME]
+    cdef size_t i = 0, o = 0, size
+    cdef bint ascii = True
+    cdef int c
+    while i < n:
+        c = host[i]
+        if c == c'%':
+            c = triplet_value(host + i, n - i)
+            if c < 0x80:
+                return n
+            i += 2
+        if o == MOST_OF_HOST:
+            return n
+        ascii &= c < 0x80
+        utf8[o] = <uint8_t>c
+        i += 1
+        o += 1
+    if ascii:
+        return n
+    size = ask_for_name(utf8, o, name)
+    if size == 0 or size == UC_REFUSED:
+        return size if size else n
+    memcpy(host, name, size)
+    return size
+
+
+cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const Form *form, const Scheme *scheme,
+                            uint8_t *dst) noexcept nogil:
+    cdef Authority found
+    cdef size_t o = 0, size
+    if not find_authority(s, start, end, &found):
+        memcpy(dst, s + start, <size_t>(end - start))
+        return <size_t>(end - start)
+    if found.userinfo_end >= 0:
+        o = write_octets(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
+        dst[o] = c'@'
+        o += 1
+    size = write_octets(s + found.host, <size_t>(found.host_end - found.host), form, form.in_authority, form.folds, dst + o)
+    if form.to_uri and scheme != NULL and scheme.dns and size and dst[o] != c'[':
+        size = write_name(dst + o, size)
+        if size == UC_REFUSED:
+            return size
+    o += size
+    if found.port >= 0:
+        size = <size_t>(end - found.port)
+        if form.by_scheme and (size == 0 or scheme != NULL and size == scheme.port_size
+                               and memcmp(s + found.port, scheme.port, size) == 0):
+            return o
+        dst[o] = c':'
+        memcpy(dst + o + 1, s + found.port, size)
+        o += 1 + size
+    return o
+
+
+cdef bint is_dot_segment(const uint8_t *s, size_t n) noexcept nogil:
+    """Whether a segment decodes to "." or ".."."""
+    cdef size_t i = 0, dots = 0
+    while i < n:
+        if s[i] != c'.' and (s[i] != c'%' or triplet_value(s + i, n - i) != c'.'):
+            return False
+        i += 1 if s[i] == c'.' else 3
+        dots += 1
+    return 1 <= dots <= 2
+
+
+cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+    """A path at level "rfc1630": "Substrings consisting of single or double dots ("." or "..") are similarly reserved"."""
+    cdef size_t i = 0, o = 0, size
+    cdef const uc_set *decoded
+    while True:
+        size = 0
+        while i + size < n and s[i + size] != c'/':
+            size += 1
+        decoded = form.decoded
+        if is_dot_segment(s + i, size):
+            decoded = &NONE.set
+        o += write_octets(s + i, size, form, decoded, False, dst + o)
+        i += size
+        if i == n:
+            return o
+        dst[o] = c'/'
+        i += 1
+        o += 1
+
+
+cdef void fold_address(uint8_t *path, size_t n) noexcept nogil:
+    """The host of a mail address, behind the last "@", to lower case."""
+    cdef size_t i = n
+    while i and path[i - 1] != c'@':
+        i -= 1
+    if i == 0:
+        return
+    while i < n:
+        if path[i] == c'%' and triplet_value(path + i, n - i) >= 0:
+            i += 2
+        else:
+            path[i] = lower(path[i])
+        i += 1
+
+
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
+    cdef const Scheme *scheme = NULL
+    cdef bint has_scheme = parts.scheme_end >= 0, is_urn
+    cdef uint8_t *path
+    if has_scheme:
+        o = <size_t>parts.scheme_end
+        for i in range(o):
+            dst[i] = lower(s[i]) if form.folds else s[i]
+        if form.by_scheme:
+            scheme = find_scheme(dst, o)
+        dst[o] = c':'
+        o += 1
+    is_urn = parts.scheme_end == 3 and memcmp(dst, b"urn", 3) == 0
+    if parts.authority >= 0:
+        dst[o] = dst[o + 1] = c'/'
+        o += 2
+        size = write_authority(s, parts.authority, parts.path, form, scheme, dst + o)
+        if size == UC_REFUSED:
+            refusal.code, refusal.offset = RAISED, 0
+            return UC_REFUSED
+        o += size
+    path = dst + o
+    if form.rfc1630:
+        size = write_segments(s + parts.path, path_size, form, path)
+    else:
+        size = write_octets(s + parts.path, path_size, form, form.decoded, False, path)
+    if form.removes_dots and not is_urn and (has_scheme or size and path[0] == c'/'):
+        size = remove_dot_segments(path, size)
+    if parts.authority < 0:
+        size = guard_slashes(path, size)
+        if not has_scheme:
+            size = guard_colon(path, size)
+        elif form.by_scheme and parts.scheme_end == 6 and memcmp(dst, b"mailto", 6) == 0:
+            fold_address(path, size)
+    elif form.by_scheme and has_scheme and size == 0:
+        path[0] = c'/'
+        size = 1
+    o += size
+    return o + write_octets(s + parts.path_end, <size_t>(parts.end - parts.path_end), form, form.decoded, False, dst + o)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------------
+
+cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Form *form = <const Form *>options
+    cdef Parts parts
+    cdef size_t i
+    if form.rfc1630:
+        # "The percent sign intended as such must always be encoded".
+        i = kernels.span(src, n, &BUT_PERCENT.set)
+        while i < n:
+            if triplet_value(src + i, n - i) < 0:
+                refusal.code, refusal.offset = PERCENT, i
+                return UC_REFUSED
+            i += 3
+            i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
+    find_parts(src, n, &parts)
+    return write_form(src, &parts, form, dst, refusal)
+
+
+cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    memcpy(dst, src, n)
+    return n
+
+
+cdef list LEVEL_NAMES = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
+cdef str DEFAULT = "path"
+
+
+def _fill_tables():
+    cdef int level
+    cdef Form *form
+    for level in range(<int>LEVELS):
+        form = FORMS + level
+        form.quiet, form.encoded, form.decoded = &BUT_PERCENT.set, &NONE.set, &UNRESERVED.set
+        form.folds = level != AT_RFC1630
+        form.removes_dots = AT_PATH <= level <= AT_IRI
+        form.by_scheme = AT_SCHEME <= level <= AT_IRI
+        form.to_uri = level == AT_IRI
+        form.rfc1630 = level == AT_RFC1630
+        NORMALIZE_ROWS[level].row = normalize_row if level else copy_row
+        NORMALIZE_ROWS[level].factor = 3 if level == AT_IRI or level == AT_RFC1630 else 1
+        NORMALIZE_ROWS[level].extra = GUARD + (MOST_OF_NAME if level == AT_IRI else 0)
+    FORMS[<int>AT_CASE].decoded = &NONE.set
+    FORMS[<int>AT_IRI].quiet = &ASCII_BUT_PERCENT.set
+    FORMS[<int>AT_RFC1630].quiet, FORMS[<int>AT_RFC1630].encoded = &QUIET_1630.set, &ENCODED_1630.set
+    FORMS[<int>AT_RFC1630].decoded = &PLAIN_1630.set
+    FORMS[<int>AT_RFC2396].decoded = &UNRESERVED_2396.set
+    for level in range(<int>LEVELS):
+        FORMS[level].in_authority = FORMS[level].decoded
+    FORMS[<int>AT_RFC1630].in_authority = &IN_AUTHORITY_1630.set
+
+
+_fill_tables()
+del _fill_tables
+
+
+cdef int level_of(object level) except -1:
+    cdef int i
+    for i in range(<int>LEVELS):
+        if LEVEL_NAMES[i] is level:
+            return i
+    for i in range(<int>LEVELS):
+        if LEVEL_NAMES[i] == level:
+            return i
+    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+
+
+cdef int raise_set() except -1:
+    return -1
+
+
+# --- normal forms -------------------------------------------------------------------------------------------------------
+
+# Room on the stack for the form of SMALL octets.
+cdef enum:
+    FORM_ROOM = 3 * SMALL + MOST_OF_NAME + GUARD
+
+
+cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
+    """Octets that the form of a long text may need; ASCII grows at one level only."""
+    cdef size_t factor = NORMALIZE_ROWS[level].factor
+    if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
+        factor = 1
+    if n > (<size_t>PY_SSIZE_T_MAX - NORMALIZE_ROWS[level].extra) // factor:
+        raise OverflowError("the normal form may be longer than an object can be")
+    return factor * n + NORMALIZE_ROWS[level].extra
+
+
+cdef object form_of(object uri, int level, bint keep_class):
+    """What normalize or key returns."""
+    cdef uint8_t utf8[UTF8_ROOM]
+    cdef uint8_t room[FORM_ROOM]
+    cdef uint8_t *dst = room
+    cdef object text = plain(uri), form
+    cdef Octets octets
+    cdef Refusal refusal
+    cdef size_t size
+    if not borrow(text, &octets, utf8):
+        raise_surrogate(uri, UriSyntaxError)
+    try:
+        if octets.size <= SMALL:
+            size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)
+        else:
+            dst = allocate(room_for(octets.data, octets.size, level))
+            with nogil:
+                size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)
+        if size == UC_REFUSED:
+            if refusal.code == RAISED:
+                raise_set()
+            raise_refusal(uri, octets.data, &refusal, UriSyntaxError)
+        if size == octets.size and memcmp(dst, octets.data, size) == 0:
+            return uri if keep_class and isinstance(uri, (str, bytes)) else text
+        if type(text) is str and not PyUnicode_IS_ASCII(text):
+            return PyUnicode_DecodeUTF8(<const char *>dst, <Py_ssize_t>size, NULL)
+        return text_or_bytes(type(text) is str, dst, size)
+    finally:
+        if dst != room:
+            PyMem_RawFree(dst)
+        release(&octets)
+
+
+def normalize(uri, level="path"):
+    """The normal form of a URI reference or IRI reference, which is the same for all that are equivalent to it.
+
+    What is malformed is no error but stands for itself: a "%" without two digits, octets that are not UTF-8, an authority
+    whose delimiters are out of place. No level changes which components there are.
+
+    Args:
+        uri (str | bytes-like): The reference; of bytes, an IRI in UTF-8.
+        level (str): Which differences vanish. "simple": none. "case": the case of the scheme, of the host and of the digits
+            of triplets. "percent": also whether unreserved characters are encoded. "path": also dot segments. "scheme":
+            also the port that the scheme assumes, or an empty one; an empty path behind an authority; the case of the
+            host of a "mailto" address. "iri": also what separates an IRI from the URI that it maps to. Beside them,
+            "rfc2396": as "percent", by the unreserved characters of RFC 2396, and "rfc1630": the encoding level alone.
+
+    Returns:
+        str | bytes: Of the kind that came in, bytes for a bytes-like; the same object if a str or bytes does not change.
+
+    Raises:
+        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
+        ValueError: There is no such level.
+
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 2396 sections 2.3 and 6; RFC 1630, "Unsafe characters".
+
+    >>> normalize("eXAMPLE://a/./b/../b/%63/%7bfoo%7d")
+    'example://a/b/c/%7Bfoo%7D'
+    >>> normalize("http://example.com:80", "scheme"), normalize("http://example.com/a/..//b", "case")
+    ('http://example.com/', 'http://example.com/a/..//b')
+    >>> normalize("s:/a/..//b")     # and not s://b, where b would be the authority
+    's:/.//b'
+    """
+    return form_of(uri, level_of(level), True)
+
+
+def key(uri, level="path"):
+    """What references have in common exactly if they are equivalent: their normal form.
+
+    Args:
+        uri (str | bytes-like): The reference.
+        level (str): As of `normalize`.
+
+    Returns:
+        str | bytes: bytes for a bytes-like, otherwise str.
+
+    Raises:
+        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
+        ValueError: There is no such level.
+
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
+
+    >>> key("HTTP://h/%7euser") == key("http://H/~user")
+    True
+    """
+    return form_of(uri, level_of(level), False)
+
+
+def equivalent(a, b, level="path"):
+    """Whether two references are equivalent.
+
+    Args:
+        a (str | bytes-like): A reference.
+        b (str | bytes-like): Another one, not necessarily of the same type: bytes are compared with UTF-8.
+        level (str): As of `normalize`.
+
+    Returns:
+        bool: Whether their normal forms are the same.
+
+    Raises:
+        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
+        ValueError: There is no such level.
+
+    Source: RFC 3986 section 6.1; RFC 3987 section 5.1.
+
+    >>> equivalent("http://example.com", "http://example.com:/", level="scheme")
+    True
+    >>> equivalent("http://example.com", "http://example.com/#", level="scheme")
+    False
+    """
+    cdef int at = level_of(level)
+    x, y = form_of(a, at, False), form_of(b, at, False)
+    return x == y if type(x) is type(y) else as_bytes(x) == as_bytes(y)
+
+
+cdef bytes as_bytes(object form):
+    return form if type(form) is bytes else (<str>form).encode("utf-8")
+
+
+# --- calls --------------------------------------------------------------------------------------------------------------
+
+# f(text) and f(text, level), level by its place or its name, are what most calls are. These take them before any argument
+# is parsed, if the text is short and ASCII and all goes well, and leave all others to the functions.
+cdef vectorcall parse_normalize, parse_key, parse_equivalent
+cdef tuple BY_NAME = ("level",)
+
+
+cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names) except -2:
+    """The level of a call with so many texts; -1 if it is to be parsed."""
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags), i
+    if names == NULL and n == texts:
+        return AT_PATH
+    if names == NULL and n == texts + 1 or names != NULL and n == texts and (
+            len(<tuple>names) == 1 and (<tuple>names)[0] is BY_NAME[0]):
+        for i in range(<int>LEVELS):
+            if LEVEL_NAMES[i] is <object>args[texts]:
+                return <int>i
+    return -1
+
+
+cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *size) except -1:
+    """Write the form of a short text. 0 for what raises."""
+    cdef Refusal refusal
+    size[0] = NORMALIZE_ROWS[level].row(<const uint8_t *>PyUnicode_DATA(<object>text),
+                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &refusal)
+    if size[0] != UC_REFUSED:
+        return 1
+    return raise_set() if refusal.code == RAISED else 0
+
+
+cdef inline object short_form(PyObject *text, int level):
+    """The form of a short text; None for what raises."""
+    cdef uint8_t room[FORM_ROOM]
+    cdef size_t size
+    if not write_short(text, level, room, &size):
+        return None
+    if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(room, PyUnicode_DATA(<object>text), size) == 0:
+        return <object>text
+    return ascii_text(room, size)
+
+
+cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef int level = level_in_call(args, 1, flags, names)
+    if level >= 0 and is_short(args[0]):
+        form = short_form(args[0], level)
+        if form is not None:
+            return form
+    return parse_normalize(function, args, flags, names)
+
+
+cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef int level = level_in_call(args, 1, flags, names)
+    if level >= 0 and is_short(args[0]):
+        form = short_form(args[0], level)
+        if form is not None:
+            return form
+    return parse_key(function, args, flags, names)
+
+
+cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef int level = level_in_call(args, 2, flags, names)
+    cdef uint8_t room_a[FORM_ROOM]
+    cdef uint8_t room_b[FORM_ROOM]
+    cdef size_t a, b
+    if level >= 0 and is_short(args[0]) and is_short(args[1]):
+        if write_short(args[0], level, room_a, &a) and write_short(args[1], level, room_b, &b):
+            return a == b and memcmp(room_a, room_b, a) == 0
+    return parse_equivalent(function, args, flags, names)
+
+
+parse_normalize = take_calls(normalize, call_normalize)
+parse_key = take_calls(key, call_key)
+parse_equivalent = take_calls(equivalent, call_equivalent)
+for function in normalize, key, equivalent:
+    function.__module__ = "uricodec.uri"        # pickled by reference to where users find them
+del function
