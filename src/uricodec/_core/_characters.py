@@ -1,0 +1,66 @@
+"""IRIs that are not characters of Unicode yet: variants a and b of step 1 of RFC 3987 section 3.1.
+
+a: what was written on paper is put into Normalization Form C; b: so are octets in an encoding that is none of Unicode's.
+What is in one of Unicode's (variant c) is never normalized.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from unicodedata import normalize
+
+from uricodec.errors import IriError
+
+_OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+
+
+def convert(iri: object, encoding: str | None, written: bool, iri_to_uri: Callable[[str], str]) -> str | bytes:
+    """What a function of characters makes of an IRI in that encoding, or written on paper.
+
+    Raises:
+        IriError: The octets are not of that encoding, or the function refuses a character: at its place in `iri`.
+        LookupError: There is no such encoding.
+        TypeError: A str with an encoding, or neither a str nor bytes-like.
+    """
+    if isinstance(iri, str):
+        if encoding is not None:
+            raise TypeError("a str has no encoding")
+        octets, text = None, "".join(iri)
+    else:
+        octets = bytes(memoryview(iri))  # type: ignore[arg-type]
+        try:
+            text = octets.decode(encoding or "utf-8")
+        except UnicodeDecodeError as error:
+            raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
+    compose = written or encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE
+    try:
+        uri = iri_to_uri(normalize("NFC", text) if compose else text)
+    except IriError as error:
+        position = _first_fault(text, iri_to_uri) if compose else error.position
+        if octets is not None:
+            position = _octet_of(octets, encoding or "utf-8", position)
+        raise IriError(error.reason, iri, position) from None
+    return uri if octets is None else uri.encode("ascii")
+
+
+def _first_fault(text: str, iri_to_uri: Callable[[str], str]) -> int:
+    """Where the text is refused before it is composed; 0 if only what is composed is (U+1FEF becomes a backtick)."""
+    try:
+        iri_to_uri(text)
+    except IriError as error:
+        return error.position
+    return 0
+
+
+def _octet_of(octets: bytes, encoding: str, position: int) -> int:
+    """Where the character of that index begins in the octets."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    characters = start = 0
+    for i in range(len(octets)):
+        more = len(decoder.decode(octets[i : i + 1]))
+        if more and characters + more > position:
+            return start
+        characters += more
+        start = i + 1 if more else start
+    return start

@@ -1,0 +1,76 @@
+"""Hosts with labels beyond ASCII: ToASCII and ToUnicode (RFC 3490 section 4, as RFC 3987 section 3.1 wants them).
+
+The library `idna` (UTS 46, IDNA 2008) does the work; it is imported when the first such host comes. What it gets is
+short: the limits of DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps are slower than linear.
+"""
+
+import re
+
+_MOST, _MOST_OF_LABEL = 253, 63
+# RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
+_LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
+# UTS 46 maps these to "."; RFC 3490 section 3.1 has them as separators.
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")
+
+
+def to_ascii(host: str) -> str:
+    """The host with an A-label for every label that is not ASCII.
+
+    Args:
+        host (str): A name, of labels between dots.
+
+    Returns:
+        str: Lower-case letters, digits, hyphens and dots.
+
+    Raises:
+        ValueError: A label cannot be one of a host's by IDNA 2008 and STD 3, or one or the whole is too long.
+
+    Source: RFC 3987 section 3.1; UTS 46 with UseSTD3ASCIIRules, not transitional.
+
+    >>> to_ascii("R\u00e9sum\u00e9.example.org")
+    'xn--rsum-bpad.example.org'
+    """
+    import idna
+
+    _check_lengths(host)
+    ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
+    if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
+        raise ValueError("ToASCII gives no host")
+    return ascii_host
+
+
+def to_unicode(host: str) -> str:
+    """The host with the characters for which its A-labels stand.
+
+    Args:
+        host (str): A name, of labels between dots.
+
+    Returns:
+        str: All other labels are as they were.
+
+    Raises:
+        ValueError: A label that begins with "xn--" is no A-label, or a label or the whole is too long.
+
+    Source: RFC 3987 section 3.2.1; RFC 5891 section 5.
+
+    >>> to_unicode("XN--99zt52a.Example.org")
+    '\u7d0d\u8c46.Example.org'
+    """
+    import idna
+
+    _check_lengths(host)
+    labels = host.split(".")
+    for i, label in enumerate(labels):
+        if label[:4].lower() == "xn--":
+            labels[i] = idna.ulabel(label.lower())
+            if idna.alabel(labels[i]) != label.lower().encode("ascii"):
+                raise ValueError(f"{label} is no A-label")
+    return ".".join(labels)
+
+
+def _check_lengths(host: str) -> None:
+    if len(host) > _MOST:
+        raise ValueError("the host is too long")
+    if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
+        raise ValueError("a label is too long")
