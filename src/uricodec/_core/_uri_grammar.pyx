@@ -245,8 +245,10 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Refusal *re
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
-    if kind == UCSCHAR:
-        return component != HOST or not is_delimiter_like(c) or refuse(refusal, HOST_DELIMITER, i)
+    if kind == UCSCHAR:     # a delimiter in front of the "@" would decide, too, which host is meant
+        if (component == HOST or component == USERINFO) and is_delimiter_like(c):
+            return refuse(refusal, HOST_DELIMITER, i)
+        return True
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
         return component == QUERY or refuse(refusal, PRIVATE, i)
     return refuse(refusal, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
