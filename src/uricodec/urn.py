@@ -16,9 +16,10 @@ from typing import NamedTuple, overload
 
 from uricodec import namespaces
 from uricodec._core import _urn
+from uricodec._core._row_lines import LineFault, Lines
 from uricodec._core._triplets import percent_decode, percent_encode
 from uricodec._core._urn import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
-from uricodec._core._urn_lines import TERMINATORS, LineFault, Lines, check_lines, find, normalize_lines
+from uricodec._core._urn_lines import TERMINATORS, check_lines, find, normalize_lines
 from uricodec.charsets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
 from uricodec.namespaces import NAMESPACES, lookup, nid_class, register_namespace

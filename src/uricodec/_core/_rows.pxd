@@ -21,8 +21,29 @@ cdef struct Refusal:
 ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                                 Refusal *refusal) noexcept nogil
 
+# Writes what stands for a row that was refused, where every row must be a record. Returns how many octets that are: never
+# more than the Operation's extra.
+ctypedef size_t (*refusal_function)(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil
+
 
 cdef struct Operation:
     row_function row
     size_t factor           # room that is needed: factor * n + extra octets
     size_t extra
+
+
+# How many octets a row of n octets may become: as it is, or as the operation writes it, and as a line, with its end.
+cdef inline size_t room_of(const Operation *operation, size_t n) noexcept nogil:
+    return max(operation.factor, <size_t>1) * n + operation.extra + 2
+
+
+# An operation with its options, and with words for what it refuses.
+cdef class RowOperation:
+    cdef Operation operation
+    cdef const void *options            # in the object, or in one that it holds
+    cdef refusal_function refused       # NULL: nothing stands for such a row
+    cdef readonly list code_names       # by Refusal.code: the names of codes,
+    cdef readonly list reasons          # what an error says,
+    cdef readonly object error          # and its class
+
+    cdef object raise_refusal(self, object src, int code, size_t offset)

@@ -1,25 +1,14 @@
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from typing_extensions import Buffer
 
 from uricodec._core._kernels import ByteSet
+from uricodec._core._row_lines import Lines
 
 _Spec = Literal["2141", "8141", "any"]
 _Level = Literal["bytes", "2141", "8141", "namespace"]
 
 TERMINATORS: ByteSet
-
-class LineFault(NamedTuple):
-    line: int
-    start: int
-    code: str
-    offset: int
-
-class Lines(NamedTuple):
-    written: int
-    lines: int
-    invalid: int
-    faults: list[LineFault]
 
 def normalize_lines(
     src: Buffer,

@@ -6,174 +6,132 @@ itself, and the next ones as well for a while, if there are more of that kind. W
 read.
 """
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memchr, memmove
+from libc.string cimport memmove
 
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
+from uricodec._core._row_lines cimport *
 from uricodec._core._urn cimport *
 from uricodec._core._urn_forms cimport *
 from uricodec._core._urn_grammar cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-
-from collections import namedtuple
+from cpython.mem cimport PyMem_RawFree
 
 
 # --- lines --------------------------------------------------------------------------------------------------------------
 
-# What becomes of a line that is no URN.
-cdef enum Policy:
-    KEEP, EMPTY, DROP, FAIL, TRUST
-cdef list POLICY_NAMES = ["keep", "null", "drop", "fail", "trust"]
-
-cdef struct Found:
-    size_t line
-    size_t start
-    size_t offset
-    Code code
-
 cdef struct Task:
-    const uint8_t *src
-    size_t n
-    uint8_t *dst            # NULL: nothing is written
-    uint8_t end
+    LineTask lines
     Level level
     Spec spec
-    Policy policy
     uc_set ends             # every octet but the end
     uc_set no_component     # and these: every octet but "?" and "#"
     const uc_set *nss
-    size_t written
-    size_t lines
-    size_t invalid
-    Found *found
-    size_t limit
 
 cdef ByteSet ALL = ByteSet(range(256))
 cdef ByteSet NO_COMPONENT = ~ByteSet("?#")
 
 
-Lines = namedtuple("Lines", ["written", "lines", "invalid", "faults"], module="uricodec.urn")
-Lines.__doc__ = "Octets written, the number of lines and of lines that are no URNs, and the first of these as LineFaults."
-LineFault = namedtuple("LineFault", ["line", "start", "code", "offset"], module="uricodec.urn")
-LineFault.__doc__ = "A line that is no URN: its number, from 0; where in the buffer it starts; a code, and an offset in it."
-
-
-cdef inline size_t end_of_line(const Task *task, size_t start) noexcept nogil:
-    """Where the end octet is, or the input ends."""
-    cdef const uint8_t *found = <const uint8_t *>memchr(task.src + start, task.end, task.n - start)
-    return task.n if found == NULL else found - task.src
-
-
-cdef size_t end_of_chunk(const Task *task, size_t start) noexcept nogil:
-    """Where the last line ends that fits into a chunk; `start` if the first one does not."""
+cdef size_t end_of_chunk(const LineTask *lines) noexcept nogil:
+    """Where the last line ends that fits into a chunk; where the first one starts if it does not."""
     cdef size_t stop
-    if task.n - start <= CHUNK:
-        return task.n
-    stop = start + CHUNK
-    while stop > start and task.src[stop - 1] != task.end:
+    if lines.n - lines.read <= CHUNK:
+        return lines.n
+    stop = lines.read + CHUNK
+    while stop > lines.read and lines.src[stop - 1] != lines.end:
         stop -= 1
     return stop
 
 
-cdef void write_plain(Task *task, size_t start, size_t n) noexcept nogil:
+cdef void write_plain(Task *task, size_t n) noexcept nogil:
     """Write plain lines."""
-    cdef const uint8_t *src = task.src + start
+    cdef LineTask *lines = &task.lines
+    cdef const uint8_t *src = lines.src + lines.read
     cdef uint8_t *dst
-    task.lines += kernels.count_outside(src, n, &task.ends) + (src[n - 1] != task.end)
-    if task.dst == NULL:
+    lines.read += n
+    lines.count += kernels.count_outside(src, n, &task.ends) + (src[n - 1] != lines.end)
+    if lines.dst == NULL:
         return
-    dst = task.dst + task.written
+    dst = lines.dst + lines.written
     if task.level == BYTES:
         memmove(dst, src, n)
     elif src >= dst + n or dst >= src + n or dst == src:
-        kernels.normalize_urns(src, n, task.end, dst)
+        kernels.normalize_urns(src, n, lines.end, dst)
     else:
         memmove(dst, src, n)
-        kernels.normalize_urns(dst, n, task.end, dst)
-    task.written += apply_rules(dst, n, task.end) if task.level >= NAMESPACE else n
+        kernels.normalize_urns(dst, n, lines.end, dst)
+    lines.written += apply_rules(dst, n, lines.end) if task.level >= NAMESPACE else n
 
 
-cdef bint write_line(Task *task, size_t start, size_t *next) noexcept nogil:
+cdef bint write_line(Task *task) noexcept nogil:
     """Write one line, whatever it is. False if it is no URN, and that is not accepted."""
-    cdef size_t line_end = end_of_line(task, start), size = line_end - start, tail
-    cdef const uint8_t *src = task.src + start
-    cdef uint8_t *dst = task.dst
+    cdef LineTask *lines = &task.lines
+    cdef Line line
     cdef Reading urn
-    cdef Found *found
-    next[0] = line_end + (line_end < task.n)
-    tail = next[0] - start - size
-    if task.end == c'\n' and line_end < task.n and size and src[size - 1] == c'\r':
-        size -= 1       # belongs to the end
-        tail += 1
-    task.lines += 1
-    if dst != NULL:
-        dst += task.written
-    if read_urn(src, size, task.spec, &urn):
-        if dst != NULL:
-            size = write_form(src, &urn, task.level, dst)
+    cdef size_t size
+    find_line(lines, &line)
+    lines.count += 1
+    size = line.size
+    if read_urn(line.src, size, task.spec, &urn):
+        if lines.dst != NULL:
+            size = write_form(line.src, &urn, task.level, lines.dst + lines.written)
     else:
-        if task.invalid < task.limit:
-            found = task.found + task.invalid
-            found.line, found.start, found.code, found.offset = task.lines - 1, start, urn.code, urn.offset
-        task.invalid += 1
-        if task.policy == FAIL:
+        note(lines, urn.code, urn.offset)
+        if lines.policy == FAIL:
             return False
-        if task.policy == DROP:
+        if lines.policy == DROP:
+            lines.read += line.size + line.tail
             return True
-        if task.policy == EMPTY:
+        if lines.policy == EMPTY:
             size = 0
-        elif dst != NULL:
-            memmove(dst, src, size)
-    if dst != NULL:
-        memmove(dst + size, task.src + next[0] - tail, tail)
-        task.written += size + tail
+        elif lines.dst != NULL:
+            memmove(lines.dst + lines.written, line.src, size)
+    end_line(lines, &line, size)
     return True
 
 
-cdef size_t plain_lines(const Task *task, size_t start, size_t stop) noexcept nogil:
-    """How many octets of the chunk are plain lines."""
+cdef size_t plain_lines(const Task *task, size_t n) noexcept nogil:
+    """How many of the next n octets are plain lines."""
+    cdef const uint8_t *src = task.lines.src + task.lines.read
     cdef size_t i
-    if task.policy != TRUST:
-        return kernels.span_urns(task.src + start, stop - start, &NID_OCTETS.set, task.nss, task.end)
+    if task.lines.policy != TRUST:
+        return kernels.span_urns(src, n, &NID_OCTETS.set, task.nss, task.lines.end)
     if task.level <= CASE_2141:
-        return stop - start
-    i = start + kernels.span(task.src + start, stop - start, &task.no_component)
-    if i < stop:
-        while i > start and task.src[i - 1] != task.end:
+        return n
+    i = kernels.span(src, n, &task.no_component)
+    if i < n:
+        while i and src[i - 1] != task.lines.end:
             i -= 1
-    return i - start
+    return i
 
 
 cdef bint write_lines(Task *task) noexcept nogil:
-    cdef size_t start = 0, stop, n, i
+    cdef LineTask *lines = &task.lines
+    cdef size_t stop, n, i
     cdef size_t others = 1      # lines that are read by themselves before the kernel is asked again
-    while start < task.n:
-        stop = end_of_chunk(task, start)
-        if stop == start:       # a long line
-            if not write_line(task, start, &start):
+    while lines.read < lines.n:
+        stop = end_of_chunk(lines)
+        if stop == lines.read:      # a long line
+            if not write_line(task):
                 return False
-        while start < stop:
-            n = plain_lines(task, start, stop)
+        while lines.read < stop:
+            n = plain_lines(task, stop - lines.read)
             if n:
-                write_plain(task, start, n)
-                start += n
+                write_plain(task, n)
                 others = 1
             elif others < 64:
                 others *= 2
             for i in range(others):
-                if start >= stop:
+                if lines.read >= stop:
                     break
-                if not write_line(task, start, &start):
+                if not write_line(task):
                     return False
     return True
 
 
 cdef object run(object src, Task *task, object end, object level, object spec, object errors, Py_ssize_t limit):
     """Do a task, all of which but its buffers is still to be set."""
-    cdef list faults
-    cdef size_t i
-    cdef Found *found
+    cdef LineTask *lines = &task.lines
     cdef bint done
     if len(end) != 1 or ALL_OCTETS.set.member[<uint8_t>end[0]]:
         raise ValueError(f"no octet that can end a line of URNs: {end!r}")
@@ -181,34 +139,20 @@ cdef object run(object src, Task *task, object end, object level, object spec, o
     if task.level == FUNCTIONAL:
         raise ValueError("lines have no level 'functional'")
     task.spec = (RFC2141 if task.level == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec)
-    if errors not in POLICY_NAMES:
-        raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-    task.policy = <Policy>(<int>POLICY_NAMES.index(errors))
-    if task.policy == TRUST and task.level >= NAMESPACE:
-        task.policy = KEEP      # a rule needs a URN
-    task.end = end[0]
+    begin(lines, errors, end, limit)
+    if lines.policy == TRUST and task.level >= NAMESPACE:
+        lines.policy = KEEP     # a rule needs a URN
     task.ends, task.no_component = ALL.set, NO_COMPONENT.set
-    remove_octet(&task.ends, task.end)
+    remove_octet(&task.ends, lines.end)
     task.nss = &PLAIN_2141.set if task.spec == RFC2141 else &PLAIN_8141.set
-    task.written = task.lines = task.invalid = 0
-    task.limit = <size_t>max(limit, 1)
-    task.found = <Found *>PyMem_RawMalloc(task.limit * sizeof(Found))
-    if task.found == NULL:
-        raise MemoryError
     try:
         with nogil:
             done = write_lines(task)
         if not done:
-            found = task.found + task.invalid - 1
-            raise_fault_at(src, found.code, found.start + found.offset)
-        faults = []
-        for i in range(min(task.invalid, task.limit) if limit > 0 else 0):
-            found = task.found + i
-            faults.append(LineFault(<Py_ssize_t>found.line, <Py_ssize_t>found.start, CODE_NAMES[found.code],
-                                    <Py_ssize_t>found.offset))
-        return Lines(<Py_ssize_t>task.written, <Py_ssize_t>task.lines, <Py_ssize_t>task.invalid, faults)
+            raise_fault_at(src, <Code>lines.found.code, lines.found.start + lines.found.offset)
+        return result(lines, CODE_NAMES, limit)
     finally:
-        PyMem_RawFree(task.found)
+        PyMem_RawFree(lines.found)
 
 
 def normalize_lines(src, dst, end=b"\n", level="8141", spec=None, errors="keep", limit=100):
@@ -250,7 +194,7 @@ def normalize_lines(src, dst, end=b"\n", level="8141", spec=None, errors="keep",
         try:
             if target.len < source.len:
                 raise ValueError(f"dst is too small: {target.len} octets")
-            task.src, task.n, task.dst = <const uint8_t *>source.buf, <size_t>source.len, <uint8_t *>target.buf
+            task.lines.src, task.lines.n, task.lines.dst = <const uint8_t *>source.buf, <size_t>source.len, <uint8_t *>target.buf
             return run(src, &task, end, level, spec, errors, limit)
         finally:
             PyBuffer_Release(&target)
@@ -282,7 +226,7 @@ def check_lines(src, end=b"\n", spec="8141", limit=100):
     cdef Task task
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
-        task.src, task.n, task.dst = <const uint8_t *>source.buf, <size_t>source.len, NULL
+        task.lines.src, task.lines.n, task.lines.dst = <const uint8_t *>source.buf, <size_t>source.len, NULL
         return run(src, &task, end, "bytes", spec, "keep", limit)
     finally:
         PyBuffer_Release(&source)

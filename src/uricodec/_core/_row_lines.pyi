@@ -1,0 +1,26 @@
+from typing import Literal, NamedTuple
+
+from typing_extensions import Buffer
+
+from uricodec._core._rows import RowOperation
+
+class LineFault(NamedTuple):
+    line: int
+    start: int
+    code: str
+    offset: int
+
+class Lines(NamedTuple):
+    written: int
+    lines: int
+    invalid: int
+    faults: list[LineFault]
+
+def transform_lines(
+    src: Buffer,
+    dst: Buffer | None,
+    operation: RowOperation,
+    end: bytes = b"\n",
+    errors: Literal["keep", "null", "drop", "fail"] = "keep",
+    limit: int = 100,
+) -> tuple[int, Lines]: ...

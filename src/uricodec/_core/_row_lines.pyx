@@ -1,0 +1,154 @@
+"""Lines in a buffer as rows: an operation on each of them, and what becomes of those that it refuses.
+
+One loop: a line is found, the operation writes what it becomes, and its end follows. When there may not be room for the
+next line, or enough lines have been refused, the loop ends, and says how much it has read.
+"""
+from libc.stdint cimport SIZE_MAX, uint8_t
+from libc.string cimport memcpy
+
+from uricodec._core._rows cimport *
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+from collections import namedtuple
+
+
+cdef list POLICY_NAMES = ["keep", "null", "drop", "fail", "trust"]
+
+Lines = namedtuple("Lines", ["written", "lines", "invalid", "faults"], module="uricodec.urn")
+Lines.__doc__ = "Octets written, the number of lines and of those that were refused, and the first of these as LineFaults."
+LineFault = namedtuple("LineFault", ["line", "start", "code", "offset"], module="uricodec.urn")
+LineFault.__doc__ = "A line that was refused: its number, from 0; where in the buffer it starts; a code, and an offset in it."
+
+
+cdef int begin(LineTask *lines, object errors, object end, Py_ssize_t limit) except -1:
+    """Set all of a task but its buffers. `found` is to be freed."""
+    if errors not in POLICY_NAMES:
+        raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
+    lines.policy = <Policy>(<int>POLICY_NAMES.index(errors))
+    lines.end = end[0]
+    lines.read = lines.written = lines.count = lines.invalid = 0
+    lines.limit = <size_t>max(limit, 1)
+    lines.found = <Found *>PyMem_RawMalloc(lines.limit * sizeof(Found))
+    if lines.found == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef object result(const LineTask *lines, list code_names, Py_ssize_t limit):
+    """What has been done, as Lines."""
+    cdef list faults = []
+    cdef size_t i
+    cdef Found *found
+    for i in range(min(lines.invalid, lines.limit) if limit > 0 else 0):
+        found = lines.found + i
+        faults.append(LineFault(<Py_ssize_t>found.line, <Py_ssize_t>found.start, code_names[found.code],
+                                <Py_ssize_t>found.offset))
+    return Lines(<Py_ssize_t>lines.written, <Py_ssize_t>lines.count, <Py_ssize_t>lines.invalid, faults)
+
+
+cdef bint write_refused(LineTask *lines, const Line *line, const Refusal *refusal, RowOperation how,
+                        size_t *size) noexcept nogil:
+    """Write what stands for a line that is refused. False if nothing does, not even its end."""
+    note(lines, refusal.code, refusal.offset)
+    size[0] = 0
+    if lines.policy == FAIL or lines.policy == DROP:
+        return False
+    if lines.dst == NULL:
+        return True
+    if how.refused != NULL:
+        size[0] = how.refused(refusal, how.options, lines.dst + lines.written)
+    elif lines.policy == KEEP:
+        memcpy(lines.dst + lines.written, line.src, line.size)
+        size[0] = line.size
+    return True
+
+
+cdef void transform(LineTask *lines, RowOperation how, bint all_lines) noexcept nogil:
+    cdef Operation operation = how.operation
+    cdef const void *options = how.options
+    cdef Line line
+    cdef Refusal refusal
+    cdef size_t size
+    while lines.read < lines.n:
+        find_line(lines, &line)
+        if room_of(&operation, line.size) > lines.room - lines.written:
+            return
+        lines.count += 1
+        size = operation.row(line.src, line.size, options, lines.dst + lines.written, &refusal)
+        if size != UC_REFUSED:
+            end_line(lines, &line, size)
+            continue
+        if write_refused(lines, &line, &refusal, how, &size):
+            end_line(lines, &line, size)
+        elif lines.policy == DROP:
+            lines.read += line.size + line.tail
+        else:
+            return
+        if lines.invalid == lines.limit and not all_lines:
+            return
+
+
+def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
+    """Apply an operation to lines, as far as there is room, and until a number of them has been refused.
+
+    Args:
+        src (bytes-like): The lines; the last one may lack its end.
+        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None for an operation that writes nothing.
+            Lines are read as long as there is room for what the operation could make of the next one, see `room`.
+        operation (RowOperation): What to do with each of them.
+        end (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to the end.
+        errors (str): What becomes of a line that is refused: "keep" leaves it as it is, "null" makes it an empty one,
+            "drop" writes neither it nor its end, "fail" raises. An operation that writes records has one of its own
+            for "keep" and "null".
+        limit (int): Behind so many refused lines nothing is read. 0: all is read, and none of them is returned.
+
+    Returns:
+        tuple[int, Lines]: How many octets of src have been read, always whole lines; and the octets written, the number of
+            lines and of refused ones, and these as a list of LineFault(line, start, code, offset), the offset being
+            that in the line.
+
+    Raises:
+        UriError: With errors="fail", of the operation's class; the position is an octet of src, and nothing useful is
+            in dst.
+        ValueError: `end` is no such octet, there is no such policy, or the operation needs a dst.
+
+    >>> from uricodec._core._row_lines import plain
+    >>> buffer = bytearray(30)
+    >>> read, found = transform_lines(b"a\\nb%\\r\\nc", buffer, plain(b"ab"), errors="null")
+    >>> read, bytes(buffer[:found.written])
+    (8, b'a\\nb%\\n')
+    """
+    cdef Py_buffer source, target
+    cdef LineTask lines
+    cdef RowOperation how = <RowOperation?>operation
+    cdef bint all_lines = limit <= 0
+    if len(end) != 1 or end[0] >= 0x20:
+        raise ValueError(f"no control character that can end a line: {end!r}")
+    if errors == "trust":
+        raise ValueError("nothing is trusted here")
+    if dst is None and (how.operation.factor or how.operation.extra):
+        raise ValueError("the operation writes, and there is no dst")
+    begin(&lines, errors, end, limit)
+    try:
+        PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+        try:
+            lines.src, lines.n, lines.dst, lines.room = <const uint8_t *>source.buf, <size_t>source.len, NULL, SIZE_MAX
+            how.room(lines.n)       # fits
+            if dst is not None:
+                PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+                lines.dst, lines.room = <uint8_t *>target.buf, <size_t>target.len
+            try:
+                with nogil:
+                    transform(&lines, how, all_lines)
+            finally:
+                if dst is not None:
+                    PyBuffer_Release(&target)
+        finally:
+            PyBuffer_Release(&source)
+        if lines.policy == FAIL and lines.invalid:
+            how.raise_refusal(src, lines.found.code, lines.found.start + lines.found.offset)
+        return <Py_ssize_t>lines.read, result(&lines, how.code_names, limit)
+    finally:
+        PyMem_RawFree(lines.found)
