@@ -13,7 +13,7 @@ from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec.cli import extract, main, names
+from uricodec.cli import extract, lines, main
 
 NORMALIZE = ["normalize", "--kind", "urn"]
 CHECK = ["check", "--kind", "urn"]
@@ -78,7 +78,7 @@ def twin(data, level="8141", spec=None, errors="keep"):
 
 def report(invalid, name="<stdin>"):
     return "".join(
-        f"{name}\t{number}\t{offset}\t{code}\t{names.visible(text)}\n" for number, offset, code, text in invalid
+        f"{name}\t{number}\t{offset}\t{code}\t{lines.visible(text)}\n" for number, offset, code, text in invalid
     )
 
 
@@ -241,7 +241,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
 
 @given(st.binary(max_size=20))
 def test_what_is_shown_is_the_line_and_harmless(octets):
-    shown = names.visible(octets)
+    shown = lines.visible(octets)
     assert shown.isprintable()
     back = re.sub(rb"\\(x..|\\)", lambda escape: bytes.fromhex(escape[1][1:].decode()) or b"\\", shown.encode())
     assert back == octets
@@ -257,7 +257,7 @@ def test_what_is_shown_is_the_line_and_harmless(octets):
     ],
 )
 def test_what_cannot_be_shown(octets, shown):
-    assert names.visible(octets) == shown
+    assert lines.visible(octets) == shown
 
 
 # --- --stats ----------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_stats(level, errors):
 
 
 def test_stats_forget_rare_namespaces(monkeypatch):
-    monkeypatch.setattr(names, "NAMESPACES", 3)
+    monkeypatch.setattr(lines, "GROUPS", 3)
     data = b"urn:isbn:1\n" * 100 + b"".join(b"urn:a%d:x\n" % i for i in range(100))
     counts = json.loads(run(*CHECK, "--stats", stdin=data, chunk=16)[2])
     assert counts["valid"] == 200 == sum(counts["namespaces"].values()) + counts["other namespaces"]

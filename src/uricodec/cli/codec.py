@@ -38,7 +38,8 @@ def decoder(arguments):
 
 def encoder(arguments):
     """The function that encodes one chunk."""
-    safe, plus, errors = RFC3986_UNRESERVED | arguments.safe, arguments.plus, arguments.errors
+    safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
+    plus, errors = arguments.plus, arguments.errors
     room = memoryview(bytearray(3 * streams.CHUNK))
 
     def convert(lines):

@@ -1,0 +1,100 @@
+"""The commands over URIs and IRIs, one a line: each is an operation of the core on rows."""
+
+from uricodec._core._row_lines import transform_lines
+from uricodec._core._uri_rows import (
+    CheckedRows,
+    CheckRows,
+    IriToUriRows,
+    NormalizeRows,
+    ResolveRows,
+    SchemeRows,
+    SplitRows,
+    UriToIriRows,
+)
+from uricodec.cli import lines, streams
+
+
+def normalize(arguments):
+    """Normalize the lines of all inputs; see lines.filter_inputs()."""
+    rows = NormalizeRows(arguments.level)
+    if arguments.rule:
+        rows = CheckedRows(arguments.kind, arguments.rule, rows)
+    return lines.filter_inputs(Rows(rows), arguments)
+
+
+def check(arguments):
+    """Write what is wrong with the lines of all inputs; see lines.check_inputs()."""
+    if arguments.stats:
+        worker = Schemes(CheckedRows(arguments.kind, arguments.rule, SchemeRows()))
+    else:
+        worker = Rows(CheckRows(arguments.kind, arguments.rule))
+    return lines.check_inputs(worker, arguments)
+
+
+def split(arguments):
+    """Split the lines of all inputs into records; see lines.filter_inputs()."""
+    return lines.filter_inputs(Records(SplitRows(arguments.kind, arguments.format)), arguments)
+
+
+def resolve(arguments):
+    """Resolve the lines of all inputs; see lines.filter_inputs()."""
+    return lines.filter_inputs(Rows(ResolveRows(arguments.base)), arguments)
+
+
+def encode(arguments):
+    """Turn the IRIs of all inputs into URIs; see lines.filter_inputs()."""
+    return lines.filter_inputs(Rows(IriToUriRows(arguments.ascii_ext, arguments.host)), arguments)
+
+
+def decode(arguments):
+    """Turn the URIs of all inputs into IRIs; see lines.filter_inputs()."""
+    return lines.filter_inputs(Rows(UriToIriRows(arguments.host)), arguments)
+
+
+class Rows(lines.Worker):
+    """Lines as rows of an operation.
+
+    Args:
+        rows (RowOperation): The operation.
+    """
+
+    def __init__(self, rows):
+        self._rows = rows
+        self._room = memoryview(bytearray(2 * streams.CHUNK))
+
+    def work(self, octets, errors, limit):
+        read = 0
+        while not read:
+            read, found = transform_lines(octets, self._room, self._rows, b"\n", errors, limit)
+            if not read:  # there is no room for the first line
+                size = bytes(octets).find(b"\n") + 1 or len(octets)
+                self._room = memoryview(bytearray(self._rows.room(size)))
+        return read, found, self._room[: found.written]
+
+
+class Records(Rows):
+    """Lines as records of their components.
+
+    Args:
+        rows (SplitRows): The operation.
+    """
+
+    def __init__(self, rows):
+        super().__init__(rows)
+        self.header = rows.header
+        self.record = rows.record
+
+
+class Schemes(Rows):
+    """Lines of which nothing is left but the scheme, to count them.
+
+    Args:
+        rows (RowOperation): What leaves it.
+    """
+
+    groups = "schemes"
+
+    def group(self, octets, found):
+        """The schemes; nothing for a line without one."""
+        schemes = bytes(self._room[: found.written]).splitlines()
+        return schemes + (found.lines - found.invalid - len(schemes)) * [b""]  # the last line may lack its end
