@@ -1,3 +1,6 @@
+from typing_extensions import disjoint_base
+
+@disjoint_base
 class RowOperation:
     @property
     def code_names(self) -> list[str | None]: ...

@@ -1,202 +1,160 @@
-"""Operations on rows of URIs and IRIs: what the row functions of the modules below need, made once for many rows.
-
-Each class takes the options of one operation and keeps them where its row function finds them. A row is octets, of any
-kind: for an IRI they should be UTF-8 (RFC 3629), and what is not is refused.
-"""
+"""Rows that are checked or taken apart as URIs or IRIs (RFC 3986, RFC 3987): see _rows.pxd for what a row is."""
 from libc.stdint cimport uint8_t
-from libc.string cimport memcpy
 
-from uricodec._core._rows cimport *
-from uricodec._core._uri cimport *
+from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._core._text cimport copy_text
+from uricodec._core._uri cimport CODE_NAMES, rule_of
 from uricodec._core._uri_grammar cimport *
 
-from uricodec.errors import IriError, UriSyntaxError
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING
+
+from uricodec._core._uri import Fault
 
 
-cdef list KINDS = ["uri", "iri"]        # by Syntax
+COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
+cdef enum:
+    FIELDS = 8
+
+# What stands before the value of each column in a JSON object.
+cdef list KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(COLUMNS)]
+cdef const uint8_t *key[FIELDS]
+cdef size_t key_size[FIELDS]
+cdef int number
+for number in range(FIELDS):
+    key[number], key_size[number] = <const uint8_t *>PyBytes_AS_STRING(KEYS[number]), <size_t>len(KEYS[number])
+
+# Where the value of a column stands; start < 0: it is undefined.
+cdef struct Field:
+    Py_ssize_t start, end
 
 
-cdef Syntax syntax_of(object kind) except *:
-    if kind not in KINDS:
-        raise ValueError(f"no kind {kind!r}; there are: {', '.join(KINDS)}")
-    return <Syntax>(<int>KINDS.index(kind))
-
-
-cdef class UriRows(RowOperation):
-    """What all of these have."""
-
-    def __cinit__(self, *_args, **_kwargs):
-        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
-
-
-# --- checking -----------------------------------------------------------------------------------------------------------
-
-cdef class CheckRows(UriRows):
-    """Refuse what breaks a rule, and write nothing.
-
-    Args:
-        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        rule (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; of IRIs "IRI-reference", "IRI", "absolute-IRI"
-            or "irelative-ref".
-
-    Raises:
-        ValueError: There is no such kind or rule.
-
-    Source: RFC 3986 section 4; RFC 3987 section 2.2.
-    """
-    cdef Grammar grammar
-
-    def __init__(self, kind, rule):
-        self.grammar.syntax = syntax_of(kind)
-        self.grammar.rule = <Rule>rule_of(rule, self.grammar.syntax)
-        self.operation, self.options = CHECK_ROW, &self.grammar
-        if kind == "iri":
-            self.error = IriError
-
-
-cdef struct Checked:
-    Grammar grammar
-    row_function row
-    const void *options
-
-
-cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef const Checked *checked = <const Checked *>options
-    if CHECK_ROW.row(src, n, &checked.grammar, dst, refusal) == UC_REFUSED:
-        return UC_REFUSED
-    return checked.row(src, n, checked.options, dst, refusal)
-
-
-cdef class CheckedRows(CheckRows):
-    """Refuse what breaks a rule; do with the others what another operation does.
-
-    Args:
-        kind (str): As of CheckRows.
-        rule (str): As of CheckRows.
-        rows (UriRows): The other operation, none of records.
-
-    Raises:
-        ValueError: There is no such kind or rule.
-    """
-    cdef Checked checked
-    cdef UriRows rows
-
-    def __init__(self, kind, rule, UriRows rows not None):
-        CheckRows.__init__(self, kind, rule)
-        self.rows = rows
-        self.checked = Checked(self.grammar, rows.operation.row, rows.options)
-        self.operation, self.options = rows.operation, &self.checked
-        self.operation.row = checked_row
-
-
-cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
+cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
-    cdef Py_ssize_t i
-    find_parts(src, n, &parts)
-    for i in range(parts.scheme_end):
-        dst[i] = src[i] | 0x20 if c'A' <= src[i] <= c'Z' else src[i]
-    return <size_t>max(parts.scheme_end, 0)
+    return 0 if read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal) else UC_REFUSED
 
 
-cdef class SchemeRows(UriRows):
-    """Leave the scheme, in lower case, and nothing if there is none."""
-
-    def __init__(self):
-        self.operation = Operation(scheme_row, 1, 0)
+cdef inline void set_field(Field *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    field.start, field.end = start, end
 
 
-# --- splitting ----------------------------------------------------------------------------------------------------------
+cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Field *fields, Refusal *refusal) noexcept nogil:
+    cdef Parts parts
+    cdef Authority authority
+    if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):
+        return False
+    authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
+    if parts.authority >= 0:
+        find_authority(src, parts.authority, parts.path, &authority)
+    set_field(fields, 0 if parts.scheme_end >= 0 else -1, parts.scheme_end)
+    set_field(fields + 1, parts.authority, parts.path)
+    set_field(fields + 2, parts.authority if authority.userinfo_end >= 0 else -1, authority.userinfo_end)
+    set_field(fields + 3, authority.host, authority.host_end)
+    set_field(fields + 4, authority.port, parts.path)
+    set_field(fields + 5, parts.path, parts.path_end)
+    set_field(fields + 6, parts.query, parts.query_end)
+    set_field(fields + 7, parts.fragment, parts.end)
+    return True
 
-# The record of a row that is refused: what there is for its code, the offset in digits,
-cdef struct Records:
-    Grammar grammar             # first: what the row functions of _uri get
-    row_function row
-    const char *heads[CODES]
-    size_t sizes[CODES]
-    bint json                   # and "}"
+
+cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    copy_text(dst, src, n)
+    return dst + n
 
 
-cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil:
-    cdef const Records *records = <const Records *>options
-    cdef uint8_t digits[20]
-    cdef size_t offset = refusal.offset, size = records.sizes[refusal.code], i = 20
-    memcpy(dst, records.heads[refusal.code], size)
-    while True:
-        i -= 1
-        digits[i] = <uint8_t>(c'0' + offset % 10)
-        offset //= 10
-        if offset == 0:
-            break
-    memcpy(dst + size, digits + i, 20 - i)
-    size += 20 - i
-    if records.json:
-        dst[size] = c'}'
-    return size + records.json
+cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Field *field) noexcept nogil:
+    # No URI and no IRI has a quote, a backslash or a control: there is nothing to escape, in JSON as in CSV.
+    dst[0] = c'"'
+    dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
+    dst[0] = c'"'
+    return dst + 1
+
+
+cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    """A JSON object; null is what is undefined."""
+    cdef Field fields[FIELDS]
+    cdef uint8_t *start = dst
+    cdef int i
+    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
+        return UC_REFUSED
+    for i in range(FIELDS):
+        dst = put(dst, key[i], key_size[i])
+        if fields[i].start < 0:
+            dst = put(dst, <const uint8_t *>b"null", 4)
+        else:
+            dst = put_quoted(dst, src, fields + i)
+    dst[0] = c'}'
+    return <size_t>(dst + 1 - start)
 
 
 cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    """With a column for an error, and one for its offset."""
-    cdef size_t size = SPLIT_CSV_ROW.row(src, n, options, dst, refusal)
-    if size != UC_REFUSED:
-        dst[size] = dst[size + 1] = c','
-        size += 2
-    return size
+    """Values with commas between them (RFC 4180): nothing for what is undefined, quotes around all others."""
+    cdef Field fields[FIELDS]
+    cdef uint8_t *start = dst
+    cdef int i
+    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
+        return UC_REFUSED
+    for i in range(FIELDS):
+        if i:
+            dst[0] = c','
+            dst += 1
+        if fields[i].start >= 0:
+            dst = put_quoted(dst, src, fields + i)
+    return <size_t>(dst - start)
 
 
-cdef class SplitRows(UriRows):
-    """Make each row a record of its components: scheme, authority ... An undefined one is no empty one.
+# What is in an authority is written twice.
+CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
+SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
+SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * FIELDS - 1
 
-    A row that is refused becomes a record in which all of them are undefined, and `error` and `offset` are not.
+
+def run_row(name, src, dst, rule, iri=False):
+    """Run one row on buffers. For tests: everything else has rows in loops.
 
     Args:
-        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one "").
+        name (str): "check", "jsonl" or "csv".
+        src (bytes-like): The input.
+        dst (bytes-like): A writable buffer for the output.
+        rule (str): As of `check` or, for an IRI, `check_iri`.
+        iri (bool): Whether it is an IRI.
+
+    Returns:
+        int | Fault: How many octets were written, or why none.
 
     Raises:
-        ValueError: There is no such kind or form.
+        ValueError: dst is too small; there is no such row or rule.
 
-    Attributes:
-        header (bytes): The first line of CSV; nothing for JSON.
+    >>> buffer = bytearray(100)
+    >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
+    b'"http","a@b","a","b",,"","",'
     """
-    cdef Records records
-    cdef readonly bytes header
-    cdef bint json
-    cdef list heads
-
-    def __init__(self, kind, form):
-        if form not in ("jsonl", "csv"):
-            raise ValueError(f"no form {form!r}; there are: jsonl, csv")
-        self.json = form == "jsonl"
-        self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
-        self.records.grammar = Grammar(syntax_of(kind), REFERENCE)
-        self.records.json = self.json
-        self.heads = [self.head(name) for name in CODE_NAMES]
-        for i, head in enumerate(self.heads):
-            self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
-        self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_CSV_ROW
-        if not self.json:
-            self.operation.row = csv_row
-        self.operation.extra = max(self.operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
-        self.options, self.refused = &self.records, write_record
-        if kind == "iri":
-            self.error = IriError
-
-    def head(self, code):
-        if self.json:
-            return "".join(["{", *[f'"{name}":null,' for name in COLUMNS], f'"error":"{code}","offset":']).encode()
-        return f"{len(COLUMNS) * ','}{code},".encode()
-
-    def record(self, code, offset):
-        """The record of a row that is refused.
-
-        Args:
-            code (str): Why.
-            offset (int): Where, in octets.
-
-        Returns:
-            bytes: A line without its end.
-
-        >>> SplitRows("uri", "csv").record("too-long", 100)
-        b',,,,,,,,too-long,100'
-        """
-        return self.head(code) + str(offset).encode() + (b"}" if self.json else b"")
+    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2}
+    cdef Operation[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
+    cdef Operation *operation
+    cdef Py_buffer source, target
+    cdef Grammar grammar
+    cdef Refusal refusal
+    cdef size_t written
+    if name not in rows:
+        raise ValueError(f"no row {name!r}")
+    operation = operations + <int>rows[name]
+    grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
+    grammar.rule = <Rule>rule_of(rule, grammar.syntax)
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        try:
+            if <size_t>target.len < operation.factor * <size_t>source.len + operation.extra:
+                raise ValueError("dst is too small")
+            with nogil:
+                written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
+                                        <uint8_t *>target.buf, &refusal)
+        finally:
+            PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+    if written == UC_REFUSED:
+        return Fault(CODE_NAMES[refusal.code], <Py_ssize_t>refusal.offset)
+    return <Py_ssize_t>written

@@ -197,21 +197,21 @@ def choose(arguments, name, choices, default):
         arguments.refuse(f"argument --{name.replace('_', '-')}: invalid choice: {value!r} (choose from {options})")
 
 
-def exclude(arguments, where, *names):
-    """Refuse options that mean nothing there."""
+def exclude(arguments, reason, *names):
+    """Refuse options that mean nothing."""
     for name in names:
         if getattr(arguments, name) not in (None, False):
-            arguments.refuse(f"argument --{name.replace('_', '-')}: not allowed with {where}")
+            arguments.refuse(f"argument --{name.replace('_', '-')}: {reason}")
 
 
 def settle_kind(arguments):
     """Settle the options that depend on --kind."""
     kind = arguments.kind
     if kind == "urn":
-        exclude(arguments, "--kind urn", "rule")
+        exclude(arguments, "not allowed with --kind urn", "rule")
         choose(arguments, "spec", SPECS, None)
     else:
-        exclude(arguments, f"--kind {kind}", "spec")
+        exclude(arguments, f"not allowed with --kind {kind}", "spec")
         choose(arguments, "rule", RULES[kind], None)
 
 
@@ -226,11 +226,11 @@ def run_codec(arguments):
         choose(arguments, "host", ["percent", "idna"], "percent" if iri else None)
         choose(arguments, "ascii_ext", ["error", "encode"], "error" if iri else None)
     if iri:
-        exclude(arguments, "--iri", *others)
+        exclude(arguments, "not allowed with --iri", *others)
         from uricodec.cli import uris
 
         return uris.decode(arguments) if arguments.name == "decode" else uris.encode(arguments)
-    exclude(arguments, "no --iri", *iri_options)
+    exclude(arguments, "only with --iri", *iri_options)
     from uricodec.cli import codec
 
     return codec.run(arguments)

@@ -1,7 +1,10 @@
 """The commands over URIs and IRIs, one a line: each is an operation of the core on rows."""
 
+import os
+import re
+
 from uricodec._core._row_lines import transform_lines
-from uricodec._core._uri_rows import (
+from uricodec._core._uri_operations import (
     CheckedRows,
     CheckRows,
     IriToUriRows,
@@ -12,6 +15,10 @@ from uricodec._core._uri_rows import (
     UriToIriRows,
 )
 from uricodec.cli import lines, streams
+from uricodec.errors import UriSyntaxError
+
+# Of a base: it would be one of every line.
+CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
 def normalize(arguments):
@@ -38,7 +45,14 @@ def split(arguments):
 
 def resolve(arguments):
     """Resolve the lines of all inputs; see lines.filter_inputs()."""
-    return lines.filter_inputs(Rows(ResolveRows(arguments.base)), arguments)
+    base = os.fsencode(arguments.base)
+    if CONTROL.search(base):
+        arguments.refuse("argument --base: a control character")
+    try:
+        rows = ResolveRows(base)
+    except UriSyntaxError as error:
+        arguments.refuse(f"argument --base: {error.reason}: {lines.visible(base)}")
+    return lines.filter_inputs(Rows(rows), arguments)
 
 
 def encode(arguments):

@@ -1,0 +1,366 @@
+"""Operations on rows of URIs and IRIs: what the row functions of the modules below need, made once for many rows.
+
+Each class takes the options of one operation and keeps them where its row function finds them. A row is octets, of any
+kind: for an IRI they should be UTF-8 (RFC 3629), and what is not is refused.
+"""
+cimport cython
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy
+
+from uricodec._core._iri cimport *
+from uricodec._core._resolve cimport Base, find_base, resolve_rows
+from uricodec._core._rows cimport *
+from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
+from uricodec._core._uri_forms cimport FORMS, NORMALIZE_ROWS, level_of
+from uricodec._core._uri_grammar cimport *
+from uricodec._core._uri_rows cimport *
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_SetObject
+from cpython.ref cimport PyObject
+
+from uricodec._core._iri import iri_to_uri, uri_to_iri
+from uricodec.errors import IriError, UriSyntaxError
+
+
+cdef int set_grammar(Grammar *grammar, object kind, object rule) except -1:
+    """Find a grammar by its names; the rule None is that of all references."""
+    if kind not in ("uri", "iri"):
+        raise ValueError(f"no kind {kind!r}; there are: uri, iri")
+    grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
+    grammar.rule = REFERENCE if rule is None else <Rule>rule_of(rule, grammar.syntax)
+    return 0
+
+
+cdef class UriRows(RowOperation):
+    """An operation on rows of URIs or IRIs, with the codes of these. This one copies."""
+
+    def __cinit__(self, *_args, **_kwargs):
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+
+
+# --- checking -----------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class CheckRows(UriRows):
+    """Refuse what breaks a rule, and write nothing.
+
+    Args:
+        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
+        rule (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; of IRIs "IRI-reference", "IRI", "absolute-IRI"
+            or "irelative-ref".
+
+    Raises:
+        ValueError: There is no such kind or rule.
+
+    Source: RFC 3986 section 4; RFC 3987 section 2.2.
+    """
+    cdef Grammar grammar
+
+    def __init__(self, kind, rule):
+        set_grammar(&self.grammar, kind, rule)
+        self.operation, self.options = CHECK_ROW, &self.grammar
+        self.error = IriError if kind == "iri" else UriSyntaxError
+
+
+cdef struct Checked:
+    Grammar grammar
+    row_function row
+    const void *options
+
+
+cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Checked *checked = <const Checked *>options
+    if CHECK_ROW.row(src, n, &checked.grammar, dst, refusal) == UC_REFUSED:
+        return UC_REFUSED
+    return checked.row(src, n, checked.options, dst, refusal)
+
+
+@cython.final
+cdef class CheckedRows(UriRows):
+    """Refuse what breaks a rule; do with the others what another operation does.
+
+    Args:
+        kind (str): As of CheckRows.
+        rule (str): As of CheckRows.
+        rows (UriRows): The other operation, none of records.
+
+    Raises:
+        ValueError: There is no such kind or rule.
+    """
+    cdef Checked checked
+    cdef UriRows rows
+
+    def __init__(self, kind, rule, UriRows rows not None):
+        self.rows = rows
+        set_grammar(&self.checked.grammar, kind, rule)
+        self.checked.row, self.checked.options = rows.operation.row, rows.options
+        self.error = IriError if kind == "iri" else UriSyntaxError
+        self.operation, self.options = rows.operation, &self.checked
+        self.operation.row = checked_row
+
+
+cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
+    cdef Parts parts
+    cdef Py_ssize_t i
+    find_parts(src, n, &parts)
+    for i in range(parts.scheme_end):
+        dst[i] = src[i] | 0x20 if c'A' <= src[i] <= c'Z' else src[i]
+    return <size_t>max(parts.scheme_end, 0)
+
+
+@cython.final
+cdef class SchemeRows(UriRows):
+    """Leave the scheme, in lower case, and nothing if there is none."""
+
+    def __cinit__(self):
+        self.operation.row = scheme_row
+
+
+# --- splitting ----------------------------------------------------------------------------------------------------------
+
+# The record of a row that is refused: what there is for its code, the offset in digits,
+cdef struct Records:
+    Grammar grammar             # first: what the row functions of _uri get
+    row_function row
+    const char *heads[CODES]
+    size_t sizes[CODES]
+    bint json                   # and "}"
+
+
+cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil:
+    cdef const Records *records = <const Records *>options
+    cdef uint8_t digits[20]
+    cdef size_t offset = refusal.offset, size = records.sizes[refusal.code], i = 20
+    memcpy(dst, records.heads[refusal.code], size)
+    while True:
+        i -= 1
+        digits[i] = <uint8_t>(c'0' + offset % 10)
+        offset //= 10
+        if offset == 0:
+            break
+    memcpy(dst + size, digits + i, 20 - i)
+    size += 20 - i
+    if records.json:
+        dst[size] = c'}'
+    return size + records.json
+
+
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    """With a column for an error, and one for its offset."""
+    cdef size_t size = SPLIT_CSV_ROW.row(src, n, options, dst, refusal)
+    if size != UC_REFUSED:
+        dst[size] = dst[size + 1] = c','
+        size += 2
+    return size
+
+
+@cython.final
+cdef class SplitRows(UriRows):
+    """Make each row a record of its components: scheme, authority ... An undefined one is no empty one.
+
+    A row that is refused becomes a record in which all of them are undefined, and `error` and `offset` are not.
+
+    Args:
+        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
+        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one "").
+
+    Raises:
+        ValueError: There is no such kind or form.
+
+    Attributes:
+        header (bytes): The first line of CSV; nothing for JSON.
+    """
+    cdef Records records
+    cdef readonly bytes header
+    cdef bint json
+    cdef list heads
+
+    def __init__(self, kind, form):
+        if form not in ("jsonl", "csv"):
+            raise ValueError(f"no form {form!r}; there are: jsonl, csv")
+        self.json = form == "jsonl"
+        self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
+        set_grammar(&self.records.grammar, kind, None)
+        self.records.json = self.json
+        self.heads = [self.head(name) for name in CODE_NAMES]
+        for i, head in enumerate(self.heads):
+            self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
+        self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_CSV_ROW
+        if not self.json:
+            self.operation.row = csv_row
+        self.operation.extra = max(self.operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
+        self.options, self.refused = &self.records, write_record
+        self.error = IriError if kind == "iri" else UriSyntaxError
+
+    cdef bytes head(self, code):
+        if self.json:
+            return "".join(["{", *[f'"{name}":null,' for name in COLUMNS], f'"error":"{code}","offset":']).encode()
+        return f"{len(COLUMNS) * ','}{code},".encode()
+
+    def record(self, code, offset):
+        """The record of a row that is refused.
+
+        Args:
+            code (str): Why.
+            offset (int): Where, in octets.
+
+        Returns:
+            bytes: A line without its end.
+
+        >>> SplitRows("uri", "csv").record("too-long", 100)
+        b',,,,,,,,too-long,100'
+        """
+        return self.head(code) + str(offset).encode() + (b"}" if self.json else b"")
+
+
+# --- normal forms and references ----------------------------------------------------------------------------------------
+
+@cython.final
+cdef class NormalizeRows(UriRows):
+    """Bring URIs and IRIs into normal form.
+
+    Args:
+        level (str): As of `normalize`.
+
+    Raises:
+        ValueError: There is no such level.
+
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
+    """
+
+    def __init__(self, level="path"):
+        cdef int at = level_of(level)
+        self.operation, self.options = NORMALIZE_ROWS[at], &FORMS[at]
+
+
+@cython.final
+cdef class ResolveRows(UriRows):
+    """Resolve references against a base.
+
+    Args:
+        base (bytes): The URI or IRI.
+
+    Raises:
+        UriSyntaxError: It has no scheme.
+
+    Source: RFC 3986 section 5.2.
+    """
+    cdef bytes octets
+    cdef Base base
+
+    def __init__(self, bytes base not None):
+        self.octets = base
+        if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
+            raise UriSyntaxError("no scheme", base, 0)
+        self.operation, self.options = resolve_rows(&self.base), &self.base
+
+
+# --- IRIs to URIs and back ----------------------------------------------------------------------------------------------
+
+# A host takes Python only if it has to: in rows that have something in it which may become something else.
+cdef struct Hosts:
+    row_function row        # for all others
+    const void *options
+    PyObject *function      # of bytes
+    size_t factor
+
+cdef enum:
+    HOST_ROOM = 1024
+
+
+cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
+    """Whether there are octets beyond ASCII, triplets or A-labels in the authority."""
+    cdef Parts parts
+    cdef Py_ssize_t i
+    find_parts(s, n, &parts)
+    if parts.authority >= 0:
+        for i in range(parts.authority, parts.path):
+            if s[i] >= 0x80 or s[i] == c'%' or s[i] == c'-' and i + 1 < parts.path and s[i + 1] == c'-':
+                return True
+    return False
+
+
+cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Refusal *refusal) noexcept with gil:
+    cdef bytes row
+    cdef size_t size
+    try:
+        row = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
+        size = <size_t>len(row)
+        if size > hosts.factor * n + HOST_ROOM:
+            raise OverflowError("the host is too long")
+        memcpy(dst, PyBytes_AS_STRING(row), size)
+        return size
+    except IriError as error:
+        refusal.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
+        refusal.offset = <size_t>error.position
+    except BaseException as error:
+        PyErr_SetObject(type(error), error)
+        refusal.code = UC_RAISED
+    return UC_REFUSED
+
+
+cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Hosts *hosts = <const Hosts *>options
+    if has_special_host(src, n):
+        return call_function(src, n, hosts, dst, refusal)
+    return hosts.row(src, n, hosts.options, dst, refusal)
+
+
+cdef class HostsRows(UriRows):
+    """What both ways have."""
+    cdef Hosts hosts
+    cdef object function
+
+    cdef int convert_hosts(self, object function) except -1:
+        """From now on."""
+        self.function = function
+        self.operation.factor = max(self.operation.factor, <size_t>4)
+        self.operation.extra += HOST_ROOM
+        self.hosts = Hosts(self.operation.row, self.options, <PyObject *>function, self.operation.factor)
+        self.operation.row, self.options = hosts_row, &self.hosts
+        return 0
+
+
+@cython.final
+cdef class IriToUriRows(HostsRows):
+    """Turn IRIs into URIs.
+
+    Args:
+        ascii_ext (str): As of `iri_to_uri`: "error" or "encode".
+        host (str): As of `iri_to_uri`: "percent" or "idna".
+
+    Raises:
+        ValueError: There is no such option.
+
+    Source: RFC 3987 section 3.1.
+    """
+
+    def __init__(self, ascii_ext="error", host="percent"):
+        iri_to_uri(b"", ascii_ext=ascii_ext, host=host)     # there are such options
+        self.error = IriError
+        self.operation = IRI_TO_URI_ROW
+        self.options = &STRICT_MAPPING if ascii_ext == "error" else &LENIENT_MAPPING
+        if host == "idna":
+            self.convert_hosts(lambda iri: iri_to_uri(iri, ascii_ext=ascii_ext, host="idna"))
+
+
+@cython.final
+cdef class UriToIriRows(HostsRows):
+    """Turn URIs into IRIs.
+
+    Args:
+        host (str): As of `uri_to_iri`: "keep" or "unicode".
+
+    Raises:
+        ValueError: There is no such option.
+
+    Source: RFC 3987 section 3.2.
+    """
+
+    def __init__(self, host="keep"):
+        uri_to_iri(b"", host=host)      # there is such an option
+        self.error = IriError
+        self.operation = URI_TO_IRI_ROW
+        if host == "unicode":
+            self.convert_hosts(lambda uri: uri_to_iri(uri, host="unicode"))
