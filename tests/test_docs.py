@@ -1,5 +1,6 @@
 """What is written about the package runs: docstrings, README and docs, and the stubs say what the modules have."""
 
+import ast
 import doctest
 import importlib
 import itertools
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import uricodec
-from uricodec import namespaces, urn
+from uricodec import iri, namespaces, uri, urn
+from uricodec.errors import UriSyntaxError
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -112,6 +114,52 @@ def test_table_of_rules():
     for rule, _, examples in table("docs/urn.md", "rule", "what it does with the NSS", "for example"):
         for nid in re.findall(r"[a-z0-9]+", examples.split(", and")[0]):
             assert urn.lookup(nid).rule == rule
+
+
+def test_table_of_codes_of_uris():
+    described = [code for code, _, _ in table("docs/uri.md", "code", "what it says", "offset")]
+    for_iris = uri_codes(iri.check_iri) - {"scheme"}
+    assert set(described) == uri_codes(uri.check) | for_iris
+    assert len(described) == len(set(described))
+
+
+def uri_codes(function):
+    returns = function.__doc__.split("codes")[1].split("Raises:")[0]
+    return set(re.findall('"([a-z0-9-]+)"', returns))
+
+
+LADDER = ["simple", "case", "percent", "path", "scheme", "iri", "never"]
+
+
+def test_table_of_the_ladder():
+    levels = [level for level, _, _ in table("docs/uri.md", "level", "what is the same besides", "RFC 3986")]
+    assert levels == LADDER[:-1]
+
+
+@pytest.mark.parametrize(("one", "other", "level"), table("docs/uri.md", "one", "other", "from level"))
+def test_table_of_levels_of_uris(one, other, level):
+    assert [uri.equivalent(one, other, level=each) for each in LADDER[:-1]] == [
+        LADDER.index(each) >= LADDER.index(level) for each in LADDER[:-1]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "answers"),
+    [(row[0], row[1], row[2:]) for row in table("docs/uri.md", "one", "other", "`percent`", "`rfc2396`", "`rfc1630`")],
+)
+def test_table_of_older_levels(one, other, answers):
+    for level, answer in zip(["percent", "rfc2396", "rfc1630"], answers, strict=True):
+        try:
+            found = "same" if uri.equivalent(one, other, level=level) else "not"
+        except UriSyntaxError:
+            found = "error"
+        assert found == answer, level
+
+
+@pytest.mark.parametrize(("text", "fault"), [row[1:] for row in table("docs/uri.md", "attack", "input", "strict")])
+def test_table_of_attacks(text, fault):
+    found = iri.check_iri(ast.literal_eval(text), rule="IRI-reference")
+    assert fault == f"{found.code} at {found.offset}"
 
 
 def test_ci_runs_the_test_command_of_the_readme():
