@@ -25,7 +25,7 @@ for number, name, reason in (
     (SCHEME, "scheme", "no octet of a scheme, nor the \":\" behind it"),
     (USERINFO, "userinfo", "no character of a userinfo"),
     (HOST, "host", "no character of a host"),
-    (HOST_DELIMITER, "host-delimiter", "stands for a delimiter in a host"),
+    (HOST_DELIMITER, "host-delimiter", "stands for a delimiter in an authority"),
     (IP_LITERAL, "ip-literal", "no IP literal"),
     (PORT, "port", "no digit of a port"),
     (PATH, "path", "no character of a path"),
@@ -197,8 +197,8 @@ def check_iri(iri, rule="IRI"):
 
     Returns:
         Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes. The
-            codes are those of `uricodec.uri.check`, where "host-delimiter" is also for a character that compatibility
-            mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none), "surrogate" (a str with a
+            codes are those of `uricodec.uri.check`, where "host-delimiter" is also for a character of an authority that
+            compatibility mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none), "surrogate" (a str with a
             lone one), "character" (one beyond ASCII that no IRI has), "private" (one of private use outside a query) and
             "bidi" (one of the seven that override the direction of text).
 

@@ -7,8 +7,8 @@ that need one ("%", "?", "#", what is illegal, and in UTF-8 the octets with whic
 have everywhere). Only those are looked at, in order.
 
 A fault is the first octet with which its component cannot go on, or the "%" of a triplet, the first octet of a character
-and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: a host in which
-triplets or characters stand for delimiters, and the characters that RFC 3987 section 4.1 forbids.
+and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: triplets in a host
+and characters in an authority that stand for delimiters, and the characters that RFC 3987 section 4.1 forbids.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -245,10 +245,8 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Refusal *re
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
-    if kind == UCSCHAR:     # a delimiter in front of the "@" would decide, too, which host is meant
-        if (component == HOST or component == USERINFO) and is_delimiter_like(c):
-            return refuse(refusal, HOST_DELIMITER, i)
-        return True
+    if kind == UCSCHAR:         # of a userinfo, or a host, or what comes behind
+        return component > HOST or not is_delimiter_like(c) or refuse(refusal, HOST_DELIMITER, i)
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
         return component == QUERY or refuse(refusal, PRIVATE, i)
     return refuse(refusal, BIDI if kind == BIDI_CONTROL else CHARACTER, i)

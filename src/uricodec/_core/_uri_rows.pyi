@@ -1,0 +1,9 @@
+from typing import Literal
+
+from typing_extensions import Buffer
+
+from uricodec._core._uri import Fault
+
+def run_row(
+    name: Literal["check", "jsonl", "csv"], src: Buffer, dst: Buffer, rule: str, iri: bool = False
+) -> int | Fault: ...
