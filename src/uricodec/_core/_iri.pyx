@@ -122,7 +122,7 @@ cdef inline size_t refuse(Refusal *refusal, Code code, size_t offset) noexcept n
 # --- to a URI -----------------------------------------------------------------------------------------------------------
 
 cdef void make_mapping(Mapping *mapping, ByteSet ascii, ByteSet safe):
-    mapping.plain = (ascii | NO_QUESTION).set
+    mapping.plain = (<ByteSet>(ascii | NO_QUESTION)).set
     mapping.safe = safe.set
 
 make_mapping(&STRICT_MAPPING, URI_ASCII, URI_ASCII)
