@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from uricodec._core._triplets import percent_decode
 from uricodec.errors import UriSyntaxError
@@ -172,21 +172,17 @@ class _Url(NamedTuple):
 
 def _url(piece: _Piece) -> _Url:
     parts = _split(piece)
-    at = len(parts.scheme) + 1
+    scheme, _ = piece.cut(":")
+    rest, fragment = piece.at(len(scheme.text) + 1).cut("#")
+    path, query = rest.cut("?")
     authority = userinfo = host = port = None
     if parts.authority is not None:
-        authority = piece.at(at + 2, at + 2 + len(parts.authority))
-        rest = authority
-        if parts.userinfo is not None:
-            userinfo, rest = authority.at(0, len(parts.userinfo)), authority.at(len(parts.userinfo) + 1)
-        host = rest.at(0, len(parts.host))
-        if parts.port is not None:
-            port = rest.at(len(parts.host) + 1)
-        at += 2 + len(parts.authority)
-    path = piece.at(at, at + len(parts.path))
-    rest, fragment = piece.at(len(parts.scheme) + 1).cut("#")
-    _, query = rest.cut("?")
-    return _Url(parts.scheme.lower(), rest, authority, userinfo, host, port, path, query, fragment)
+        authority, path = path.at(2, 2 + len(parts.authority)), path.at(2 + len(parts.authority))
+        before, behind = authority.cut("@")
+        userinfo, server = (None, before) if behind is None else (before, behind)
+        host = server.at(0, len(parts.host or ""))
+        port = None if parts.port is None else server.at(len(host.text) + 1)
+    return _Url(scheme.text.lower(), rest, authority, userinfo, host, port, path, query, fragment)
 
 
 # "Sequences which start with a percent sign but are not followed by two hexadecimal characters are reserved for future
@@ -194,7 +190,7 @@ def _url(piece: _Piece) -> _Url:
 _REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "no scheme"}
 
 
-def _split(piece: _Piece, rule: str = "URI") -> Components:
+def _split(piece: _Piece, rule: Literal["URI", "relative-ref"] = "URI") -> Components:
     # The double quote is one of the "extra" characters in RFC 1630, as the single quote is, and of no later RFC.
     text = piece.text.replace('"', "'")
     fault = check(text, rule)
@@ -246,7 +242,7 @@ def _hostname(piece: _Piece) -> str | bytes:
     """A host that stands in a path."""
     beside = _split(_Piece(f"//{piece.text}", piece.start - 2, piece.given), "relative-ref")
     if beside.host != piece.text:
-        raise piece.refusal("no host", len(beside.host))
+        raise piece.refusal("no host", len(beside.host or ""))
     return piece.decoded()
 
 
@@ -418,7 +414,7 @@ def _prospero(url: _Url) -> _Found:
     name, *fields = name.split(";")
     found |= {"hsoname": name.decoded(), "version": None, "attributes": None}
     if versioned is not None:
-        digits = len(re.match("[0-9]*", versioned.text)[0])
+        digits = len(versioned.text) - len(versioned.text.lstrip("0123456789"))
         found["version"] = versioned.at(0, digits).number("version", _LARGEST)
         attributes = versioned.at(digits)
         wrong = re.search("[^0-9A-Za-z]", attributes.text)
