@@ -30,6 +30,7 @@ CORE = [
     "_uri_path",
     "_uri_schemes",
     "_uri_forms",
+    "_equivalence",
     "_resolve",
     "_iri",
     "_uri_operations",

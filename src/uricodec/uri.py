@@ -1,4 +1,4 @@
-"""URIs (RFC 3986): checked, taken apart and put together.
+"""URIs (RFC 3986): checked, taken apart and put together, resolved, brought into normal form and compared.
 
     from uricodec import uri
 
@@ -9,8 +9,24 @@ bytes-like.
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
 >>> check("http://example.org/%zz")
 Fault(code='percent', offset=19)
+>>> resolve("http://example.org/a/b", "../c"), normalize("HTTP://Example.org/%7ea/../b")
+('http://example.org/c', 'http://example.org/b')
 """
 
+from uricodec._core._equivalence import equivalent, key, normalize
+from uricodec._core._resolve import relativize, resolve
 from uricodec._core._uri import Components, Fault, check, is_uri, split, unsplit
 
-__all__ = ["Components", "Fault", "check", "is_uri", "split", "unsplit"]
+__all__ = [
+    "Components",
+    "Fault",
+    "check",
+    "equivalent",
+    "is_uri",
+    "key",
+    "normalize",
+    "relativize",
+    "resolve",
+    "split",
+    "unsplit",
+]

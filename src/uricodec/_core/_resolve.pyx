@@ -1,12 +1,12 @@
 """Relative references: from a base and a reference to the target (RFC 3986 section 5.2), and back.
 
-Resolving writes the parts of the target as they stand in the base or in the reference, and removes dot segments where the
-path was written. RFC 1630's partial forms give the same (all of its printed examples; its sentence on consecutive
+Resolving writes the parts of the target as they stand in the base or in the reference, and removes dot segments where
+the path was written. RFC 1630's partial forms give the same (all of its printed examples; its sentence on consecutive
 slashes contradicts them).
 
 Relativizing looks at every kind of reference there is, which are five, with the shortest path that leads to the target:
-up from the directory of the base to the deepest one that it shares with the target, and down again. The shortest is taken
-that does resolve to the target.
+up from the directory of the base to the deepest one that it shares with the target, and down again. The shortest is
+taken that does resolve to the target.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy
 from uricodec._core._rows cimport Operation, Refusal
 from uricodec._core._text cimport *
 from uricodec._core._uri cimport *
-from uricodec._core._uri_forms cimport is_short
+from uricodec._core._equivalence cimport is_short
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_path cimport *
 
@@ -25,7 +25,7 @@ cdef extern from "<stdint.h>":
     const size_t SIZE_MAX
 
 
-# --- resolving ----------------------------------------------------------------------------------------------------------
+# --- resolving --------------------------------------------------------------------------------------------------------
 
 cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     return c + 32 if c'A' <= c <= c'Z' else c
@@ -89,7 +89,8 @@ cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *
     return append(dst, o, s, end, n)
 
 
-cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                        Refusal *refusal) noexcept nogil:
     return write_target(<const Base *>options, src, n, dst)
 
 
@@ -99,7 +100,7 @@ cdef Operation resolve_rows(const Base *base) noexcept:
     return rows
 
 
-# --- a base and something else --------------------------------------------------------------------------------------------
+# --- a base and something else ----------------------------------------------------------------------------------------
 
 cdef class _Pair:
     """The octets of a base and of something of the same type, borrowed as long as this lives."""
@@ -146,7 +147,7 @@ def resolve(base, ref, strict=True):
     Args:
         base (str | bytes-like): The base URI or IRI. It needs a scheme; its fragment does not matter.
         ref (str | bytes-like): The reference, of the same type.
-        strict (bool): False: a scheme in the reference that is the scheme of the base is ignored, as older software does.
+        strict (bool): False: a scheme in the reference that is the base's is ignored, as older software does.
 
     Returns:
         str | bytes: The target, bytes for a bytes-like; the reference itself if it is its own target. Where the RFC's
@@ -180,7 +181,7 @@ def resolve(base, ref, strict=True):
         PyMem_RawFree(dst)
 
 
-# --- relativizing -------------------------------------------------------------------------------------------------------
+# --- relativizing -----------------------------------------------------------------------------------------------------
 
 # The kinds of references (RFC 3986 sections 4.2 and 4.4). Of those that are as short as each other the first is taken.
 cdef enum Kind:
@@ -196,7 +197,8 @@ cdef struct Target:
     size_t up, down         # of a relative path: how many "../", and from where on the path of the target follows
     bint dot                # whether "./" stands before that
 
-cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uint8_t *b, size_t b_start, size_t b_end) noexcept nogil:
+cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uint8_t *b, size_t b_start,
+                       size_t b_end) noexcept nogil:
     return a_end - a_start == b_end - b_start and memcmp(a + a_start, b + b_start, a_end - a_start) == 0
 
 
@@ -318,8 +320,8 @@ def relativize(base, target):
         str | bytes: The reference, bytes for a bytes-like; the target itself if nothing is shorter.
 
     Raises:
-        UriSyntaxError: The base or the target has no scheme; nothing resolves to the target, since there are dot segments in
-            its path; a lone surrogate.
+        UriSyntaxError: The base or the target has no scheme; nothing resolves to the target, since there are dot
+            segments in its path; a lone surrogate.
 
     Source: RFC 3986 section 4.2; RFC 1630, "Partial (relative) form".
 
@@ -359,7 +361,7 @@ def relativize(base, target):
         PyMem_RawFree(room)
 
 
-# --- calls --------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 # resolve(base, ref) is what most calls are, and short.
 cdef vectorcall parse_resolve

@@ -3,7 +3,6 @@ from libc.stdint cimport uint8_t
 
 from uricodec._core._kernels cimport uc_set
 from uricodec._core._rows cimport Operation, Refusal
-from uricodec._core._text cimport *
 from uricodec._core._uri_grammar cimport Parts
 
 
@@ -31,19 +30,12 @@ cdef Form FORMS[LEVELS]
 cdef enum:
     RAISED = -1
 
+cdef enum:
+    FORM_EXTRA = 257    # octets that a form may need besides a multiple of the text: a domain name, a guard
+
 # By level: rows, whose options are the Form.
 cdef Operation NORMALIZE_ROWS[LEVELS]
 
-cdef int level_of(object level) except -1
-
 # Write the normal form, which needs the room of the level's Operation. UC_REFUSED as a row.
-cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst, Refusal *refusal) noexcept nogil
-
-# Raise the exception that is set.
-cdef int raise_set() except -1
-
-
-cdef inline bint is_short(PyObject *text) noexcept:
-    """Whether a call may work on a text where it stands, and on the stack."""
-    return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
-            and PyUnicode_GET_LENGTH(<object>text) <= SMALL)
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
+                       Refusal *refusal) noexcept nogil

@@ -30,8 +30,8 @@ cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil:
 cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil:
     cdef size_t i = first_dot_segment(path, n)      # what is read,
     cdef size_t o = i                               # and what is written
-    # A: "If the input buffer begins with a prefix of "../" or "./", then remove that prefix". Once it begins with "/", it
-    # always will.
+    # A: "If the input buffer begins with a prefix of "../" or "./", then remove that prefix". Once it begins with "/",
+    # it always will.
     if i == 0 and n and path[0] == c'.':
         while True:
             if n - i >= 2 and path[i] == c'.' and path[i + 1] == c'/':

@@ -1,12 +1,12 @@
-"""What the definitions of schemes say of their authorities: the port that is assumed, and that a host is a domain name."""
+"""What the definitions of schemes say of authorities: which port is assumed, and that the host is a domain name."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy, memset
 
 
 # scheme, port that is assumed if none is given, whether the host is in the domain name system
 cdef list ROWS = [
-    # RFC 1738 section 3.1, of <host>: "The fully qualified domain name of a network host, or its IP address". Section 3.2,
-    # and 3.4, 3.7 to 3.9 and 3.11 in the same words: "If :<port> is omitted, the port defaults to 21."
+    # RFC 1738 section 3.1, of <host>: "The fully qualified domain name of a network host, or its IP address". Section
+    # 3.2, and 3.4, 3.7 to 3.9 and 3.11 in the same words: "If :<port> is omitted, the port defaults to 21."
     ("ftp", 21, True),
     ("gopher", 70, True),
     ("nntp", 119, True),
@@ -19,8 +19,8 @@ cdef list ROWS = [
     # services) is the default." Section 4.2.2: "TCP port 443 (the reserved port for HTTP over TLS) is the default."
     ("http", 80, True),
     ("https", 443, True),
-    # RFC 6455 section 3: "The port component is OPTIONAL; the default for "ws" is port 80, while the default for "wss" is
-    # port 443."
+    # RFC 6455 section 3: "The port component is OPTIONAL; the default for "ws" is port 80, while the default for "wss"
+    # is port 443."
     ("ws", 80, True),
     ("wss", 443, True),
     # RFC 2326 section 3.2: "If the port is empty or not given, port 554 is assumed."
