@@ -113,7 +113,16 @@ def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
         UriError: With errors="fail", of the operation's class; the position is an octet of src, and nothing useful is
             in dst.
         ValueError: `end` is no such octet, there is no such policy, or the operation needs a dst.
+        OverflowError: A line could become longer than an object can be.
 
+    >>> from uricodec._core._uri_operations import CheckedRows, NormalizeRows
+    >>> buffer = bytearray(100)
+    >>> rows = CheckedRows("uri", "URI", NormalizeRows("path"))
+    >>> read, found = transform_lines(b"HTTP://A/./b\r\na/./b\nx:%7e", buffer, rows)
+    >>> read, bytes(buffer[:found.written])
+    (25, b'http://a/b\r\na/./b\nx:~')
+    >>> found.lines, found.invalid, found.faults
+    (3, 1, [LineFault(line=1, start=14, code='scheme', offset=1)])
     >>> from uricodec._core._row_lines import plain
     >>> buffer = bytearray(30)
     >>> read, found = transform_lines(b"a\\nb%\\r\\nc", buffer, plain(b"ab"), errors="null")

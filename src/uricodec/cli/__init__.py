@@ -31,9 +31,9 @@ A line stays a line: triplets of control characters (%0A, %00, %1B, %C2%85 ...)
 stay as they are, and so do malformed ones (100%, %zz) and those that are not
 UTF-8 (%FF).
 
-With --iri, each line is a URI and becomes the IRI that it stands for (RFC 3987
-section 3.2): %HH that are UTF-8 of characters that an IRI may have there, and
-those of letters, digits and - . _ ~. All other %HH stay.
+With --iri, each line is a URI and becomes the IRI that it stands for
+(RFC 3987 section 3.2): decoded are letters, digits, - . _ ~, and the UTF-8 of
+characters that an IRI may have there. All other %HH stay.
 """
 DECODE_EXAMPLES = """\
 examples:
@@ -50,9 +50,8 @@ ones becomes %HH. The ends of the lines (LF, CRLF) stay.
 
 What is encoded already is encoded again: % becomes %25, but for --safe '/%'.
 
-With --iri, each line is an IRI and becomes the URI that it stands for (RFC 3987
-section 3.1). What is in a URI as it should be stays, %HH as well, so that a URI
-stays as it is.
+With --iri, each line is an IRI and becomes the URI that it stands for
+(RFC 3987 section 3.1). A URI stays as it is: no %HH is encoded again.
 """
 ENCODE_EXAMPLES = """\
 examples:

@@ -27,7 +27,7 @@ class Worker:
         header (bytes): What stands before the first line of the output.
     """
 
-    groups = None
+    groups: str | None = None
     header = b""
 
     def work(self, lines, errors, limit):

@@ -1,0 +1,497 @@
+"""Lines of URIs and IRIs: every operation on rows against a naive loop over lines, on every CPU tier."""
+
+import csv
+import io
+import json
+import lzma
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uricodec import UriSyntaxError
+from uricodec._core import _iri, _resolve, _uri, _uri_forms
+from uricodec._core._row_lines import LineFault, Lines, transform_lines
+from uricodec._core._rows import RowOperation
+from uricodec._core._uri_operations import (
+    CheckedRows,
+    CheckRows,
+    IriToUriRows,
+    NormalizeRows,
+    ResolveRows,
+    SchemeRows,
+    SplitRows,
+    UriRows,
+    UriToIriRows,
+)
+from uricodec.errors import IriError, UriError
+
+BASE = b"http://a.example/b/c/d?q"
+
+LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
+URI_RULES = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
+IRI_RULES = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+
+# --- the naive loop ---------------------------------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    """What a row is refused for."""
+
+    def __init__(self, code, offset):
+        super().__init__(code, offset)
+        self.code, self.offset = code, offset
+
+
+def copy(row):
+    return row
+
+
+def checked(kind, rule):
+    def function(row):
+        fault = _uri.check(row, rule) if kind == "uri" else _uri.check_iri(row, rule)
+        if fault:
+            raise Refused(*fault)
+        return b""
+
+    return function
+
+
+def guarded(function, operation):
+    """A function that raises, as one that refuses."""
+
+    def guard(row):
+        try:
+            return function(row)
+        except UriError as error:
+            known = error.reason in operation.reasons
+            code = operation.code_names[operation.reasons.index(error.reason)] if known else "host"
+            raise Refused(code, error.position) from None
+
+    return guard
+
+
+def both(first, then):
+    return lambda row: first(row) + then(row)
+
+
+def scheme(row):
+    found = re.match(rb"([A-Za-z][A-Za-z0-9+.-]*):", row)
+    return found[1].lower() if found else b""
+
+
+COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"]
+
+
+def components(kind, row):
+    split = _uri.split if kind == "uri" else _uri.split_iri
+    found = split(row)
+    return [getattr(found, column) for column in COLUMNS]
+
+
+def to_json(row, kind):
+    values = [None if value is None else value.decode() for value in components(kind, row)]
+    return json.dumps(dict(zip(COLUMNS, values, strict=True)), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def to_csv(row, kind):
+    return b",".join(b"" if value is None else b'"%s"' % value for value in components(kind, row)) + b",,"
+
+
+def json_record(code, offset):
+    return json.dumps(dict.fromkeys(COLUMNS) | {"error": code, "offset": offset}, separators=(",", ":")).encode()
+
+
+def csv_record(code, offset):
+    return b",,,,,,,,%s,%d" % (code.encode(), offset)
+
+
+class Case(NamedTuple):
+    """An operation, and its model."""
+
+    name: str
+    operation: RowOperation
+    function: Any  # what it does with one row
+    record: Any  # what stands for one that is refused; None: nothing
+
+
+def operations():
+    yield "copy", RowOperation(), copy, None
+    yield "copy URIs", UriRows(), copy, None
+    for kind, rules in ("uri", URI_RULES), ("iri", IRI_RULES):
+        for rule in rules:
+            check = checked(kind, rule)
+            yield f"check {rule}", CheckRows(kind, rule), check, None
+            yield f"scheme {rule}", CheckedRows(kind, rule, SchemeRows()), both(check, scheme), None
+        for form, write, record in ("jsonl", to_json, json_record), ("csv", to_csv, csv_record):
+            rows = SplitRows(kind, form)
+            function = guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
+            yield f"split {kind} {form}", rows, function, record
+    for level in LEVELS:
+        rows = NormalizeRows(level)
+        function = guarded(lambda row, level=level: _uri_forms.normalize(row, level), rows)
+        yield f"normalize {level}", rows, function, None
+        both_of = both(checked("iri", "IRI-reference"), function)
+        yield f"normalize checked {level}", CheckedRows("iri", "IRI-reference", rows), both_of, None
+    yield "resolve", ResolveRows(BASE), lambda row: _resolve.resolve(BASE, row), None
+    for option in "error", "encode":
+        for host in "percent", "idna":
+            rows = IriToUriRows(option, host)
+            function = guarded(
+                lambda row, option=option, host=host: _iri.iri_to_uri(row, ascii_ext=option, host=host), rows
+            )
+            yield f"to URI {option} {host}", rows, function, None
+    for host in "keep", "unicode":
+        rows = UriToIriRows(host)
+        yield f"to IRI {host}", rows, guarded(lambda row, host=host: _iri.uri_to_iri(row, host=host), rows), None
+
+
+CASES = [Case(*row) for row in operations()]
+every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+def split_lines(src, end=b"\n"):
+    """Text and end of each line."""
+    start = 0
+    while start < len(src):
+        stop = src.find(end, start)
+        text, tail = (src[start:], b"") if stop < 0 else (src[start:stop], end)
+        start += len(text) + len(tail)
+        if tail == b"\n" and text.endswith(b"\r"):
+            text, tail = text[:-1], b"\r\n"
+        yield text, tail
+
+
+def stand_in(case, text, refused, errors):
+    if case.record:
+        return case.record(refused.code, refused.offset)
+    return text if errors == "keep" else b""
+
+
+def model(src, case, errors, end=b"\n"):
+    """What transform_lines() should write and find."""
+    written, faults, start, number = b"", [], 0, 0
+    for number, (text, tail) in enumerate(split_lines(src, end), 1):
+        try:
+            written += case.function(text) + tail
+        except Refused as refused:
+            faults.append(LineFault(number - 1, start, refused.code, refused.offset))
+            if errors == "fail":
+                break
+            if errors != "drop":
+                written += stand_in(case, text, refused, errors) + tail
+        start += len(text) + len(tail)
+    return written, Lines(len(written), number, len(faults), faults)
+
+
+def transform(src, operation, room=0, limit=100, **options):
+    """All lines, in as many calls as it takes with so much room. The same as model()."""
+    end = options.get("end", b"\n")
+    written, lines, invalid, faults, start = b"", 0, 0, [], 0
+    view = memoryview(src)
+    while start < len(src):
+        longest = max(len(text) for text, _ in split_lines(src[start:], end))
+        dst = bytearray(max(room, operation.room(longest)))
+        read, found = transform_lines(view[start:], dst, operation, limit=limit, **options)
+        assert read > 0
+        assert found.invalid <= limit or limit == 0
+        written += dst[: found.written]
+        faults += [fault._replace(line=fault.line + lines, start=fault.start + start) for fault in found.faults]
+        lines, invalid, start = lines + found.lines, invalid + found.invalid, start + read
+    return written, Lines(len(written), lines, invalid, faults)
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+PIECES = [
+    *[
+        b"http:",
+        b"HTTP:",
+        b"//",
+        b"/",
+        b"a",
+        b"A",
+        b"Ex.com",
+        b":80",
+        b":",
+        b"@",
+        b"u",
+        b"[::1]",
+        b"..",
+        b".",
+        b"?",
+        b"#",
+    ],
+    *[
+        b"%7e",
+        b"%7E",
+        b"%2f",
+        b"%0A",
+        b"%0d",
+        b"%1B",
+        b"%00",
+        b"%C2%85",
+        b"%C3%A9",
+        b"%c3",
+        b"%",
+        b"%4",
+        b"%zz",
+        b"%25",
+    ],
+    *["é", "東京", "\u202e", "\ue000", "\U0001f600", "\x85", "\ufdd0", "xn--99zt52a", "xn--", "ö.example"],
+    *[b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\x1b", b"\r", b" ", b'"', b"\\", b",", b"<"],
+]
+PIECES = [piece.encode() if isinstance(piece, str) else piece for piece in PIECES]
+
+LINES = [
+    b"",
+    b"\r",
+    b"http://example.com/a/../b/./c?q=1#f",
+    b"HTTP://User@EXAMPLE.com:80/%7Euser/%c3%a9/%2F",
+    b"//example.com",
+    b"../a:b",
+    b"a:b",
+    b"?q",
+    b"#f",
+    b"x:%zz",
+    b"x y",
+    "http://résumé.example.org/東京?\ue000#é".encode(),
+    b"http://xn--rsum-bpad.example.org/%E6%9D%B1%FF",
+    b"http://[::1]:8080/",
+    b"http://a%2Fb/",
+    b"urn:example:a%2fb",
+    b"mailto:Me@Example.COM",
+    b"\x00\x1b[2J",
+    b"\xff\xfe",
+    b"a" * 300,
+    b"http://a/" + b"../%7E" * 50,
+    ("http://a/" + "é%C3%A9" * 30).encode(),
+]
+
+TEXT = (
+    st.lists(
+        st.tuples(
+            st.one_of(st.sampled_from(LINES), st.lists(st.sampled_from(PIECES), max_size=8).map(b"".join)),
+            st.sampled_from([b"\n", b"\n", b"\r\n"]),
+        ),
+        max_size=12,
+    )
+    .map(lambda lines: b"".join(line + end for line, end in lines))
+    .flatmap(lambda text: st.sampled_from([text, text.removesuffix(b"\n")]))
+)
+
+
+def control_count(octets):
+    """Controls of ASCII, and those of Unicode in UTF-8."""
+    return len(re.findall(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]", octets))
+
+
+@every_case
+@settings(max_examples=20)
+@given(
+    src=TEXT, errors=st.sampled_from(["keep", "null", "drop"]), bounds=st.tuples(st.integers(0, 400), st.integers(0, 3))
+)
+def test_lines(tier, case, src, errors, bounds):
+    expected, found = model(src, case, errors)
+    if bounds[1] == 0:
+        found = found._replace(faults=[])
+    assert transform(src, case.operation, *bounds, errors=errors) == (expected, found)
+
+
+@every_case
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_all_kinds_of_lines(tier, case, errors):
+    for end in b"\n", b"\r\n":
+        src = end.join(LINES)
+        for text in src, src + end, end, b"":
+            assert transform(text, case.operation, errors=errors) == model(text, case, errors)
+
+
+@every_case
+@settings(max_examples=20)
+@given(src=TEXT)
+def test_the_end_may_be_another_control(case, src):
+    src = src.replace(b"\x00", b"").replace(b"\r\n", b"\n").replace(b"\n", b"\x00")
+    assert transform(src, case.operation, end=b"\x00") == model(src, case, "keep", b"\x00")
+
+
+@every_case
+@settings(max_examples=20)
+@given(src=TEXT)
+def test_records_stay_records(case, src):
+    """No line is lost, none is added, and no control comes into one."""
+    for errors in "keep", "null":
+        written, found = transform(src, case.operation, errors=errors)
+        ends = [tail for _, tail in split_lines(src)]
+        assert found.lines == len(ends)
+        if src.endswith(b"\n"):
+            assert [tail for _, tail in split_lines(written)] == ends
+        for (before, _), (after, _) in zip(split_lines(src), split_lines(written), strict=False):
+            assert control_count(after) <= control_count(before)
+
+
+@every_case
+@settings(max_examples=20)
+@given(src=TEXT)
+def test_the_first_refused_line_fails(case, src):
+    before, found = model(src, case, "fail")
+    dst = bytearray(sum(case.operation.room(len(text)) for text, _ in split_lines(src)))
+    if not found.invalid:
+        read, found = transform_lines(src, dst, case.operation, errors="fail")
+        assert (read, bytes(dst[: found.written])) == (len(src), before)
+        return
+    fault = found.faults[0]
+    with pytest.raises(case.operation.error) as caught:
+        transform_lines(src, dst, case.operation, errors="fail")
+    assert caught.value.position == fault.start + fault.offset
+    assert caught.value.reason == case.operation.reasons[case.operation.code_names.index(fault.code)]
+
+
+@every_case
+def test_nothing_past_the_ends(tier, fences, case):
+    """With exactly the room for one more line, at the end of the memory there is."""
+    for src in (line + tail for line in LINES for tail in (b"", b"\n", b"\r\n") if line + tail):
+        expected, _ = model(src, case, "keep")
+        text, _ = next(split_lines(src))
+        dst = fences[1].at_end(bytes(case.operation.room(len(text))))
+        read, found = transform_lines(fences[0].at_end(src), dst, case.operation)
+        assert (read, bytes(dst[: found.written])) == (len(src), expected)
+        assert transform_lines(fences[0].at_start(src), dst[1:], case.operation) == (0, Lines(0, 0, 0, []))
+
+
+def test_room():
+    rows = SplitRows("uri", "jsonl")
+    assert rows.room(1000) - rows.room(0) >= 1000
+    with pytest.raises(OverflowError):
+        rows.room(2**63)
+    with pytest.raises(OverflowError):
+        rows.room(-1)
+
+
+def test_what_writes_nothing_needs_no_room():
+    src = b"\n".join(LINES)
+    case = Case("check", CheckRows("uri", "URI"), checked("uri", "URI"), None)
+    for errors in "keep", "null", "drop":
+        _, expected = model(src, case, errors)
+        read, found = transform_lines(src, None, case.operation, errors=errors)
+        assert (read, found) == (len(src), expected._replace(written=0))
+    with pytest.raises(ValueError, match="dst"):
+        transform_lines(src, None, RowOperation())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"end": b"a"}, "end a line"),
+        ({"end": b""}, "end a line"),
+        ({"end": b"\r\n"}, "end a line"),
+        ({"errors": "replace"}, "keep, null"),
+        ({"errors": "trust"}, "trusted"),
+    ],
+)
+def test_wrong_arguments(options, words):
+    with pytest.raises(ValueError, match=words):
+        transform_lines(b"a", bytearray(9), RowOperation(), **options)
+    with pytest.raises(TypeError):
+        transform_lines(b"a", bytearray(9), None)
+    with pytest.raises(BufferError):
+        transform_lines(b"a", b"123456789", RowOperation())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CheckRows("urn", "URI"),
+        lambda: CheckRows("uri", "IRI"),
+        lambda: CheckRows("iri", "URI"),
+        lambda: SplitRows("uri", "xml"),
+        lambda: SplitRows("url", "csv"),
+        lambda: NormalizeRows("8141"),
+        lambda: IriToUriRows("keep"),
+        lambda: IriToUriRows("error", "unicode"),
+        lambda: UriToIriRows("idna"),
+    ],
+)
+def test_no_such_option(make):
+    with pytest.raises(ValueError):
+        make()
+
+
+def test_errors_are_those_of_the_functions():
+    assert CheckRows("uri", "URI").error is ResolveRows(BASE).error is NormalizeRows("iri").error is UriSyntaxError
+    assert CheckRows("iri", "IRI").error is SplitRows("iri", "csv").error is UriToIriRows().error is IriError
+    with pytest.raises(UriSyntaxError):
+        ResolveRows(b"//a/b")
+
+
+def test_what_python_raises_ends_the_loop(monkeypatch):
+    """Not only a ValueError: that is a host without A-labels."""
+    from uricodec._core import _hosts
+
+    def interrupt(_host):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_hosts, "to_ascii", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        transform_lines("http://a/\nhttp://é/\nhttp://b/".encode(), bytearray(9999), IriToUriRows("error", "idna"))
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+@given(src=TEXT, kind=st.sampled_from(["uri", "iri"]))
+def test_records_say_what_split_says(src, kind):
+    as_json, found = transform(src, SplitRows(kind, "jsonl"))
+    rows = SplitRows(kind, "csv")
+    as_csv, _ = transform(src, rows)
+    header, *table = csv.reader(io.StringIO((rows.header + as_csv).decode(), newline=""))
+    assert header == [*COLUMNS, "error", "offset"]
+    faults = {fault.line: fault for fault in found.faults}
+    lines = [text for text, _ in split_lines(src)]
+    records = [json.loads(text) for text, _ in split_lines(as_json)]
+    assert len(records) == len(table) == len(lines)
+    for number, (line, record, cells) in enumerate(zip(lines, records, table, strict=True)):
+        if number in faults:
+            fault = faults[number]
+            assert record == dict.fromkeys(COLUMNS) | {"error": fault.code, "offset": fault.offset}
+        else:
+            assert [*record.values()] == [None if v is None else v.decode() for v in components(kind, line)]
+        assert cells == ["" if record.get(name) is None else str(record[name]) for name in header]
+
+
+def test_undefined_is_not_empty():
+    written, _ = transform(b"http://@a:?\n//\n", SplitRows("uri", "csv"))
+    assert written == b'"http","@a:","","a","","","",,,\n,"",,"",,"",,,,\n'
+
+
+# --- real lines -------------------------------------------------------------------------------------------------------
+
+
+def corpora():
+    folder = Path(os.environ.get("URICODEC_CORPORA", "/nowhere"))
+    return sorted(path for path in folder.glob("*") if re.match(r"(urls|iris|hrefs|wiki_edits|robots)", path.name))
+
+
+@pytest.mark.skipif(not corpora(), reason="URICODEC_CORPORA does not say where they are")
+@pytest.mark.parametrize("path", corpora(), ids=lambda path: path.name)
+def test_no_line_of_a_corpus_is_lost(path):
+    src = path.read_bytes()
+    if path.suffix == ".xz":
+        src = lzma.decompress(src)
+    count = src.count(b"\n") + (not src.endswith(b"\n"))
+    dst = bytearray(1 << 20)
+    for name, operation, _, _ in CASES:
+        if "idna" in name or "unicode" in name or name == "normalize iri":
+            continue  # what `idna` takes for each host is a subject of its own
+        start = lines = ends = 0
+        while start < len(src):
+            read, found = transform_lines(memoryview(src)[start:], dst, operation, limit=0)
+            assert read > 0
+            start += read
+            lines += found.lines
+            ends += dst.count(b"\n", 0, found.written)
+        assert (name, lines, ends) == (name, count, src.count(b"\n"))
