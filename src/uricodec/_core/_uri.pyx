@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
+from uricodec._core._percent cimport utf8_text
 from uricodec._core._rows cimport Refusal
 from uricodec._core._split cimport UC_FORGET_HASH, UC_NEW_TUPLE
 from uricodec._core._text cimport *
@@ -16,7 +17,7 @@ from collections import namedtuple
 from uricodec.errors import IriError, UriSyntaxError
 
 
-# --- names --------------------------------------------------------------------------------------------------------------
+# --- names ------------------------------------------------------------------------------------------------------------
 
 CODE_NAMES = [None] * CODES
 REASONS = [None] * CODES
@@ -57,7 +58,7 @@ cdef int rule_of(object rule, Syntax syntax) except -1:
     raise ValueError(f"no rule {rule!r}; there are: {', '.join(names)}")
 
 
-# --- inputs, errors -----------------------------------------------------------------------------------------------------
+# --- inputs, errors ---------------------------------------------------------------------------------------------------
 
 cdef object plain(object input):
     if type(input) is str or type(input) is bytes:
@@ -95,7 +96,7 @@ cdef int raise_surrogate(object input, object error_class) except -1:
     raise error_class(REASONS[SURROGATE], input, next(i for i, c in enumerate(input) if "\ud800" <= c <= "\udfff"))
 
 
-# --- reading ------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept:
     """Read the octets of a str or of bytes."""
@@ -148,10 +149,10 @@ def check(uri, rule="URI-reference"):
         rule (str): "URI-reference", "URI" (with a scheme), "absolute-URI" (and without a fragment) or "relative-ref".
 
     Returns:
-        Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes; the end
-            for what is missing there. The codes: "scheme" (there is none), "userinfo", "host", "port", "path", "query",
-            "fragment" (what these may not have, or may not be), "host-delimiter" (a triplet of the host stands for a
-            delimiter or a control), "ip-literal" (no address in brackets, or a zone, or not behind it a port),
+        Fault | None: None if it matches. Otherwise a code and an offset, in characters of a str, octets of bytes; the
+            end for what is missing there. The codes: "scheme" (there is none), "userinfo", "host", "port", "path",
+            "query", "fragment" (what these may not have, or may not be), "host-delimiter" (a triplet of the host stands
+            for a delimiter or a control), "ip-literal" (no address in brackets, or a zone, or no port behind it),
             "path-colon" (a path that looks like a scheme), "percent" (without two hexadecimal digits).
 
     Raises:
@@ -198,9 +199,9 @@ def check_iri(iri, rule="IRI"):
     Returns:
         Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes. The
             codes are those of `uricodec.uri.check`, where "host-delimiter" is also for a character of an authority that
-            compatibility mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none), "surrogate" (a str with a
-            lone one), "character" (one beyond ASCII that no IRI has), "private" (one of private use outside a query) and
-            "bidi" (one of the seven that override the direction of text).
+            compatibility mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none),
+            "surrogate" (a str with a lone one), "character" (one beyond ASCII that no IRI has), "private" (one of
+            private use outside a query) and "bidi" (one of the seven that override the direction of text).
 
     Raises:
         ValueError: There is no such rule.
@@ -236,7 +237,7 @@ def is_iri(iri, rule="IRI"):
     return find_fault(iri, IRI_SYNTAX, <Rule>rule_of(rule, IRI_SYNTAX)) is None
 
 
-# --- components -----------------------------------------------------------------------------------------------------------
+# --- components -------------------------------------------------------------------------------------------------------
 
 cdef list HOST_KINDS = ["reg-name", "IPv4address", "IP-literal"]
 cdef enum Subcomponent:
@@ -288,7 +289,7 @@ cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssi
         return PyBytes_FromStringAndSize(<const char *>s + start, end - start)
     if PyUnicode_IS_ASCII(text):
         return ascii_text(s + start, <size_t>(end - start))
-    return PyUnicode_DecodeUTF8(<const char *>s + start, end - start, NULL)
+    return utf8_text(s + start, <size_t>(end - start), NULL)
 
 
 cdef object subcomponent(object authority, Subcomponent which):
@@ -371,7 +372,8 @@ def split(uri):
         uri (str | bytes-like): The reference, which must match the grammar; see `check`.
 
     Returns:
-        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is undefined.
+        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
+            defined.
 
     Raises:
         UriSyntaxError: It is no reference.
@@ -394,7 +396,8 @@ def split_iri(iri):
         iri (str | bytes-like): The reference, which must match the grammar; bytes are UTF-8. See `check_iri`.
 
     Returns:
-        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is undefined.
+        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
+            defined.
 
     Raises:
         IriError: It is no reference.
@@ -492,15 +495,15 @@ def unsplit_iri(components):
     """Put an IRI or a relative reference together.
 
     Args:
-        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like (UTF-8); None for what
-            is undefined, which a path is not.
+        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like (UTF-8); None for
+            what is undefined, which a path is not.
 
     Returns:
         str | bytes: The reference, which `split` takes apart into the same components.
 
     Raises:
-        IriError: That is no reference, or would be read as other components; the input and the position of the error are
-            those of what would come out.
+        IriError: That is no reference, or would be read as other components; the input and the position of the error
+            are those of what would come out.
         TypeError: The components are not all of one type.
 
     Source: RFC 3986 section 5.3; RFC 3987 section 2.2.
@@ -512,72 +515,70 @@ def unsplit_iri(components):
     return join(components, IRI_SYNTAX)
 
 
-# --- calls --------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 # f(text) is what most calls are. These take them before any argument is parsed, if the text is short and all goes well,
 # and leave all others to the functions.
 cdef vectorcall parse_check, parse_is_uri, parse_check_iri, parse_is_iri, parse_split, parse_split_iri
 
 
-cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Octets *octets, uint8_t *room,
-                       Syntax syntax, Rule rule, Parts *parts) except -1:
+cdef struct Call:
+    uint8_t room[UTF8_ROOM]
+    Octets octets
+    Parts parts
+
+
+cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Rule rule,
+                       Call *call) except -1:
     """Whether this is f(text), and the text is short and matches. There is nothing to release."""
     cdef Refusal refusal
     if not is_call_of_text(args, flags, names):
         return False
     PyUnicode_READY(<object>args[0])
-    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], octets, room):
+    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.room):
         return False
-    return read_reference(octets.data, octets.size, syntax, rule, parts, &refusal)
+    return read_reference(call.octets.data, call.octets.size, syntax, rule, &call.parts, &refusal)
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    if reads(args, flags, names, &octets, room, URI_SYNTAX, REFERENCE, &parts):
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, REFERENCE, &call):
         return None
     return parse_check(function, args, flags, names)
 
 
 cdef object call_is_uri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    return reads(args, flags, names, &octets, room, URI_SYNTAX, FULL, &parts) or parse_is_uri(function, args, flags, names)
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, FULL, &call):
+        return True
+    return parse_is_uri(function, args, flags, names)
 
 
 cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    if reads(args, flags, names, &octets, room, IRI_SYNTAX, FULL, &parts):
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, FULL, &call):
         return None
     return parse_check_iri(function, args, flags, names)
 
 
 cdef object call_is_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    return reads(args, flags, names, &octets, room, IRI_SYNTAX, FULL, &parts) or parse_is_iri(function, args, flags, names)
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, FULL, &call):
+        return True
+    return parse_is_iri(function, args, flags, names)
 
 
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    if reads(args, flags, names, &octets, room, URI_SYNTAX, REFERENCE, &parts):
-        return make_components(<object>args[0], octets.data, &parts)
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, REFERENCE, &call):
+        return make_components(<object>args[0], call.octets.data, &call.parts)
     return parse_split(function, args, flags, names)
 
 
 cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[UTF8_ROOM]
-    cdef Octets octets
-    cdef Parts parts
-    if reads(args, flags, names, &octets, room, IRI_SYNTAX, REFERENCE, &parts):
-        return make_components(<object>args[0], octets.data, &parts)
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, REFERENCE, &call):
+        return make_components(<object>args[0], call.octets.data, &call.parts)
     return parse_split_iri(function, args, flags, names)
 
 

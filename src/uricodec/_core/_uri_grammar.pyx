@@ -2,13 +2,14 @@
 
 To take a reference apart needs four delimiters and no more (RFC 3986 appendix B): that is find_parts(), which takes any
 octets. Whether each component may hold what it holds is for read_reference() to say. Most octets of a reference need no
-decision: a kernel finds where a plain host ends, and from the path on another one marks, in words of 64 bits, the octets
+decision: a kernel finds where a plain host ends, and from the path on another one marks, in words of 64 bits, those
 that need one ("%", "?", "#", what is illegal, and in UTF-8 the octets with which a character begins that an IRI may not
 have everywhere). Only those are looked at, in order.
 
-A fault is the first octet with which its component cannot go on, or the "%" of a triplet, the first octet of a character
-and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: triplets in a host
-and characters in an authority that stand for delimiters, and the characters that RFC 3987 section 4.1 forbids.
+A fault is the first octet with which its component cannot go on, or the "%" of a triplet, the first octet of a
+character and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: triplets
+in a host and characters in an authority that stand for delimiters, and the characters that RFC 3987 section 4.1
+forbids.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -20,7 +21,7 @@ cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # octets that are marked at once
 
 
-# --- octets -------------------------------------------------------------------------------------------------------------
+# --- octets -----------------------------------------------------------------------------------------------------------
 
 #   ALPHA         = %x41-5A / %x61-7A                   DIGIT         = %x30-39
 cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
@@ -43,7 +44,7 @@ cdef ByteSet IN_PATH = ~ByteSet("?#")
 cdef ByteSet IN_QUERY = ~ByteSet("#")
 
 
-# --- characters beyond ASCII ----------------------------------------------------------------------------------------------
+# --- characters beyond ASCII ------------------------------------------------------------------------------------------
 
 # RFC 3987 section 2.2:
 #   ucschar        = %xA0-D7FF / %xF900-FDCF / %xFDF0-FFEF
@@ -55,8 +56,9 @@ cdef ByteSet IN_QUERY = ~ByteSet("#")
 #   iprivate       = %xE000-F8FF / %xF0000-FFFFD / %x100000-10FFFD
 # Section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, PDF, LRO, and RLO)."
 cdef list RANGES = [
-    *[(UCSCHAR, first, last) for first, last in ((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), (0xE1000, 0xEFFFD))],
+    *[(UCSCHAR, first, last) for first, last in ((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF))],
     *[(UCSCHAR, plane << 16, plane << 16 | 0xFFFD) for plane in range(0x1, 0xE)],
+    (UCSCHAR, 0xE1000, 0xEFFFD),
     *[(IPRIVATE, first, last) for first, last in ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))],
     *[(BIDI_CONTROL, first, last) for first, last in ((0x200E, 0x200F), (0x202A, 0x202E))],
 ]
@@ -114,8 +116,9 @@ cdef ByteSet PLAIN_UTF8 = ByteSet(range(0x80, 0x100)) - DECIDING_LEADS
 # Characters with one of "/?#@:[]\\%" in their compatibility form (NFKC), which IDNA makes of them. Their first octets
 # are deciding ones.
 cdef list DELIMITER_LIKE = [
-    0x2047, 0x2048, 0x2049, 0x2100, 0x2101, 0x2105, 0x2106, 0x2A74, 0xFE13, 0xFE16, 0xFE47, 0xFE48, 0xFE55, 0xFE56, 0xFE5F,
-    0xFE68, 0xFE6A, 0xFE6B, 0xFF03, 0xFF05, 0xFF0F, 0xFF1A, 0xFF1F, 0xFF20, 0xFF3B, 0xFF3C, 0xFF3D,
+    0x2047, 0x2048, 0x2049, 0x2100, 0x2101, 0x2105, 0x2106, 0x2A74,
+    0xFE13, 0xFE16, 0xFE47, 0xFE48, 0xFE55, 0xFE56, 0xFE5F, 0xFE68, 0xFE6A, 0xFE6B,
+    0xFF03, 0xFF05, 0xFF0F, 0xFF1A, 0xFF1F, 0xFF20, 0xFF3B, 0xFF3C, 0xFF3D,
 ]
 cdef enum:
     ALIKE = 27
@@ -132,7 +135,7 @@ cdef bint is_delimiter_like(uint32_t c) noexcept nogil:
     return False
 
 
-# --- what needs no decision, by Syntax ------------------------------------------------------------------------------------
+# --- what needs no decision, by Syntax --------------------------------------------------------------------------------
 
 #   reg-name      = *( unreserved / pct-encoded / sub-delims )              ireg-name = *( iunreserved / ...
 #   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )
@@ -153,7 +156,7 @@ set_plain(URI_SYNTAX, UNRESERVED | SUB_DELIMS)
 set_plain(IRI_SYNTAX, UNRESERVED | SUB_DELIMS | PLAIN_UTF8)
 
 
-# --- components -----------------------------------------------------------------------------------------------------------
+# --- components -------------------------------------------------------------------------------------------------------
 
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
     cdef size_t i = 0
@@ -220,7 +223,7 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
     return True
 
 
-# --- what is in a component -----------------------------------------------------------------------------------------------
+# --- what is in a component -------------------------------------------------------------------------------------------
 
 cdef bint refuse(Refusal *refusal, Code code, size_t offset) noexcept nogil:
     refusal.code, refusal.offset = code, offset
@@ -252,7 +255,8 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Refusal *re
     return refuse(refusal, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
 
 
-cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component, Refusal *refusal) noexcept nogil:
+cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
+                      Refusal *refusal) noexcept nogil:
     """What needs a decision and is no delimiter."""
     if s[i] == c'%':
         return read_triplet(s, n, i, component, refusal)
@@ -274,7 +278,7 @@ cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_se
     return True
 
 
-# --- authority ------------------------------------------------------------------------------------------------------------
+# --- authority --------------------------------------------------------------------------------------------------------
 
 cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept nogil:
     """Where the longest dec-octet ends that starts here; `i` if none does.
@@ -327,8 +331,8 @@ cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexce
         / [ *6( h16 ":" ) h16 ] "::"
     ls32 = ( h16 ":" h16 ) / IPv4address        h16 = 1*4HEXDIG
 
-    That is: eight groups, or up to seven and one "::"; an IPv4address is the last two. `stop` is where it ends, or cannot
-    go on.
+    That is: eight groups, or up to seven and one "::"; an IPv4address is the last two. `stop` is where it ends, or
+    cannot go on.
     """
     cdef size_t start
     cdef int groups = 0, most = 8
@@ -435,7 +439,7 @@ cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noex
     return IPV4_ADDRESS if read_ipv4(s, start, end, &stop) and <Py_ssize_t>stop == end else REG_NAME
 
 
-# --- references -----------------------------------------------------------------------------------------------------------
+# --- references -------------------------------------------------------------------------------------------------------
 
 cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept nogil:
     return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
@@ -456,7 +460,8 @@ cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax sy
     return i if read_authority(s, start, i, syntax, &authority, refusal) else 0
 
 
-cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept nogil:
+cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+                         Refusal *refusal) noexcept nogil:
     """path [ "?" query ] [ "#" fragment ]"""
     cdef uint64_t words[WORDS]
     cdef uint64_t word
@@ -489,10 +494,12 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
     return True
 
 
-cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept nogil:
+cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+                         Refusal *refusal) noexcept nogil:
     """URI-reference = URI / relative-ref
 
-    URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ]       hier-part, relative-part = "//" authority path-abempty / ...
+    URI           = scheme ":" hier-part [ "?" query ] [ "#" fragment ]
+    relative-ref  = relative-part [ "?" query ] [ "#" fragment ]
     """
     cdef size_t i = 0, colon = n
     cdef bint done
@@ -530,7 +537,8 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
     return done
 
 
-cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept nogil:
+cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+                      Refusal *refusal) noexcept nogil:
     """An IRI of ill-formed UTF-8 is read as far as that is well-formed, if nothing is wrong before."""
     cdef uc_utf8 found
     cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)

@@ -39,7 +39,8 @@ cdef inline void set_field(Field *field, Py_ssize_t start, Py_ssize_t end) noexc
     field.start, field.end = start, end
 
 
-cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Field *fields, Refusal *refusal) noexcept nogil:
+cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Field *fields,
+                      Refusal *refusal) noexcept nogil:
     cdef Parts parts
     cdef Authority authority
     if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):

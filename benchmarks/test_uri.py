@@ -1,0 +1,69 @@
+"""URIs and IRIs checked and taken apart by their grammars, per call: all distinct, 60 octets on average.
+
+urllib.parse, which has no grammar, stands for itself: it takes apart anything.
+
+python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+"""
+
+from urllib.parse import urlsplit
+
+import ada_url
+import pytest
+import uritools
+from data import WORDS, Library, cases, defined, five, many, real, url
+
+from uricodec import iri, uri
+
+
+def url_of_60(rng):
+    """A web address of 58 to 62 octets."""
+    while True:
+        text = url(rng)
+        if 58 <= len(text) <= 62:
+            return text
+
+
+def mixed(rng):
+    """A web address of 56 to 64 octets in Latin, Cyrillic and Chinese letters, and one or the other mark."""
+    while True:
+        text = f"https://{rng.choice(('пример', '例え', 'exämple'))}.org/"
+        while len(text.encode()) < 54:
+            text += rng.choice(("путь", "日本", "é", "-", "«", "/", "한국", rng.choice(WORDS)))
+        text += f"?{rng.randrange(10**4)}"
+        if 56 <= len(text.encode()) <= 64:
+            return text
+
+
+URIS = {
+    "distinct URLs of 60 octets": [many(url_of_60)],
+    "real URLs": [list(filter(uri.is_uri, real("urls_ada_node_files.txt")))],
+}
+IRIS = {"IRIs of 60 octets": [many(mixed)], "real IRIs": [list(filter(iri.is_iri, real("iris_wikipedia.txt")))]}
+INPUTS = {"uri.split": URIS, "uri.is_uri": URIS, "iri.split": IRIS, "iri.is_iri": IRIS}
+
+
+def has_scheme(text):
+    return urlsplit(text).scheme != ""
+
+
+SPLIT, IS = Library(urlsplit), Library(has_scheme)
+LIBRARIES = {
+    "uri.split": {
+        "urllib.parse": SPLIT,
+        "uricodec": Library(uri.split, result=defined),
+        "uritools": Library(uritools.urisplit, result=defined),
+        "ada-url": Library(ada_url.URL, result=five),
+    },
+    "uri.is_uri": {"urllib.parse": IS, "uricodec": Library(uri.is_uri), "ada-url": Library(ada_url.check_url)},
+    "iri.split": {
+        "urllib.parse": SPLIT,
+        "uricodec": Library(iri.split, result=defined),
+        "uritools": Library(uritools.urisplit, result=defined),
+    },
+    "iri.is_iri": {"urllib.parse": IS, "uricodec": Library(iri.is_iri), "ada-url": Library(ada_url.check_url)},
+}
+
+
+@pytest.mark.parametrize(("function", "kind", "library"), cases(INPUTS, LIBRARIES))
+def test_uri(measure, function, kind, library):
+    measure(function, kind, library, INPUTS[function][kind], LIBRARIES[function])
