@@ -1,7 +1,7 @@
 """IRIs that are not characters of Unicode yet: variants a and b of step 1 of RFC 3987 section 3.1.
 
-a: what was written on paper is put into Normalization Form C; b: so are octets in an encoding that is none of Unicode's.
-What is in one of Unicode's (variant c) is never normalized.
+a: what was written on paper is put into Normalization Form C; b: so are octets in an encoding that is none of
+Unicode's. What is in one of Unicode's (variant c) is never normalized.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def convert(iri: object, encoding: str | None, written: bool, iri_to_uri: Callab
             text = octets.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
             raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
-    compose = written or encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE
+    compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
         uri = iri_to_uri(normalize("NFC", text) if compose else text)
     except IriError as error:

@@ -367,6 +367,8 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
             first = min(first, i)
             c = <uint8_t>(nibbles[src[i + 1]] << 4 | nibbles[src[i + 2]])
             i += 2
+            if not UNRESERVED.set.member[c]:
+                break           # stays anyway
         elif c == c':':
             return first
         if not (SCHEME_TAIL.set.member[c] if inside else c'a' <= c | 32 <= c'z'):
@@ -546,12 +548,12 @@ cdef object with_host(object given, object iri, bint ascii):
     place = host_range(octets)
     if place is None:
         return iri
-    from uricodec._core import _hosts
     start, end = place
     try:
         host = to_iri(octets[start:end]).decode()
         if host.isascii() and (ascii or "xn--" not in host.lower()):
             return iri
+        from uricodec._core import _hosts
         host = (_hosts.to_ascii if ascii else _hosts.to_unicode)(host)
         octets = octets[:start] + to_iri(host).encode() + octets[end:]
     except ValueError as error:
