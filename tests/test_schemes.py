@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec import schemes
+from uricodec import schemes, uri
 from uricodec.errors import UriSyntaxError
 
 TABLE = Path(__file__).with_name("data") / "scheme_table.tsv"
@@ -290,6 +290,18 @@ def test_other_types():
     for wrong in None, 5, ["http://h"]:
         with pytest.raises(TypeError):
             schemes.parse(wrong)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_normal_forms_assume_the_same_ports(scheme):
+    for path in "", "/a", "/a/T/1=b;":
+        try:
+            port = schemes.parse(f"{scheme}://h{path}").get("port")
+        except UriSyntaxError:
+            continue
+        for other in {80, 443, 21, 70, 119, 1525, 23, 210, port} - {None}:
+            kept = uri.normalize(f"{scheme}://h:{other}/", level="scheme") != f"{scheme}://h/"
+            assert kept == (other != port)
 
 
 def test_the_docstring_names_the_keys_of_every_scheme():
