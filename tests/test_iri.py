@@ -264,6 +264,9 @@ def test_the_first_fault_is_reported(tier, at):
         assert outcome(iri_to_uri, text) == outcome(uri_to_iri, text) == at
         if fault != "\ud800":
             assert outcome(iri_to_uri, text.encode()) == outcome(uri_to_iri, text.encode()) == 2 * at
+    text = "é" * at + "<é\ud800"
+    assert outcome(iri_to_uri, text) == outcome(uri_to_iri, text) == at
+    assert outcome(iri_to_uri, text, ascii_ext="encode") == at + 2
     text = "é" * at + "%zz<"
     assert outcome(uri_to_iri, text) == at and outcome(iri_to_uri, text) == at + 3
 
