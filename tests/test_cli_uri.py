@@ -30,7 +30,7 @@ from test_uri_lines import (
     to_json,
 )
 
-from uricodec._core import _iri, _resolve, _uri_forms
+from uricodec import iri, uri
 from uricodec._core._uri_operations import CheckRows
 from uricodec.cli import lines, main
 
@@ -53,7 +53,7 @@ def both(first, then):
 
 
 def normal(level):
-    return of_core(lambda row: _uri_forms.normalize(row, level))
+    return of_core(lambda row: uri.normalize(row, level))
 
 
 class Filter(NamedTuple):
@@ -78,12 +78,12 @@ def filters():
         yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
         command = ["split", "--kind", kind, "--format", "csv"]
         yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
-    yield RESOLVE, lambda row: _resolve.resolve(BASE, row), None, b""
-    yield ENCODE, of_core(_iri.iri_to_uri), None, b""
+    yield RESOLVE, lambda row: uri.resolve(BASE, row), None, b""
+    yield ENCODE, of_core(iri.iri_to_uri), None, b""
     command = [*ENCODE, "--ascii-ext", "encode", "--host", "idna"]
-    yield command, of_core(lambda row: _iri.iri_to_uri(row, ascii_ext="encode", host="idna")), None, b""
-    yield DECODE, of_core(_iri.uri_to_iri), None, b""
-    yield [*DECODE, "--host", "unicode"], of_core(lambda row: _iri.uri_to_iri(row, host="unicode")), None, b""
+    yield command, of_core(lambda row: iri.iri_to_uri(row, ascii_ext="encode", host="idna")), None, b""
+    yield DECODE, of_core(iri.uri_to_iri), None, b""
+    yield [*DECODE, "--host", "unicode"], of_core(lambda row: iri.uri_to_iri(row, host="unicode")), None, b""
 
 
 FILTERS = [Filter(*row) for row in filters()]

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uricodec import UriSyntaxError
-from uricodec._core import _iri, _resolve, _uri, _uri_forms
+from uricodec import UriSyntaxError, iri, uri
 from uricodec._core._row_lines import LineFault, Lines, transform_lines
 from uricodec._core._rows import RowOperation
 from uricodec._core._uri_operations import (
@@ -53,7 +52,7 @@ def copy(row):
 
 def checked(kind, rule):
     def function(row):
-        fault = _uri.check(row, rule) if kind == "uri" else _uri.check_iri(row, rule)
+        fault = uri.check(row, rule) if kind == "uri" else iri.check_iri(row, rule)
         if fault:
             raise Refused(*fault)
         return b""
@@ -88,8 +87,7 @@ COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "
 
 
 def components(kind, row):
-    split = _uri.split if kind == "uri" else _uri.split_iri
-    found = split(row)
+    found = (uri if kind == "uri" else iri).split(row)
     return [getattr(found, column) for column in COLUMNS]
 
 
@@ -133,21 +131,21 @@ def operations():
             yield f"split {kind} {form}", rows, function, record
     for level in LEVELS:
         rows = NormalizeRows(level)
-        function = guarded(lambda row, level=level: _uri_forms.normalize(row, level), rows)
+        function = guarded(lambda row, level=level: uri.normalize(row, level), rows)
         yield f"normalize {level}", rows, function, None
         both_of = both(checked("iri", "IRI-reference"), function)
         yield f"normalize checked {level}", CheckedRows("iri", "IRI-reference", rows), both_of, None
-    yield "resolve", ResolveRows(BASE), lambda row: _resolve.resolve(BASE, row), None
+    yield "resolve", ResolveRows(BASE), lambda row: uri.resolve(BASE, row), None
     for option in "error", "encode":
         for host in "percent", "idna":
             rows = IriToUriRows(option, host)
             function = guarded(
-                lambda row, option=option, host=host: _iri.iri_to_uri(row, ascii_ext=option, host=host), rows
+                lambda row, option=option, host=host: iri.iri_to_uri(row, ascii_ext=option, host=host), rows
             )
             yield f"to URI {option} {host}", rows, function, None
     for host in "keep", "unicode":
         rows = UriToIriRows(host)
-        yield f"to IRI {host}", rows, guarded(lambda row, host=host: _iri.uri_to_iri(row, host=host), rows), None
+        yield f"to IRI {host}", rows, guarded(lambda row, host=host: iri.uri_to_iri(row, host=host), rows), None
 
 
 CASES = [Case(*row) for row in operations()]

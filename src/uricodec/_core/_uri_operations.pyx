@@ -7,11 +7,12 @@ cimport cython
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
+from uricodec._core._equivalence cimport level_of
 from uricodec._core._iri cimport *
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
 from uricodec._core._rows cimport *
 from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
-from uricodec._core._uri_forms cimport FORMS, NORMALIZE_ROWS, level_of
+from uricodec._core._uri_forms cimport FORMS, NORMALIZE_ROWS
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_rows cimport *
 
