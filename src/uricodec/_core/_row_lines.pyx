@@ -122,7 +122,8 @@ def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
     >>> read, bytes(buffer[:found.written])
     (25, b'http://a/b\\r\\na/./b\\nx:~')
     >>> found.lines, found.invalid, found.faults
-    (3, 1, [LineFault(line=1, start=14, code='scheme', offset=1)])    """
+    (3, 1, [LineFault(line=1, start=14, code='scheme', offset=1)])
+    """
     cdef Py_buffer source, target
     cdef LineTask lines
     cdef RowOperation how = <RowOperation?>operation

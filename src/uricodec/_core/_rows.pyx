@@ -9,7 +9,7 @@ cdef size_t copy_row(const uint8_t *src, size_t n, const void *_options, uint8_t
 
 
 cdef class RowOperation:
-    """A row function with its options, good for any number of rows. This one copies; modules have others to make.
+    """A row function with its options, good for any number of rows and threads. This one copies; modules make others.
 
     Attributes:
         code_names (list[str]): What a row may be refused for.

@@ -58,7 +58,7 @@ cdef class CheckRows(UriRows):
     """
     cdef Grammar grammar
 
-    def __init__(self, kind, rule):
+    def __cinit__(self, kind, rule):
         set_grammar(&self.grammar, kind, rule)
         self.operation, self.options = CHECK_ROW, &self.grammar
         self.error = IriError if kind == "iri" else UriSyntaxError
@@ -92,7 +92,7 @@ cdef class CheckedRows(UriRows):
     cdef Checked checked
     cdef UriRows rows
 
-    def __init__(self, kind, rule, UriRows rows not None):
+    def __cinit__(self, kind, rule, UriRows rows not None):
         self.rows = rows
         set_grammar(&self.checked.grammar, kind, rule)
         self.checked.row, self.checked.options = rows.operation.row, rows.options
@@ -177,7 +177,7 @@ cdef class SplitRows(UriRows):
     cdef bint json
     cdef list heads
 
-    def __init__(self, kind, form):
+    def __cinit__(self, kind, form):
         if form not in ("jsonl", "csv"):
             raise ValueError(f"no form {form!r}; there are: jsonl, csv")
         self.json = form == "jsonl"
@@ -230,7 +230,7 @@ cdef class NormalizeRows(UriRows):
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
     """
 
-    def __init__(self, level="path"):
+    def __cinit__(self, level="path"):
         cdef int at = level_of(level)
         self.operation, self.options = NORMALIZE_ROWS[at], &FORMS[at]
 
@@ -250,7 +250,7 @@ cdef class ResolveRows(UriRows):
     cdef bytes octets
     cdef Base base
 
-    def __init__(self, bytes base not None):
+    def __cinit__(self, bytes base not None):
         self.octets = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
             raise UriSyntaxError("no scheme", base, 0)
@@ -337,7 +337,7 @@ cdef class IriToUriRows(HostsRows):
     Source: RFC 3987 section 3.1.
     """
 
-    def __init__(self, ascii_ext="error", host="percent"):
+    def __cinit__(self, ascii_ext="error", host="percent"):
         iri_to_uri(b"", ascii_ext=ascii_ext, host=host)     # there are such options
         self.error = IriError
         self.operation = IRI_TO_URI_ROW
@@ -359,7 +359,7 @@ cdef class UriToIriRows(HostsRows):
     Source: RFC 3987 section 3.2.
     """
 
-    def __init__(self, host="keep"):
+    def __cinit__(self, host="keep"):
         uri_to_iri(b"", host=host)      # there is such an option
         self.error = IriError
         self.operation = URI_TO_IRI_ROW
