@@ -181,7 +181,7 @@ def encode_level(component, decoded, encoded=frozenset()):
             result += triplets(token) if token in encoded else token
             continue
         character = chr(int(token[1:], 16))
-        joins = re.fullmatch(HEX, character) and re.search(f"%{HEX}?$", result)
+        joins = re.fullmatch(HEX, character) and re.search(rf"%{HEX}?\Z", result)
         result += character if character in decoded and not joins else token.upper()
     return result
 

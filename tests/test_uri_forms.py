@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from oracle_uri_forms import LADDER, LEVELS
 
-from uricodec import uri
+from uricodec import iri, uri
 from uricodec.errors import UriSyntaxError
 
 DATA = Path(__file__).with_name("data")
@@ -185,7 +185,7 @@ def test_form(level, given_uri, form, library):
 # --- properties, on every tier ----------------------------------------------------------------------------------------
 
 PIECES = [
-    *"/.:?#@[]%4 1aAzZ~{\xe9\u20ac\U00010000\ue000\ufdd0\x80",
+    *"/.:?#@[]%4 1aAzZ~{\xe9\u20ac\U00010000\ue000\ufdd0\x80\n",
     *["..", "/../", "/./", "//", "%2e", "%2F", "%41", "%7e", "%34", "%3a", "%C3%a9", "%FF", "%%34", "a:", "s:"],
     *["http:", "HTTPS://", "mailto:", "urn:", "file://", ":80", ":443", "xn--9ca", "\xc9.x", "[::1]", "A@B"],
 ]
@@ -377,3 +377,11 @@ def test_real_data(name):
             form = uri.normalize(line, level)
             assert form == oracle.normalize(line, level)
             assert uri.normalize(form, level) is form
+
+
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA is not set")
+def test_an_iri_is_equivalent_to_its_uri():
+    for line in Path(CORPORA, "iris_wikipedia.txt").read_text("utf-8").splitlines()[::5]:
+        if iri.is_iri(line):
+            assert uri.equivalent(line, iri.iri_to_uri(line), "iri")
+            assert uri.normalize(line, "iri").isascii()
