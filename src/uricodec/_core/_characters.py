@@ -15,8 +15,10 @@ from uricodec.errors import IriError
 _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
 
 
-def convert(iri: object, encoding: str | None, written: bool, iri_to_uri: Callable[[str], str]) -> str | bytes:
-    """What a function of characters makes of an IRI in that encoding, or written on paper.
+def convert(
+    iri: object, encoding: str | None, written: bool, iri_to_uri: Callable[..., str], options: dict[str, str]
+) -> str | bytes:
+    """What a function of characters, with its options, makes of an IRI in that encoding, or written on paper.
 
     Raises:
         IriError: The octets are not of that encoding, or the function refuses a character: at its place in `iri`.
@@ -35,19 +37,19 @@ def convert(iri: object, encoding: str | None, written: bool, iri_to_uri: Callab
             raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
     compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
-        uri = iri_to_uri(normalize("NFC", text) if compose else text)
+        uri = iri_to_uri(normalize("NFC", text) if compose else text, **options)
     except IriError as error:
-        position = _first_fault(text, iri_to_uri) if compose else error.position
+        position = _first_fault(text, iri_to_uri, options) if compose else error.position
         if octets is not None:
             position = _octet_of(octets, encoding or "utf-8", position)
         raise IriError(error.reason, iri, position) from None
     return uri if octets is None else uri.encode("ascii")
 
 
-def _first_fault(text: str, iri_to_uri: Callable[[str], str]) -> int:
+def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, str]) -> int:
     """Where the text is refused before it is composed; 0 if only what is composed is (U+1FEF becomes a backtick)."""
     try:
-        iri_to_uri(text)
+        iri_to_uri(text, **options)
     except IriError as error:
         return error.position
     return 0

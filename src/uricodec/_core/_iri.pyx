@@ -63,11 +63,11 @@ cdef int raise_surrogate(object input, object error_class) except -1:
 
 # --- octets and objects -------------------------------------------------------------------------------------------------
 
-cdef object raise_first(object given, str text, object function):
-    """For a str with a surrogate: that is the error, or what the function finds before it."""
+cdef object raise_first(object given, str text, const Mapping *mapping):
+    """For a str with a surrogate: that is the error, or what is found before it, on the way to a URI or (NULL) from one."""
     before = text[:next(i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff")]
     try:
-        function(before)
+        to_uri(before, mapping) if mapping != NULL else to_iri(before)
     except IriError as error:
         raise IriError(error.reason, given, error.position) from None
     raise_surrogate(given, IriError)
@@ -102,7 +102,7 @@ cdef object to_uri(object given, const Mapping *mapping):
     cdef object iri = plain(given)
     cdef bint text = type(iri) is str
     if not borrow(iri, &octets, room):
-        raise_first(given, iri, lambda before: iri_to_uri(before, None, ascii_ext_of(mapping)))
+        raise_first(given, iri, mapping)
     try:
         if kernels.span(octets.data, octets.size, &mapping.safe) == octets.size:
             return iri
@@ -130,7 +130,7 @@ cdef object to_iri(object given):
     cdef object uri = plain(given)
     cdef bint text = type(uri) is str
     if not borrow(uri, &octets, room):
-        raise_first(given, uri, uri_to_iri)
+        raise_first(given, uri, NULL)
     try:
         if kernels.span(octets.data, octets.size, &UNTOUCHED.set) == octets.size:
             return uri
@@ -159,10 +159,6 @@ cdef const Mapping *mapping_of(object ascii_ext) except NULL:
     if ascii_ext == "encode":
         return &LENIENT_MAPPING
     raise ValueError(f"neither 'error' nor 'encode': {ascii_ext!r}")
-
-
-cdef str ascii_ext_of(const Mapping *mapping):
-    return "error" if mapping == &STRICT_MAPPING else "encode"
 
 
 cdef bint is_other_host(object host, str usual, str other) except -1:
@@ -253,7 +249,7 @@ def iri_to_uri(iri, encoding=None, ascii_ext="error", host="percent", written=Fa
     cdef bint idna = is_other_host(host, "percent", "idna")
     if encoding is not None or written:
         from uricodec._core import _characters
-        return _characters.convert(iri, encoding, written, lambda text: iri_to_uri(text, None, ascii_ext, host))
+        return _characters.convert(iri, encoding, written, iri_to_uri, {"ascii_ext": ascii_ext, "host": host})
     return to_uri_with_host(iri, mapping, idna)
 
 

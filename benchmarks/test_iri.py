@@ -1,0 +1,135 @@
+"""IRIs to URIs and back: per call, 60 octets of several scripts, all distinct, and by the megabyte, beside a copy.
+
+What else does this does more or less: yarl, werkzeug and hyperlink take the address apart as well, and have their own
+opinion of what stays. urllib.parse stands for itself, with the nearest that it has, quote and unquote.
+
+python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+"""
+
+from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
+
+import hyperlink
+import pytest
+import werkzeug.urls
+from data import WORDS, Library, cases, cjk, many, real
+from rfc3986.iri import IRIReference
+from test_buffers import COPY, megabyte
+from yarl import URL
+
+from uricodec import charsets, iri
+
+STAYS = bytes(charsets.RFC3986_URI_CHAR).decode()
+SCRIPTS = (
+    (0x4E00, 0x9FA5),
+    (0x3041, 0x3090),
+    (0xAC00, 0xD7A3),
+    (0x430, 0x44F),
+    (0x3B1, 0x3C9),
+    (0x5D0, 0x5EA),
+    (0xE0, 0xFF),
+)
+
+
+def word(rng, most=4):
+    first, last = rng.choice(SCRIPTS)
+    return "".join(chr(rng.randint(first, last)) for _ in range(rng.randint(2, most)))
+
+
+def mixed(rng):
+    """An IRI of 58 to 62 octets."""
+    while True:
+        path = "/".join(word(rng) for _ in range(rng.randint(2, 4)))
+        text = f"http://www.{rng.choice(WORDS)}{rng.randrange(100)}.org/{path}?q={word(rng)}"
+        if 58 <= len(text.encode()) <= 62:
+            return text
+
+
+def encoded(rng):
+    """A URI of 58 to 62 octets, about half of them in triplets, some of these of ASCII."""
+    while True:
+        path = f"{quote(word(rng))}{rng.choice(('/', '%2F', '%20', '%2c'))}{rng.choice(WORDS)}"
+        text = f"http://www.{rng.choice(WORDS)}.org/{path}?q={rng.randrange(100)}"
+        if 58 <= len(text) <= 62:
+            return text
+
+
+def as_quote(text):
+    return quote(text, safe=STAYS)
+
+
+IRIS, URIS, PERCENT = many(mixed), many(encoded), real("urls_wikipedia_pct.txt")
+TO_URI = {"IRIs of 60 octets": [IRIS], "ASCII, 60 octets": [[f"http://{i:053}" for i in range(2000)]]}
+TO_IRI = {"URIs of 60 octets": [URIS], "ASCII, 60 octets": TO_URI["ASCII, 60 octets"]}
+CALLS = {
+    "iri_to_uri": TO_URI | {"real IRIs": [real("iris_wikipedia.txt")]},
+    "uri_to_iri": TO_IRI | {"real URLs": [PERCENT]},
+}
+CALL_LIBRARIES = {
+    "iri_to_uri": {
+        "urllib.parse": Library(as_quote),
+        "uricodec": Library(iri.iri_to_uri),
+        "yarl": Library(lambda text: str(URL(text))),
+        "werkzeug": Library(werkzeug.urls.iri_to_uri),
+        "hyperlink": Library(lambda text: hyperlink.URL.from_text(text).to_uri().to_text()),
+        "rfc3986": Library(lambda text: IRIReference.from_string(text).encode(str).unsplit()),
+    },
+    # What urllib.parse decodes wrongly, a delimiter, is no error of the others.
+    "uri_to_iri": {
+        "urllib.parse": Library(lambda text: iri.iri_to_uri(unquote(text), ascii_ext="encode")),
+        "uricodec": Library(iri.uri_to_iri, result=lambda text: iri.iri_to_uri(unquote(text), ascii_ext="encode")),
+        "yarl": Library(lambda text: URL(text).human_repr(), result=None),
+        "werkzeug": Library(werkzeug.urls.uri_to_iri, result=None),
+        "hyperlink": Library(lambda text: hyperlink.URL.from_text(text).to_iri().to_text(), result=None),
+    },
+}
+
+
+@pytest.mark.parametrize(("function", "kind", "library"), cases(CALLS, CALL_LIBRARIES))
+def test_iri(measure, function, kind, library):
+    measure(function, kind, library, CALLS[function][kind], CALL_LIBRARIES[function])
+
+
+# --- by the megabyte --------------------------------------------------------------------------------------------------
+
+
+def whole(text, unit):
+    """A megabyte that cuts no unit."""
+    data = megabyte(text)
+    return data[: len(data) // unit * unit]
+
+
+CJK = "".join(many(cjk)).encode()
+ASCII = "/".join(TO_URI["ASCII, 60 octets"][0]).encode()
+MIXED = "/".join(IRIS).encode()
+BUFFERS = {
+    "iri_to_uri": {
+        "CJK, 1 MiB": [[whole(CJK, 3)]],
+        "IRIs, 1 MiB": [[megabyte(MIXED).decode(errors="ignore").encode()]],
+        "ASCII, 1 MiB": [[megabyte(ASCII)]],
+    },
+    "uri_to_iri": {
+        "CJK, 1 MiB": [[whole(quote_from_bytes(CJK).encode(), 9)]],
+        "URIs, 1 MiB": [[megabyte("/".join(URIS).encode()).rpartition(b"/")[0]]],
+        "ASCII, 1 MiB": [[megabyte(ASCII)]],
+    }
+    | ({"real URLs, 1 MiB": [[megabyte("/".join(PERCENT * 20).encode()).rpartition(b"/")[0]]]} if PERCENT else {}),
+}
+BUFFER_LIBRARIES = {
+    "iri_to_uri": {
+        "urllib.parse": Library(lambda data: quote_from_bytes(data, safe=STAYS).encode()),
+        "uricodec": Library(iri.iri_to_uri),
+        "memcpy": COPY,
+    },
+    "uri_to_iri": {
+        "urllib.parse": Library(lambda data: quote_from_bytes(unquote_to_bytes(data), safe=STAYS)),
+        "uricodec": Library(iri.uri_to_iri, result=lambda data: quote_from_bytes(unquote_to_bytes(data), safe=STAYS)),
+        "memcpy": COPY,
+    },
+}
+
+
+@pytest.mark.parametrize(("function", "kind", "library"), cases(BUFFERS, BUFFER_LIBRARIES))
+def test_iri_buffers(benchmark, measure, function, kind, library):
+    [[data]] = BUFFERS[function][kind]
+    benchmark.extra_info["bytes"] = len(data)
+    measure(function, kind, library, [[data]], BUFFER_LIBRARIES[function])
