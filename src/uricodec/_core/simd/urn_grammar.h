@@ -37,6 +37,9 @@ typedef struct uc_urn_state {
     uint64_t starts, head;   /* those of the block before */
 } uc_urn_state;
 
+/* The lowest n bits of a word, n <= 64. (The instruction for it is one of 64-bit machines.) */
+UC_INLINE uint64_t uc_first_bits(uint64_t word, size_t n) { return n < 64 ? word & ((UINT64_C(1) << n) - 1) : word; }
+
 static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0, 0};
 
 /* Which octets are the last of 37 in a head: it has the NID's 33rd one, which is too many. The lengths of runs double. */

@@ -38,7 +38,7 @@ AVX2 static size_t avx2_span_urns(const uint8_t *src, size_t n, const uc_set *ni
         const uint8_t *p = src + i;
         o = urn_octets(&g, load_block(p), load_block(p + 1), load_block(p + 2), load_block(p + 3), &digit);
         faults = uc_urn_faults(&o, &state);
-        if (faults) return uc_start_of_line(src, i + _tzcnt_u64(faults), end);
+        if (faults) return uc_start_of_line(src, i + uc_lowest_bit(faults), end);
     }
     for (;; i += 64) {
         __m256i parts[3];
@@ -48,11 +48,11 @@ AVX2 static size_t avx2_span_urns(const uint8_t *src, size_t n, const uc_set *ni
             avx2_lines v3 = PART_FROM(parts, 3);
             o = urn_octets(&g, v, v1, v2, v3, &digit);
         }
-        if (n - i < 64) o.ends = (o.ends & _bzhi_u64(~UINT64_C(0), (uint32_t)(n - i))) | UINT64_C(1) << (n - i);
+        if (n - i < 64) o.ends = uc_first_bits(o.ends, n - i) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
         /* Behind an end there is no other line. */
-        if (n - i < 64) faults = _bzhi_u64(faults, (uint32_t)(n - i + (src[n - 1] != end)));
-        if (faults) return uc_start_of_line(src, i + _tzcnt_u64(faults), end);
+        if (n - i < 64) faults = uc_first_bits(faults, n - i + (src[n - 1] != end));
+        if (faults) return uc_start_of_line(src, i + uc_lowest_bit(faults), end);
         if (n - i < 64) return n;
     }
 }
