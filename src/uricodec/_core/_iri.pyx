@@ -11,6 +11,7 @@ from uricodec._core._uri cimport borrow, plain, raise_refusal, raise_surrogate
 from uricodec._core._uri_grammar cimport Authority, Parts, find_authority, find_parts
 
 from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.ref cimport Py_XDECREF
 
 from uricodec.errors import IriError
 
@@ -60,6 +61,11 @@ cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal
 cdef int raise_surrogate(object input, object error_class) except -1:
     raise error_class("lone surrogate", input, next(i for i, c in enumerate(input) if "\ud800" <= c <= "\udfff"))
 # STUB END
+
+cdef extern from "Python.h":
+    PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
+    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
+
 
 # --- octets and objects -------------------------------------------------------------------------------------------------
 
@@ -124,6 +130,7 @@ cdef object to_iri(object given):
     cdef uint8_t short_result[SMALL]
     cdef uint8_t *dst = short_result
     cdef uint8_t *heap = NULL
+    cdef PyObject *room_of_result = NULL
     cdef Octets octets
     cdef Refusal refusal
     cdef size_t size
@@ -137,15 +144,25 @@ cdef object to_iri(object given):
         if octets.size <= SMALL:
             size = decode_uri(octets.data, octets.size, not text, dst, &refusal)
         else:
-            dst = heap = allocate(octets.size)
+            if text:
+                dst = heap = allocate(octets.size)
+            else:
+                room_of_result = new_bytes(NULL, <Py_ssize_t>octets.size)
+                dst = <uint8_t *>PyBytes_AS_STRING(<object>room_of_result)
             with nogil:
                 size = decode_uri(octets.data, octets.size, not text, dst, &refusal)
         if size == UC_REFUSED:
             raise_refusal(given, octets.data, &refusal, IriError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
             return uri
-        return utf8_text(dst, size, "strict") if text else PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
+        if text:
+            return utf8_text(dst, size, "strict")
+        if room_of_result == NULL:
+            return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
+        _PyBytes_Resize(&room_of_result, <Py_ssize_t>size)      # NULL if it fails
+        return <object>room_of_result
     finally:
+        Py_XDECREF(room_of_result)
         PyMem_RawFree(heap)
         release(&octets)
 
