@@ -18,7 +18,8 @@ cdef Operation IRI_TO_URI_ROW   # options: a Mapping
 cdef Operation URI_TO_IRI_ROW   # options: none
 
 # `unsure`: the octets may be ill-formed UTF-8. The number of octets that become triplets, or UC_REFUSED.
-cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure, Refusal *refusal) noexcept nogil
+cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
+                             Refusal *refusal) noexcept nogil
 
 # Writes to dst, elsewhere, which has room for n octets. Returns how many, or UC_REFUSED.
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Refusal *refusal) noexcept nogil

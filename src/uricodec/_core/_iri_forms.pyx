@@ -94,7 +94,8 @@ cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Refu
     return True
 
 
-cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure, Refusal *refusal) noexcept nogil:
+cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
+                             Refusal *refusal) noexcept nogil:
     cdef size_t i = 0, size, whole, escapes = 0
     cdef uc_utf8 found
     while i < n:
@@ -111,7 +112,8 @@ cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mappin
     return escapes
 
 
-cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                           Refusal *refusal) noexcept nogil:
     cdef const Mapping *mapping = <const Mapping *>options
     if check_iri_octets(src, n, mapping, True, refusal) == UC_REFUSED:
         return UC_REFUSED
@@ -263,7 +265,8 @@ cdef inline uint8_t *put_triplets(const uint8_t *s, int n, uint8_t *dst) noexcep
     return dst
 
 
-cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Place *place, uint8_t **dst) noexcept nogil:
+cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Place *place,
+                              uint8_t **dst) noexcept nogil:
     """The same for what begins with a fault, until there have been no more of them for a while; returns where that is."""
     cdef uint8_t *to = dst[0]
     cdef int length, calm = 0
@@ -385,7 +388,8 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
     return o
 
 
-cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                           Refusal *refusal) noexcept nogil:
     return decode_uri(src, n, True, dst, refusal)
 
 URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row, 1, 0
