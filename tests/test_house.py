@@ -33,6 +33,7 @@ CORE = [
     "_equivalence",
     "_resolve",
     "_iri",
+    "_uri_marks",
     "_uri_operations",
     "_triplets",
     "_lines",

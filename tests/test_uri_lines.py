@@ -2,9 +2,11 @@
 
 import csv
 import io
+import itertools
 import json
 import lzma
 import os
+import random
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -359,6 +361,55 @@ def test_nothing_past_the_ends(tier, fences, case):
         read, found = transform_lines(fences[0].at_end(src), dst, case.operation)
         assert (read, bytes(dst[: found.written])) == (len(src), expected)
         assert transform_lines(fences[0].at_start(src), dst[1:], case.operation) == (0, Lines(0, 0, 0, []))
+
+
+# --- lines that are copied --------------------------------------------------------------------------------------------
+
+
+SHORT = [bytes([octet]) for octet in b"aF/:?.%4"] + [b"%41", b"%C3", b"%2f"]
+
+
+def normal_lines(src, level):
+    return b"".join(uri.normalize(text, level) + tail for text, tail in split_lines(src))
+
+
+@pytest.mark.parametrize("level", ["case", "percent", "path"])
+@pytest.mark.parametrize("before", [b"", b"//", b"x://h", b"x:"])
+def test_every_short_line(tier, level, before):
+    """Of what may have to change: side by side, so that a mark at the wrong line shows."""
+    lines = [b"".join(line) for length in range(5) for line in itertools.product(SHORT, repeat=length)]
+    src = b"".join(before + line + b"\n" for line in lines)
+    assert transform(src, NormalizeRows(level), room=1 << 20)[0] == normal_lines(src, level)
+
+
+@pytest.mark.parametrize("level", ["case", "percent", "path"])
+def test_every_triplet(tier, level):
+    digits = b"0123456789ABCDEFabcdefgG%"
+    src = b"".join(b"x://h/%%%c%c\n" % pair for pair in itertools.product(digits, digits))
+    for before in range(64):
+        padded = b"a" * before + b"\n" + src
+        assert transform(padded, NormalizeRows(level), room=1 << 20)[0] == normal_lines(padded, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("share", [0, 1, 10, 50])
+def test_many_lines(tier, level, share):
+    """Through many chunks, with lines of every length, some longer than a chunk."""
+    chance = random.Random(share)
+    quiet = [b"http://example.com/a.b/%C3%A9?Q=%2F#F" + b"y" * size for size in range(90)]
+    quiet += [b"x:" + b"a" * size for size in (4000, 4093, 4094, 4095, 4096, 10_000)]
+    others = [b"HTTP://Example.com/%7E" + b"y" * 40, b"x:/a/../b", b"", b"x:/%c3%a9", b"x:/" + b"../" * 2000]
+    lines = [chance.choice(others if chance.random() * 100 < share else quiet) for _ in range(600)]
+    src = b"".join(line + chance.choice([b"\n", b"\r\n"]) for line in lines)
+    for text in src, src[:-1], src[:4096], src[:4095]:
+        expected = normal_lines(text, level)
+        for room in 0, 30_000:
+            written, found = transform(text, NormalizeRows(level), room=room)
+            assert written == expected
+            assert found.lines == len([*split_lines(text)])
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
 
 
 def test_room():

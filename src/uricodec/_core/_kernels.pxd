@@ -46,6 +46,7 @@ cdef extern from "simd/target.h" nogil:
 
 # The kernels in use. Loops call through this, so that one assignment changes the tier of all of them.
 cdef uc_kernels kernels
+cdef uc_kernels portable    # what it has without a tier
 
 # A loop module hands in its portable definitions (NULL for what it does not define) when it is imported.
 cdef int provide(const uc_kernels *portable) except -1

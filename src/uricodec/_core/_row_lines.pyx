@@ -2,10 +2,14 @@
 
 One loop: a line is found, the operation writes what it becomes, and its end follows. When there may not be room for the
 next line, or enough lines have been refused, the loop ends, and says how much it has read.
+
+An operation may know which lines it copies. These are marked in chunks that fit the first cache, a bit for an octet, and
+as many of them as follow each other are copied at once.
 """
-from libc.stdint cimport SIZE_MAX, uint8_t
+from libc.stdint cimport SIZE_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from uricodec._core._kernels cimport ByteSet, kernels, portable, remove_octet, uc_lowest_bit, uc_set
 from uricodec._core._rows cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -65,13 +69,89 @@ cdef bint write_refused(LineTask *lines, const Line *line, const Refusal *refusa
     return True
 
 
-cdef void transform(LineTask *lines, RowOperation how, bint all_lines) noexcept nogil:
+# --- lines that are copied ----------------------------------------------------------------------------------------------
+
+cdef enum:
+    WORDS = 64
+    CHUNK = 64 * WORDS
+
+cdef ByteSet ALL = ByteSet(range(256))
+
+# Lines that have been marked, from src[start] on.
+cdef struct Chunk:
+    size_t start
+    size_t size             # 0: a long line is next
+    uint64_t ends[WORDS]
+    uint64_t marks[WORDS]
+
+
+cdef void mark_lines(const LineTask *lines, mark_function mark, const uc_set *no_end, Chunk *chunk) noexcept nogil:
+    """The next lines, as many as a chunk holds."""
+    cdef const uint8_t *src = lines.src + lines.read
+    cdef size_t n = lines.n - lines.read
+    if n > CHUNK:
+        n = CHUNK
+        while n and src[n - 1] != lines.end:
+            n -= 1
+    chunk.start, chunk.size = lines.read, n
+    if n:
+        kernels.mark_outside(src, n, no_end, chunk.ends)
+        mark(src, n, chunk.ends, chunk.marks)
+
+
+cdef inline size_t next_bit(const uint64_t *words, size_t start, size_t n) noexcept nogil:
+    """The first bit from a place on, which is before n; n if there is none."""
+    cdef size_t w = start // 64
+    cdef uint64_t word = words[w] & ~<uint64_t>0 << (start & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return n
+        word = words[w]
+    return 64 * w + <size_t>uc_lowest_bit(word)
+
+
+cdef void copy_lines(LineTask *lines, const Operation *operation, const Chunk *chunk) noexcept nogil:
+    """Copy the next lines, up to one with a mark."""
+    cdef size_t start = lines.read - chunk.start, i = start, mark, end, next
+    cdef size_t room = lines.room - lines.written
+    if i == chunk.size:
+        return
+    mark = next_bit(chunk.marks, i, chunk.size)
+    while i < chunk.size:
+        end = next_bit(chunk.ends, i, chunk.size)
+        next = end + (end < chunk.size)
+        if mark < next or room_of(operation, end - i) > room - (i - start):
+            break
+        lines.count += 1
+        i = next
+    memcpy(lines.dst + lines.written, lines.src + lines.read, i - start)
+    lines.read += i - start
+    lines.written += i - start
+
+
+# --- all lines ----------------------------------------------------------------------------------------------------------
+
+cdef bint transform(LineTask *lines, RowOperation how, bint all_lines) noexcept nogil:
+    """False after an exception."""
     cdef Operation operation = how.operation
     cdef const void *options = how.options
+    cdef bint marked = how.mark != NULL and kernels.mark_outside != portable.mark_outside
+    cdef uc_set no_end = ALL.set
+    cdef Chunk chunk
     cdef Line line
     cdef Refusal refusal
     cdef size_t size
+    remove_octet(&no_end, lines.end)
+    chunk.start = chunk.size = 0
     while lines.read < lines.n:
+        if marked:
+            if lines.read >= chunk.start + chunk.size:
+                mark_lines(lines, how.mark, &no_end, &chunk)
+            if chunk.size:
+                copy_lines(lines, &operation, &chunk)
+                if lines.read == chunk.start + chunk.size:
+                    continue
         find_line(lines, &line)
         if room_of(&operation, line.size) > lines.room - lines.written:
             return

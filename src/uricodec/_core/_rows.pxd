@@ -1,5 +1,5 @@
 """One row in, one row out: the loop of an operation over a single value, as lines, columns and calls use it."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 
 
 cdef extern from *:
@@ -26,6 +26,10 @@ ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *option
 ctypedef size_t (*refusal_function)(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil
 
 
+# Marks octets of src[0 .. n), whole lines that end where `ends` has bits, so that the operation copies a line without any.
+ctypedef void (*mark_function)(const uint8_t *src, size_t n, const uint64_t *ends, uint64_t *marks) noexcept nogil
+
+
 cdef struct Operation:
     row_function row
     size_t factor           # room that is needed: factor * n + extra octets
@@ -42,6 +46,7 @@ cdef class RowOperation:
     cdef Operation operation
     cdef const void *options            # in the object, or in one that it holds
     cdef refusal_function refused       # NULL: nothing stands for such a row
+    cdef mark_function mark             # NULL: it is not known what is copied
     cdef readonly list code_names       # by Refusal.code: the names of codes,
     cdef readonly list reasons          # what an error says,
     cdef readonly object error          # and its class

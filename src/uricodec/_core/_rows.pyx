@@ -19,7 +19,7 @@ cdef class RowOperation:
 
     def __cinit__(self, *_args, **_kwargs):
         self.operation = Operation(copy_row, 1, 0)
-        self.options, self.refused = NULL, NULL
+        self.options, self.refused, self.mark = NULL, NULL, NULL
         self.code_names = self.reasons = []
         self.error = ValueError
 

@@ -12,8 +12,9 @@ from uricodec._core._iri cimport *
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
 from uricodec._core._rows cimport *
 from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
-from uricodec._core._uri_forms cimport FORMS, NORMALIZE_ROWS
+from uricodec._core._uri_forms cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS
 from uricodec._core._uri_grammar cimport *
+from uricodec._core._uri_marks cimport mark_changes
 from uricodec._core._uri_rows cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -233,6 +234,8 @@ cdef class NormalizeRows(UriRows):
     def __cinit__(self, level="path"):
         cdef int at = level_of(level)
         self.operation, self.options = NORMALIZE_ROWS[at], &FORMS[at]
+        if AT_CASE <= at <= AT_PATH:
+            self.mark = mark_changes
 
 
 @cython.final

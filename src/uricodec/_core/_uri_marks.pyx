@@ -1,0 +1,110 @@
+"""Lines of URIs that are in normal form already, found by what stands beside each other in them, without taking them apart.
+
+Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it has one of these:
+
+    %       unless two digits in upper case follow, of an octet that is not unreserved
+    .       behind a "/" or a ":": perhaps a dot segment
+    A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": no scheme has one of
+            them, an authority begins behind the first two, and ends before the third
+
+Kernels find all of them. Words of bits tell most triplets, and the digits in them; what is left is looked at.
+"""
+from libc.stdint cimport uint8_t, uint64_t
+
+from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit
+from uricodec._core._uri_grammar cimport UNRESERVED
+
+
+cdef enum:
+    WORDS = 64      # at most, of a call
+
+cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet NO_QUESTION = ~(ByteSet(".") | bytes(range(0x41, 0x5B)))
+cdef ByteSet DIGITS = ByteSet("0123456789ABCDEF")
+# First digits of octets none of which is unreserved.
+cdef ByteSet FIRST_DIGITS = ByteSet("0189ABCDEF")
+
+cdef uint8_t VALUES[256]
+cdef int octet
+for octet in range(256):
+    VALUES[octet] = int(chr(octet), 16) if DIGITS.set.member[octet] else 0xFF
+
+
+cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
+    """Whether the digits behind a "%" are those of an octet that is not unreserved, and in upper case."""
+    return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
+        not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
+
+
+cdef inline bint is_behind_authority(const uint8_t *line, const uint8_t *at) noexcept nogil:
+    cdef int delimiters = 0
+    while line < at:
+        delimiters += line[0] == c'/' or line[0] == c'?' or line[0] == c'#'
+        if delimiters == 3:
+            return True
+        line += 1
+    return False
+
+
+cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Bit i of a word: whether bit i + by is set. There is a word behind the last one."""
+    return words[w] >> by | words[w + 1] << (64 - by)
+
+
+cdef inline uint64_t behind(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Bit i of a word: whether bit i - by is set."""
+    return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
+
+
+cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *question) noexcept nogil:
+    """Take out what is a triplet that stays, and the letters in it."""
+    cdef uint64_t others[WORDS + 1]     # no digits
+    cdef uint64_t low[WORDS + 1]        # no first digits
+    cdef uint64_t triplets[WORDS]
+    cdef size_t words = (n + 63) // 64, w
+    kernels.mark_outside(src, n, &DIGITS.set, others)
+    kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
+    # Behind the end there is no digit.
+    others[words] = low[words] = ~<uint64_t>0
+    if n & 63:
+        others[words - 1] |= ~<uint64_t>0 << (n & 63)
+        low[words - 1] |= ~<uint64_t>0 << (n & 63)
+    for w in range(words):
+        triplets[w] = percent[w] & ~(ahead(low, w, 1) | ahead(others, w, 2))
+        question[w] &= ~(behind(triplets, w, 1) | behind(triplets, w, 2))
+        percent[w] &= ~triplets[w]
+
+
+cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint64_t *marks) noexcept nogil:
+    cdef uint64_t percent[WORDS]
+    cdef uint64_t question[WORDS]
+    cdef uint64_t word, bit, any_percent = 0
+    cdef size_t words = (n + 63) // 64, w, i, line = 0, behind_authority = n, triplet_end = 0
+    kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
+    kernels.mark_outside(src, n, &NO_QUESTION.set, question)
+    for w in range(words):
+        any_percent |= percent[w]
+    if any_percent:
+        settle_triplets(src, n, percent, question)
+    for w in range(words):
+        marks[w] = 0
+        word = ends[w] | percent[w] | question[w]
+        while word:
+            bit = word & (~word + 1)
+            i = 64 * w + <size_t>uc_lowest_bit(word)
+            word ^= bit
+            if ends[w] & bit:
+                line, behind_authority = i + 1, n
+            elif percent[w] & bit:
+                if n - i > 2 and may_stay(src + i):
+                    triplet_end = i + 3
+                else:
+                    marks[w] |= bit
+            elif src[i] == c'.':
+                if i and (src[i - 1] == c'/' or src[i - 1] == c':'):
+                    marks[w] |= bit
+            elif i >= triplet_end and behind_authority > i:
+                if is_behind_authority(src + line, src + i):
+                    behind_authority = i
+                else:
+                    marks[w] |= bit
