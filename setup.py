@@ -15,7 +15,7 @@ MODULES = [
     *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
-    *["_iri", "_uri_marks", "_uri_operations"],
+    *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

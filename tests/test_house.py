@@ -32,6 +32,7 @@ CORE = [
     "_uri_forms",
     "_equivalence",
     "_resolve",
+    "_iri_forms",
     "_iri",
     "_uri_marks",
     "_uri_operations",

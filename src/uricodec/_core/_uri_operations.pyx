@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from uricodec._core._equivalence cimport level_of
-from uricodec._core._iri cimport *
+from uricodec._core._iri_forms cimport IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING, URI_TO_IRI_ROW
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
 from uricodec._core._rows cimport *
 from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
