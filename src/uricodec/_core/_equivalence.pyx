@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec._core._kernels cimport ByteSet, kernels
-from uricodec._core._rows cimport UC_REFUSED, Refusal
+from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Refusal, raise_set
 from uricodec._core._text cimport *
 from uricodec._core._uri cimport *
 from uricodec._core._uri_forms cimport *
@@ -25,11 +25,6 @@ cdef int level_of(object level) except -1:
         if LEVEL_NAMES[i] == level:
             return i
     raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
-
-
-cdef int raise_set() except -1:
-    """Raise the exception that is set."""
-    return -1
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
@@ -70,7 +65,7 @@ cdef object form_of(object uri, int level, bint keep_class):
             with nogil:
                 size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)
         if size == UC_REFUSED:
-            if refusal.code == RAISED:
+            if refusal.code == UC_RAISED:
                 raise_set()
             raise_refusal(uri, octets.data, &refusal, UriSyntaxError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
@@ -200,7 +195,7 @@ cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *si
                                         <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &refusal)
     if size[0] != UC_REFUSED:
         return 1
-    return raise_set() if refusal.code == RAISED else 0
+    return raise_set() if refusal.code == UC_RAISED else 0
 
 
 cdef inline object short_form(PyObject *text, int level):

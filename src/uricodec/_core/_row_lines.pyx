@@ -167,7 +167,8 @@ cdef bint transform(LineTask *lines, RowOperation how, bint all_lines) noexcept 
         else:
             return
         if lines.invalid == lines.limit and not all_lines:
-            return
+            break
+    return True
 
 
 def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):

@@ -10,6 +10,16 @@ cdef extern from *:
     const size_t UC_REFUSED
 
 
+# The code when what a row function called has raised an exception, which is set: nothing is done after that.
+cdef enum:
+    UC_RAISED = -1
+
+
+cdef inline int raise_set() except -1:
+    """Raise the exception that is set."""
+    return -1
+
+
 # Why, and where: a code of the module that the function is in, and an offset in src.
 cdef struct Refusal:
     int code
@@ -20,6 +30,8 @@ cdef struct Refusal:
 # it has written, or UC_REFUSED; what it has written then is of no use.
 ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                                 Refusal *refusal) noexcept nogil
+
+cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil
 
 # Writes what stands for a row that was refused, where every row must be a record. Returns how many octets that are: never
 # more than the Operation's extra.

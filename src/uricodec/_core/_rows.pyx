@@ -3,7 +3,7 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy
 
 
-cdef size_t copy_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
+cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     memcpy(dst, src, n)
     return n
 

@@ -26,10 +26,6 @@ cdef struct Form:
 
 cdef Form FORMS[LEVELS]
 
-# The code of a row that was refused because of an exception, which is set.
-cdef enum:
-    RAISED = -1
-
 cdef enum:
     FORM_EXTRA = 257    # octets that a form may need besides a multiple of the text: a domain name, a guard
 

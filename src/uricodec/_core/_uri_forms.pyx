@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
-from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Operation, Refusal, copy_row
 from uricodec._core._text cimport *
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_path cimport *
@@ -304,7 +304,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         o += 2
         size = write_authority(s, parts.authority, parts.path, form, by_scheme, scheme, dst + o)
         if size == UC_REFUSED:
-            refusal.code, refusal.offset = RAISED, 0
+            refusal.code, refusal.offset = UC_RAISED, 0
             return UC_REFUSED
         o += size
     path = dst + o
@@ -346,11 +346,6 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
             i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
     find_parts(src, n, &parts)
     return write_form(src, &parts, form, dst, refusal)
-
-
-cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    memcpy(dst, src, n)
-    return n
 
 
 def _fill_tables():
