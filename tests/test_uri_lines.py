@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uricodec import UriSyntaxError, iri, uri
+from uricodec import UriSyntaxError, iri, uri, urn
 from uricodec._core._row_lines import LineFault, Lines, transform_lines
 from uricodec._core._rows import RowOperation
 from uricodec._core._uri_operations import (
@@ -430,6 +430,18 @@ def test_what_writes_nothing_needs_no_room():
         assert (read, found) == (len(src), expected._replace(written=0))
     with pytest.raises(ValueError, match="dst"):
         transform_lines(src, None, RowOperation())
+
+
+def test_any_number_of_faults():
+    src = b" \n" * 300
+    for limit in 1, 299, 300, 301, 2**59, 2**63 - 1:
+        read, found = transform_lines(src, None, CheckRows("uri", "URI"), limit=limit)
+        assert (read, found.invalid, len(found.faults)) == (2 * min(limit, 300), min(limit, 300), min(limit, 300))
+        assert len(urn.check_lines(src, limit=limit).faults) == min(limit, 300)
+    for limit in 0, -1:
+        read, found = transform_lines(src, None, CheckRows("uri", "URI"), limit=limit)
+        assert (read, found.invalid, found.faults) == (600, 300, [])
+    assert transform_lines(b"", None, CheckRows("uri", "URI"), limit=2**62) == (0, Lines(0, 0, 0, []))
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ LineFault.__doc__ = "A line that was refused: its number, from 0; where in the b
 
 
 cdef int begin(LineTask *lines, object errors, object end, Py_ssize_t limit) except -1:
-    """Set all of a task but its buffers. `found` is to be freed."""
+    """Set all of a task but its buffers, which are known. `found` is to be freed."""
     if errors not in POLICY_NAMES:
         raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
     lines.policy = <Policy>(<int>POLICY_NAMES.index(errors))
     lines.end = end[0]
     lines.read = lines.written = lines.count = lines.invalid = 0
-    lines.limit = <size_t>max(limit, 1)
+    lines.limit = max(min(<size_t>max(limit, 0), lines.n), <size_t>1)      # there are no more lines than octets
     lines.found = <Found *>PyMem_RawMalloc(lines.limit * sizeof(Found))
     if lines.found == NULL:
         raise MemoryError
@@ -215,12 +215,13 @@ def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
         raise ValueError("nothing is trusted here")
     if dst is None and (how.operation.factor or how.operation.extra):
         raise ValueError("the operation writes, and there is no dst")
-    begin(&lines, errors, end, limit)
+    lines.found = NULL
     try:
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         try:
             lines.src, lines.n, lines.dst, lines.room = <const uint8_t *>source.buf, <size_t>source.len, NULL, SIZE_MAX
             how.room(lines.n)       # fits
+            begin(&lines, errors, end, limit)
             if dst is not None:
                 PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
                 lines.dst, lines.room = <uint8_t *>target.buf, <size_t>target.len

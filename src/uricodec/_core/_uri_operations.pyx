@@ -121,13 +121,11 @@ cdef class SchemeRows(UriRows):
 
 # --- splitting ----------------------------------------------------------------------------------------------------------
 
-# The record of a row that is refused: what there is for its code, the offset in digits,
 cdef struct Records:
-    Grammar grammar             # first: what the row functions of _uri get
-    row_function row
-    const char *heads[CODES]
+    Grammar grammar             # first: what the row functions of _uri_rows get
+    const char *heads[CODES]    # by code: the record of a row that is refused, up to its offset
     size_t sizes[CODES]
-    bint json                   # and "}"
+    bint json                   # there is a "}" behind that
 
 
 cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil:
@@ -291,10 +289,10 @@ cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint
     try:
         row = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
         size = <size_t>len(row)
-        if size > hosts.factor * n + HOST_ROOM:
-            raise OverflowError("the host is too long")
-        memcpy(dst, PyBytes_AS_STRING(row), size)
-        return size
+        if size <= hosts.factor * n + HOST_ROOM:
+            memcpy(dst, PyBytes_AS_STRING(row), size)
+            return size
+        refusal.code, refusal.offset = HOST, 0
     except IriError as error:
         refusal.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
         refusal.offset = <size_t>error.position
