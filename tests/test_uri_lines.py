@@ -366,7 +366,7 @@ def test_nothing_past_the_ends(tier, fences, case):
 # --- lines that are copied --------------------------------------------------------------------------------------------
 
 
-SHORT = [bytes([octet]) for octet in b"aF/:?.%4"] + [b"%41", b"%C3", b"%2f"]
+SHORT = [bytes([octet]) for octet in b"aF/:?.%4"] + [b"%41", b"%C3", b"%2f", b"@"]
 
 
 def normal_lines(src, level):
@@ -385,7 +385,7 @@ def test_every_short_line(tier, level, before):
 @pytest.mark.parametrize("level", ["case", "percent", "path"])
 def test_every_triplet(tier, level):
     digits = b"0123456789ABCDEFabcdefgG%"
-    src = b"".join(b"x://h/%%%c%c\n" % pair for pair in itertools.product(digits, digits))
+    src = b"".join(b"x://h/%%%c%c\n//%%%c%c:x\n" % (pair + pair) for pair in itertools.product(digits, digits))
     for before in range(64):
         padded = b"a" * before + b"\n" + src
         assert transform(padded, NormalizeRows(level), room=1 << 20)[0] == normal_lines(padded, level)

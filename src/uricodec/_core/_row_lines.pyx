@@ -3,8 +3,8 @@
 One loop: a line is found, the operation writes what it becomes, and its end follows. When there may not be room for the
 next line, or enough lines have been refused, the loop ends, and says how much it has read.
 
-An operation may know which lines it copies. These are marked in chunks that fit the first cache, a bit for an octet, and
-as many of them as follow each other are copied at once.
+An operation may know which lines it copies, but for digits of triplets. All others are marked, in chunks that fit the
+first cache, a bit for an octet, and as many lines as follow each other without a mark are copied at once.
 """
 from libc.stdint cimport SIZE_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy
@@ -112,7 +112,7 @@ cdef inline size_t next_bit(const uint64_t *words, size_t start, size_t n) noexc
 
 
 cdef void copy_lines(LineTask *lines, const Operation *operation, const Chunk *chunk) noexcept nogil:
-    """Copy the next lines, up to one with a mark."""
+    """Copy the next lines, up to one with a mark, with the digits of triplets in upper case."""
     cdef size_t start = lines.read - chunk.start, i = start, mark, end, next
     cdef size_t room = lines.room - lines.written
     if i == chunk.size:
@@ -125,7 +125,7 @@ cdef void copy_lines(LineTask *lines, const Operation *operation, const Chunk *c
             break
         lines.count += 1
         i = next
-    memcpy(lines.dst + lines.written, lines.src + lines.read, i - start)
+    kernels.upper_triplets(lines.src + lines.read, i - start, lines.dst + lines.written)
     lines.read += i - start
     lines.written += i - start
 

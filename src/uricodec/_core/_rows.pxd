@@ -38,7 +38,8 @@ cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 ctypedef size_t (*refusal_function)(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil
 
 
-# Marks octets of src[0 .. n), whole lines that end where `ends` has bits, so that the operation copies a line without any.
+# Marks octets of src[0 .. n), whole lines that end where `ends` has bits, so that the operation copies a line without any,
+# but for the digits of triplets, which become upper case.
 ctypedef void (*mark_function)(const uint8_t *src, size_t n, const uint64_t *ends, uint64_t *marks) noexcept nogil
 
 

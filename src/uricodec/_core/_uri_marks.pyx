@@ -2,11 +2,12 @@
 
 Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it has one of these:
 
-    %       unless two digits in upper case follow, of an octet that is not unreserved
+    %       unless two digits follow, of an octet that is not unreserved
     .       behind a "/" or a ":": perhaps a dot segment
     A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": no scheme has one of
             them, an authority begins behind the first two, and ends before the third
 
+and, but for an authority that is malformed, where a triplet has a digit in lower case, which a kernel does in passing.
 Kernels find all of them. Words of bits tell most triplets, and the digits in them; what is left is looked at.
 """
 from libc.stdint cimport uint8_t, uint64_t
@@ -20,9 +21,10 @@ cdef enum:
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_QUESTION = ~(ByteSet(".") | bytes(range(0x41, 0x5B)))
-cdef ByteSet DIGITS = ByteSet("0123456789ABCDEF")
+cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of octets none of which is unreserved.
-cdef ByteSet FIRST_DIGITS = ByteSet("0189ABCDEF")
+cdef ByteSet FIRST_DIGITS = DIGITS - "234567"
 
 cdef uint8_t VALUES[256]
 cdef int octet
@@ -31,7 +33,7 @@ for octet in range(256):
 
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
-    """Whether the digits behind a "%" are those of an octet that is not unreserved, and in upper case."""
+    """Whether the digits behind a "%" are those of an octet that is not unreserved."""
     return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
         not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
 
@@ -57,14 +59,18 @@ cdef inline uint64_t behind(const uint64_t *words, size_t w, int by) noexcept no
 
 
 cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *question) noexcept nogil:
-    """Take out what is a triplet that stays, and the letters in it."""
+    """Take out what is a triplet that stays, and the letters in it; of those that get other digits, leave the first."""
     cdef uint64_t others[WORDS + 1]     # no digits
     cdef uint64_t low[WORDS + 1]        # no first digits
+    cdef uint64_t lower[WORDS + 1]      # digits in lower case
     cdef uint64_t triplets[WORDS]
+    cdef uint64_t changing[WORDS]
     cdef size_t words = (n + 63) // 64, w
     kernels.mark_outside(src, n, &DIGITS.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
+    kernels.mark_outside(src, n, &NO_LOWER.set, lower)
     # Behind the end there is no digit.
+    lower[words] = 0
     others[words] = low[words] = ~<uint64_t>0
     if n & 63:
         others[words - 1] |= ~<uint64_t>0 << (n & 63)
@@ -72,7 +78,8 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     for w in range(words):
         triplets[w] = percent[w] & ~(ahead(low, w, 1) | ahead(others, w, 2))
         question[w] &= ~(behind(triplets, w, 1) | behind(triplets, w, 2))
-        percent[w] &= ~triplets[w]
+        changing[w] = triplets[w] & (ahead(lower, w, 1) | ahead(lower, w, 2))
+        percent[w] = percent[w] & ~triplets[w] | changing[w] & ~behind(changing, w, 3)
 
 
 cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint64_t *marks) noexcept nogil:
@@ -96,10 +103,15 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint6
             if ends[w] & bit:
                 line, behind_authority = i + 1, n
             elif percent[w] & bit:
-                if n - i > 2 and may_stay(src + i):
-                    triplet_end = i + 3
-                else:
+                if n - i < 3 or not may_stay(src + i):
                     marks[w] |= bit
+                    continue
+                triplet_end = i + 3
+                if behind_authority > i and (src[i + 1] > c'F' or src[i + 2] > c'F'):
+                    if is_behind_authority(src + line, src + i):
+                        behind_authority = i
+                    else:
+                        marks[w] |= bit
             elif src[i] == c'.':
                 if i and (src[i - 1] == c'/' or src[i - 1] == c':'):
                     marks[w] |= bit
