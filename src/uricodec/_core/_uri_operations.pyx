@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 from uricodec._core._equivalence cimport level_of
 from uricodec._core._iri_forms cimport IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING, URI_TO_IRI_ROW
+from uricodec._core._kernels cimport ByteSet
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
 from uricodec._core._rows cimport *
 from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
@@ -270,15 +271,18 @@ cdef struct Hosts:
 cdef enum:
     HOST_ROOM = 1024
 
+# RFC 3986 section 3.2, without triplets.
+cdef ByteSet IN_AUTHORITY = UNRESERVED | "!$&'()*+,;=" | ":@[]"
+
 
 cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether there are octets beyond ASCII, triplets or A-labels in the authority."""
+    """Whether there are A-labels in the authority, or octets that may become something else, or be refused."""
     cdef Parts parts
     cdef Py_ssize_t i
     find_parts(s, n, &parts)
     if parts.authority >= 0:
         for i in range(parts.authority, parts.path):
-            if s[i] >= 0x80 or s[i] == c'%' or s[i] == c'-' and i + 1 < parts.path and s[i + 1] == c'-':
+            if not IN_AUTHORITY.set.member[s[i]] or s[i] == c'-' and i + 1 < parts.path and s[i + 1] == c'-':
                 return True
     return False
 
