@@ -31,6 +31,7 @@ extensions = [
 ]
 
 setup(
+    options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
         extensions,
         build_dir="build/cython",

@@ -10,6 +10,8 @@ _MOST, _MOST_OF_LABEL = 253, 63
 # RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
 _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
+# What ends in a number is an address, or taken for one.
+_ADDRESS = re.compile(r"(?:.*\.)?[0-9]+\.?")
 # UTS 46 maps these to "."; RFC 3490 section 3.1 has them as separators.
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")
 
@@ -24,7 +26,8 @@ def to_ascii(host: str) -> str:
         str: Lower-case letters, digits, hyphens and dots.
 
     Raises:
-        ValueError: A label cannot be one of a host's by IDNA 2008 and STD 3, or one or the whole is too long.
+        ValueError: A label cannot be one of a host's by IDNA 2008 and STD 3, or one or the whole is too long, or an
+            address came out: no name, and not what was seen by who checked the host.
 
     Source: RFC 3987 section 3.1; UTS 46 with UseSTD3ASCIIRules, not transitional.
 
@@ -37,6 +40,8 @@ def to_ascii(host: str) -> str:
     ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
     if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
         raise ValueError("ToASCII gives no host")
+    if _ADDRESS.fullmatch(ascii_host):
+        raise ValueError("ToASCII gives an address")
     return ascii_host
 
 
