@@ -72,7 +72,7 @@ def test_console_examples_of_a_page(page):
     for session in sessions:
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
             assert "uricodec" in command
-            real = re.sub(r"\buricodec\b", f"{sys.executable} -m uricodec", command, count=1)
+            real = re.sub(r"(^|\| )uricodec\b", rf"\g<1>{sys.executable} -m uricodec", command)
             done = subprocess.run(real, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
             assert done.stdout == expected, command
             commands += 1
