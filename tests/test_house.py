@@ -20,6 +20,7 @@ CORE = [
     "_quote",
     "_rows",
     "_row_lines",
+    "_split",
     "_urn_grammar",
     "_urn_forms",
     "_urn",

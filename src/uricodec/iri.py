@@ -1,4 +1,4 @@
-"""IRIs (RFC 3987): checked, taken apart and put together.
+"""IRIs (RFC 3987): checked, taken apart and put together, made URIs and of URIs.
 
     from uricodec import iri
 
@@ -9,10 +9,13 @@ bytes-like.
 Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
 >>> check_iri("http://example.org/\ue000")
 Fault(code='private', offset=19)
+>>> iri_to_uri("http://example.org/é%20"), uri_to_iri("http://example.org/%c3%a9%20")
+('http://example.org/%C3%A9%20', 'http://example.org/é%20')
 """
 
+from uricodec._core._iri import iri_to_uri, uri_to_iri
 from uricodec._core._uri import Components, Fault, check_iri, is_iri
 from uricodec._core._uri import split_iri as split
 from uricodec._core._uri import unsplit_iri as unsplit
 
-__all__ = ["Components", "Fault", "check_iri", "is_iri", "split", "unsplit"]
+__all__ = ["Components", "Fault", "check_iri", "iri_to_uri", "is_iri", "split", "unsplit", "uri_to_iri"]

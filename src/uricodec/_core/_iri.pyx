@@ -15,52 +15,6 @@ from cpython.ref cimport Py_XDECREF
 
 from uricodec.errors import IriError
 
-# STUB BEGIN
-cdef list REASONS = ["", "scheme", "userinfo", "host", "hd", "ip", "port", "path", "pc", "query", "fragment",
-    "\"%\" without two hexadecimal digits", "octets that are not UTF-8", "lone surrogate", "character not allowed in an IRI", "private character outside of a query", "bidi control"]
-cdef enum CharacterKind:
-    NO_CHARACTER, UCSCHAR, IPRIVATE, BIDI_CONTROL
-cdef CharacterKind character_kind(uint32_t c) noexcept nogil:
-    if c < 0xA0 or 0xD800 <= c < 0xE000 or 0xFDD0 <= c <= 0xFDEF or 0xFFF0 <= c <= 0xFFFF or 0xE0000 <= c < 0xE1000 or c & 0xFFFE == 0xFFFE:
-        return NO_CHARACTER
-    if 0xE000 <= c <= 0xF8FF or c >= 0xF0000:
-        return IPRIVATE
-    if 0x200E <= c <= 0x200F or 0x202A <= c <= 0x202E:
-        return BIDI_CONTROL
-    return UCSCHAR
-cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
-    if s[0] < 0x80:
-        length[0] = 1
-        return s[0]
-    if s[0] < 0xE0:
-        length[0] = 2
-        return <uint32_t>((s[0] & 0x1F) << 6 | (s[1] & 0x3F))
-    if s[0] < 0xF0:
-        length[0] = 3
-        return <uint32_t>((s[0] & 0x0F) << 12 | (s[1] & 0x3F) << 6 | (s[2] & 0x3F))
-    length[0] = 4
-    return <uint32_t>((s[0] & 0x07) << 18 | (s[1] & 0x3F) << 12 | (s[2] & 0x3F) << 6 | (s[3] & 0x3F))
-cdef object plain(object input):
-    if type(input) is str or type(input) is bytes:
-        return input
-    if isinstance(input, str):
-        return "".join(input)
-    return bytes(memoryview(input))
-cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1:
-    if type(text) is str:
-        return utf8_octets(text, octets, room)
-    octets.heap = NULL
-    octets.data = <const uint8_t *>PyBytes_AS_STRING(text)
-    octets.size = len(text)
-    return True
-cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class) except -1:
-    position = refusal.offset
-    if isinstance(input, str):
-        position = len(utf8[:refusal.offset].decode())
-    raise error_class(REASONS[refusal.code], input, position)
-cdef int raise_surrogate(object input, object error_class) except -1:
-    raise error_class("lone surrogate", input, next(i for i, c in enumerate(input) if "\ud800" <= c <= "\udfff"))
-# STUB END
 
 cdef extern from "Python.h":
     PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL

@@ -154,18 +154,20 @@ cdef bint transform(LineTask *lines, RowOperation how, bint all_lines) noexcept 
                     continue
         find_line(lines, &line)
         if room_of(&operation, line.size) > lines.room - lines.written:
-            return
+            break
         lines.count += 1
         size = operation.row(line.src, line.size, options, lines.dst + lines.written, &refusal)
         if size != UC_REFUSED:
             end_line(lines, &line, size)
             continue
+        if refusal.code == UC_RAISED:
+            return False
         if write_refused(lines, &line, &refusal, how, &size):
             end_line(lines, &line, size)
         elif lines.policy == DROP:
             lines.read += line.size + line.tail
         else:
-            return
+            break
         if lines.invalid == lines.limit and not all_lines:
             break
     return True
@@ -208,7 +210,7 @@ def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
     cdef Py_buffer source, target
     cdef LineTask lines
     cdef RowOperation how = <RowOperation?>operation
-    cdef bint all_lines = limit <= 0
+    cdef bint all_lines = limit <= 0, done
     if len(end) != 1 or end[0] >= 0x20:
         raise ValueError(f"no control character that can end a line: {end!r}")
     if errors == "trust":
@@ -227,7 +229,9 @@ def transform_lines(src, dst, operation, end=b"\n", errors="keep", limit=100):
                 lines.dst, lines.room = <uint8_t *>target.buf, <size_t>target.len
             try:
                 with nogil:
-                    transform(&lines, how, all_lines)
+                    done = transform(&lines, how, all_lines)
+                if not done:
+                    raise_set()
             finally:
                 if dst is not None:
                     PyBuffer_Release(&target)
