@@ -10,14 +10,23 @@ CORE = "src/uricodec/_core"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 
 # Listed, not globbed: a glob without sources would build a wheel without the core.
-MODULES = [
-    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
-    *["_rows", "_row_lines"],
-    *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
-    *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
-    *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
-]
-SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
+MODULES = {
+    "_kernels": [f"{CORE}/simd/dispatch.c"],
+    "_utf8": [],
+    "_percent": [],
+    "_quote": [],
+    "_urn_grammar": [],
+    "_urn_forms": [],
+    "_urn": [],
+    "_urn_lines": [],
+    "_uri_grammar": [],
+    "_triplets": [],
+    "_lines": [],
+    "_query": [],
+    "_split": [],
+    "_join": [],
+    "_fingerprint": [],
+}
 
 extensions = [
     Extension(

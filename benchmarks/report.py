@@ -45,7 +45,8 @@ def main(path):
     print(machine.get("cpu", {}).get("brand_raw", machine["machine"]), machine["system"], sep=", ", end="; ")
     print(*(f"{name} {version}" for name, version in machine["measured"].items()), sep=", ", end=".\n")
     for unit, of_buffers in ("Nanoseconds of processor time per call", False), ("GB/s of input", True):
-        rows = [row for row in run["benchmarks"] if ("bytes" in row["extra_info"]) == of_buffers]
+        compared = [row for row in run["benchmarks"] if "reference" in row["extra_info"]]
+        rows = [row for row in compared if ("bytes" in row["extra_info"]) == of_buffers]
         if rows:
             print("", f"{unit} (times faster than urllib.parse), medians:", "", sep="\n")
             for line in table(rows):

@@ -41,6 +41,7 @@ CORE = [
     "_lines",
     "_query",
     "_join",
+    "_fingerprint",
 ]
 
 
