@@ -230,7 +230,7 @@ UC_INLINE uc_point uc_point_product(uc_point x, uc_point y) {
 }
 
 /* UC_FINGERPRINT_KEY octets: r, a, c, and the words of the mixing. */
-UC_APART void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *octets) {
+UC_INLINE void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *octets) {
     uc_point r = uc_load_point(octets), power = r;
     key->length = uc_load_point(octets + 16);
     if (!(key->length.low | key->length.high)) key->length.low = 1;
