@@ -104,6 +104,7 @@ def test_rows_are_as_one_by_one():
         b"\xff" * 7 + bytes(8) + b"\x7f" + b"\xff" * 15 + b"\x7f" + P + b"\1" + bytes(15),
         b"\2" + bytes(15) + b"\1" + bytes(15) + (oracle.P - 300).to_bytes(16, "little") + b"\xff" * 16,
     ],
+    ids=range(8),
 )
 def test_extreme_keys(octets):
     """Carries where random numbers have none."""
@@ -120,6 +121,19 @@ def test_f_at_the_ends_of_the_field():
         key = made_of(octets)
         for length in range(21):
             assert key.fingerprint(bytes(length)) == oracle.mixed(octets, (f + length) % oracle.P)
+
+
+def test_sums_at_the_ends_of_limbs():
+    """With r = 1, a and the sum of length and words are multiplied: sums next to powers of two, and a that are some."""
+    for a in *(1 << bit for bit in (0, 1, 61, 62, 63, 64, 65, 124, 125, 126)), oracle.P - 1, oracle.P - 2**64:
+        for c in 0, 2**64 - 1, 2**126, oracle.P - 1:
+            octets = b"\1".ljust(16, b"\0") + a.to_bytes(16, "little") + c.to_bytes(16, "little") + bytes(16)
+            key = made_of(octets)
+            for words in 1, 2, 4, 8, 15, 16:
+                for less in 0, 1, 2, 3, 4, 5:
+                    rest = words * 2**64 - 8 * (words + 1) - less - (words - 1) * (2**64 - 1)
+                    name = b"\xff" * (8 * words - 8) + rest.to_bytes(8, "little") + bytes(8)
+                    assert key.fingerprint(name) == oracle.fingerprint(octets, name), (a, c, words, less)
 
 
 @given(key=st.binary(min_size=64, max_size=64), name=st.binary(max_size=600))
