@@ -1,0 +1,39 @@
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, final
+
+from typing_extensions import Buffer
+
+_Format = Literal["combined", "common", "nginx-json", "cloudfront", "iis", "alb"]
+
+FORMATS: tuple[str, ...]
+LONGEST: int
+NAMES: tuple[str, ...]
+
+class LineFault(NamedTuple):
+    line: int
+    start: int
+    size: int
+    code: str
+    offset: int
+
+class Lines(NamedTuple):
+    read: int
+    written: int
+    lines: int
+    records: int
+    faults: list[LineFault]
+
+@final
+class LogReader:
+    def __new__(
+        cls,
+        format: _Format,
+        to: Literal["jsonl", "csv"] = "jsonl",
+        mask: Iterable[str] = (),
+        flags: bool = False,
+        errors: Literal["keep", "replace"] = "keep",
+    ) -> LogReader: ...
+    @staticmethod
+    def room(size: int) -> int: ...
+    def begin(self) -> None: ...
+    def convert(self, src: Buffer, dst: Buffer) -> Lines: ...
