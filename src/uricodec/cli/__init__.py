@@ -144,6 +144,22 @@ examples:
 
 """
 
+LOG = """\
+Turn access logs into records: what the log has escaped is undone, the request is
+split while it is percent-encoded, and then path and query are decoded.
+
+A record is one line, and has host, user, time (RFC 3339), method, target, path,
+query (pairs of name and value), protocol, status, size, referer and agent.
+Octets that are not UTF-8 stay triplets.
+"""
+LOG_EXAMPLES = """\
+examples:
+  uricodec log access.log                      JSON lines
+  uricodec log --format iis --to csv u_ex25*.log -o requests.csv
+  uricodec log --mask token,password --flags --invalid-to bad.tsv access.log.gz
+
+"""
+
 # argparse would ask the terminal how wide it is, and takes longer to import what that needs than uricodec to start.
 formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=79)
 
@@ -277,6 +293,12 @@ def run_extract(arguments):
     from uricodec.cli import extract
 
     return extract.run(arguments)
+
+
+def run_log(arguments):
+    from uricodec.cli import log
+
+    return log.run(arguments)
 
 
 def run_info(_arguments):
@@ -414,8 +436,58 @@ def add_names(commands):
     )
 
 
-def add_codec(commands):
-    """The commands that encode and decode."""
+def add_log(commands):
+    log = add_filter(commands, "log", "turn access logs into records", LOG, LOG_EXAMPLES)
+    log.set_defaults(run=run_log)
+    log.add_argument(
+        "--format",
+        choices=["auto", "combined", "common", "nginx-json", "cloudfront", "iis", "alb"],
+        default="auto",
+        help="of the logs; 'auto' (the default) looks at the first lines of each",
+    )
+    log.add_argument(
+        "--to",
+        choices=["jsonl", "csv", "arrow"],
+        default="jsonl",
+        help="write JSON lines (the default), CSV, or a stream of Arrow IPC (needs pyarrow)",
+    )
+    log.add_argument(
+        "--mask",
+        type=lambda names: [name for name in names.split(",") if name],
+        default=[],
+        metavar="NAMES",
+        help="write '***' for the values of these query parameters, names with commas between them",
+    )
+    log.add_argument(
+        "--flags",
+        action="store_true",
+        help="say what is suspicious: malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot, nul",
+    )
+    log.add_argument(
+        "--errors",
+        choices=["keep", "replace"],
+        default="keep",
+        help="what to do with octets that are not UTF-8: keep them as triplets (the default), or replace them by U+FFFD",
+    )
+    log.add_argument(
+        "--invalid-to",
+        metavar="FILE",
+        help="write the lines that are no records here, each with input, line, place and code, as 'uricodec check' does",
+    )
+    add_stats(log)
+
+
+def make_parser():
+    parser = Parser(
+        prog="uricodec",
+        description="Percent-encoding and URNs, in files of any size.",
+        epilog="example:\n  uricodec decode access.log\n\n'uricodec COMMAND --help' says more.\n\n" + STATUSES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"uricodec {__version__}")
+    commands = parser.add_subparsers(prog="uricodec", metavar="COMMAND", required=True, parser_class=CommandParser)
+
     decode = add_filter(commands, "decode", "turn %%HH into what it stands for", DECODE, DECODE_EXAMPLES)
     decode.set_defaults(run=run_codec)
     decode.add_argument("--plus", action="store_true", help="'+' is a space, as in HTML forms and many query strings")
@@ -485,6 +557,7 @@ def make_parser():
 
     add_codec(commands)
     add_names(commands)
+    add_log(commands)
     info = commands.add_parser(
         "info",
         help="say which uricodec this is, and where it runs",

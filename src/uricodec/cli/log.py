@@ -1,0 +1,260 @@
+"""`uricodec log`: access logs become records.
+
+Chunks of whole lines go through the core. Python looks only at the lines that are no records.
+"""
+
+import os
+import re
+
+from uricodec._core._log_records import LONGEST, NAMES, LogReader
+from uricodec.cli import streams
+from uricodec.cli.names import visible
+
+# The buffer has room for so many octets: a longer line is no record, and memory stays flat.
+ROOM = LONGEST
+
+# So many octets of such a line are shown.
+SHOWN = 100
+
+
+def run(arguments):
+    """Write the records of all logs.
+
+    Args:
+        arguments (argparse.Namespace): What the parser has made of the command line.
+
+    Returns:
+        int: 0
+
+    Raises:
+        CommandError: Of status 2 if both outputs are one file or pyarrow is missing, 3 for a file that fails.
+        BrokenPipeError: Nobody reads the output any more.
+    """
+    if arguments.invalid_to is None:
+        with streams.Output(arguments.output) as output:
+            convert(arguments, output, None)
+    elif os.path.realpath(arguments.invalid_to) == os.path.realpath(arguments.output or "-"):
+        raise streams.CommandError("--output and --invalid-to are the same file", 2)
+    else:
+        with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
+            convert(arguments, output, rejects)
+    return 0
+
+
+def convert(arguments, output, rejects):
+    """Send all inputs through a converter, and say what was in them."""
+    names = arguments.files or ["-"]
+    sink = SINKS[arguments.to](output, arguments.flags)
+    logs = Converter(arguments, sink, rejects)
+    with streams.Meter(names, output) as meter:
+        for name in names:
+            with streams.Input(name, meter) as source:
+                logs.convert(source)
+    sink.close()
+    if arguments.stats:
+        logs.show()
+    elif rejects is None and logs.faults:
+        count = sum(logs.faults.values())
+        streams.tell(f"uricodec: {count} of {logs.lines} lines are no records; --invalid-to FILE writes them\n")
+
+
+class Converter:
+    """Lines of logs in, records out.
+
+    Args:
+        arguments (argparse.Namespace): With format, to, mask, flags and errors.
+        sink (Sink): Where the records go.
+        rejects (Output | None): Where the lines go that are none.
+
+    Attributes:
+        lines (int): How many were read.
+        faults (dict[str, int]): How many are no records, by their fault.
+    """
+
+    def __init__(self, arguments, sink, rejects):
+        self._arguments, self._sink, self._rejects = arguments, sink, rejects
+        self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
+        self._buffer = bytearray(max(ROOM, 12))
+        self._view = memoryview(self._buffer)
+        self._records = memoryview(bytearray(LogReader.room(ROOM)))
+        self._format, self._reader = arguments.format, None
+        self.lines = self._written = 0
+        self.faults = {}
+
+    def convert(self, source):
+        """Convert one log.
+
+        Args:
+            source (Input): What to read.
+
+        Raises:
+            CommandError: A file fails.
+            BrokenPipeError: Nobody reads the output any more.
+        """
+        buffer = self._buffer
+        self._name, self._line = source.name, 1
+        long = new = True
+        for size in source.chunks(buffer):
+            if new:
+                self._begin(bytes(self._view[: min(size, streams.CHUNK)]))
+                new = long = False
+            start = 0
+            if long:
+                start = buffer.find(b"\n", 0, size) + 1 or size
+            elif size > len(buffer) - 12 and buffer[size - 1] != 0x0A:
+                start = size
+                self._report(self._line, size, "too-long", bytes(self._view[:SHOWN]), "...")
+            if start:
+                long = buffer[start - 1] != 0x0A
+                self._line += not long
+                self.lines += not long
+            while start < size:
+                start += self._convert(start, size)
+        if long and not new:
+            self.lines += 1  # it was the last one
+
+    def _begin(self, head):
+        """Get ready for a log that begins like this."""
+        if self._format == "auto":
+            from uricodec.logs import detect
+
+            arguments = self._arguments
+            self._reader = LogReader(detect(head), self._sink.to, arguments.mask, arguments.flags, arguments.errors)
+        elif self._reader:
+            self._reader.begin()
+        else:
+            arguments = self._arguments
+            self._reader = LogReader(self._format, self._sink.to, arguments.mask, arguments.flags, arguments.errors)
+
+    def _convert(self, start, size):
+        """Write the records of the lines buffer[start:size], as far as there is room. Returns how much was read."""
+        found = self._reader.convert(self._view[start:size], self._records)
+        self._sink.write(self._records[: found.written])
+        self._written += found.records
+        for line, at, length, code, offset in found.faults:
+            text = bytes(self._view[start + at : start + at + length]) if self._rejects else b""
+            self._report(self._line + line, offset, code, text)
+        self._line += found.lines
+        self.lines += found.lines
+        return found.read
+
+    def _report(self, line, offset, code, text, more=""):
+        self.faults[code] = self.faults.get(code, 0) + 1
+        if self._rejects:
+            shown = visible(self._hide(text))
+            self._rejects.write(f"{self._name}\t{line}\t{offset}\t{code}\t{shown}{more}\n".encode())
+
+    def show(self):
+        """Write the counts to standard error."""
+        from json import dumps
+
+        invalid = sum(self.faults.values())
+        counts = {
+            "lines": self.lines,
+            "records": self._written,
+            "invalid": invalid,
+            "directives": self.lines - self._written - invalid,
+            "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
+        }
+        streams.tell(dumps(counts) + "\n")
+
+
+class Mask:
+    """Hides values of parameters in lines that could not be read, and of which nobody knows where a query begins.
+
+    Args:
+        names (list[str]): Of the parameters.
+    """
+
+    def __init__(self, names):
+        from uricodec import unquote_to_bytes
+
+        self._unquote = unquote_to_bytes
+        self._names = {name.encode().lower() for name in names}
+
+    def hide(self, line):
+        """The line with "***" for these values.
+
+        >>> Mask(["token"]).hide(b"GET /a?x=1&%54oken=abc HTTP/1.1")
+        b'GET /a?x=1&%54oken=*** HTTP/1.1'
+        """
+        return re.sub(rb'([?&;"\s])([^=&?;"\s]+)=[^&;"\s]+', self._replace, line)
+
+    def _replace(self, found):
+        name = self._unquote(found[2].replace(b"+", b" ")).lower()
+        return found[1] + found[2] + b"=***" if name in self._names else found[0]
+
+
+class Jsonl:
+    """Records as they come, one a line.
+
+    Args:
+        output (Output): Where they go.
+        flags (bool): Whether they have flags.
+    """
+
+    to = "jsonl"
+
+    def __init__(self, output, flags):
+        self._output, self._flags = output, flags
+
+    def write(self, records):
+        """Write records (memoryview)."""
+        self._output.write(records)
+
+    def close(self):
+        """Write what belongs behind all records."""
+
+
+class Csv(Jsonl):
+    """The same, with a line of names before them."""
+
+    to = "csv"
+
+    def __init__(self, output, flags):
+        super().__init__(output, flags)
+        output.write((",".join(NAMES if flags else NAMES[:-1]) + "\n").encode())
+
+
+class Arrow(Jsonl):
+    """A stream of Arrow IPC, by pyarrow."""
+
+    def __init__(self, output, flags):
+        super().__init__(output, flags)
+        if output.isatty():
+            raise streams.CommandError("--to arrow does not write to a terminal", 2)
+        try:
+            import pyarrow
+        except ImportError:
+            raise streams.CommandError("--to arrow needs pyarrow", 2) from None
+        from uricodec import logs
+
+        self._batch = logs.arrow_batch
+        self.closed = False  # pyarrow asks
+        self._stream = pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), logs.arrow_schema(flags))
+
+    def write(self, records):
+        if records:
+            self._stream.write_batch(self._batch(bytes(records)))
+
+    def close(self):
+        self._stream.close()
+
+
+class Sink:
+    """An output as pyarrow wants a file to be."""
+
+    closed = False
+
+    def __init__(self, output):
+        self._output = output
+
+    def write(self, data):
+        self._output.write(data)
+        return len(data)
+
+    def flush(self):
+        pass
+
+
+SINKS = {"jsonl": Jsonl, "csv": Csv, "arrow": Arrow}
