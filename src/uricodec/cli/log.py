@@ -170,7 +170,7 @@ class Mask:
         from uricodec import unquote_to_bytes
 
         self._unquote = unquote_to_bytes
-        self._names = {name.encode().lower() for name in names}
+        self._names = {name.encode("utf-8", "surrogateescape").lower() for name in names}
 
     def hide(self, line):
         """The line with "***" for these values.

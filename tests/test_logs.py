@@ -1,0 +1,882 @@
+"""Access logs: hand-made lines of every format, any octets against the naive model (oracle_logs), and the functions of
+uricodec.logs. The command is in test_cli_log.py."""
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote, unquote_to_bytes
+
+import oracle_logs as oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uricodec import logs
+from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+CORPORA = os.environ.get("URICODEC_CORPORA")
+
+
+def convert(data, format, to="jsonl", room=None, **options):
+    """Octets of records, and faults as (line, code, offset)."""
+    reader = LogReader(format, to, **options)
+    records, faults, lines, done, counted = [], [], 0, 0, 0
+    all_lines = re.findall(rb"[^\n]*\n|[^\n]+", data)
+    starts = [0, *itertools.accumulate(map(len, all_lines))]
+    dst = bytearray(room or LogReader.room(len(data)))
+    while done < len(data):
+        found = reader.convert(memoryview(data)[done:], dst)
+        records.append(bytes(dst[: found.written]))
+        for line, start, size, code, offset in found.faults:
+            assert starts[lines + line] == done + start
+            whole = all_lines[lines + line]
+            assert whole[:size] == (whole.removesuffix(b"\n").removesuffix(b"\r") if whole.endswith(b"\n") else whole)
+            faults.append((lines + line, code, offset))
+        lines += found.lines
+        counted += found.records
+        done += found.read
+    assert lines == len(all_lines)
+    records = b"".join(records)
+    assert counted == records.count(b"\n") or to == "csv"
+    return records, faults
+
+
+def records_of(data, format, **options):
+    return [json.loads(line) for line in convert(data, format, **options)[0].splitlines()]
+
+
+def one(line, format="combined", **options):
+    """The record of a line, which the oracle has, too."""
+    [record] = records_of(line, format, **options)
+    assert list(record) == [*NAMES] if options.get("flags") else list(record) == [*NAMES[:-1]]
+    assert record == oracle.record(line.removesuffix(b"\n"), format, **options)
+    return record
+
+
+def fault(line, format="combined"):
+    records, [(number, code, offset)] = convert(line, format)
+    assert (records, number) == (b"", 0)
+    return code, offset
+
+
+def request(target):
+    """A line of "common" with this request, as it is."""
+    return b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "%b" 200 5' % target
+
+
+# --- combined, common -------------------------------------------------------------------------------------------------
+
+COMBINED = (
+    b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b&x=%26 HTTP/1.0" 200 2326 '
+    b'"http://www.example.com/start.html" "Mozilla/4.08 [en] (Win98; I ;Nav)"'
+)
+
+
+def test_combined():
+    assert one(COMBINED) == {
+        "host": "192.0.2.1",
+        "user": "frank",
+        "time": "2000-10-10T13:55:36-07:00",
+        "method": "GET",
+        "target": "/caf%C3%A9?q=a+b&x=%26",
+        "path": "/café",
+        "query": [["q", "a b"], ["x", "&"]],
+        "protocol": "HTTP/1.0",
+        "status": 200,
+        "size": 2326,
+        "referer": "http://www.example.com/start.html",
+        "agent": "Mozilla/4.08 [en] (Win98; I ;Nav)",
+    }
+
+
+def test_common_has_neither_referer_nor_agent():
+    record = one(COMBINED, "common")
+    assert (record["referer"], record["agent"], record["size"]) == (None, None, 2326)
+    assert one(COMBINED.split(b' "http')[0]) == record
+
+
+def test_what_is_not_there():
+    assert set(one(b'- - - [-] "-" - - "-" "-"').values()) == {None}
+    record = one(b'- - - [] "" 408 - "" ""')
+    assert (record["time"], record["target"], record["referer"], record["agent"]) == ("", "", "", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "host", "user"),
+    [
+        (b"192.0.2.1 - john doe [", "192.0.2.1", "john doe"),
+        (b"192.0.2.1 ident frank [", "192.0.2.1", "frank"),
+        (b"www.example.com:80 192.0.2.1 - frank [", "192.0.2.1", "frank"),
+        (b"www.example.com 192.0.2.1 - - [", "192.0.2.1", None),
+        (rb"192.0.2.1 - a\"b\\c [x] \"GET [", "192.0.2.1", 'a"b\\c [x] "GET'),
+        (b'192.0.2.1 - "" [', "192.0.2.1", '""'),
+        (b"192.0.2.1 -  [", "192.0.2.1", ""),
+        ("2001:db8::1 - J\u00e9r\u00f4me [".encode(), "2001:db8::1", "Jérôme"),
+    ],
+)
+def test_who(line, host, user):
+    record = one(line + b'01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5')
+    assert (record["host"], record["user"]) == (host, user)
+
+
+@pytest.mark.parametrize(
+    ("logged", "time"),
+    [
+        (b"29/Feb/2024:23:59:60 +0530", "2024-02-29T23:59:60+05:30"),
+        (b"29/Feb/2023:23:59:59 +0530", "29/Feb/2023:23:59:59 +0530"),
+        (b"31/Apr/2023:23:59:59 +0530", "31/Apr/2023:23:59:59 +0530"),
+        (b"29/Feb/1900:00:00:00 -0000", "29/Feb/1900:00:00:00 -0000"),
+        (b"29/Feb/2000:00:00:00 -0000", "2000-02-29T00:00:00-00:00"),
+        (b"01/Jan/2025:24:00:00 +0000", "01/Jan/2025:24:00:00 +0000"),
+        (b"01/Jan/2025:12:00:00 +2400", "01/Jan/2025:12:00:00 +2400"),
+        (b"01/Foo/2025:12:00:00 +0000", "01/Foo/2025:12:00:00 +0000"),
+        (b"2025-01-01T12:00:00Z", "2025-01-01T12:00:00Z"),
+    ],
+)
+def test_time(logged, time):
+    assert one(b'- - - [%b] "-" 200 5' % logged)["time"] == time
+
+
+def test_every_month():
+    for number, month in enumerate(re.findall("...", "JanFebMarAprMayJunJulAugSepOctNovDec"), 1):
+        logged = f'- - - [01/{month}/2025:00:00:00 +0000] "-" 200 5'.encode()
+        assert one(logged)["time"] == f"2025-{number:02}-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("escaped", "octets"),
+    [
+        (rb"\x16\x03\x01", "\x16\x03\x01"),
+        (rb"\n\t\r\b\f\v\"\\", '\n\t\r\b\f\v"\\'),
+        (rb"\xC3\xA9", "é"),
+        (rb"\xff", "%FF"),
+        (rb"\x4", r"\x4"),
+        (rb"\q\xzz", r"\q\xzz"),
+        (rb"\\x41", r"\x41"),
+        (rb"\x5cx41", r"\x41"),
+    ],
+)
+def test_escapes_of_apache_and_nginx(escaped, octets):
+    record = one(b'- - - [-] "GET /%b HTTP/1.1" 200 5 "%b" "%b"' % (escaped, escaped, escaped))
+    assert record["referer"] == record["agent"] == octets
+    assert record["target"] == record["path"] == "/" + octets
+
+
+def test_a_space_before_a_quote_of_a_text():
+    record = one(b'- - - [-] "GET /"a"b HTTP/1.1" 404 5 "x"y" "z"')
+    assert (record["target"], record["referer"], record["agent"]) == ('/"a"b', 'x"y', "z")
+
+
+def test_fields_behind_those_of_the_format():
+    record = one(COMBINED + b' "-" 0.005 example.com')
+    assert record["agent"] == "Mozilla/4.08 [en] (Win98; I ;Nav)"
+    assert one(COMBINED.split(b' "http')[0] + b" 17") == one(COMBINED, "common")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "offset"),
+    [
+        (b"", "empty", 0),
+        (b"x", "host", 1),
+        (b"what is this", "time", 12),
+        (b'192.0.2.1 - - 200 "GET / HTTP/1.1" 200 5', "time", 40),
+        (b'192.0.2.1 [x] "GET / HTTP/1.1" 200 5', "user", 9),
+        (b'Jan 1 web nginx: 192.0.2.1 - - [x] "GET / HTTP/1.1" 200 5', "user", 5),
+        (b'[x] "GET / HTTP/1.1" 200 5', "time", 4),
+        (b"- - - [x]", "request", 9),
+        (b'- - - [x] "GET / HTTP/1.1 200 5', "request", 10),
+        (b'- - - [x] "GET / HTTP/1.1"', "request", 10),
+        (b'- - - [x] "GET / HTTP/1.1" 200', "size", 30),
+        (b'- - - [x] "GET / HTTP/1.1" 2x0 5', "status", 28),
+        (b'- - - [x] "GET / HTTP/1.1" 200 5,5', "size", 32),
+        (b'- - - [x] "GET / HTTP/1.1" 200 1234567890123456789', "size", 50),
+        (b'- - - [x] "GET / HTTP/1.1" 200 5 "http://', "referer", 33),
+        (b'- - - [x] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0 (compatible', "agent", 37),
+    ],
+)
+def test_faults(line, code, offset):
+    assert oracle.record(line, "combined") is None
+    assert fault(line + b"\n") == (code, offset)
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("logged", "method", "target", "path", "query", "protocol"),
+    [
+        (b"GET / HTTP/1.1", "GET", "/", "/", None, "HTTP/1.1"),
+        (b"GET /? HTTP/2", "GET", "/?", "/", [], "HTTP/2"),
+        (
+            b"GET /a?b=1?c&=2&&d= HTTP/2.0",
+            "GET",
+            "/a?b=1?c&=2&&d=",
+            "/a",
+            [["b", "1?c"], ["", "2"], ["d", ""]],
+            "HTTP/2.0",
+        ),
+        (b"GET /a b c HTTP/1.1", "GET", "/a b c", "/a b c", None, "HTTP/1.1"),
+        (b"GET /a b HTTP/1.1x", "GET", "/a b HTTP/1.1x", "/a b HTTP/1.1x", None, None),
+        (b"GET /old", "GET", "/old", "/old", None, None),
+        (b"GET  HTTP/1.1", "GET", "", "", None, "HTTP/1.1"),
+        (b"GET HTTP/1.1", None, "GET HTTP/1.1", None, None, None),
+        (b"OPTIONS * HTTP/1.1", "OPTIONS", "*", "*", None, "HTTP/1.1"),
+        (b"OPTIONS sip:nm SIP/2.0", "OPTIONS", "sip:nm", "sip:nm", None, "SIP/2.0"),
+        (b"CONNECT example.com:443 HTTP/1.1", "CONNECT", "example.com:443", None, None, "HTTP/1.1"),
+        (b"GET http://example.com:80/a?b HTTP/1.1", "GET", "http://example.com:80/a?b", "/a", [["b", ""]], "HTTP/1.1"),
+        (b"GET http://example.com?b HTTP/1.1", "GET", "http://example.com?b", "", [["b", ""]], "HTTP/1.1"),
+        (b"GET //a/b HTTP/1.1", "GET", "//a/b", "//a/b", None, "HTTP/1.1"),
+        (b"GET /a#b HTTP/1.1", "GET", "/a#b", "/a#b", None, "HTTP/1.1"),
+        (b"GET /a%3Fb%26?c%3D=%26 HTTP/1.1", "GET", "/a%3Fb%26?c%3D=%26", "/a?b&", [["c=", "&"]], "HTTP/1.1"),
+        (rb"\x16\x03\x01\x00", None, "\x16\x03\x01\0", None, None, None),
+        (b"quit", None, "quit", None, None, None),
+        (b"-", None, None, None, None, None),
+        (b"", None, "", None, None, None),
+        (b"t3 12.1.2\\n", None, "t3 12.1.2\n", None, None, None),
+        (b"G\xc3\xa9T / HTTP/1.1", None, "GéT / HTTP/1.1", None, None, None),
+    ],
+)
+def test_request(logged, method, target, path, query, protocol):
+    record = one(request(logged))
+    assert (record["method"], record["target"], record["protocol"]) == (method, target, protocol)
+    assert (record["path"], record["query"]) == (path, query)
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (b"/%C3%A9", "/é"),
+        (b"/%c3%A9%FF%c3", "/é%FF%c3"),
+        (b"/%C3\xa9", "/é"),
+        (b"/\xff%41", "/%FFA"),
+        (b"/100%/%zz/%4", "/100%/%zz/%4"),
+        (b"/%2541", "/%41"),
+        (b"/%%34%31", "/%41"),
+        (b"/%%341", "/%41"),
+        (b"/%u002f", "/%u002f"),
+        (b"/a%0D%0Ab%00", "/a\r\nb\0"),
+        (b"/%C0%AE%C0%AE/", "/%C0%AE%C0%AE/"),
+        (b"/%ED%A0%80", "/%ED%A0%80"),
+        (b"/+", "/+"),
+    ],
+)
+def test_path(target, path):
+    assert one(request(b"GET %b HTTP/1.1" % target))["path"] == path
+
+
+def test_octets_that_are_not_utf8_can_be_replaced():
+    record = one(request(b"GET /%ff%E2%82?a=%ff\xfe%zz HTTP/1.1"), errors="replace")
+    assert record["path"] == unquote("/%ff%E2%82") == "/\ufffd\ufffd"
+    assert record["target"] == "/%ff%E2%82?a=%ff\ufffd%zz"
+    assert record["query"] == [["a", "\ufffd\ufffd%zz"]]
+
+
+# --- masks, flags -----------------------------------------------------------------------------------------------------
+
+
+def test_mask():
+    line = (
+        b'- - - [-] "GET /token=1?a=b&token=secret&PASSword=%41&tok%65n=x&token&token=&x=token=1 HTTP/1.1" 200 5 '
+        b'"https://e.example/?token=secret#token=kept" "token=1"'
+    )
+    record = one(line, mask=["Token", "password"])
+    hidden = "a=b&token=***&PASSword=***&tok%65n=***&token&token=***&x=token=1"
+    assert record["target"] == f"/token=1?{hidden}"
+    assert record["path"] == "/token=1"
+    assert record["query"] == [
+        ["a", "b"], ["token", "***"], ["PASSword", "***"], ["token", "***"], ["token", ""], ["token", "***"], ["x", "token=1"]
+    ]  # fmt: skip
+    assert record["referer"] == "https://e.example/?token=***#token=kept"
+    assert record["agent"] == "token=1"
+
+
+def test_mask_of_what_is_no_request():
+    assert one(request(b"\\x01 /?token=1&b=2"), mask=["token"])["target"] == "\x01 /?token=***&b=2"
+
+
+def test_mask_of_other_letters():
+    record = one(request("GET /?clé=1&ключ=%D0%B0&cle=3 HTTP/1.1".encode()), mask=["CLé", "ключ"])
+    assert record["query"] == [["clé", "***"], ["ключ", "***"], ["cle", "3"]]
+
+
+def test_names_to_mask_are_names():
+    with pytest.raises(TypeError):
+        LogReader("combined", mask="token")
+    with pytest.raises(ValueError, match="255"):
+        LogReader("combined", mask=["x" * 256])
+
+
+@pytest.mark.parametrize(
+    ("logged", "flags"),
+    [
+        (b"GET /a%20b?q=%2F HTTP/1.1", []),
+        (b"GET /100% HTTP/1.1", ["malformed"]),
+        (b"GET /?%u002f HTTP/1.1", ["malformed"]),
+        (b"quit", ["malformed"]),
+        (b"-", []),
+        (b"GET /%2541 HTTP/1.1", ["double-encoded"]),
+        (b"GET /%%34%31 HTTP/1.1", ["malformed", "double-encoded"]),
+        (b"GET /?u=a%253Fb HTTP/1.1", ["double-encoded"]),
+        (b"GET /%C0%AE%C0%AE/ HTTP/1.1", ["overlong-utf8"]),
+        (b"GET /?a=%E0%80%AF HTTP/1.1", ["overlong-utf8"]),
+        (rb"GET /\xf0\x80\x80\xaf HTTP/1.1", ["overlong-utf8"]),
+        (b"GET /%FF%C3 HTTP/1.1", []),
+        (b"GET /a%2fb HTTP/1.1", ["encoded-slash"]),
+        (b"GET /a%5Cb HTTP/1.1", ["encoded-slash"]),
+        (b"GET /../a HTTP/1.1", ["dot-dot"]),
+        (b"GET /a/.%2e HTTP/1.1", ["dot-dot"]),
+        (b"GET /..%2fa HTTP/1.1", ["encoded-slash", "dot-dot"]),
+        (b"GET /a../..b/... HTTP/1.1", []),
+        (b"GET /?f=../../etc/passwd HTTP/1.1", ["dot-dot"]),
+        (b"GET /?f=..%5C&x HTTP/1.1", ["dot-dot"]),
+        (b"GET /?f=a.. HTTP/1.1", []),
+        (b"GET /a%00.jpg HTTP/1.1", ["nul"]),
+        (rb"GET /a\x00 HTTP/1.1", ["nul"]),
+        (b"GET /%252e%00/%2F..%c0%af% HTTP/1.1",
+         ["malformed", "double-encoded", "overlong-utf8", "encoded-slash", "nul"]),
+    ],
+)  # fmt: skip
+def test_flags(logged, flags):
+    assert one(request(logged), flags=True)["flags"] == flags
+
+
+# --- nginx's JSON -----------------------------------------------------------------------------------------------------
+
+
+def test_nginx_json():
+    line = (
+        b'{"time_local":"01/Jan/2025:12:00:00 +0000","remote_addr":"192.0.2.1","remote_user":"","request":'
+        b'"GET /caf\\u00e9/%20?q=\\"\\\\ HTTP/1.1","status": "200","body_bytes_sent":512,"request_time":0.005,"upstream":'
+        b'{"a":[1,{"b":"}]"}]},"gzip":null,"http_referer":"-","http_user_agent":"\\ud83d\\ude00 \xff"}'
+    )
+    assert one(line, "nginx-json") == {
+        "host": "192.0.2.1",
+        "user": None,
+        "time": "2025-01-01T12:00:00+00:00",
+        "method": "GET",
+        "target": '/café/%20?q="\\',
+        "path": "/café/ ",
+        "query": [["q", '"\\']],
+        "protocol": "HTTP/1.1",
+        "status": 200,
+        "size": 512,
+        "referer": None,
+        "agent": "\U0001f600 %FF",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "path", "query"),
+    [
+        (b'{"request_method":"GET","request_uri":"/a%20b?c=d"}', "/a%20b?c=d", "/a b", [["c", "d"]]),
+        (b'{"request":"GET /x HTTP/1.1","request_uri":"/a%20b","args":"e"}', "/a%20b", "/a b", None),
+        (b'{"uri":"/a b%20","args":"c=%20"}', "/a b%20?c=%20", "/a b%20", [["c", " "]]),
+        (b'{"uri":"/a","request":"GET /b HTTP/1.1"}', "/b", "/b", None),
+        (b'{"uri":"/a","request":"junk"}', "/a", "/a", None),
+        (b'{"request":"junk"}', "junk", None, None),
+        (b'{"method":"CONNECT","request_uri":"a:443"}', "a:443", None, None),
+        (b'{"status":400,"args":"a=b"}', None, None, [["a", "b"]]),
+        (b' { "request" : "GET /1 HTTP/1.1" , "request":"GET /2 HTTP/1.1" } ', "/2", "/2", None),
+    ],
+)
+def test_keys_of_nginx(line, target, path, query):
+    record = one(line, "nginx-json")
+    assert (record["target"], record["path"], record["query"]) == (target, path, query)
+
+
+def test_escapes_of_json():
+    line = rb'{"request":"x","agent":"\b\f\n\r\t\"\\\/\u0000\u00e9\u20ac\ud83d\ude00\ud800\ud800\u0041\x41\q"}'
+    [record] = records_of(line, "nginx-json")
+    assert record["agent"] == '\b\f\n\r\t"\\/\0é€\U0001f600%ED%A0%80%ED%A0%80AA\\q'
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "offset"),
+    [
+        (b"GET", "json", 0),
+        (b"{", "json", 1),
+        (b'{"a"', "json", 4),
+        (b'{"a":', "json", 5),
+        (b'{"a":"', "json", 6),
+        (b'{"a":"b"', "json", 8),
+        (b'{"a":"b",}', "json", 9),
+        (b'{"a":1 "b":2}', "json", 7),
+        (b'{"a":"b"}}', "json", 9),
+        (b'{"a":[[{"b":1}}', "json", 15),
+        (b'{"a":?}', "json", 5),
+        (b'["request"]', "json", 0),
+        (b"{}", "request", 0),
+        (b'{"msg":"handled","request":{"method":"GET"}}', "request", 0),
+        (b'{"request":"GET / HTTP/1.1","status":"OK"}', "status", 38),
+        (rb'{"request":"GET / HTTP/1.1","size":"\u0041"}', "size", 0),
+    ],
+)
+def test_faults_of_json(line, code, offset):
+    assert fault(line, "nginx-json") == (code, offset)
+
+
+# --- W3C: CloudFront, IIS ---------------------------------------------------------------------------------------------
+
+CLOUDFRONT = (
+    b"#Version: 1.0\n"
+    b"#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) "
+    b"cs-uri-query cs(Cookie) cs-protocol-version\n"
+    b"2025-01-01\t12:00:00\tFRA2\t392\t192.0.2.1\tGET\td111.cloudfront.net\t/caf%25C3%25A9/100%2525\t200\t"
+    b"https://e.example/%253Fa\tMozilla/5.0%20(X11;%20Linux)\tq=a%2526b&r=%2541\t-\tHTTP/2.0\n"
+)
+
+
+def test_cloudfront():
+    [record] = records_of(CLOUDFRONT, "cloudfront")
+    assert record == {
+        "host": "192.0.2.1",
+        "user": None,
+        "time": "2025-01-01T12:00:00Z",
+        "method": "GET",
+        "target": "/caf%C3%A9/100%25?q=a%26b&r=%41",
+        "path": "/café/100%",
+        "query": [["q", "a&b"], ["r", "A"]],
+        "protocol": "HTTP/2.0",
+        "status": 200,
+        "size": 392,
+        "referer": "https://e.example/%3Fa",
+        "agent": "Mozilla/5.0 (X11; Linux)",
+    }
+
+
+def test_cloudfront_without_a_header():
+    [line] = CLOUDFRONT.splitlines()[2:]
+    assert one(line, "cloudfront") == records_of(CLOUDFRONT, "cloudfront")[0] | {"protocol": None}
+    assert one(line.replace(b"\t200\t", b"\t000\t"), "cloudfront")["status"] == 0
+    assert fault(b"a\tb", "cloudfront") == ("fields", 3)
+
+
+IIS = (
+    b"#Software: Microsoft Internet Information Services 10.0\r\n"
+    b"#Fields: date time cs-method cs-uri-stem cs-uri-query c-ip cs(User-Agent) sc-status\r\n"
+    b"2025-01-01 12:00:00.25 GET /caf\xc3\xa9%20 q=a%20b 192.0.2.1 Mozilla/5.0+(X11;+Linux) 200\r\n"
+    b"#Fields: c-ip cs-uri-stem cs-username sc-bytes time\r\n"
+    b"192.0.2.2 /b DOMAIN\\frank 17 12:00:01\r\n"
+)
+
+
+def test_iis():
+    first, second = records_of(IIS, "iis")
+    assert first["time"] == "2025-01-01T12:00:00.25Z"
+    assert (first["target"], first["path"], first["query"]) == ("/café%20?q=a%20b", "/café%20", [["q", "a b"]])
+    assert (first["agent"], first["status"], first["size"]) == ("Mozilla/5.0 (X11; Linux)", 200, None)
+    assert (second["host"], second["user"], second["time"]) == ("192.0.2.2", "DOMAIN\\frank", "12:00:01")
+    assert (second["path"], second["size"], second["agent"]) == ("/b", 17, None)
+
+
+def test_iis_without_a_header():
+    line = b"2025-01-01 12:00:00 10.0.0.1 GET /a x=%201 443 - 192.0.2.1 Mozilla/5.0 - 200 0 0 15"
+    assert one(line, "iis")["query"] == [["x", " 1"]]
+    assert fault(line + b" 1", "iis") == ("fields", len(line) + 2)
+    assert fault(line[:-3], "iis") == ("fields", len(line) - 3)
+
+
+def test_flags_of_iis():
+    line = b"2025-01-01 12:00:00 10.0.0.1 GET /a%%2F/../%41 x=%201%% 443 - 192.0.2.1 Mozilla/5.0 - 200 0 0 15"
+    assert one(line, "iis", flags=True)["flags"] == ["malformed", "double-encoded", "dot-dot"]
+
+
+def test_a_whole_target_in_one_field():
+    lines = b"#Fields: cs-uri x\nhttps://e.example/a%20b?c -\n"
+    [record] = records_of(lines, "iis")
+    assert (record["target"], record["path"], record["query"]) == ("https://e.example/a%20b?c", "/a b", [["c", ""]])
+
+
+def test_many_fields():
+    names = b" ".join(b"x%d" % i for i in range(300))
+    lines = b"#Fields: " + names + b" c-ip\n" + b"1 " * 300 + b"192.0.2.1\nshort\n"
+    records, faults = convert(lines, "iis")
+    assert json.loads(records)["host"] is None  # beyond the fields that are looked at
+    assert faults == [(2, "fields", 5)]
+
+
+# --- ALB --------------------------------------------------------------------------------------------------------------
+
+ALB = (
+    b"h2 2025-01-01T12:00:00.186641Z app/my-lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366 "
+    b'"GET https://www.example.com:443/caf%C3%A9?a=1 HTTP/2.0" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn "-"'
+)
+
+
+def test_alb():
+    assert one(ALB, "alb") == {
+        "host": "192.0.2.1",
+        "user": None,
+        "time": "2025-01-01T12:00:00.186641Z",
+        "method": "GET",
+        "target": "https://www.example.com:443/caf%C3%A9?a=1",
+        "path": "/café",
+        "query": [["a", "1"]],
+        "protocol": "HTTP/2.0",
+        "status": 200,
+        "size": 366,
+        "referer": None,
+        "agent": "curl/7.46.0",
+    }
+    assert one(ALB.replace(b"192.0.2.1:2817", b"2001:db8::1:2817"), "alb")["host"] == "2001:db8::1"
+    record = one(re.sub(rb'"GET.*2\.0"', b'"- http://www.example.com:80- -"', ALB), "alb", flags=True)
+    assert (record["method"], record["target"], record["path"]) == (None, "- http://www.example.com:80- -", None)
+    assert record["flags"] == ["malformed"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "offset"),
+    [
+        (b"h2", "time", 2),
+        (ALB[:40], "host", 40),
+        (ALB[:100], "status", 100),
+        (ALB[:115], "size", 115),
+        (ALB[:118] + b"x", "request", 118),
+        (ALB[:140], "request", 118),
+        (ALB.split(b' "curl')[0], "agent", ALB.index(b' "curl')),
+        (ALB.split(b'46.0"')[0], "agent", ALB.index(b'"curl')),
+        (ALB.replace(b" 366 ", b" x "), "size", 114),
+    ],
+)
+def test_faults_of_alb(line, code, offset):
+    assert fault(line, "alb") == (code, offset)
+
+
+# --- any octets -------------------------------------------------------------------------------------------------------
+
+PIECES = [
+    *rb""" " \ \\ \" \x41 \xff \n - [ ] / ? & = %41 %00 %0A %25 %2541 %C3%A9 %C3 %FF % + # .. /../ %2F %c0%af token=x """.split(),
+    *rb""" &TOKEN=y a { } : , HTTP/1.1 http:// 200 5 null 192.0.2.1 c-ip < CONNECT GET #Fields: """.split(),
+    *b"\xc3\xa9 \xff \xc2\x85 \xe2\x80\xa8 \x1b[2J \xed\xa0\x80 \xf0\x9f\x98\x80 \x7f \xc2\x9b \xe2\x82\xac \0".split(
+        b" "
+    ),
+    *[b" ", b"\t", b"\r", b'" "', b'] "', b" [", b"GET /", b" HTTP/1.1", b'" 200 5'],
+]
+texts = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=3)), max_size=12).map(b"".join)
+fragments = texts.map(lambda text: text.replace(b"\n", b""))
+words = fragments.map(lambda text: text.replace(b" ", b"_").replace(b"\t", b"_"))
+times = st.one_of(st.just(b"01/Jan/2025:12:00:00 +0000"), st.just(b"2025-01-01T00:00:00Z"), words)
+numbers = st.sampled_from([b"200", b"-", b"0", b"007", b"1" * 18, b"x"])
+methods = st.sampled_from([b"GET /", b"GET ", b"", b"POST http://e.example/"])
+requests = st.tuples(methods, fragments, st.sampled_from([b" HTTP/1.1", b""])).map(b"".join)
+
+
+def tidy(text):
+    return text.replace(b'"', b"'").removesuffix(b"\\")
+
+
+combined_lines = st.builds(
+    lambda host, user, time, request, status, size, referer, agent: (
+        b'%b - %b [%b] "%b" %b %b "%b" "%b"'
+        % (host, user, time, tidy(request), status, size, tidy(referer), tidy(agent))
+    ),
+    *[words, fragments, times, requests, numbers, numbers, fragments, fragments],
+)
+alb_lines = st.builds(
+    lambda time, host, status, size, request, agent: (
+        b'h2 %b lb %b:80 - 0 0 0 %b 200 1 %b "%b" "%b" c p' % (time, host, status, size, tidy(request), tidy(agent))
+    ),
+    *[words, words, numbers, numbers, requests, fragments],
+)
+SPECIAL_COLUMNS = {
+    "sc-status": numbers,
+    "sc-bytes": numbers,
+    "date": st.just(b"2025-01-01"),
+    "time": st.just(b"12:00:00"),
+}
+columns = st.lists(st.sampled_from([*oracle.COLUMNS, "x"]), max_size=8)
+
+
+@st.composite
+def w3c_logs(draw, between):
+    lines = []
+    for _ in range(draw(st.integers(1, 3))):
+        names = draw(columns)
+        lines.append(b"#Fields: " + " ".join(names).encode())
+        for _ in range(draw(st.integers(0, 2))):
+            values = [draw(SPECIAL_COLUMNS.get(name, words)) for name in names]
+            lines.append(between.join(values) + draw(st.sampled_from([b"", b"\r"])))
+    return b"\n".join(lines)
+
+
+json_lines = st.dictionaries(
+    st.sampled_from([*oracle.MEMBER_OF, "x"]),
+    st.one_of(
+        fragments.map(lambda text: text.decode(errors="replace")),
+        st.sampled_from([None, 200, 1.5, True, {}, [1, {"a": "}"}], "200", "-", ""]),
+    ),
+    max_size=6,
+).map(lambda members: json.dumps(members).encode())
+
+LOGS = {
+    "combined": combined_lines,
+    "common": combined_lines,
+    "nginx-json": json_lines,
+    "cloudfront": w3c_logs(b"\t"),
+    "iis": w3c_logs(b" "),
+    "alb": alb_lines,
+}
+logs_of = st.sampled_from(FORMATS).flatmap(
+    lambda format: st.tuples(st.just(format), st.lists(LOGS[format], max_size=4).map(b"\n".join))
+)
+
+
+def expected(data, format, **options):
+    """Records, and the numbers of the lines that are none."""
+    state, records, faults = {}, [], []
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
+        text = line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
+        record = oracle.record(text, format, state, **options)
+        if record is None:
+            faults.append(number)
+        elif record is not oracle.DIRECTIVE:
+            records.append(record)
+    return records, faults
+
+
+OPTIONS = st.fixed_dictionaries(
+    {"mask": st.sampled_from([(), ("token",)]), "flags": st.booleans(), "errors": st.sampled_from(["keep", "replace"])}
+)
+
+
+class TestOnEveryTier:
+    """Against the oracle."""
+
+    @given(logs_of, OPTIONS)
+    def test_records(self, tier, log, options):
+        format, data = log
+        records, faults = convert(data, format, **options)
+        wanted, missing = expected(data, format, **options)
+        assert [number for number, _, _ in faults] == missing
+        assert [json.loads(line) for line in records.split(b"\n")[:-1]] == wanted
+        assert_harmless(records.decode())
+
+    @given(logs_of, OPTIONS)
+    def test_csv(self, tier, log, options):
+        format, data = log
+        records = convert(data, format, "csv", **options)[0].decode()
+        assert_harmless(records)
+        wanted, _ = expected(data, format, **options)
+        rows = list(csv.reader(io.StringIO(records)))
+        at = NAMES.index("query")
+        for row in rows:
+            row[at] = json.loads(row[at]) if row[at] else ""
+        assert rows == [[oracle.cell(name, value) for name, value in record.items()] for record in wanted]
+
+    @given(st.sampled_from(FORMATS), st.lists(texts, max_size=5).map(b"\n".join))
+    def test_no_octets_lose_a_line(self, tier, format, data):
+        """convert() counts them."""
+        records, _ = convert(data, format, flags=True)
+        for line in records.split(b"\n")[:-1]:
+            assert list(json.loads(line)) == list(NAMES)
+        assert_harmless(records.decode())
+        if format in ("combined", "common", "alb"):
+            assert [json.loads(line) for line in records.splitlines()] == expected(data, format, flags=True)[0]
+
+    def test_between_guard_pages(self, tier, fences):
+        """Each octet many times, where records grow most: exactly the room that is asked for is enough."""
+        source, target = fences
+        for line in hostile_lines():
+            for format in FORMATS:
+                for to in "jsonl", "csv":
+                    for errors in "keep", "replace":
+                        reader = LogReader(format, to, mask=["a"], flags=True, errors=errors)
+                        room = bytes(LogReader.room(len(line)))
+                        for place in source.at_start, source.at_end:
+                            found = reader.convert(place(line), target.at_end(room))
+                            assert found.read == len(line)
+
+
+def assert_harmless(text):
+    """No character but the ends of records that anything could take for the end of a line, or obey."""
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
+    assert "" not in text.split("\n")[:-1] and text.split("\n")[-1] == ""
+
+
+def hostile_lines():
+    """As long as their records fit between the fences."""
+    units = b'a& & a=& \x01 \\x01 \\"& \\\\ \xff % %00 \xc2\x80 \xe2\x80\xa8 =&'
+    for unit in units.split(b" "):
+        target = (unit * 500)[:700].removesuffix(b"\\")
+        yield b'- - - [-] "GET /?%b HTTP/1.1" 200 5' % target
+        yield b'h2 - - - - - - - - - - - "GET /?%b HTTP/1.1" "-"' % target
+        yield b'{"request_uri":"/?%b"}' % target
+        yield b"2025-01-01 12:00:00 - - - ?%b - - - - - - - - -" % target.replace(b" ", b"")
+        yield b"\t".join([b"-"] * 11) + b"\t" + target
+
+
+def test_room():
+    """How much records grow at most is much less than what is asked for."""
+    worst = 0
+    for line in hostile_lines():
+        for format in FORMATS:
+            for to in "jsonl", "csv":
+                records, _ = convert(line, format, to, mask=["a"], flags=True, errors="replace")
+                worst = max(worst, (len(records) - 200) / len(line))
+    assert 8 < worst < 12
+    assert LogReader.room(1000) > 16 * 1000
+
+
+def test_a_small_room_is_used_again_and_again():
+    data = b"".join(request(b"GET /%d HTTP/1.1" % i) + b"\n" + b"x\n" * (i % 3) for i in range(1500))
+    assert convert(data, "combined", room=LogReader.room(100)) == convert(data, "combined")
+    with pytest.raises(ValueError, match="too small"):
+        convert(data, "combined", room=1000)
+
+
+def test_the_longest_line():
+    start, end = b'- - - [-] "GET /', b' HTTP/1.1" 200 5'
+    line = start + b"x" * (LONGEST - len(start) - len(end)) + end
+    assert len(records_of(line + b"\n", "combined")[0]["path"]) == LONGEST - len(start) - len(end) + 1
+    assert convert(line + b" \nx y\n", "combined")[1] == [(0, "too-long", LONGEST), (1, "time", 3)]
+
+
+@pytest.mark.parametrize("unit", [*b'" \\" [ { \\ % %41 & &a= .. \xc3 ,'.split(b" "), b'" ', b'] "', b" ["])
+@pytest.mark.parametrize("format", FORMATS)
+def test_time_is_linear(format, unit):
+    """A line of a megabyte takes no time to speak of, whatever it is made of."""
+    fill = unit * (900_000 // len(unit))
+    befores = {"nginx-json": b'{"request":"GET /?', "alb": b'h2 - - - - - - - - - - 1 "GET /?'}
+    before = befores.get(format, b'- - - [-] "GET /?')
+    for line in fill, before + fill, before + fill + b' HTTP/1.1" 200 5 "-" "-"':
+        convert(line, format, flags=True, mask=["a"])
+
+
+def test_wrong_arguments():
+    for options in {"format": "apache"}, {"to": "xml"}, {"errors": "fail"}:
+        with pytest.raises(ValueError, match=r"'(apache|xml|fail)'"):
+            LogReader(**{"format": "combined"} | options)
+
+
+# --- in Python --------------------------------------------------------------------------------------------------------
+
+
+def test_parse_takes_everything(tmp_path):
+    data = b"junk\n" + COMBINED + b"\r\n\n" + request(b"quit")
+    path = tmp_path / "access.log"
+    path.write_bytes(data)
+    (tmp_path / "access.log.gz").write_bytes(gzip.compress(data[:100]) + gzip.compress(data[100:]))
+    sources = [data, bytearray(data), memoryview(data), path, str(path), io.BytesIO(data), gzip.compress(data)]
+    sources += [tmp_path / "access.log.gz", io.BytesIO(gzip.compress(data))]
+    for source in sources:
+        faults = []
+        first, second = logs.parse(source, "combined", flags=True, faults=faults)
+        assert first.query == (("q", "a b"), ("x", "&"))
+        assert (second.target, second.path, second.flags) == ("quit", None, ("malformed",))
+        assert faults == [logs.LogFault(1, 4, "host", b"junk"), logs.LogFault(3, 0, "empty", b"")]
+
+
+def test_records_without_flags():
+    [record] = logs.parse(COMBINED)
+    assert record.flags is None
+    assert list(logs.columns(COMBINED)) == list(NAMES[:-1])
+    assert logs.columns(COMBINED, flags=True)["flags"] == [()]
+
+
+def test_nothing():
+    assert list(logs.parse(b"")) == []
+    assert logs.columns(b"")["path"] == []
+    for format in "apache", "":
+        with pytest.raises(ValueError, match="no format"):
+            list(logs.parse(b"", format))
+
+
+def test_lines_across_chunks(monkeypatch):
+    data = b"".join(request(b"GET /%d HTTP/1.1" % i) + b"\n" for i in range(200)) + b"no end"
+    expected = list(logs.parse(data))
+    monkeypatch.setattr(logs, "CHUNK", 100)
+    faults = []
+    assert list(logs.parse(io.BytesIO(data), faults=faults)) == expected
+    assert faults == [logs.LogFault(201, 6, "time", b"no end")]
+
+
+def test_a_line_that_is_too_long():
+    data = b"x" * (3 * LONGEST) + b"\n" + COMBINED
+    for source in data, io.BytesIO(data), gzip.compress(data):
+        faults = []
+        assert len(list(logs.parse(source, faults=faults))) == 1
+        [fault] = faults
+        assert (fault.line, fault.code, len(fault.text)) == (1, "too-long", logs.SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("head", "format"),
+    [
+        (COMBINED, "combined"),
+        (b"", "combined"),
+        (b"\n\n" + ALB, "alb"),
+        (CLOUDFRONT, "cloudfront"),
+        (IIS, "iis"),
+        (b' {"a":1}\n', "nginx-json"),
+        (b"# a comment\n", "combined"),
+    ],
+)
+def test_detect(head, format):
+    assert logs.detect(head) == format
+
+
+def test_arrow():
+    pa = pytest.importorskip("pyarrow")
+    queries = (b"", b"a=%00&b", b"%FF=\xff&\\xff", b"x" * 999)
+    hostile = b"\n".join(request(b"GET /?" + query + b" HTTP/1.1") for query in queries)
+    data = COMBINED + b"\njunk\n" + hostile + b"\n" + request(b"-") + b"\n" + request(rb"\x00")
+    for flags in False, True:
+        for source in data, io.BytesIO(data):
+            table = logs.to_arrow(source, flags=flags).read_all()
+            table.validate(full=True)
+            assert table.schema == logs.arrow_schema(flags)
+            rows = table.to_pylist()
+            for row in rows:
+                row["query"] = row["query"] and tuple((pair["name"], pair["value"]) for pair in row["query"])
+            records = [record._asdict() for record in logs.parse(data, flags=flags)]
+            for record in records:
+                record["query"] = record["query"] or (None if record["query"] is None else [])
+                record["flags"] = list(record["flags"]) if flags else record.pop("flags")
+            assert rows == [{name: record[name] for name in table.schema.names} for record in records]
+    assert logs.to_arrow(b"").read_all().num_rows == 0
+    assert logs.to_arrow(b"junk").read_all().num_rows == 0
+    assert isinstance(logs.to_arrow(b""), pa.RecordBatchReader)
+
+
+# --- real logs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.log")), ids=lambda path: path.name)
+def test_examples(path):
+    faults = []
+    data = path.read_bytes()
+    format = logs.detect(data)
+    records = records_of(data, format, flags=True)
+    assert records == expected(data, format, flags=True)[0]
+    assert len(records) == len(list(logs.parse(path, faults=faults)))
+
+
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the logs are")
+@pytest.mark.parametrize("path", sorted(Path(CORPORA or ".").glob("log_*.log")), ids=lambda path: path.name)
+@pytest.mark.parametrize("format", ["combined", "common", "nginx-json"])
+def test_every_line_of_real_logs(path, format):
+    data = path.read_bytes()
+    records, faults = convert(data, format, flags=True)
+    wanted, missing = expected(data, format, flags=True) if format != "nginx-json" else (None, None)
+    records = [json.loads(line) for line in records.splitlines()]
+    assert len(records) + len(faults) == len(data.splitlines())
+    if wanted:
+        assert records == wanted
+        assert [number for number, _, _ in faults] == missing
+    for record in records:
+        target, path = record["target"], record["path"]
+        if path is not None and target.startswith("/"):
+            raw = unquote_to_bytes(target.partition("?")[0])
+            assert path == oracle.decoded(target.partition("?")[0].encode())
+            if oracle.text(raw).encode() == raw:
+                assert path == unquote(target.partition("?")[0])
+    everything = records_of(data, format, errors="replace")
+    for record in everything:
+        if record["path"] is not None and record["target"].startswith("/"):
+            assert record["path"] == unquote(record["target"].partition("?")[0])
