@@ -60,16 +60,15 @@ def pairs(query, errors="keep"):
 
 
 def masked(octets, names):
-    before, mark, rest = (octets or b"").partition(b"?")
+    before, mark, query = (octets or b"").partition(b"?")
     if octets is None or not mark:
         return octets
-    query, *fragment = re.split(b"(?=#)", rest, maxsplit=1)
     fields = query.split(b"&")
     for i, field in enumerate(fields):
         name, equals, _ = field.partition(b"=")
         if equals and unquote_to_bytes(name.replace(b"+", b" ")).lower() in names:
             fields[i] = name + b"=***"
-    return before + mark + b"&".join(fields) + b"".join(fragment)
+    return before + mark + b"&".join(fields)
 
 
 C_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b"v": b"\v", b'"': b'"', b"\\": b"\\"}
@@ -291,7 +290,7 @@ def first_of(*values):
     return next((value for value in values if value is not None), None)
 
 
-def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):
+def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  # noqa: PLR0913
     line = line.removesuffix(b"\r")
     try:
         if line == b"":
@@ -311,8 +310,8 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):
         target, proper = path if query is None else path + b"?" + query, True
     else:
         is_decoded = False
-        if target is not None:
-            path, query = split_target(method, target) if proper else (None, None)
+        if target is not None and proper:
+            path, query = split_target(method, target)
     names = {name.encode().lower() for name in mask}
     values = {
         "host": text(fields.get("host"), errors),
@@ -321,7 +320,7 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):
         "method": text(method, errors),
         "target": text(masked(target, names), errors),
         "path": None if path is None else text(path, errors) if is_decoded else decoded(path, errors),
-        "query": None if query is None else pairs(masked(b"?" + query.replace(b"#", b"%23"), names)[1:], errors),
+        "query": None if query is None else pairs(masked(b"?" + query, names)[1:], errors),
         "protocol": text(protocol, errors),
         "status": status,
         "size": size,

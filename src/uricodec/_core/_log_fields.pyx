@@ -215,7 +215,7 @@ cdef void split_request(Entry *entry) noexcept nogil:
     start = i + 1
     if 0 < i < n and s[i] == c' ':
         end = n
-        while end > start and s[end - 1] != c' ' and n - end <= LONGEST_PROTOCOL:
+        while end > start and s[end - 1] != c' ' and n - end < LONGEST_PROTOCOL:
             end -= 1
         if end > start and s[end - 1] == c' ' and is_protocol(s + end, n - end):
             entry.text[PROTOCOL] = text_of(s + end, n - end)

@@ -192,16 +192,14 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
 
 
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a target or referer. Values of the parameters behind the first "?" are hidden."""
-    cdef size_t i, start, end, fragment, equals
+    """Write a target or referer. Values of the parameters behind the first "?" are hidden, and a fragment with the last."""
+    cdef size_t i, start = 0, end, equals       # start: of what is still to be written
     if w.names == NULL:
         return put_text(w, entry, text, place, dst)
     i = find(text.at, 0, text.n, c'?')
-    fragment = find(text.at, i, text.n, c'#')
-    start = 0       # of what is still to be written
-    while i < fragment:
+    while i < text.n:
         i += 1
-        end = find(text.at, i, fragment, c'&')
+        end = find(text.at, i, text.n, c'&')
         equals = find(text.at, i, end, c'=')
         if equals < end and is_masked(w, text.at + i, equals - i):
             dst = put_text(w, entry, text_of(text.at + start, equals + 1 - start), place, dst)
