@@ -176,9 +176,8 @@ def to_arrow(  # noqa: PLR0913
         ImportError: There is no pyarrow.
         ValueError, OSError: As `parse`, when the batches are read.
 
-    >>> table = to_arrow(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512').read_all()
-    >>> table["path"].to_pylist()
-    ['/a b']
+    >>> import polars  # doctest: +SKIP
+    >>> polars.from_arrow(to_arrow("access.log.gz")).group_by("path").len()  # doctest: +SKIP
     """
     from pyarrow import RecordBatchReader
 
@@ -187,11 +186,7 @@ def to_arrow(  # noqa: PLR0913
 
 
 def arrow_schema(flags: bool) -> "pyarrow.Schema":
-    """The schema of to_arrow().
-
-    >>> arrow_schema(False).names[:3]
-    ['host', 'user', 'time']
-    """
+    """The schema of to_arrow()."""
     import pyarrow as pa
 
     parameter = pa.struct([pa.field("name", pa.string(), False), pa.field("value", pa.string(), False)])
@@ -205,11 +200,7 @@ def arrow_schema(flags: bool) -> "pyarrow.Schema":
 
 
 def arrow_batch(records: bytes) -> "pyarrow.RecordBatch | None":
-    """A batch of JSON lines of LogReader; None of none.
-
-    >>> arrow_batch(b"") is None
-    True
-    """
+    """A batch of JSON lines of LogReader; None of none."""
     if not records:
         return None
     import pyarrow as pa
