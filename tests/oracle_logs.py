@@ -258,11 +258,15 @@ MEMBER_OF = {key: member for member, keys in KEYS.items() for key in keys.split(
 
 def nginx_json(line):
     fields = {}
-    members = json.loads(line.decode(errors="surrogateescape"), object_pairs_hook=list, parse_float=str, parse_int=str)
+    text = line.decode(errors="surrogateescape")
+    try:
+        members = json.loads(text, object_pairs_hook=list, parse_float=str, parse_int=str)
+    except json.JSONDecodeError:
+        raise NoRecord from None
     for key, value in members:
         if key in MEMBER_OF and not isinstance(value, list):
-            text = str(value).lower() if isinstance(value, bool) else value
-            fields[MEMBER_OF[key]] = None if text is None else given(text.encode("utf-8", "surrogateescape"), True)
+            value = str(value).lower() if isinstance(value, bool) else value  # noqa: PLW2901
+            fields[MEMBER_OF[key]] = None if value is None else given(value.encode("utf-8", "surrogateescape"), True)
     if not any(fields.get(name) is not None for name in ("request", "target", "path", "method", "status")):
         raise NoRecord
     if fields.get("target") is not None:

@@ -189,6 +189,8 @@ def test_fields_behind_those_of_the_format():
         (b'192.0.2.1 [x] "GET / HTTP/1.1" 200 5', "user", 9),
         (b'Jan 1 web nginx: 192.0.2.1 - - [x] "GET / HTTP/1.1" 200 5', "user", 5),
         (b'[x] "GET / HTTP/1.1" 200 5', "time", 4),
+        (b'] "GET / HTTP/1.1" 200 5', "time", 2),
+        (b' [] "GET / HTTP/1.1" 200 5', "host", 0),
         (b"- - - [x]", "request", 9),
         (b'- - - [x] "GET / HTTP/1.1 200 5', "request", 10),
         (b'- - - [x] "GET / HTTP/1.1"', "request", 10),
@@ -736,6 +738,20 @@ def test_the_longest_line():
     line = start + b"x" * (LONGEST - len(start) - len(end)) + end
     assert len(records_of(line + b"\n", "combined")[0]["path"]) == LONGEST - len(start) - len(end) + 1
     assert convert(line + b" \nx y\n", "combined")[1] == [(0, "too-long", LONGEST), (1, "time", 3)]
+
+
+def test_the_longest_target_of_two_fields():
+    """It is put together behind what was undone."""
+    for n in LONGEST // 2 - 200, LONGEST - 200:
+        path, query = b"/%2541" + b"x" * n, b"y%253D=" + b"z" * (LONGEST - 200 - n)
+        line = b"\t".join([b"-"] * 7 + [path, b"-", b"-", b"-", query])
+        [record] = records_of(line, "cloudfront", mask=["none"])
+        assert record["target"] == f"/%41{'x' * n}?y%3D={'z' * (LONGEST - 200 - n)}"
+        assert record["path"] == "/A" + "x" * n
+        assert record["query"] == [["y=", "z" * (LONGEST - 200 - n)]]
+        line = b'{"uri":"/\\u0041%b","args":"\\"=%b"}' % (b"x" * n, b"z" * (LONGEST - 200 - n))
+        [record] = records_of(line, "nginx-json", flags=True)
+        assert record["target"] == f'/A{"x" * n}?"={"z" * (LONGEST - 200 - n)}'
 
 
 @pytest.mark.parametrize("unit", [*b'" \\" [ { \\ % %41 & &a= .. \xc3 ,'.split(b" "), b'" ', b'] "', b" ["])

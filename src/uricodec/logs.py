@@ -231,11 +231,11 @@ def _json_lines(source: Any, format: str, options: tuple[Any, ...], faults: list
     reader = None
     lines = 0
     room = bytearray()
-    for chunk in _chunks(source):
+    for chunk in map(memoryview, _chunks(source)):
         if reader is None:
             head = bytes(chunk[:CHUNK])
             reader = LogReader(detect(head) if format == "auto" else format, "jsonl", *options)  # type: ignore[arg-type]
-            room = bytearray(LogReader.room(max(len(chunk), 2 * CHUNK) if isinstance(chunk, memoryview) else LONGEST))
+            room = bytearray(LogReader.room(LONGEST))
         done = 0
         while done < len(chunk):
             found = reader.convert(chunk[done:], room)

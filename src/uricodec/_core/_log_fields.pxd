@@ -29,7 +29,7 @@ cdef struct Entry:
     bint plain              # all of them are printable ASCII without quote and backslash
     bint decoded            # the path is decoded already
     bint whole              # the target is a request that is none
-    uint8_t *room           # where escapes are undone: as much as the line has, and ROOM_BEHIND
+    uint8_t *room           # where escapes are undone and targets put together: twice what the line has, and ROOM_BEHIND
     Code code               # after a fault,
     size_t offset           # and where it is
 

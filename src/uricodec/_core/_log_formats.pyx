@@ -78,7 +78,7 @@ cdef bint split_host(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     if ident == n:
         return fail(entry, USER_FAULT, n)
     if not (ident == host + 2 and s[host + 1] == c'-') and find(s, ident + 1, n, c' ') < n:
-        if s[ident + 1] != c'-' or s[ident + 2] != c' ':
+        if n - ident < 3 or s[ident + 1] != c'-' or s[ident + 2] != c' ':
             return fail(entry, USER_FAULT, ident)
         start, host, ident = host + 1, ident, ident + 2
     entry.text[HOST] = text_of(s + start, host - start)
@@ -100,7 +100,7 @@ cdef bint read_combined(const uint8_t *s, size_t n, bint common, Entry *entry) n
     if quote == n:
         i = find(s, 0, n, c' ')
         return fail(entry, HOST_FAULT if i == n else REQUEST_FAULT if find(s, i, n, c']') < n else TIME_FAULT, n)
-    bracket = quote - 2
+    bracket = quote - 3 if quote > 3 else 0
     while bracket and not (s[bracket] == c'[' and s[bracket - 1] == c' '):
         bracket -= 1
     if bracket == 0:

@@ -476,10 +476,10 @@ cdef class LogReader:
         self.writer.csv, self.writer.flags = to == "csv", flags
         self.writer.errors = policy_of(errors, "replace", "fail")
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
-        self.memory = <uint8_t *>PyMem_RawMalloc(2 * (LONGEST_LINE + ROOM_BEHIND))
+        self.memory = <uint8_t *>PyMem_RawMalloc(3 * LONGEST_LINE + 2 * ROOM_BEHIND)
         if self.memory == NULL:
             raise MemoryError
-        self.writer.room = self.memory + LONGEST_LINE + ROOM_BEHIND
+        self.writer.room = self.memory + 2 * LONGEST_LINE + ROOM_BEHIND
         default_layout(self.format, &self.layout)
 
     def __dealloc__(self):
