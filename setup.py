@@ -10,26 +10,15 @@ CORE = "src/uricodec/_core"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 
 # Listed, not globbed: a glob without sources would build a wheel without the core.
-MODULES = {
-    "_kernels": [f"{CORE}/simd/dispatch.c"],
-    "_utf8": [],
-    "_percent": [],
-    "_quote": [],
-    "_urn_grammar": [],
-    "_urn_forms": [],
-    "_urn": [],
-    "_urn_lines": [],
-    "_uri_grammar": [],
-    "_triplets": [],
-    "_lines": [],
-    "_log_fields": [],
-    "_log_formats": [],
-    "_log_records": [],
-    "_query": [],
-    "_split": [],
-    "_join": [],
-    "_fingerprint": [],
-}
+MODULES = [
+    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
+    *["_log_fields", "_log_formats", "_log_records", "_log_columns"],
+    *["_rows", "_row_lines"],
+    *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
+    *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
+    *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
+]
+SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 
 extensions = [
     Extension(

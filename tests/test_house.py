@@ -42,6 +42,7 @@ CORE = [
     "_log_fields",
     "_log_formats",
     "_log_records",
+    "_log_columns",
     "_query",
     "_join",
     "_fingerprint",

@@ -672,6 +672,14 @@ class TestOnEveryTier:
             row[at] = json.loads(row[at]) if row[at] else ""
         assert rows == [[oracle.cell(name, value) for name, value in record.items()] for record in wanted]
 
+    @given(logs_of, OPTIONS)
+    def test_columns(self, tier, log, options):
+        pytest.importorskip("pyarrow")
+        format, data = log
+        table = logs.to_arrow(data, format, **options).read_all()
+        table.validate(full=True)
+        assert rows_of(table) == records_of(data, format, **options)
+
     @given(st.sampled_from(FORMATS), st.lists(texts, max_size=5).map(b"\n".join))
     def test_no_octets_lose_a_line(self, tier, format, data):
         """convert() counts them."""
@@ -838,6 +846,15 @@ def test_detect(head, format):
     assert logs.detect(head) == format
 
 
+def rows_of(table):
+    """As the records are in JSON."""
+    rows = table.to_pylist()
+    for row in rows:
+        if row["query"] is not None:
+            row["query"] = [[pair["name"], pair["value"]] for pair in row["query"]]
+    return rows
+
+
 def test_arrow():
     pa = pytest.importorskip("pyarrow")
     queries = (b"", b"a=%00&b", b"%FF=\xff&\\xff", b"x" * 999)
@@ -845,20 +862,26 @@ def test_arrow():
     data = COMBINED + b"\njunk\n" + hostile + b"\n" + request(b"-") + b"\n" + request(rb"\x00")
     for flags in False, True:
         for source in data, io.BytesIO(data):
-            table = logs.to_arrow(source, flags=flags).read_all()
+            faults = []
+            table = logs.to_arrow(source, flags=flags, mask=["a"], faults=faults).read_all()
             table.validate(full=True)
             assert table.schema == logs.arrow_schema(flags)
-            rows = table.to_pylist()
-            for row in rows:
-                row["query"] = row["query"] and tuple((pair["name"], pair["value"]) for pair in row["query"])
-            records = [record._asdict() for record in logs.parse(data, flags=flags)]
-            for record in records:
-                record["query"] = record["query"] or (None if record["query"] is None else [])
-                record["flags"] = list(record["flags"]) if flags else record.pop("flags")
-            assert rows == [{name: record[name] for name in table.schema.names} for record in records]
+            assert rows_of(table) == records_of(data, "combined", flags=flags, mask=["a"])
+            assert faults == [logs.LogFault(2, 4, "host", b"junk")]
     assert logs.to_arrow(b"").read_all().num_rows == 0
     assert logs.to_arrow(b"junk").read_all().num_rows == 0
     assert isinstance(logs.to_arrow(b""), pa.RecordBatchReader)
+
+
+def test_batches_of_columns():
+    """A batch ends when it has many rows or much text, or when there are many faults."""
+    pytest.importorskip("pyarrow")
+    data = 70_000 * b'- - - [-] "-" 200 5\n' + b"x\n" * 2000 + b'- - - [-] "-" 200 5'
+    assert [batch.num_rows for batch in logs.to_arrow(data)] == [65_536, 4464, 1]
+    line = request(b"GET /?a=%b HTTP/1.1" % (b"%41" * 300_000)) + b"\n"
+    table = logs.to_arrow(b"".join([line] * 100))
+    sizes = [batch.num_rows for batch in table]
+    assert sizes == [75, 25]
 
 
 # --- real logs --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
+from uricodec._core._log_columns import convert_columns
+from uricodec._core._log_records import FORMATS, LONGEST, NAMES, Lines, LogReader
 
 if TYPE_CHECKING:
     import pyarrow
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "LogFault", "Record", "columns", "detect", "parse", "to_arrow"]
 
 CHUNK = 1 << 18
+
+# Of the columns of convert_columns(), the first behind those of the members.
+PARAMETER = len(NAMES) - 1
 
 # Of a line that is no record, so much is shown.
 SHOWN = 1 << 16
@@ -181,8 +185,20 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader
 
-    batches = map(arrow_batch, _json_lines(source, format, (mask, flags, errors), faults))
-    return RecordBatchReader.from_batches(arrow_schema(flags), (batch for batch in batches if batch is not None))
+    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, (mask, flags, errors), faults))
+
+
+def _batches(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[Any]:
+    lines = 0
+    for reader, chunk in _read(source, format, options):
+        done = 0
+        while done < len(chunk):
+            found, data = convert_columns(reader, chunk[done:])
+            _note(faults, found, lines, chunk[done:])
+            lines += found.lines
+            done += found.read
+            if found.records:
+                yield arrow_batch(data, options[1])
 
 
 def arrow_schema(flags: bool) -> "pyarrow.Schema":
@@ -199,56 +215,70 @@ def arrow_schema(flags: bool) -> "pyarrow.Schema":
     return pa.schema([(name, special.get(name, pa.string())) for name in (NAMES if flags else NAMES[:-1])])
 
 
-def arrow_batch(records: bytes) -> "pyarrow.RecordBatch | None":
-    """A batch of JSON lines of LogReader; None of none."""
-    if not records:
-        return None
-    import pyarrow as pa
-    from pyarrow import json as reader
+def arrow_batch(columns: list[tuple[int, bytes, bytes, bytes]], flags: bool) -> Any:
+    """A batch of the columns of convert_columns()."""
+    import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    schema = arrow_schema(records.endswith(b"]}\n"))
-    at = schema.names.index("query")
-    flat = schema.set(at, pa.field("query", pa.list_(pa.list_(pa.string()))))
-    table = reader.read_json(
-        pa.py_buffer(records),
-        read_options=reader.ReadOptions(use_threads=False, block_size=len(records) + 1),
-        parse_options=reader.ParseOptions(explicit_schema=flat, unexpected_field_behavior="error"),
-    )
-    batch = table.combine_chunks().to_batches()[0]
-    query = batch.column(at)
-    texts = query.flatten().flatten()  # name, value, name, value ...
-    every = pa.array(range(0, len(texts), 2), pa.int64())
-    parameters = pa.StructArray.from_arrays(
-        [texts.take(every), texts.take(pa.compute.add(every, 1))], fields=list(schema.field(at).type.value_type)
-    )
-    pairs = pa.ListArray.from_arrays(query.offsets, parameters, type=schema.field(at).type, mask=query.is_null())
-    arrays = [pairs if i == at else batch.column(i).cast(field.type) for i, field in enumerate(schema)]
+    def array(at: int, kind: Any) -> Any:
+        rows, valid, ends, data = columns[at]
+        buffers = [pa.py_buffer(valid) if valid else None, pa.py_buffer(data)]
+        if kind == pa.string():
+            buffers.insert(1, pa.py_buffer(ends))
+        return pa.Array.from_buffers(kind, rows, buffers)
+
+    def lists(at: int, kind: Any, values: Any) -> Any:
+        rows, valid, ends, _ = columns[at]
+        return pa.Array.from_buffers(kind, rows, [pa.py_buffer(valid), pa.py_buffer(ends)], children=[values])
+
+    schema = arrow_schema(flags)
+    arrays = []
+    for i, field in enumerate(schema):
+        if field.name == "query":
+            pairs = [array(PARAMETER, pa.string()), array(PARAMETER + 1, pa.string())]
+            values = pa.StructArray.from_arrays(pairs, fields=list(field.type.value_type))
+            arrays.append(lists(i, field.type, values))
+        elif field.name == "flags":
+            arrays.append(lists(PARAMETER + 2, field.type, array(PARAMETER + 3, pa.string())))
+        else:
+            arrays.append(array(i, field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _json_lines(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[bytes]:
     """The records of a log, chunk by chunk."""
-    reader = None
     lines = 0
-    room = bytearray()
-    for chunk in map(memoryview, _chunks(source)):
-        if reader is None:
-            head = bytes(chunk[:CHUNK])
-            reader = LogReader(detect(head) if format == "auto" else format, "jsonl", *options)  # type: ignore[arg-type]
-            room = bytearray(LogReader.room(LONGEST))
+    room = memoryview(bytearray(LogReader.room(LONGEST)))
+    for reader, chunk in _read(source, format, options):
         done = 0
         while done < len(chunk):
             found = reader.convert(chunk[done:], room)
-            if faults is not None:
-                for line, start, size, code, offset in found.faults:
-                    text = bytes(chunk[done + start : done + start + min(size, SHOWN)])
-                    faults.append(LogFault(lines + line + 1, offset, code, text))
+            _note(faults, found, lines, chunk[done:])
             lines += found.lines
             done += found.read
             if found.written:
-                yield bytes(memoryview(room)[: found.written])
+                yield bytes(room[: found.written])
+
+
+def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memoryview) -> None:
+    """Add the faults that were found behind so many lines."""
+    if faults is not None:
+        for line, start, size, code, offset in found.faults:
+            faults.append(LogFault(lines + line + 1, offset, code, bytes(chunk[start : start + min(size, SHOWN)])))
+
+
+def _read(source: Any, format: str, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
+    """Whole lines of a log, and who reads them."""
+    reader = None
+    for chunk in map(memoryview, _chunks(source)):
+        if reader is None:
+            reader = _reader(detect(bytes(chunk[:CHUNK])) if format == "auto" else format, options)
+        yield reader, chunk
     if reader is None:  # an empty log has a format, too
-        LogReader("combined" if format == "auto" else format, "jsonl", *options)  # type: ignore[arg-type]
+        _reader("combined" if format == "auto" else format, options)
+
+
+def _reader(format: Any, options: tuple[Any, ...]) -> LogReader:
+    return LogReader(format, "jsonl", *options)
 
 
 def _chunks(source: Any) -> Iterator["bytes | memoryview"]:

@@ -15,7 +15,7 @@ from uricodec._core._log_fields cimport *
 from uricodec._core._log_formats cimport *
 from uricodec._core._percent cimport hex_value, is_plain
 from uricodec._core._triplets cimport Careful, decode_carefully, is_utf8, policy_of
-from uricodec._core._triplets cimport KEEP as KEEP_OCTETS, Policy as OctetPolicy
+from uricodec._core._triplets cimport KEEP as KEEP_OCTETS
 from uricodec._core._utf8 cimport continues, sequence_length
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -27,17 +27,6 @@ cimport cython
 
 
 # --- texts --------------------------------------------------------------------------------------------------------------
-
-# Where a text stands: in a JSON string, in a cell of CSV, in a JSON string in such a cell.
-cdef enum Place:
-    STRING, CELL, STRING_IN_CELL
-
-cdef struct Writer:
-    bint csv
-    bint flags
-    OctetPolicy errors
-    const uint8_t *names    # of parameters to mask: their length as one octet and their octets, and so on; 0 at the end
-    uint8_t *room           # for decoded texts
 
 # What is copied: without a look at anything else, and in UTF-8 (C2 and E2 begin U+0080-009F and U+2028-2029).
 cdef ByteSet PLAIN_TEXT = ByteSet(range(0x20, 0x7F)) - '"\\'
@@ -69,7 +58,7 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
     """Write a character of n octets of UTF-8, escaped if need be."""
     cdef size_t i
     cdef int unit = -1
-    if n == 1:
+    if n == 1 and place != RAW:
         if at[0] == c'"':
             if place != CELL:
                 dst[0] = c'\\'
@@ -88,6 +77,8 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
         unit = at[1]
     elif n == 3 and at[0] == 0xE2 and at[1] == 0x80 and (at[2] == 0xA8 or at[2] == 0xA9):
         unit = 0x2000 + at[2] - 0x80
+    if place == RAW:
+        unit = -1
     if unit >= 0 and place != CELL:
         return put_unit(unit, dst)
     for i in range(n):
@@ -129,6 +120,9 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
         return dst
     if not is_utf8(src + i, n - i):
         return put_octets(w, src + i, n - i, place, dst)
+    if place == RAW:
+        memcpy(dst, src + i, n - i)
+        return dst + n - i
     while i < n:
         size = kernels.span(src + i, n - i, &PLAIN_UTF8.set)
         memcpy(dst, src + i, size)
@@ -143,7 +137,7 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
     return dst
 
 
-cdef inline uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
     if entry.plain:
         memcpy(dst, text.at, text.n)
         return dst + text.n
@@ -164,15 +158,6 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
 
 
 # --- parameters ---------------------------------------------------------------------------------------------------------
-
-cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Where the octet is, or n."""
-    cdef const uint8_t *found
-    if start >= n:
-        return n
-    found = <const uint8_t *>memchr(s + start, octet, n - start)
-    return n if found == NULL else found - s
-
 
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil:
     """Whether the value of this parameter is to be hidden."""
@@ -243,13 +228,6 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
 
 
 # --- flags --------------------------------------------------------------------------------------------------------------
-
-cdef enum:
-    MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
-cdef list FLAG_NAMES = ["malformed", "double-encoded", "overlong-utf8", "encoded-slash", "dot-dot", "nul"]
-cdef enum:
-    FLAGS = 6
-
 
 cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     """What the triplet at i stands for; -1 if there is none."""
@@ -323,11 +301,6 @@ cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
 # The members of a record, in their order.
 NAMES = ("host", "user", "time", "method", "target", "path", "query", "protocol", "status", "size", "referer", "agent", "flags")
 
-cdef struct Name:
-    const char *name
-    size_t n
-
-cdef Name FLAG_TEXTS[6]
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
@@ -407,18 +380,10 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
 
 cdef enum:
     FACTOR = 16, RECORD_EXTRA = 1024        # how much a record may be longer than its line
-    FAULTS = 1024                           # that are fetched at once
 
 # A line of more octets is none.
 LONGEST = 1 << 20
-cdef size_t LONGEST_LINE = LONGEST
-
-cdef struct Found:
-    size_t line
-    size_t start
-    size_t size
-    size_t offset
-    Code code
+LONGEST_LINE = LONGEST
 
 FORMATS = ("combined", "common", "nginx-json", "cloudfront", "iis", "alb")
 cdef list CODE_NAMES = ["", "empty", "host", "user", "time", "request", "status", "size", "referer", "agent", "fields", "json",
@@ -430,6 +395,13 @@ LineFault = namedtuple("LineFault", ["line", "start", "size", "code", "offset"],
 LineFault.__doc__ = (
     "A line that is no record: its number, from 0; where in the buffer it starts; its size; a code, and an offset in it."
 )
+
+
+cdef object lines_of(const Found *found, const size_t *counts):
+    cdef size_t i
+    faults = [LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
+                        CODE_NAMES[found[i].code], <Py_ssize_t>found[i].offset) for i in range(counts[4])]
+    return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], faults)
 
 
 @cython.final
@@ -452,12 +424,6 @@ cdef class LogReader:
     >>> print(bytes(record[:found.written]).decode(), end="")
     {"host":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
-
-    cdef Format format
-    cdef Layout layout
-    cdef Writer writer
-    cdef uint8_t *memory
-    cdef bytes names
 
     def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep"):
         if format not in FORMATS:
@@ -525,8 +491,7 @@ cdef class LogReader:
         """
         cdef Py_buffer source, target
         cdef Found found[FAULTS]
-        cdef size_t counts[4]
-        cdef size_t i
+        cdef size_t counts[5]
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         try:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
@@ -540,42 +505,31 @@ cdef class LogReader:
                 PyBuffer_Release(&target)
         finally:
             PyBuffer_Release(&source)
-        faults = []
-        for i in range(counts[2] - counts[3] if counts[2] - counts[3] < FAULTS else FAULTS):
-            if found[i].code == FINE:
-                break
-            faults.append(LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
-                                    CODE_NAMES[found[i].code], <Py_ssize_t>found[i].offset))
-        return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], faults)
+        return lines_of(found, counts)
 
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil:
-        """Set counts to octets read, octets written, lines, records."""
-        cdef size_t start = 0, end, size, written = 0, lines = 0, records = 0, faults = 0
+        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, faults = 0
         cdef Entry entry
         cdef Line line
-        found[0].code = FINE
         while start < n and faults < FAULTS:
-            end = find(src, start, n, c'\n')
-            size = end - start
-            if size and end < n and src[end - 1] == c'\r':
-                size -= 1
-            clear(&entry, self.memory)
-            if size > LONGEST_LINE:
-                fail(&entry, TOO_LONG, LONGEST_LINE)
-                line = NO_RECORD
-            else:
-                if cap - written < FACTOR * size + RECORD_EXTRA:
-                    break
-                line = read_line(self.format, &self.layout, src + start, size, &entry)
+            size = line_size(src, start, n)
+            if size <= LONGEST_LINE and cap - written < FACTOR * size + RECORD_EXTRA:
+                break
+            line = self.read(src, start, size, &entry)
             if line == RECORD:
                 written = put_record(&self.writer, &entry, dst + written) - dst
                 records += 1
             elif line == NO_RECORD:
-                found[faults].line, found[faults].start, found[faults].size = lines, start, size
-                found[faults].code, found[faults].offset = entry.code, entry.offset
+                note(&entry, lines, start, size, found + faults)
                 faults += 1
-                if faults < FAULTS:
-                    found[faults].code = FINE
             lines += 1
-            start = end + 1 if end < n else n
-        counts[0], counts[1], counts[2], counts[3] = start, written, lines, records
+            start = next_line(src, start + size, n)
+        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, faults
+
+    cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
+        """Read the line of so many octets."""
+        clear(entry, self.memory)
+        if size > LONGEST_LINE:
+            fail(entry, TOO_LONG, LONGEST_LINE)
+            return NO_RECORD
+        return read_line(self.format, &self.layout, src + start, size, entry)

@@ -76,7 +76,6 @@ class Converter:
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
         self._buffer = bytearray(max(ROOM, 12))
         self._view = memoryview(self._buffer)
-        self._records = memoryview(bytearray(LogReader.room(ROOM)))
         self._format, self._reader = arguments.format, None
         self.lines = self._written = 0
         self.faults = {}
@@ -128,8 +127,7 @@ class Converter:
 
     def _convert(self, start, size):
         """Write the records of the lines buffer[start:size], as far as there is room. Returns how much was read."""
-        found = self._reader.convert(self._view[start:size], self._records)
-        self._sink.write(self._records[: found.written])
+        found = self._sink.convert(self._reader, self._view[start:size])
         self._written += found.records
         for line, at, length, code, offset in found.faults:
             text = bytes(self._view[start + at : start + at + length]) if self._rejects else b""
@@ -197,10 +195,13 @@ class Jsonl:
 
     def __init__(self, output, flags):
         self._output, self._flags = output, flags
+        self._room = memoryview(bytearray(LogReader.room(LONGEST)))
 
-    def write(self, records):
-        """Write records (memoryview)."""
-        self._output.write(records)
+    def convert(self, reader, lines):
+        """Write the records of lines, as far as there is room. Returns what the reader found."""
+        found = reader.convert(lines, self._room)
+        self._output.write(self._room[: found.written])
+        return found
 
     def close(self):
         """Write what belongs behind all records."""
@@ -228,14 +229,16 @@ class Arrow(Jsonl):
         except ImportError:
             raise streams.CommandError("--to arrow needs pyarrow", 2) from None
         from uricodec import logs
+        from uricodec._core._log_columns import convert_columns
 
-        self._batch = logs.arrow_batch
-        self.closed = False  # pyarrow asks
+        self._convert, self._batch = convert_columns, logs.arrow_batch
         self._stream = pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), logs.arrow_schema(flags))
 
-    def write(self, records):
-        if records:
-            self._stream.write_batch(self._batch(bytes(records)))
+    def convert(self, reader, lines):
+        found, columns = self._convert(reader, lines)
+        if found.records:
+            self._stream.write_batch(self._batch(columns, self._flags))
+        return found
 
     def close(self):
         self._stream.close()
