@@ -838,6 +838,8 @@ def test_a_line_that_is_too_long():
         (b"\n\n" + ALB, "alb"),
         (CLOUDFRONT, "cloudfront"),
         (IIS, "iis"),
+        (IIS.splitlines()[0], "iis"),
+        (b"#Fields: date time\n", "iis"),
         (b' {"a":1}\n', "nginx-json"),
         (b"# a comment\n", "combined"),
     ],
@@ -882,6 +884,25 @@ def test_batches_of_columns():
     table = logs.to_arrow(b"".join([line] * 100))
     sizes = [batch.num_rows for batch in table]
     assert sizes == [75, 25]
+
+
+# --- the page about them ----------------------------------------------------------------------------------------------
+
+
+def table(*columns):
+    """The rows of the table of docs/logs.md that has these columns."""
+    text = (EXAMPLES.parent / "docs/logs.md").read_text("utf-8").split(f"| {' | '.join(columns)} |\n")[1]
+    rows = itertools.takewhile(lambda line: line.startswith("|"), text.splitlines()[1:])
+    return [[re.findall("`([^`]+)`", cell) for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_tables_of_the_page():
+    members = [name for names, _ in table("member", "what it is") for name in names]
+    assert members == list(NAMES)
+    assert [name for [name], *_ in table("format", "of", "what is undone", "remarks")] == list(FORMATS)
+    assert [name for [name], _ in table("flag", "of a request that")] == list(oracle.FLAGS)
+    keys = [key for _, names in table("member", "keys") for key in names]
+    assert sorted(keys) == sorted(oracle.MEMBER_OF)
 
 
 # --- real logs --------------------------------------------------------------------------------------------------------

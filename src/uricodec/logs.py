@@ -73,6 +73,8 @@ def detect(head: bytes) -> str:
     >>> detect(b"#Version: 1.0\\n#Fields: date time x-edge-location sc-bytes c-ip\\n")
     'cloudfront'
     """
+    if head.startswith(b"#Software: Microsoft"):
+        return "iis"
     for line in head.split(b"\n", 100)[:100]:
         if line.startswith(b"#"):
             if line.startswith(b"#Fields:"):
@@ -269,10 +271,10 @@ def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memory
 def _read(source: Any, format: str, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
     """Whole lines of a log, and who reads them."""
     reader = None
-    for chunk in map(memoryview, _chunks(source)):
+    for chunk in _chunks(source):
         if reader is None:
             reader = _reader(detect(bytes(chunk[:CHUNK])) if format == "auto" else format, options)
-        yield reader, chunk
+        yield reader, memoryview(chunk)
     if reader is None:  # an empty log has a format, too
         _reader("combined" if format == "auto" else format, options)
 

@@ -63,7 +63,7 @@ class Converter:
 
     Args:
         arguments (argparse.Namespace): With format, to, mask, flags and errors.
-        sink (Sink): Where the records go.
+        sink (Jsonl): Where the records go.
         rejects (Output | None): Where the lines go that are none.
 
     Attributes:
@@ -76,7 +76,7 @@ class Converter:
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
         self._buffer = bytearray(max(ROOM, 12))
         self._view = memoryview(self._buffer)
-        self._format, self._reader = arguments.format, None
+        self._reader = None
         self.lines = self._written = 0
         self.faults = {}
 
@@ -114,16 +114,16 @@ class Converter:
 
     def _begin(self, head):
         """Get ready for a log that begins like this."""
-        if self._format == "auto":
+        if self._reader and self._arguments.format != "auto":
+            self._reader.begin()
+            return
+        arguments = self._arguments
+        format = arguments.format
+        if format == "auto":
             from uricodec.logs import detect
 
-            arguments = self._arguments
-            self._reader = LogReader(detect(head), self._sink.to, arguments.mask, arguments.flags, arguments.errors)
-        elif self._reader:
-            self._reader.begin()
-        else:
-            arguments = self._arguments
-            self._reader = LogReader(self._format, self._sink.to, arguments.mask, arguments.flags, arguments.errors)
+            format = detect(head)
+        self._reader = LogReader(format, self._sink.to, arguments.mask, arguments.flags, arguments.errors)
 
     def _convert(self, start, size):
         """Write the records of the lines buffer[start:size], as far as there is room. Returns how much was read."""
@@ -184,7 +184,7 @@ class Mask:
 
 
 class Jsonl:
-    """Records as they come, one a line.
+    """Writes records: as JSON, one a line.
 
     Args:
         output (Output): Where they go.
@@ -208,7 +208,7 @@ class Jsonl:
 
 
 class Csv(Jsonl):
-    """The same, with a line of names before them."""
+    """Writes them as CSV, with a line of names before them."""
 
     to = "csv"
 
@@ -218,7 +218,7 @@ class Csv(Jsonl):
 
 
 class Arrow(Jsonl):
-    """A stream of Arrow IPC, by pyarrow."""
+    """Writes a stream of Arrow IPC, by pyarrow."""
 
     def __init__(self, output, flags):
         super().__init__(output, flags)
