@@ -7,16 +7,19 @@ import io
 import itertools
 import json
 import os
+import random
 import re
+import threading
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
 import oracle_logs as oracle
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from uricodec import logs
+from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -676,6 +679,7 @@ class TestOnEveryTier:
     def test_columns(self, tier, log, options):
         pytest.importorskip("pyarrow")
         format, data = log
+        assume(not data.startswith(b"\x1f\x8b"))  # gzip
         table = logs.to_arrow(data, format, **options).read_all()
         table.validate(full=True)
         assert rows_of(table) == records_of(data, format, **options)
@@ -773,6 +777,32 @@ def test_time_is_linear(format, unit):
         convert(line, format, flags=True, mask=["a"])
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_buffer_that_changes(format):
+    """Another thread writes into the lines while they are read: wrong records at worst."""
+    data = bytearray(b"\n".join([COMBINED, ALB, IIS, CLOUDFRONT, b'{"request":"GET /?a=b HTTP/1.1"}'] * 20))
+    octets = b'"\\[] -%&?=/\n\r{}:,\t0A\xc3\xe2'
+    done = threading.Event()
+
+    def change():
+        chance = random.Random(1)
+        while not done.is_set():
+            data[chance.randrange(len(data))] = chance.choice(octets)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    room = bytearray(LogReader.room(len(data)))
+    for to in ["jsonl", "csv"] * 50:
+        reader = LogReader(format, to, mask=["a"], flags=True)
+        read = 0
+        with memoryview(data) as view:
+            while read < len(view):
+                read += reader.convert(view[read:], room).read
+            convert_columns(reader, view)
+    done.set()
+    thread.join()
+
+
 def test_wrong_arguments():
     for options in {"format": "apache"}, {"to": "xml"}, {"errors": "fail"}:
         with pytest.raises(ValueError, match=r"'(apache|xml|fail)'"):
@@ -795,6 +825,14 @@ def test_parse_takes_everything(tmp_path):
         assert first.query == (("q", "a b"), ("x", "&"))
         assert (second.target, second.path, second.flags) == ("quit", None, ("malformed",))
         assert faults == [logs.LogFault(1, 4, "host", b"junk"), logs.LogFault(3, 0, "empty", b"")]
+
+
+def test_damaged_gzip():
+    packed = gzip.compress(COMBINED * 100)
+    for data in packed[:-9], packed[:60] + b"x" * 40 + packed[100:], b"\x1f\x8b damaged":
+        for source in data, io.BytesIO(data):
+            with pytest.raises(OSError, match="gzip"):
+                list(logs.parse(source))
 
 
 def test_records_without_flags():

@@ -113,7 +113,7 @@ def parse(  # noqa: PLR0913
 
     Raises:
         ValueError: There is no such format or policy.
-        OSError: The file cannot be read.
+        OSError: The file cannot be read, or its gzip data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3.
 
@@ -299,9 +299,7 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
             return
         first, read = bytes(view), lambda _size: b""
     if first.startswith(b"\x1f\x8b"):
-        import gzip
-
-        read = gzip.GzipFile(fileobj=_Joined(first, read)).read  # type: ignore[call-overload]
+        read = _gzip_reader(first, read)
         first = read(CHUNK)
     rest = b""
     data = first
@@ -315,6 +313,22 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
         data = read(CHUNK)
     if rest:
         yield rest
+
+
+def _gzip_reader(first: bytes, read: Any) -> Any:
+    """The function that reads from gzip data of which the first octets have been read already."""
+    import gzip
+    import zlib
+
+    file = gzip.GzipFile(fileobj=_Joined(first, read))  # type: ignore[call-overload]
+
+    def read_file(size: int) -> bytes:
+        try:
+            return file.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise OSError(f"damaged gzip data ({error})") from None
+
+    return read_file
 
 
 class _Joined:

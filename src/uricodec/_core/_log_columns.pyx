@@ -233,8 +233,9 @@ def convert_columns(LogReader reader, src):
 
     >>> from uricodec._core._log_records import LogReader
     >>> found, columns = convert_columns(LogReader("common"), b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
-    >>> columns[0]
-    (1, b'\\x01', b'\\x00\\x00\\x00\\x00\\t\\x00\\x00\\x00', b'192.0.2.1')
+    >>> rows, there, ends, octets = columns[0]
+    >>> rows, there, octets
+    (1, b'\\x01', b'192.0.2.1')
     """
     cdef Py_buffer source
     cdef Found found[FAULTS]
