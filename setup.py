@@ -15,8 +15,8 @@ MODULES = [
     *["_log_fields", "_log_formats", "_log_records", "_log_columns"],
     *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
-    *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
-    *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
+    *["_uri_grammar"],
+    *["_arrow", "_batch", "_batch_codec", "_batch_columns"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

@@ -1,0 +1,111 @@
+"""Arrow arrays in memory: those that were given to us, and those that we give away."""
+from libc.stdint cimport int64_t, uint8_t
+
+
+cdef extern from *:
+    """
+    /* The structs of the Arrow C data and stream interfaces, as their specification lays them out. */
+    #ifndef ARROW_C_DATA_INTERFACE
+    #define ARROW_C_DATA_INTERFACE
+    struct ArrowSchema {
+        const char *format, *name, *metadata;
+        int64_t flags, n_children;
+        struct ArrowSchema **children, *dictionary;
+        void (*release)(struct ArrowSchema *);
+        void *private_data;
+    };
+    struct ArrowArray {
+        int64_t length, null_count, offset, n_buffers, n_children;
+        const void **buffers;
+        struct ArrowArray **children, *dictionary;
+        void (*release)(struct ArrowArray *);
+        void *private_data;
+    };
+    #endif
+    #ifndef ARROW_C_STREAM_INTERFACE
+    #define ARROW_C_STREAM_INTERFACE
+    struct ArrowArrayStream {
+        int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+        int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+        const char *(*get_last_error)(struct ArrowArrayStream *);
+        void (*release)(struct ArrowArrayStream *);
+        void *private_data;
+    };
+    #endif
+    """
+    struct ArrowSchema:
+        const char *format
+        const char *name
+        const char *metadata
+        int64_t flags
+        int64_t n_children
+        ArrowSchema **children
+        ArrowSchema *dictionary
+        void (*release)(ArrowSchema *) noexcept nogil
+        void *private_data
+
+    struct ArrowArray:
+        int64_t length
+        int64_t null_count
+        int64_t offset
+        int64_t n_buffers
+        int64_t n_children
+        const void **buffers
+        ArrowArray **children
+        ArrowArray *dictionary
+        void (*release)(ArrowArray *) noexcept nogil
+        void *private_data
+
+    struct ArrowArrayStream:
+        int (*get_schema)(ArrowArrayStream *, ArrowSchema *) noexcept nogil
+        int (*get_next)(ArrowArrayStream *, ArrowArray *) noexcept nogil
+        const char *(*get_last_error)(ArrowArrayStream *) noexcept nogil
+        void (*release)(ArrowArrayStream *) noexcept nogil
+        void *private_data
+
+
+# A type as Arrow writes it: a format string, a name, and what it is made of.
+cdef class Type:
+    cdef readonly bytes format
+    cdef readonly bytes name
+    cdef readonly tuple children
+    cdef readonly Type dictionary
+
+
+# Octets that grow.
+cdef struct Room:
+    uint8_t *data
+    size_t size
+    size_t cap
+
+cdef bint grow(Room *room, size_t more) noexcept nogil
+cdef void discard(Room *room) noexcept nogil
+
+
+# Octets of our own, which were those of a Room.
+cdef class Memory:
+    cdef uint8_t *data
+
+cdef Memory keep(Room *room)
+
+
+# An array: buffers, which `owners` keep alive.
+cdef class Array:
+    cdef readonly int64_t length
+    cdef readonly int64_t nulls         # -1: nobody has counted
+    cdef readonly int64_t offset
+    cdef int64_t n_buffers
+    cdef const void **buffers
+    cdef readonly list owners
+    cdef readonly tuple children
+    cdef readonly Array dictionary
+
+    cdef int set_buffers(self, int64_t n) except -1
+
+
+cdef object schema_capsule(Type type)
+cdef object array_capsule(Array array)
+cdef object stream_capsule(Type type, list arrays)
+
+# What an object has to give: its type, and its arrays.
+cdef object read_object(object source, list arrays)

@@ -1,0 +1,417 @@
+"""The Arrow C data interface: arrays of other libraries come in, and ours go out, in capsules (the PyCapsule interface).
+
+Nothing is computed here, and nothing copied. What comes in is moved out of its capsule, so that a capsule serves once, and
+released when the last array that shares its buffers goes. What goes out holds our objects until its consumer, on
+whatever thread, releases it.
+"""
+cimport cython
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset, strlen
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+
+cdef extern from "Python.h":
+    bint Py_IsInitialized() noexcept nogil
+
+cdef extern from *:
+    """
+    #include <errno.h>
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    /* Fresh memory costs as much as the work on it: ask for pages of 2 MiB, inside the block. */
+    static void uc_large_pages(void *data, size_t size) {
+        const size_t page = (size_t)2 << 20;
+        size_t start = ((size_t)data + page - 1) & ~(page - 1), end = ((size_t)data + size) & ~(page - 1);
+        if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    }
+    #else
+    static void uc_large_pages(void *data, size_t size) { (void)data, (void)size; }
+    #endif
+    """
+    void uc_large_pages(void *data, size_t size) noexcept nogil
+    const int ENOMEM
+
+cdef enum:
+    NULLABLE = 2        # ARROW_FLAG_NULLABLE
+    LARGE = 4 << 20
+
+
+@cython.final
+cdef class Type:
+    """The type of a column.
+
+    Args:
+        format (bytes): As the C data interface writes it: "u" for UTF-8.
+        name (bytes): Of a column in a table, or a field.
+        children (tuple[Type, ...]): The fields of a struct.
+        dictionary (Type | None): Of a dictionary, its values; `format` is that of the indices then.
+    """
+
+    def __init__(self, format, name=b"", children=(), dictionary=None):
+        self.format, self.name, self.children, self.dictionary = format, name, children, dictionary
+
+    def __eq__(self, other):
+        return isinstance(other, Type) and (self.format, self.children, self.dictionary) == (
+            other.format, other.children, other.dictionary
+        )
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"Type({self.format!r}, {self.name!r}, {self.children!r}, {self.dictionary!r})"
+
+
+cdef bint grow(Room *room, size_t more) noexcept nogil:
+    """Have room for so many octets more. False: there is no memory for that."""
+    cdef size_t cap = room.size + more
+    cdef uint8_t *data
+    if cap < more:
+        return False
+    if cap <= room.cap:
+        return True
+    cap = max(cap, room.cap + room.cap // 2)
+    data = <uint8_t *>PyMem_RawRealloc(room.data, cap)
+    if data == NULL:
+        return False
+    if cap >= LARGE:
+        uc_large_pages(data, cap)
+    room.data, room.cap = data, cap
+    return True
+
+
+cdef void discard(Room *room) noexcept nogil:
+    PyMem_RawFree(room.data)
+    room.data = NULL
+    room.size = room.cap = 0
+
+
+cdef Memory keep(Room *room):
+    """The octets, and no more of them than are used, in an object."""
+    cdef Memory memory = Memory()
+    cdef uint8_t *data = room.data
+    if room.cap - room.size > room.cap // 8:
+        data = <uint8_t *>PyMem_RawRealloc(room.data, room.size if room.size else 1)
+        if data == NULL:
+            data = room.data
+    memory.data = data
+    room.data = NULL
+    room.size = room.cap = 0
+    return memory
+
+
+@cython.final
+@cython.no_gc
+cdef class Memory:
+    def __dealloc__(self):
+        PyMem_RawFree(self.data)
+
+
+@cython.final
+cdef class Array:
+    def __cinit__(self):
+        self.owners, self.children = [], ()
+
+    cdef int set_buffers(self, int64_t n) except -1:
+        """Have n buffers, none of which is there yet."""
+        self.buffers = <const void **>PyMem_RawMalloc(<size_t>max(n, 1) * sizeof(void *))
+        if self.buffers == NULL:
+            raise MemoryError
+        memset(self.buffers, 0, <size_t>n * sizeof(void *))
+        self.n_buffers = n
+        return 0
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.buffers)
+
+
+# --- out ----------------------------------------------------------------------------------------------------------------
+
+# What a consumer gets has one object of ours in private_data, and tells us when it needs that no longer. It may have
+# moved children out, which are then released by themselves. After the end of the interpreter nothing can be done.
+
+cdef void let_go(void *held) noexcept nogil:
+    if held != NULL and Py_IsInitialized():
+        with gil:
+            Py_DECREF(<object>held)
+
+
+cdef void release_schema(ArrowSchema *schema) noexcept nogil:
+    cdef int64_t i
+    for i in range(schema.n_children if schema.children != NULL else 0):
+        if schema.children[i] != NULL and schema.children[i].release != NULL:
+            schema.children[i].release(schema.children[i])
+        free(schema.children[i])
+    free(schema.children)
+    if schema.dictionary != NULL:
+        if schema.dictionary.release != NULL:
+            schema.dictionary.release(schema.dictionary)
+        free(schema.dictionary)
+    schema.release = NULL
+    let_go(schema.private_data)
+
+
+cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
+    """Write a type into a struct of zeros. After an error, what there is of it can be released."""
+    cdef int64_t i
+    schema.format, schema.name, schema.flags = type.format, type.name, NULLABLE
+    Py_INCREF(type)
+    schema.private_data = <void *>type
+    schema.release = release_schema
+    if type.children:
+        schema.children = <ArrowSchema **>calloc(len(type.children), sizeof(void *))
+        if schema.children == NULL:
+            raise MemoryError
+        schema.n_children = len(type.children)
+        for i in range(schema.n_children):
+            schema.children[i] = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
+            if schema.children[i] == NULL:
+                raise MemoryError
+            fill_schema(schema.children[i], type.children[i])
+    if type.dictionary is not None:
+        schema.dictionary = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
+        if schema.dictionary == NULL:
+            raise MemoryError
+        fill_schema(schema.dictionary, type.dictionary)
+    return 0
+
+
+cdef void release_array(ArrowArray *array) noexcept nogil:
+    cdef int64_t i
+    for i in range(array.n_children if array.children != NULL else 0):
+        if array.children[i] != NULL and array.children[i].release != NULL:
+            array.children[i].release(array.children[i])
+        free(array.children[i])
+    free(array.children)
+    if array.dictionary != NULL:
+        if array.dictionary.release != NULL:
+            array.dictionary.release(array.dictionary)
+        free(array.dictionary)
+    array.release = NULL
+    let_go(array.private_data)
+
+
+cdef int fill_array(ArrowArray *struct_, Array array) except -1:
+    """As fill_schema."""
+    cdef int64_t i
+    struct_.length, struct_.null_count, struct_.offset = array.length, array.nulls, array.offset
+    struct_.n_buffers, struct_.buffers = array.n_buffers, array.buffers
+    Py_INCREF(array)
+    struct_.private_data = <void *>array
+    struct_.release = release_array
+    if array.children:
+        struct_.children = <ArrowArray **>calloc(len(array.children), sizeof(void *))
+        if struct_.children == NULL:
+            raise MemoryError
+        struct_.n_children = len(array.children)
+        for i in range(struct_.n_children):
+            struct_.children[i] = <ArrowArray *>calloc(1, sizeof(ArrowArray))
+            if struct_.children[i] == NULL:
+                raise MemoryError
+            fill_array(struct_.children[i], array.children[i])
+    if array.dictionary is not None:
+        struct_.dictionary = <ArrowArray *>calloc(1, sizeof(ArrowArray))
+        if struct_.dictionary == NULL:
+            raise MemoryError
+        fill_array(struct_.dictionary, array.dictionary)
+    return 0
+
+
+cdef void drop_schema(object capsule) noexcept:
+    cdef ArrowSchema *schema = <ArrowSchema *>PyCapsule_GetPointer(capsule, "arrow_schema")
+    if schema.release != NULL:
+        schema.release(schema)
+    free(schema)
+
+
+cdef void drop_array(object capsule) noexcept:
+    cdef ArrowArray *array = <ArrowArray *>PyCapsule_GetPointer(capsule, "arrow_array")
+    if array.release != NULL:
+        array.release(array)
+    free(array)
+
+
+cdef void drop_stream(object capsule) noexcept:
+    cdef ArrowArrayStream *stream = <ArrowArrayStream *>PyCapsule_GetPointer(capsule, "arrow_array_stream")
+    if stream.release != NULL:
+        stream.release(stream)
+    free(stream)
+
+
+cdef object schema_capsule(Type type):
+    cdef ArrowSchema *schema = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
+    if schema == NULL:
+        raise MemoryError
+    capsule = PyCapsule_New(schema, "arrow_schema", drop_schema)
+    fill_schema(schema, type)
+    return capsule
+
+
+cdef object array_capsule(Array array):
+    cdef ArrowArray *struct_ = <ArrowArray *>calloc(1, sizeof(ArrowArray))
+    if struct_ == NULL:
+        raise MemoryError
+    capsule = PyCapsule_New(struct_, "arrow_array", drop_array)
+    fill_array(struct_, array)
+    return capsule
+
+
+@cython.final
+cdef class Stream:
+    """Arrays that a consumer takes one by one."""
+    cdef Type type
+    cdef list arrays        # what is left, the last one first
+
+
+cdef int stream_schema(ArrowArrayStream *stream, ArrowSchema *out) noexcept nogil:
+    with gil:
+        memset(out, 0, sizeof(ArrowSchema))
+        try:
+            fill_schema(out, (<Stream>stream.private_data).type)
+        except MemoryError:
+            if out.release != NULL:
+                out.release(out)
+            return ENOMEM
+    return 0
+
+
+cdef int stream_next(ArrowArrayStream *stream, ArrowArray *out) noexcept nogil:
+    with gil:
+        memset(out, 0, sizeof(ArrowArray))
+        try:
+            if (<Stream>stream.private_data).arrays:
+                fill_array(out, (<Stream>stream.private_data).arrays.pop())
+        except MemoryError:
+            if out.release != NULL:
+                out.release(out)
+            return ENOMEM
+    return 0
+
+
+cdef const char *stream_error(ArrowArrayStream *_stream) noexcept nogil:
+    return "no memory"
+
+
+cdef void release_stream(ArrowArrayStream *stream) noexcept nogil:
+    stream.release = NULL
+    let_go(stream.private_data)
+
+
+cdef object stream_capsule(Type type, list arrays):
+    cdef ArrowArrayStream *stream
+    cdef Stream held = Stream()
+    held.type, held.arrays = type, arrays[::-1]
+    stream = <ArrowArrayStream *>calloc(1, sizeof(ArrowArrayStream))
+    if stream == NULL:
+        raise MemoryError
+    capsule = PyCapsule_New(stream, "arrow_array_stream", drop_stream)
+    Py_INCREF(held)
+    stream.private_data = <void *>held
+    stream.get_schema, stream.get_next = stream_schema, stream_next
+    stream.get_last_error, stream.release = stream_error, release_stream
+    return capsule
+
+
+# --- in -----------------------------------------------------------------------------------------------------------------
+
+@cython.final
+@cython.no_gc
+cdef class Moved:
+    """An array that was moved out of its capsule, and is ours to release."""
+    cdef ArrowArray array
+
+    def __dealloc__(self):
+        if self.array.release != NULL:
+            self.array.release(&self.array)
+
+
+cdef Type type_of(const ArrowSchema *schema):
+    cdef int64_t i
+    cdef list children = [type_of(schema.children[i]) for i in range(schema.n_children)]
+    if schema.format == NULL:
+        raise ValueError("the Arrow schema has no format")
+    return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
+                None if schema.dictionary == NULL else type_of(schema.dictionary))
+
+
+cdef Type take_schema(ArrowSchema *schema):
+    """The type, and the struct is released."""
+    if schema.release == NULL:
+        raise ValueError("the Arrow schema has been released")
+    try:
+        return type_of(schema)
+    finally:
+        schema.release(schema)
+
+
+cdef Array array_of(const ArrowArray *struct_, Moved moved):
+    cdef Array array = Array()
+    cdef int64_t i
+    if struct_.length < 0 or struct_.offset < 0 or struct_.n_buffers < 0:
+        raise ValueError("the Arrow array has a negative size")
+    array.length, array.nulls, array.offset = struct_.length, struct_.null_count, struct_.offset
+    array.set_buffers(struct_.n_buffers)
+    for i in range(struct_.n_buffers):
+        array.buffers[i] = struct_.buffers[i]
+    array.owners.append(moved)
+    array.children = tuple([array_of(struct_.children[i], moved) for i in range(struct_.n_children)])
+    if struct_.dictionary != NULL:
+        array.dictionary = array_of(struct_.dictionary, moved)
+    return array
+
+
+cdef Array take_array(ArrowArray *struct_):
+    """The array, moved out of the struct."""
+    cdef Moved moved = Moved()
+    if struct_.release == NULL:
+        raise ValueError("the Arrow array has been released, or its capsule was used before")
+    moved.array = struct_[0]
+    struct_.release = NULL
+    return array_of(&moved.array, moved)
+
+
+cdef object read_stream(ArrowArrayStream *stream, list arrays):
+    cdef ArrowSchema schema
+    cdef ArrowArray array
+    cdef Type type
+    cdef int status
+    cdef const char *message
+    memset(&schema, 0, sizeof(schema))
+    with nogil:
+        status = stream.get_schema(stream, &schema)
+    if status == 0:
+        type = take_schema(&schema)
+    while status == 0:
+        memset(&array, 0, sizeof(array))
+        with nogil:
+            status = stream.get_next(stream, &array)
+        if status == 0:
+            if array.release == NULL:
+                return type
+            arrays.append(take_array(&array))
+    message = stream.get_last_error(stream)
+    raise ValueError("the Arrow stream failed: " + ("" if message == NULL else
+                                                    message[:strlen(message)].decode("utf-8", "replace")))
+
+
+cdef object read_object(object source, list arrays):
+    """The type of an object with capsules; its arrays are added to the list."""
+    cdef ArrowArrayStream *stream
+    cdef ArrowArrayStream taken
+    if hasattr(source, "__arrow_c_array__"):
+        schema, array = source.__arrow_c_array__()
+        type = take_schema(<ArrowSchema *>PyCapsule_GetPointer(schema, "arrow_schema"))
+        arrays.append(take_array(<ArrowArray *>PyCapsule_GetPointer(array, "arrow_array")))
+        return type
+    capsule = source.__arrow_c_stream__()
+    stream = <ArrowArrayStream *>PyCapsule_GetPointer(capsule, "arrow_array_stream")
+    if stream.release == NULL:
+        raise ValueError("the Arrow stream has been released, or its capsule was used before")
+    taken = stream[0]
+    stream.release = NULL
+    try:
+        return read_stream(&taken, arrays)
+    finally:
+        taken.release(&taken)

@@ -1,0 +1,387 @@
+"""Columns and lines percent-encoded and decoded (RFC 3986 section 2.1), a block of rows at a time.
+
+A kernel takes all octets of a block at once, as if there were no rows, and the new ends of rows come out of masks: every
+octet that is encoded moves what is behind it by two, every triplet back by two, so that a row ends at its old end plus or
+minus twice the number of marks before it. A triplet has to be inside of one row, and text has to be UTF-8 in every row by
+itself: where the masks, or the octets that rows begin with, say otherwise, rows are done one by one.
+"""
+from libc.string cimport memchr
+
+from uricodec._core._batch cimport *
+from uricodec._core._kernels cimport ByteSet, UC_FULL, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._core._percent cimport hex_value
+from uricodec._core._quote cimport quote_set
+from uricodec._core._triplets cimport *
+from uricodec._core._utf8 cimport continues, sequence_length
+from uricodec.errors import UriError, UriSyntaxError
+
+cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet NO_DIGIT = ~ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
+
+# What a row is refused for.
+cdef enum Code:
+    NOTHING, PERCENT, UTF8
+cdef list CODE_NAMES = [None, "percent", "utf-8"]
+cdef list REASONS = [None, "malformed triplet", "octets that are not UTF-8"]
+
+
+# --- masks --------------------------------------------------------------------------------------------------------------
+
+cdef inline uint64_t bits_before(const uint64_t *words, const uint32_t *counts, size_t i) noexcept nogil:
+    return counts[i >> 6] + bits_of(words[i >> 6] & ((<uint64_t>1 << (i & 63)) - 1))
+
+
+cdef inline size_t count_words(const uint64_t *words, size_t n, uint32_t *counts) noexcept nogil:
+    """counts[w]: the bits in the words before word w. Returns those of all."""
+    cdef size_t w, sum = 0
+    for w in range(n):
+        counts[w] = <uint32_t>sum
+        sum += bits_of(words[w])
+    counts[n] = <uint32_t>sum
+    return sum
+
+
+cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *percents, uint64_t *triplets) noexcept nogil:
+    """Mark each "%", and those of triplets; a word more than there are is 0. False: there is no "%"."""
+    cdef uint64_t digits[WORDS + 1]
+    cdef uint64_t any = 0
+    cdef size_t w, words = (n + 63) // 64
+    kernels.mark_outside(src, n, &NO_PERCENT.set, percents)
+    for w in range(words):
+        any |= percents[w]
+    if not any:
+        return False
+    kernels.mark_outside(src, n, &NO_DIGIT.set, digits)
+    digits[words] = 0
+    for w in range(words):
+        triplets[w] = (percents[w] & (digits[w] >> 1 | digits[w + 1] << 63)
+                       & (digits[w] >> 2 | digits[w + 1] << 62))
+    triplets[words] = percents[words] = 0
+    return True
+
+
+# --- decoding -----------------------------------------------------------------------------------------------------------
+
+cdef struct Decoding:
+    bint plus
+    bint text       # and the octets have to be UTF-8
+    bint framed     # triplets of controls stay
+    uc_set plain    # what nothing becomes of
+
+
+cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:
+    """One octet of the decoded row, and how many octets of src stand for it; 0 at its end."""
+    cdef int high, low
+    if i >= n:
+        return 0
+    octet[0] = src[i]
+    if octet[0] == c'%' and n - i > 2:
+        high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
+        if high >= 0 and low >= 0:
+            octet[0] = <uint8_t>(high << 4 | low)
+            return 3
+    return 1
+
+
+cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                             Refusal *_refusal) noexcept nogil:
+    """Decode text as urllib.parse.unquote does: a malformed triplet stays, and U+FFFD stands for what is not UTF-8."""
+    cdef const Decoding *how = <const Decoding *>options
+    cdef size_t i = 0, o = 0, size, step, end
+    cdef uint8_t octets[4]
+    cdef int length, have
+    while i < n:
+        size = unit_at(src, i, n, octets)
+        end = i + size
+        length = sequence_length(octets[0])
+        have = 1
+        while have < length:
+            step = unit_at(src, end, n, octets + have)
+            if step == 0 or not continues(octets[0], have, octets[have]):
+                break
+            have += 1
+            end += step
+        if have != length:
+            memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
+            o += 3
+        elif how.framed and end - i > <size_t>have and (
+                have == 1 and (octets[0] < 0x20 or octets[0] == 0x7F) or have == 2 and octets[0] == 0xC2 and octets[1] < 0xA0):
+            memcpy(dst + o, src + i, end - i)
+            o += end - i
+        else:
+            if how.plus and size == 1 and octets[0] == c'+':
+                octets[0] = c' '
+            memcpy(dst + o, octets, have)
+            o += have
+        i = end
+    return o
+
+
+cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Decoding *how = <const Decoding *>options
+    cdef Careful careful
+    cdef size_t size
+    if not how.framed:
+        size = kernels.decode(src, n, how.plus, dst, n)
+        if size == UC_FULL:
+            return 0
+        if not how.text or memchr(dst, c'%', size) == NULL and is_utf8(dst, size):
+            return size
+    careful.policy, careful.plus, careful.utf8, careful.controls = FAIL, how.plus, True, not how.framed
+    size = decode_carefully(src, n, &careful, dst)
+    if careful.fault == NO_FAULT:
+        return size
+    refusal.code, refusal.offset = PERCENT if careful.fault == MALFORMED else UTF8, careful.position
+    return UC_REFUSED
+
+
+cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
+    """Whether there is a UTF-8 sequence of U+0080-009F."""
+    cdef const uint8_t *at = src
+    cdef const uint8_t *end = src + n
+    while True:
+        at = <const uint8_t *>memchr(at, 0xC2, end - at)
+        if at == NULL or end - at < 2:
+            return False
+        if at[1] < 0xA0:
+            return True
+        at += 1
+
+
+cdef inline size_t marked_row(const Block *block, const uint64_t *marks, size_t row) noexcept nogil:
+    """The first row from there on that has a mark; block.rows if there is none."""
+    cdef size_t i = block.at[row], n = block.at[block.rows], w = i >> 6
+    cdef uint64_t word
+    if i == n:
+        return block.rows
+    word = marks[w] & ~<uint64_t>0 << (i & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return block.rows
+        word = marks[w]
+    i = 64 * w + <size_t>uc_lowest_bit(word)
+    while block.at[row + 1] <= i:
+        row += 1
+    return row
+
+
+cdef bint write_text_rows(Task *task, const uint32_t *at, const uint64_t *malformed) noexcept nogil:
+    """Write the decoded rows of the block, which are in the scratch, but for those that have a malformed triplet (if anyone
+    asks for these: else NULL), or are not UTF-8."""
+    cdef size_t rows = task.block.rows, size = at[rows], row, marked, valid
+    cdef uint8_t *src = task.scratch
+    cdef bint inside = False
+    cdef uc_utf8 found
+    valid = kernels.scan_utf8(src, size, &found)
+    if valid < size or found.highest >= 0x80:
+        src[size] = 0
+        for row in range(rows):
+            inside |= (src[at[row]] & 0xC0) == 0x80
+        if inside:      # rows that are UTF-8 together only, perhaps
+            return by_rows(task)
+    marked = rows if malformed == NULL else marked_row(&task.block, malformed, 0)
+    while task.done < rows:
+        row = marked
+        if valid < size:
+            row = task.done
+            while at[row + 1] <= valid:
+                row += 1
+            row = min(row, marked)
+        if row > task.done:
+            write_run(task, src, at, row)
+        if row == rows:
+            break
+        if not write_row(task, row):
+            return False
+        if row + 1 < rows:
+            if valid < at[row + 1]:
+                valid = at[row + 1] + kernels.scan_utf8(src + at[row + 1], size - at[row + 1], &found)
+            if marked == row:
+                marked = marked_row(&task.block, malformed, row + 1)
+    return True
+
+
+cdef bint decode_block(Task *task) noexcept nogil:
+    cdef const Decoding *how = <const Decoding *>task.options
+    cdef uint64_t percents[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint32_t counts[WORDS + 1]
+    cdef uint32_t at[ROWS + 1]
+    cdef Block *block = &task.block
+    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, end
+    cdef uint64_t across = 0, malformed = 0
+    if not mark_triplets(block.data, n, percents, triplets):
+        if not how.plus:
+            write_run(task, block.data, block.at, rows)
+            return True
+        for w in range(words + 1):
+            triplets[w] = percents[w] = 0
+    i = n - 2 * count_words(triplets, words, counts)
+    if kernels.decode(block.data, n, how.plus, task.scratch, BLOCK + WIDE) != i:
+        return by_rows(task)
+    at[0] = 0
+    for i in range(1, rows + 1):
+        end = block.at[i]
+        at[i] = <uint32_t>(end - 2 * bits_before(triplets, counts, end))
+        if end >= 2:
+            across |= triplets[(end - 1) >> 6] >> ((end - 1) & 63) | triplets[(end - 2) >> 6] >> ((end - 2) & 63)
+    if across & 1 and not block.gap:
+        return by_rows(task)
+    if not how.text:
+        write_run(task, task.scratch, at, rows)
+        return True
+    if how.framed and (kernels.count_outside(task.scratch, at[rows], &NO_CONTROL.set)
+                       != kernels.count_outside(block.data, n, &NO_CONTROL.set) or has_c1(task.scratch, at[rows])):
+        return by_rows(task)
+    if task.look or task.policy != REPLACE_ROW:
+        for w in range(words):
+            percents[w] &= ~triplets[w]
+            malformed |= percents[w]
+    return write_text_rows(task, at, percents if malformed else NULL)
+
+
+cdef class DecodeRows(RowOperation):
+    """Decode every triplet, once.
+
+    Args:
+        plus (bool): Read '+' as a space.
+        text (bool): What comes out has to be UTF-8.
+        framed (bool): Triplets of control characters stay, so that a line stays one.
+    """
+    cdef Decoding how
+
+    def __init__(self, plus, text, framed):
+        cdef ByteSet plain = ~ByteSet("%+") if plus else NO_PERCENT
+        self.how.plus, self.how.text, self.how.framed, self.how.plain = plus, text, framed, plain.set
+        self.operation, self.options = Operation(decode_row, 3, 0), &self.how
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+
+
+# --- encoding -----------------------------------------------------------------------------------------------------------
+
+# What becomes of a malformed triplet, where triplets stay.
+cdef enum:
+    LET_BE, ENCODE, REFUSE
+
+cdef struct Encoding:
+    uc_set safe
+    bint plus
+    bint triplets           # stay
+    bint digits             # "safe" has those of triplets
+    int malformed
+
+
+cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>options
+    cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
+    return 0 if size == UC_FULL else size
+
+
+cdef size_t requote_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>options
+    cdef size_t i = 0, o = 0, size, written
+    cdef uint8_t octet
+    cdef const uint8_t *percent
+    while i < n:
+        if src[i] == c'%':
+            if unit_at(src, i, n, &octet) == 3:
+                memcpy(dst + o, src + i, 3)
+                i, o = i + 3, o + 3
+                continue
+            if how.malformed == REFUSE:
+                refusal.code, refusal.offset = PERCENT, i
+                return UC_REFUSED
+            dst[o] = c'%'
+            i, o = i + 1, o + 1
+            if how.malformed == ENCODE:
+                dst[o] = c'2'
+                dst[o + 1] = c'5'
+                o += 2
+            continue
+        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
+        size = percent - (src + i) if percent != NULL else n - i
+        written = kernels.encode(src + i, size, &how.safe, False, dst + o, 3 * size)
+        if written == UC_FULL:
+            return 0
+        i, o = i + size, o + written
+    return o
+
+
+cdef bint encode_block(Task *task) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>task.options
+    cdef uint64_t marks[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint32_t counts[WORDS + 1]
+    cdef uint64_t malformed = 0
+    cdef Block *block = &task.block
+    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size
+    if block.gap and memchr(block.data, c'\r', n) != NULL:
+        return by_rows(task)    # some may belong to the ends
+    if how.triplets:
+        if mark_triplets(block.data, n, marks, triplets):
+            if not how.digits:
+                return by_rows(task)
+            for w in range(words):
+                malformed |= marks[w] & ~triplets[w]
+            if malformed and how.malformed != LET_BE:
+                return by_rows(task)
+    kernels.mark_outside(block.data, n, &how.safe, marks)
+    marks[words] = 0
+    size = n + 2 * count_words(marks, words, counts)
+    if size == n and not how.plus:
+        write_run(task, block.data, block.at, rows)
+        return True
+    if kernels.encode(block.data, n, &how.safe, how.plus, task.out, 3 * n) != size:
+        return by_rows(task)
+    for i in range(1, rows + 1):
+        task.out_at[i] = <uint32_t>(block.at[i] + 2 * bits_before(marks, counts, block.at[i]))
+    task.written, task.done = size, rows
+    return True
+
+
+cdef class EncodeRows(RowOperation):
+    """Percent-encode what is not safe.
+
+    Args:
+        safe (ByteSet): What stays. With `plus`, a space becomes '+'.
+        plus (bool): Write '+' for a space.
+        triplets (bool): Triplets that are there stay, as `requote` has it.
+        invalid (str): "keep", "encode" or "error": what becomes of a malformed triplet then.
+        end (bytes): The octet that ends a line, or none.
+    """
+    cdef Encoding how
+
+    def __init__(self, ByteSet safe not None, plus=False, triplets=False, invalid="keep", end=b""):
+        cdef int i
+        self.how.safe, self.how.plus, self.how.triplets = safe.set, plus, triplets
+        self.how.malformed = ["keep", "encode", "error"].index(invalid)
+        if plus:
+            add_octet(&self.how.safe, c' ')
+            remove_octet(&self.how.safe, c'+')
+        self.how.digits = True
+        for i in b"0123456789ABCDEFabcdef":
+            self.how.digits &= self.how.safe.member[i]
+        if triplets:
+            add_octet(&self.how.safe, c'%')
+        if end:
+            add_octet(&self.how.safe, end[0])
+        self.operation, self.options = Operation(encode_row, 3, 0), &self.how
+        if triplets:
+            self.operation.row = requote_row
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+
+
+cdef block_function codec_block(RowOperation rows):
+    if type(rows) is DecodeRows:
+        return decode_block
+    if type(rows) is EncodeRows:
+        return encode_block
+    return NULL
+
+
+cdef row_function codec_replacing(RowOperation rows):
+    if type(rows) is DecodeRows:
+        return decode_replacing
+    return NULL
