@@ -16,7 +16,7 @@ MODULES = [
     *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar"],
-    *["_arrow", "_batch", "_batch_codec", "_batch_columns"],
+    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_tasks", "_batch_columns"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

@@ -85,6 +85,7 @@ cdef void discard(Room *room) noexcept nogil
 # Octets of our own, which were those of a Room.
 cdef class Memory:
     cdef uint8_t *data
+    cdef size_t cap
 
 cdef Memory keep(Room *room)
 
@@ -102,6 +103,9 @@ cdef class Array:
 
     cdef int set_buffers(self, int64_t n) except -1
 
+
+# The octets, which belong to the array from now on.
+cdef const void *hold(Array array, Room *room) except NULL
 
 cdef object schema_capsule(Type type)
 cdef object array_capsule(Array array)

@@ -8,7 +8,7 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset, strlen
 
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
@@ -19,24 +19,50 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     #include <errno.h>
+    #include <stdlib.h>
     #if defined(__linux__)
     #include <sys/mman.h>
-    /* Fresh memory costs as much as the work on it: ask for pages of 2 MiB, inside the block. */
-    static void uc_large_pages(void *data, size_t size) {
-        const size_t page = (size_t)2 << 20;
-        size_t start = ((size_t)data + page - 1) & ~(page - 1), end = ((size_t)data + size) & ~(page - 1);
-        if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    /* Fresh memory costs as much as the work on it. A large block is a mapping of its own with pages of 2 MiB, which grows
+     * without a copy. */
+    #define UC_PAGE ((size_t)2 << 20)
+    #define UC_MAPPED(size) ((size) >= 2 * UC_PAGE)
+    #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
+    static void *uc_map(size_t size) {
+        void *data = mmap(NULL, UC_PAGES(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) return NULL;
+        (void)madvise(data, UC_PAGES(size), MADV_HUGEPAGE);
+        return data;
+    }
+    static void uc_discard(void *data, size_t size) {
+        if (data != NULL && UC_MAPPED(size)) munmap(data, UC_PAGES(size));
+        else PyMem_RawFree(data);
+    }
+    static void *uc_resize(void *data, size_t size, size_t used, size_t want) {
+        void *moved;
+        if (data != NULL && UC_MAPPED(size) && UC_MAPPED(want)) {
+            moved = mremap(data, UC_PAGES(size), UC_PAGES(want), MREMAP_MAYMOVE);
+            return moved == MAP_FAILED ? NULL : moved;
+        }
+        if (!UC_MAPPED(size) && !UC_MAPPED(want)) return PyMem_RawRealloc(data, want);
+        moved = UC_MAPPED(want) ? uc_map(want) : PyMem_RawMalloc(want);
+        if (moved == NULL) return NULL;
+        if (data != NULL) memcpy(moved, data, used < want ? used : want);
+        uc_discard(data, size);
+        return moved;
     }
     #else
-    static void uc_large_pages(void *data, size_t size) { (void)data, (void)size; }
+    static void uc_discard(void *data, size_t size) { (void)size, PyMem_RawFree(data); }
+    static void *uc_resize(void *data, size_t size, size_t used, size_t want) {
+        return (void)size, (void)used, PyMem_RawRealloc(data, want);
+    }
     #endif
     """
-    void uc_large_pages(void *data, size_t size) noexcept nogil
+    void uc_discard(void *data, size_t size) noexcept nogil
+    void *uc_resize(void *data, size_t size, size_t used, size_t want) noexcept nogil
     const int ENOMEM
 
 cdef enum:
     NULLABLE = 2        # ARROW_FLAG_NULLABLE
-    LARGE = 4 << 20
 
 
 @cython.final
@@ -73,17 +99,15 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
     if cap <= room.cap:
         return True
     cap = max(cap, room.cap + room.cap // 2)
-    data = <uint8_t *>PyMem_RawRealloc(room.data, cap)
+    data = <uint8_t *>uc_resize(room.data, room.cap, room.size, cap)
     if data == NULL:
         return False
-    if cap >= LARGE:
-        uc_large_pages(data, cap)
     room.data, room.cap = data, cap
     return True
 
 
 cdef void discard(Room *room) noexcept nogil:
-    PyMem_RawFree(room.data)
+    uc_discard(room.data, room.cap)
     room.data = NULL
     room.size = room.cap = 0
 
@@ -91,12 +115,15 @@ cdef void discard(Room *room) noexcept nogil:
 cdef Memory keep(Room *room):
     """The octets, and no more of them than are used, in an object."""
     cdef Memory memory = Memory()
-    cdef uint8_t *data = room.data
-    if room.cap - room.size > room.cap // 8:
-        data = <uint8_t *>PyMem_RawRealloc(room.data, room.size if room.size else 1)
-        if data == NULL:
-            data = room.data
-    memory.data = data
+    cdef size_t want = max(room.size, <size_t>1)
+    cdef uint8_t *data
+    if room.data == NULL or room.cap - want > room.cap // 8:
+        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, want)
+        if data != NULL:
+            room.data, room.cap = data, want
+        elif room.data == NULL:
+            raise MemoryError
+    memory.data, memory.cap = room.data, room.cap
     room.data = NULL
     room.size = room.cap = 0
     return memory
@@ -106,7 +133,7 @@ cdef Memory keep(Room *room):
 @cython.no_gc
 cdef class Memory:
     def __dealloc__(self):
-        PyMem_RawFree(self.data)
+        uc_discard(self.data, self.cap)
 
 
 @cython.final
@@ -125,6 +152,12 @@ cdef class Array:
 
     def __dealloc__(self):
         PyMem_RawFree(self.buffers)
+
+
+cdef const void *hold(Array array, Room *room) except NULL:
+    cdef Memory memory = keep(room)
+    array.owners.append(memory)
+    return memory.data
 
 
 # --- out ----------------------------------------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ cdef struct Block:
 ctypedef struct Task
 # Writes what becomes of the rows of the block to task.out. False: a row was refused that may not be, or there is no memory.
 ctypedef bint (*block_function)(Task *task) noexcept nogil
+# Writes 16 octets for each row src[starts[i] .. ends[i]).
+ctypedef void (*digest_function)(const void *key, const uint8_t *src, const size_t *starts, const size_t *ends, size_t rows,
+                                 uint8_t *dst) noexcept nogil
 # Says something else of a row than text.
 ctypedef bint (*answer_function)(Task *task, size_t row, const uint8_t *src, size_t n) noexcept nogil
 
@@ -86,7 +89,9 @@ ctypedef struct Task:
     const Source *source
     size_t row                  # the number of the next one,
     size_t next                 # and where it is: the same, but for lines an octet
+    size_t first                # where the first one is
     size_t stop
+    size_t count                # of rows; of lines, 0 if text comes out
     # What to do.
     Kind kind
     Operation operation
@@ -94,6 +99,8 @@ ctypedef struct Task:
     row_function replacing      # of a row that was refused; NULL: nothing does
     block_function block_of
     answer_function answer      # NULL: what comes out is text
+    digest_function digest      # and 16 octets for each row of it; NULL: the text itself
+    const void *key
     const uc_set *plain         # a row of these does not change; NULL: nobody knows
     Refused policy
     bint text                   # what comes out has to be UTF-8
@@ -128,11 +135,21 @@ cdef void run(Task *task) noexcept nogil
 cdef bint by_rows(Task *task) noexcept nogil
 cdef bint write_row(Task *task, size_t i) noexcept nogil
 cdef bint refuse_row(Task *task, size_t row, const Refusal *refusal) noexcept nogil
+cdef int64_t index_at(const Source *source, size_t i) noexcept nogil
 cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil
 
 
 cdef inline bint is_valid(const Source *source, size_t row) noexcept nogil:
-    return source.valid == NULL or source.valid[(source.valid_start + row) >> 3] >> ((source.valid_start + row) & 7) & 1
+    if source.valid == NULL:
+        return source.layout != NULLS
+    return source.valid[(source.valid_start + row) >> 3] >> ((source.valid_start + row) & 7) & 1
+
+
+cdef inline size_t carriage_return(const Task *task, const uint8_t *src, size_t n) noexcept nogil:
+    """1 if the row is a line that a "\\r" before its "\\n" ends."""
+    if task.source.layout != LINES or task.source.end != c'\n' or n == 0:
+        return 0
+    return src[n - 1] == c'\r'
 
 
 cdef inline void write_run(Task *task, const uint8_t *src, const uint32_t *at, size_t stop) noexcept nogil:

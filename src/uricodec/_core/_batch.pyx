@@ -22,7 +22,7 @@ ctypedef fused offset:
 
 # --- where rows are -----------------------------------------------------------------------------------------------------
 
-cdef inline int64_t index_at(const Source *source, size_t i) noexcept nogil:
+cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
     """Unsigned indices of 64 bits have no use for the last."""
     if source.width == 1:
         return (<const uint8_t *>source.offsets)[i]
@@ -179,13 +179,6 @@ cdef bint write_text(Task *task, size_t row, const uint8_t *src, size_t n, uint8
     return True
 
 
-cdef inline size_t carriage_return(const Task *task, const uint8_t *src, size_t n) noexcept nogil:
-    """1 if the row is a line that a "\\r" before its "\\n" ends."""
-    if task.source.layout != LINES or task.source.end != c'\n' or n == 0:
-        return 0
-    return src[n - 1] == c'\r'
-
-
 cdef bint write_row(Task *task, size_t i) noexcept nogil:
     """Write row i of the block, whatever it is. False if the work ends with it."""
     cdef Block *block = &task.block
@@ -335,6 +328,24 @@ cdef bint have_room(Task *task, size_t n, size_t rows) noexcept nogil:
 
 # --- the loop -----------------------------------------------------------------------------------------------------------
 
+cdef void digest_rows(Task *task, size_t n) noexcept nogil:
+    """Write 16 octets for each row of the block, or for one row of n octets, if there are some."""
+    cdef size_t starts[ROWS]
+    cdef size_t ends[ROWS]
+    cdef size_t i, rows = 1 if n else task.block.rows
+    cdef uint8_t *dst = task.offsets.data + 16 * (task.row - task.base)
+    if n:
+        starts[0], ends[0] = 0, n
+        task.digest(task.key, task.data.data + task.data.size, starts, ends, 1, dst)
+        return
+    for i in range(rows):
+        starts[i] = task.out_at[i]
+        ends[i] = task.out_at[i + 1] - task.block.gap
+        if task.block.gap:
+            ends[i] -= carriage_return(task, task.out + starts[i], ends[i] - starts[i])
+    task.digest(task.key, task.out, starts, ends, rows, dst)
+
+
 cdef bint write_block(Task *task) noexcept nogil:
     cdef Block *block = &task.block
     if not have_room(task, block.at[block.rows], block.rows):
@@ -343,6 +354,9 @@ cdef bint write_block(Task *task) noexcept nogil:
     task.out, task.written, task.done, task.out_at[0] = task.data.data + task.data.size, 0, 0, 0
     if not task.block_of(task):
         return False
+    if task.digest != NULL:
+        digest_rows(task, 0)
+        return True
     if task.views:
         if not add_views(task):
             task.status = NO_MEMORY
@@ -412,7 +426,9 @@ cdef bint write_long(Task *task) noexcept nogil:
         dst = task.data.data + task.data.size
         if not write_text(task, task.row, src, n, dst, &size):
             return False
-        if task.source.layout != LINES:
+        if task.digest != NULL:
+            digest_rows(task, size)
+        elif task.source.layout != LINES:
             if not add_long(task, src, n, dst, size):
                 return False
         else:

@@ -1,244 +1,46 @@
-"""Arrow columns in, Arrow columns out: where their rows are for the loop of _batch, and what came out as arrays again.
+"""Arrow columns in, Arrow columns out, and lines in buffers: calls, and what came of their tasks.
 
-An array is done as one task, or, where there are several threads, as some, each of which is an array of the result. A
-dictionary's values are done instead of its rows. Text becomes the layout that it came in.
+Text becomes the layout that it came in, views share what has not changed, and of a dictionary the values are done instead
+of the rows.
 """
 cimport cython
-from libc.stdint cimport INT32_MAX
 from libc.string cimport memset
 
 from uricodec._core._arrow cimport *
+from uricodec._core._arrow_join cimport join_arrays, widen_offsets
 from uricodec._core._batch cimport *
-from uricodec._core._batch_codec cimport codec_block, codec_replacing
-from uricodec._core._kernels cimport ByteSet, add_octet, kernels, remove_octet
-
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-
-from collections import deque
+from uricodec._core._batch_answers cimport *
+from uricodec._core._batch_tasks cimport *
 
 cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
-cdef dict LAYOUTS = {
-    b"u": (OFFSETS_32, True), b"z": (OFFSETS_32, False), b"U": (OFFSETS_64, True), b"Z": (OFFSETS_64, False),
-    b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
-}
-cdef dict WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l": -8}
 cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
 
-# For tests: from how many octets on offsets are large.
-cdef size_t limit_of_offsets = INT32_MAX
 
+# --- what came of tasks -------------------------------------------------------------------------------------------------
 
-def set_limit_of_offsets(limit):
-    """From how many octets on offsets have 64 bits. For tests.
-
-    Args:
-        limit (int | None): None for what Arrow demands.
-
-    >>> set_limit_of_offsets(None)
-    """
-    global limit_of_offsets
-    limit_of_offsets = INT32_MAX if limit is None else limit
-
-
-# --- what is to be done -------------------------------------------------------------------------------------------------
-
-@cython.final
-cdef class Plan:
-    """An operation, as many rows are done with it.
-
-    Args:
-        rows (RowOperation): The operation on one row.
-        plain (ByteSet | None): A row of these octets alone does not change.
-    """
-    cdef RowOperation rows
-    cdef uc_set plain
-    cdef bint has_plain
-    cdef Kind kind
-
-    def __init__(self, RowOperation rows not None, ByteSet plain=None):
-        self.rows, self.has_plain, self.kind = rows, plain is not None, TEXT
-        if plain is not None:
-            self.plain = plain.set
-
-
-@cython.final
-cdef class Rows:
-    """Where the rows of an array or a buffer are."""
-    cdef Source source
-    cdef Source values
-    cdef uc_set no_end
-    cdef size_t octets      # about how many there are
-    cdef Array array
-    cdef Py_buffer view
-    cdef bint viewed
-
-    def __dealloc__(self):
-        if self.viewed:
-            PyBuffer_Release(&self.view)
-
-
-cdef int set_source(Source *source, Array array, Type type, size_t *octets) except -1:
-    cdef int64_t i
-    cdef const uint8_t *offsets
-    memset(source, 0, sizeof(Source))
-    if type.format not in LAYOUTS:
-        raise TypeError(f"no column of text or octets: its Arrow format is {type.format.decode('latin-1')!r}")
-    source.layout = <Layout>(<int>LAYOUTS[type.format][0])
-    source.count = <size_t>array.length
-    octets[0] = 0
-    if source.layout == NULLS:
-        return 0
-    if array.n_buffers < 3 and not (source.layout == VIEWS and array.n_buffers == 2):
-        raise ValueError(f"an Arrow array of that type has more than {array.n_buffers} buffers")
-    if array.nulls != 0:
-        source.valid, source.valid_start = <const uint8_t *>array.buffers[0], <size_t>array.offset
-    offsets = <const uint8_t *>array.buffers[1]
-    if offsets == NULL:
-        if array.length:
-            raise ValueError("the Arrow array lacks a buffer")
-        return 0
-    if source.layout == VIEWS:
-        source.offsets = offsets + sizeof(View) * <size_t>array.offset
-        source.n_buffers = max(array.n_buffers - 3, 0)
-        source.buffers = array.buffers + 2
-        source.sizes = <const int64_t *>array.buffers[array.n_buffers - 1] if source.n_buffers else NULL
-        octets[0] = sizeof(View) * source.count
-        for i in range(source.n_buffers):
-            octets[0] += <size_t>source.sizes[i]
-        return 0
-    source.data = <const uint8_t *>array.buffers[2]
-    if source.layout == OFFSETS_32:
-        source.offsets = offsets + 4 * array.offset
-        octets[0] = <size_t>((<const int32_t *>source.offsets)[source.count] - (<const int32_t *>source.offsets)[0])
-    else:
-        source.offsets = offsets + 8 * array.offset
-        octets[0] = <size_t>((<const int64_t *>source.offsets)[source.count] - (<const int64_t *>source.offsets)[0])
-    if source.data == NULL:
-        source.data = b""
-    return 0
-
-
-cdef Rows rows_of(Array array, Type type):
-    cdef Rows rows = Rows()
-    cdef size_t octets
-    rows.array = array
-    if type.dictionary is None:
-        set_source(&rows.source, array, type, &rows.octets)
-        return rows
-    set_source(&rows.values, array.dictionary, type.dictionary, &octets)
-    rows.source.layout, rows.source.width = INDEXED, WIDTHS[type.format]
-    rows.source.count, rows.source.values = <size_t>array.length, &rows.values
-    if array.n_buffers < 2 or array.buffers[1] == NULL and array.length:
-        raise ValueError("the Arrow array lacks a buffer")
-    rows.source.offsets = <const uint8_t *>array.buffers[1] + abs(rows.source.width) * array.offset
-    if array.nulls != 0:
-        rows.source.valid, rows.source.valid_start = <const uint8_t *>array.buffers[0], <size_t>array.offset
-    rows.octets = octets + rows.source.count
-    return rows
-
-
-# --- tasks --------------------------------------------------------------------------------------------------------------
-
-cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst) noexcept nogil:
-    """n bits from bit `start` on, to bit 0 on."""
-    cdef size_t i, first = start >> 3, shift = start & 7, last = (start + n - 1) >> 3 if n else 0
-    for i in range((n + 7) >> 3):
-        dst[i] = src[first + i] >> shift
-        if shift and first + i < last:
-            dst[i] |= <uint8_t>(src[first + i + 1] << (8 - shift))
-
-
-@cython.final
-cdef class Job:
-    """A task and all that it needs."""
-    cdef Task task
-    cdef Rows rows
-    cdef Plan plan
-
-    def __dealloc__(self):
-        cdef size_t i
-        PyMem_RawFree(self.task.gathered)
-        PyMem_RawFree(self.task.valid)
-        discard(&self.task.data)
-        discard(&self.task.offsets)
-        for i in range(self.task.filled.size // sizeof(Room)):
-            discard(<Room *>self.task.filled.data + i)
-        discard(&self.task.filled)
-        discard(&self.task.found)
-
-    def run(self):
-        with nogil:
-            run(&self.task)
-
-
-cdef Job job_of(Plan plan, Rows rows, Refused policy, bint text, size_t start, size_t stop, size_t limit, bint look):
-    cdef Job job = Job()
-    cdef Task *task = &job.task
-    cdef size_t n = (stop - start + 7) >> 3
-    memset(task, 0, sizeof(Task))
-    job.rows, job.plan = rows, plan
-    task.source = &rows.source
-    task.row = 0 if rows.source.layout == LINES else start
-    task.next, task.stop = start, stop
-    task.kind, task.operation, task.options = plan.kind, plan.rows.operation, plan.rows.options
-    task.replacing = codec_replacing(plan.rows)
-    task.block_of = codec_block(plan.rows)
-    if task.block_of == NULL:
-        task.block_of = by_rows
-    if plan.has_plain:
-        task.plain = &plan.plain
-    task.policy, task.text, task.look = policy, text, look
-    task.large = rows.source.layout == OFFSETS_64
-    task.views = rows.source.layout == VIEWS
-    task.limit, task.bad_limit, task.base = limit_of_offsets, max(limit, <size_t>1), start
-    if policy == REPLACE_ROW and task.replacing == NULL:
-        raise ValueError("errors='replace' is for what decodes text")
-    task.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE))
-    if task.gathered == NULL:
-        raise MemoryError
-    task.scratch = task.gathered + BLOCK + 2 * WIDE
-    if rows.source.layout == LINES:
-        return job
-    if rows.source.valid != NULL or policy == NULL_ROW:
-        task.valid = <uint8_t *>PyMem_RawMalloc(n + 1)
-        if task.valid == NULL:
-            raise MemoryError
-        if rows.source.valid == NULL:
-            memset(task.valid, 0xFF, n)
-        else:
-            copy_bits(rows.source.valid, rows.source.valid_start + start, stop - start, task.valid)
-    if not task.views:
-        if not grow(&task.offsets, (8 if task.large else 4) * (stop - start + 1)):
-            raise MemoryError
-        memset(task.offsets.data, 0, 8 if task.large else 4)
-        task.offsets.size = 8 if task.large else 4
-    if not grow(&task.data, 0 if task.views else rows.octets // max(rows.source.count, <size_t>1) * (stop - start) + WIDE):
-        raise MemoryError
-    return job
-
-
-cdef Array text_array(Job job):
-    """What came of a task, as an array of the layout that it read."""
+cdef tuple text_array(Job job, Type type):
+    """What came of a task, as an array of the layout that it read, and its type, which may have become a large one."""
     cdef Task *task = &job.task
     cdef Array array = Array()
     cdef Array source = job.rows.array
     cdef size_t i, more = task.filled.size // sizeof(Room), n
     cdef Room *room
     cdef Room sizes
-    array.length = <int64_t>(task.stop - task.base)
-    if task.valid != NULL and (task.source.valid != NULL or task.nulled):
-        array.nulls = -1 if task.source.valid != NULL else <int64_t>task.nulled
+    array.length = <int64_t>task.count
+    if task.source.valid != NULL:
+        array.nulls = -1
+    elif task.valid != NULL:
+        array.nulls = <int64_t>task.nulled
     if not task.views:
         array.set_buffers(3)
-        array.buffers[1] = adopt(array, &task.offsets)
-        array.buffers[2] = adopt(array, &task.data)
+        array.buffers[1] = hold(array, &task.offsets)
+        array.buffers[2] = hold(array, &task.data)
     else:
         more += task.data.size > 0
         n = <size_t>task.source.n_buffers
         array.set_buffers(<int64_t>(3 + n + more))
         array.owners.extend(source.owners)
-        array.buffers[1] = adopt(array, &task.offsets)
+        array.buffers[1] = hold(array, &task.offsets)
         memset(&sizes, 0, sizeof(Room))
         if not grow(&sizes, 8 * (n + more) + 8):
             raise MemoryError
@@ -249,21 +51,11 @@ cdef Array text_array(Job job):
         for i in range(more):
             room = <Room *>task.filled.data + i if i < task.filled.size // sizeof(Room) else &task.data
             (<int64_t *>sizes.data)[n + i] = <int64_t>room.size
-            array.buffers[2 + n + i] = adopt(array, room)
-        array.buffers[2 + n + more] = adopt(array, &sizes)
+            array.buffers[2 + n + i] = hold(array, room)
+        array.buffers[2 + n + more] = hold(array, &sizes)
     if array.nulls:
-        room = &sizes
-        room.data, room.size, room.cap = task.valid, (<size_t>array.length + 7) >> 3, (<size_t>array.length + 7) >> 3
-        task.valid = NULL
-        array.buffers[0] = adopt(array, room)
-    return array
-
-
-cdef const void *adopt(Array array, Room *room) except? NULL:
-    """The octets, which belong to the array from now on."""
-    cdef Memory memory = keep(room)
-    array.owners.append(memory)
-    return memory.data
+        array.buffers[0] = hold(array, &job.valid)
+    return Type(LARGE[type.format], type.name) if task.large and type.format in LARGE else type, array
 
 
 # --- columns ------------------------------------------------------------------------------------------------------------
@@ -291,94 +83,213 @@ cdef class Column:
         return stream_capsule(self.type, self.arrays)
 
     def __arrow_c_array__(self, requested_schema=None):
-        if len(self.arrays) != 1:
-            raise NotImplementedError
-        return schema_capsule(self.type), array_capsule(self.arrays[0])
+        type, array = join_arrays(self.type, self.arrays, limit_of_offsets)
+        return schema_capsule(type), array_capsule(array)
 
 
-cdef int check_status(Job job) except -1:
-    if job.task.status == NO_MEMORY:
-        raise MemoryError
-    if job.task.status == BAD_OFFSETS:
-        raise ValueError("the Arrow array has offsets that are in no order, or views of what is not there")
-    if job.task.status == TOO_LONG:
-        raise OverflowError("a row becomes longer than a view can be")
-    return 0
+cdef class Work:
+    """One call: a plan, what becomes of rows that are refused, and who does it."""
+    cdef object make
+    cdef Refused policy
+    cdef bint look
+    cdef size_t limit
+    cdef object threads
+    cdef readonly object count
+    cdef readonly list found
+    cdef readonly object rows
 
+    def __init__(self, make, errors, limit, threads):
+        if errors not in POLICY_NAMES:
+            raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"{threads} threads can do nothing")
+        self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
+        self.look, self.limit = limit is not None, 0 if limit is None else limit
+        self.count, self.found, self.rows = 0, [], 0
 
-def run_jobs(list jobs, threads):
-    """Do all tasks; the first one that is stopped stops those behind it."""
-    cdef Job job
-    if threads <= 1 or len(jobs) <= 1:
-        for job in jobs:
-            job.run()
-            if job.task.status != DONE:
-                return
-        return
-    from threading import Thread
-    queue = deque(jobs)
+    cdef size_t threads_for(self, size_t octets):
+        if self.threads is not None:
+            return <size_t>self.threads
+        if octets <= 1 << 20:
+            return 1
+        import os
+        return <size_t>(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
-    def work():
+    # --- columns
+
+    def column(self, source):
+        """Do an object with Arrow capsules; returns a Column."""
+        cdef list arrays = []
+        cdef Type type = read_object(source, arrays), whole = type
+        cdef Array array
+        if type.format == b"+s":
+            if len(type.children) != 1:
+                raise TypeError(f"a table of {len(type.children)} columns: choose one of them")
+            type = type.children[0]
+            arrays = [column_of(array) for array in arrays]
+        if type.dictionary is not None:
+            if type.format not in WIDTHS:
+                raise TypeError(f"no indices of a dictionary: Arrow format {type.format.decode('latin-1')!r}")
+            values = type.dictionary
+        else:
+            values = type
+        if values.format not in LAYOUTS or values.dictionary is not None:
+            raise TypeError(f"no column of text or octets: its Arrow format is {values.format.decode('latin-1')!r}")
+        plan = self.make(LAYOUTS[values.format][1])
+        type, arrays = self.text(plan, type, arrays) if (<Plan?>plan).kind == TEXT else self.answers(plan, type, arrays)
+        if whole.format == b"+s":
+            arrays = [table_of(array) for array in arrays]
+            type = Type(b"+s", whole.name, (type,))
+        return Column(type, arrays)
+
+    cdef list jobs(self, Plan plan, Type type, list arrays, Refused policy, size_t limit):
+        """Tasks for all arrays, done."""
+        cdef Rows rows
+        cdef size_t octets = 0
+        cdef list sources = [rows_of(array, type) for array in arrays]
+        for rows in sources:
+            octets += rows.octets
+            self.rows += rows.source.count
+        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets))
+
+    cdef object text(self, Plan plan, Type type, list arrays):
+        if type.format == b"n":
+            return type, arrays
+        if type.dictionary is not None:
+            return self.dictionaries(plan, type, arrays)
+        jobs = self.jobs(plan, type, arrays, self.policy, self.limit)
+        self.count, self.found = bads_of(jobs, self.limit)
+        return of_one_type(type, [text_array(job, type) for job in jobs])
+
+    cdef object answers(self, Plan plan, Type type, list arrays):
+        cdef Type values = type if type.dictionary is None else type.dictionary
+        policy = KEEP_ROW if plan.kind == FAULT and self.policy == NULL_ROW else self.policy
+        jobs = self.jobs(plan, type, arrays, policy, self.limit)
+        self.count, self.found = bads_of(jobs, self.limit)
+        return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
+
+    cdef object answered(self, Plan plan, list jobs, Type type, bint large, bint text):
         cdef Job job
-        while True:
-            try:
-                job = queue.popleft()
-            except IndexError:
-                return
-            job.run()
-            if job.task.status != DONE:
-                queue.clear()
+        cdef int i
+        for job in jobs:
+            for i in range(job.task.fields):
+                large |= job.task.parts[3 * i].size > limit_of_offsets
+        return (answer_type(plan.kind, type, plan.fields, text, large),
+                [answer_array(&(<Job>each).task, &(<Job>each).valid, plan.rows.code_names, large) for each in jobs])
 
-    workers = [Thread(target=work) for _ in range(min(threads, len(jobs)) - 1)]
-    for worker in workers:
-        worker.start()
-    try:
-        work()
-    finally:
-        queue.clear()
-        for worker in workers:
-            worker.join()
+    cdef object dictionaries(self, Plan plan, Type type, list arrays):
+        """Do the values of dictionaries, each of them once. A value counts where a row refers to it."""
+        cdef dict done = {}
+        cdef Array array, values, made
+        cdef Type kind
+        cdef list made_of = [], results = []
+        cdef int64_t i
+        cdef bint mark = self.look or self.policy == RAISE_ROW
+        cdef size_t number = 0
+        for array in arrays:
+            values = array.dictionary
+            key = values.offset, values.length, *[<size_t>values.buffers[i] for i in range(values.n_buffers)]
+            if key not in done:
+                jobs = self.jobs(plan, type.dictionary, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
+                                 UC_REFUSED if mark else 0)
+                kind, joined = of_one_type(type.dictionary, [text_array(job, type.dictionary) for job in jobs])
+                done[key] = jobs, join_arrays(kind, joined, limit_of_offsets)
+            jobs, joined = done[key]
+            if mark:
+                self.refer(plan, jobs, array, type, number)
+            number += <size_t>array.length
+            results.append(joined)
+        self.rows = number
+        kind, joined = of_one_type(type.dictionary, results)
+        for array, values in zip(arrays, joined):
+            made = Array()
+            made.length, made.nulls, made.offset, made.dictionary = array.length, array.nulls, array.offset, values
+            made.set_buffers(2)
+            made.buffers[0], made.buffers[1] = array.buffers[0], array.buffers[1]
+            made.owners.extend(array.owners)
+            made_of.append(made)
+        return Type(type.format, type.name, (), kind), made_of
+
+    cdef int refer(self, Plan plan, list jobs, Array array, Type type, size_t number) except -1:
+        """Take down the rows that refer to values which were refused."""
+        cdef Rows rows = rows_of(array, type)
+        cdef Job job
+        cdef const Bad *bad
+        cdef size_t i
+        cdef int64_t index
+        cdef dict bads = {}
+        cdef uint8_t[::1] marks = bytearray(max(array.dictionary.length, 1))
+        for job in jobs:
+            bad = <const Bad *>job.task.found.data
+            for i in range(job.task.found.size // sizeof(Bad)):
+                bads[bad[i].row] = (bad[i].code, bad[i].offset)
+                marks[bad[i].row] = 1
+        for i in range(rows.source.count if bads else 0):
+            index = index_at(&rows.source, i) if is_valid(&rows.source, i) else -1
+            if not 0 <= index < array.dictionary.length or not marks[index]:
+                continue
+            code, offset = bads[index]
+            if self.policy == RAISE_ROW:
+                raise_bad(plan.rows, &rows.source, i, code, offset, number + i)
+            self.count += 1
+            if <size_t>len(self.found) < self.limit:
+                self.found.append((number + i, plan.rows.code_names[code], offset))
+        return 0
+
+    # --- lines
+
+    def lines(self, source, end):
+        """Do lines in a buffer; returns bytes, or a Column of what is no text."""
+        cdef Plan plan = self.make(True)
+        cdef Rows rows
+        cdef Job job
+        if plan.kind != TEXT and type(source) is not bytes:
+            source = bytes(memoryview(source))      # nobody may change the number of lines
+        rows = rows_of_lines(source, end)
+        policy = KEEP_ROW if plan.kind == FAULT and self.policy == NULL_ROW else self.policy
+        jobs = jobs_of(plan, [rows], policy, self.limit, self.look, self.threads_for(rows.source.count))
+        self.count, self.found = bads_of(jobs, self.limit)
+        for job in jobs:
+            self.rows += job.task.row
+        if plan.kind != TEXT:
+            return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
+        return b"".join([(<const char *>(<Job>each).task.data.data)[:(<Job>each).task.data.size] for each in jobs])
 
 
-cdef list ranges(size_t count, size_t octets, size_t threads):
-    """Where tasks begin and end."""
-    cdef size_t parts = min(2 * threads, octets >> 19) if threads > 1 else 1, i
-    parts = max(parts, <size_t>1)
-    return [(count * i // parts, count * (i + 1) // parts) for i in range(parts)]
-
-
-def run_text(make, source, errors, faults, threads):
-    """Do a column of text.
-
-    Args:
-        make (Callable): Gives the Plan for text (True) or octets.
-        source (object): With capsules.
-        errors (str): A policy.
-        faults (object | None): Is told of rows that are refused.
-        threads (int | None): How many.
-
-    Returns:
-        Column: What came of it.
-    """
-    cdef list arrays = []
-    cdef Type type = read_object(source, arrays)
-    cdef Refused policy = <Refused>(<int>POLICY_NAMES.index(errors))
+cdef object of_one_type(Type type, list typed):
+    """Arrays of text, all of them large if one is, and their type."""
     cdef Array array
-    cdef Rows rows
-    cdef Job job
-    cdef size_t total = 0
-    sources = [rows_of(array, type) for array in arrays]
-    text = LAYOUTS[type.format][1]
-    plan = make(text)
-    for rows in sources:
-        total += rows.octets
-    if threads is None:
-        threads = 2 if total > 1 << 20 else 1
-    jobs = []
-    for rows in sources:
-        for start, stop in ranges(rows.source.count, rows.octets, threads):
-            jobs.append(job_of(plan, rows, policy, text, start, stop, 100, faults is not None))
-    run_jobs(jobs, threads)
-    for job in jobs:
-        check_status(job)
-    return Column(type, [text_array(job) for job in jobs])
+    cdef Type kind
+    cdef bint large = False
+    for kind, array in typed:
+        large |= kind.format != type.format
+    for kind, array in typed if large else []:
+        if kind.format == type.format:
+            widen_offsets(array)
+    return Type(LARGE[type.format], type.name) if large else type, [array for _, array in typed]
+
+
+cdef Array column_of(Array table):
+    """The one column of a table, or of a slice of it."""
+    cdef Array column = Array(), whole = table.children[0]
+    cdef int64_t i
+    if table.n_buffers and table.buffers[0] != NULL and table.nulls:
+        raise TypeError("a struct with nulls is no table")
+    if table.offset + table.length > whole.length:
+        raise ValueError("the Arrow array is shorter than its table")
+    column.length, column.offset, column.nulls = table.length, whole.offset + table.offset, whole.nulls
+    if column.length != whole.length and column.nulls > 0:
+        column.nulls = -1
+    column.set_buffers(whole.n_buffers)
+    for i in range(whole.n_buffers):
+        column.buffers[i] = whole.buffers[i]
+    column.dictionary = whole.dictionary
+    column.owners.extend(whole.owners)
+    return column
+
+
+cdef Array table_of(Array column):
+    cdef Array table = Array()
+    table.length, table.children = column.length, (column,)
+    table.set_buffers(1)
+    return table

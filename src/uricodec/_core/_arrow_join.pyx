@@ -1,0 +1,219 @@
+"""Several arrays as one, for a consumer that wants one: buffers behind each other, with offsets, indices and the buffers of
+views counted on."""
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from uricodec._core._arrow cimport *
+
+cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
+cdef dict WIDTHS = {b"w:16": 16, b"l": 8, b"L": 8, b"i": 4, b"I": 4, b"s": 2, b"S": 2, b"c": 1, b"C": 1, b"vu": 16,
+                    b"vz": 16}
+
+
+cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil:
+    """n bits from bit `start` on, to bit `place` on, behind which there are none."""
+    cdef size_t i, first, shift, last
+    while n and place & 7:
+        dst[place >> 3] = dst[place >> 3] & ~(1 << (place & 7)) | (src[start >> 3] >> (start & 7) & 1) << (place & 7)
+        place, start, n = place + 1, start + 1, n - 1
+    if n == 0:
+        return
+    dst += place >> 3
+    first, shift, last = start >> 3, start & 7, (start + n - 1) >> 3
+    for i in range((n + 7) >> 3):
+        dst[i] = src[first + i] >> shift
+        if shift and first + i < last:
+            dst[i] |= <uint8_t>(src[first + i + 1] << (8 - shift))
+
+
+cdef int widen_offsets(Array array) except -1:
+    """From offsets of 32 bits to such of 64."""
+    cdef Room wide
+    cdef int64_t i
+    cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
+    memset(&wide, 0, sizeof(Room))
+    if not grow(&wide, 8 * <size_t>(array.offset + array.length + 1)):
+        raise MemoryError
+    wide.size = 8 * <size_t>(array.offset + array.length + 1)
+    memset(wide.data, 0, 8 * <size_t>array.offset)
+    for i in range(array.length + 1):
+        (<int64_t *>wide.data)[array.offset + i] = narrow[i]
+    array.buffers[1] = hold(array, &wide)
+    return 0
+
+
+cdef int extend(Room *room, const void *src, size_t n) except -1:
+    if not grow(room, n + 8):
+        raise MemoryError
+    memcpy(room.data + room.size, src, n)
+    room.size += n
+    return 0
+
+
+cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
+    """Bits of all rows; where an array has none, they are set."""
+    cdef Room bits
+    cdef Array array
+    cdef size_t place = 0, i
+    cdef const uint8_t *src
+    memset(&bits, 0, sizeof(Room))
+    if not grow(&bits, (<size_t>joined.length + 7) // 8 + 8):
+        raise MemoryError
+    bits.size = (<size_t>joined.length + 7) // 8
+    memset(bits.data, 0xFF, bits.size)
+    for array in arrays:
+        src = <const uint8_t *>array.buffers[buffer]
+        if src != NULL and (buffer or array.nulls):
+            copy_bits(src, <size_t>array.offset, <size_t>array.length, bits.data, place)
+        place += <size_t>array.length
+    return hold(joined, &bits)
+
+
+cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
+    cdef Room data, ends
+    cdef Array array
+    cdef int64_t i, base = 0
+    cdef const int64_t *wide
+    cdef const int32_t *narrow
+    cdef bint large = type.format in (b"U", b"Z")
+    memset(&data, 0, sizeof(Room))
+    memset(&ends, 0, sizeof(Room))
+    extend(&ends, &base, 8)
+    for array in arrays:
+        if not grow(&ends, 8 * <size_t>array.length):
+            raise MemoryError
+        if array.length == 0:
+            continue
+        if large:
+            wide = <const int64_t *>array.buffers[1] + array.offset
+            for i in range(array.length):
+                (<int64_t *>(ends.data + ends.size))[i] = base + wide[i + 1] - wide[0]
+            extend(&data, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
+        else:
+            narrow = <const int32_t *>array.buffers[1] + array.offset
+            for i in range(array.length):
+                (<int64_t *>(ends.data + ends.size))[i] = base + narrow[i + 1] - narrow[0]
+            extend(&data, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
+        ends.size += 8 * <size_t>array.length
+        base = <int64_t>data.size
+    if not large and data.size <= limit:
+        for i in range(joined.length + 1):
+            (<int32_t *>ends.data)[i] = <int32_t>(<int64_t *>ends.data)[i]
+        ends.size //= 2
+    elif not large:
+        type = Type(LARGE[type.format], type.name)
+    joined.buffers[1] = hold(joined, &ends)
+    joined.buffers[2] = hold(joined, &data)
+    return type
+
+
+cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
+    cdef Room data
+    cdef Array array
+    memset(&data, 0, sizeof(Room))
+    for array in arrays:
+        if array.length:
+            extend(&data, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
+    joined.buffers[1] = hold(joined, &data)
+    return 0
+
+
+cdef int join_views(Array joined, list arrays) except -1:
+    cdef Room sizes
+    cdef Array array
+    cdef int64_t buffers = 0, row = 0, n, i
+    cdef int32_t *view
+    join_fixed(joined, arrays, 16)
+    view = <int32_t *>joined.buffers[1]
+    memset(&sizes, 0, sizeof(Room))
+    for array in arrays:
+        joined.owners.extend(array.owners)
+        n = max(array.n_buffers - 3, 0)
+        for i in range(n):
+            joined.buffers[2 + buffers + i] = array.buffers[2 + i]
+        if n:
+            extend(&sizes, array.buffers[2 + n], 8 * <size_t>n)
+        for i in range(row, row + array.length):
+            if view[4 * i] > 12:
+                view[4 * i + 2] += <int32_t>buffers
+        buffers += n
+        row += array.length
+    joined.buffers[2 + buffers] = hold(joined, &sizes)
+    return 0
+
+
+cdef int64_t index_of(const void *indices, int width, int64_t i) noexcept:
+    if width == 1:
+        return (<const int8_t *>indices)[i]
+    if width == 2:
+        return (<const int16_t *>indices)[i]
+    if width == 4:
+        return (<const int32_t *>indices)[i]
+    return (<const int64_t *>indices)[i]
+
+
+cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
+    """Arrays with one dictionary share it. Otherwise the dictionaries stand behind each other, and indices have 64 bits."""
+    cdef Array array
+    cdef Room indices
+    cdef int64_t base = 0, i, place = 0
+    cdef int width = WIDTHS[type.format]
+    cdef bint signed = type.format.islower()
+    dictionaries = [array.dictionary for array in arrays]
+    if all(dictionary is dictionaries[0] for dictionary in dictionaries):
+        join_fixed(joined, arrays, width)
+        joined.dictionary = dictionaries[0]
+        return type
+    memset(&indices, 0, sizeof(Room))
+    if not grow(&indices, 8 * <size_t>joined.length + 8):
+        raise MemoryError
+    indices.size = 8 * <size_t>joined.length
+    for array in arrays:
+        for i in range(array.length):
+            value = index_of(array.buffers[1], width, array.offset + i)
+            if not signed and value < 0 and width < 8:
+                value += 1 << (8 * width)
+            (<int64_t *>indices.data)[place] = base + value
+            place += 1
+        base += array.dictionary.length
+    joined.buffers[1] = hold(joined, &indices)
+    values, joined.dictionary = join_arrays(type.dictionary, dictionaries, limit)
+    return Type(b"l", type.name, (), values)
+
+
+cdef object join_arrays(Type type, list arrays, size_t limit):
+    """One array of all rows, and its type, which may be a large one: from `limit` octets on."""
+    cdef Array joined = Array(), array
+    cdef int64_t views = 0
+    cdef bint nulls = False
+    if len(arrays) == 1:
+        return type, arrays[0]
+    for array in arrays:
+        joined.length += array.length
+        nulls |= array.nulls != 0 and array.n_buffers > 0 and array.buffers[0] != NULL
+        views += max(array.n_buffers - 3, 0)
+    if type.format == b"n":
+        joined.nulls = joined.length
+        joined.set_buffers(0)
+        return type, joined
+    joined.set_buffers(1 if type.format == b"+s" else 3 + views if type.format in (b"vu", b"vz") else
+                       3 if type.format in (b"u", b"z", b"U", b"Z") else 2)
+    if nulls:
+        joined.nulls = -1
+        joined.buffers[0] = join_bits(joined, arrays, 0)
+    if type.dictionary is not None:
+        type = join_dictionaries(type, joined, arrays, limit)
+    elif type.format == b"+s":
+        parts = [join_arrays(part, [(<Array>whole).children[i] for whole in arrays], limit)
+                 for i, part in enumerate(type.children)]
+        joined.children = tuple([part[1] for part in parts])
+        type = Type(b"+s", type.name, tuple([part[0] for part in parts]))
+    elif type.format in (b"vu", b"vz"):
+        join_views(joined, arrays)
+    elif type.format == b"b":
+        joined.buffers[1] = join_bits(joined, arrays, 1)
+    elif type.format in (b"u", b"z", b"U", b"Z"):
+        type = join_text(type, joined, arrays, limit)
+    else:
+        join_fixed(joined, arrays, WIDTHS[type.format])
+    return type, joined

@@ -1,0 +1,4 @@
+"""Operations on rows of URNs."""
+from uricodec._core._batch cimport *
+
+cdef block_function urn_block(RowOperation rows, Kind kind)

@@ -1,0 +1,237 @@
+"""Columns and lines of URNs, a block at a time.
+
+Rows of a column are packed as lines into a buffer of the first cache's size: then the kernels for lines of URNs say how
+many are plain, and bring these into normal form. Any other row is read by itself, and so are the next ones for a while, if
+there are more of that kind.
+"""
+from libc.string cimport memchr
+
+from uricodec._core._batch cimport *
+from uricodec._core._batch_answers cimport Span, accept_rows
+from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
+from uricodec._core._urn cimport CODE_NAMES, level_of, raise_fault_at, spec_of
+from uricodec._core._urn_forms cimport (
+    BYTES, CASE_2141, CASE_8141, CHUNK, FUNCTIONAL, GROWTH, NAMESPACE, Level, apply_rules, write_form,
+)
+from uricodec._core._urn_grammar cimport CODES, Code, NID_OCTETS, PLAIN_2141, PLAIN_8141, RFC2141, RFC8141, Reading, Spec
+from uricodec._core._urn_grammar cimport read_urn
+from uricodec.errors import UrnError
+
+cdef ByteSet NO_NEWLINE = ~ByteSet("\n")
+
+FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
+
+
+# --- one row ------------------------------------------------------------------------------------------------------------
+
+cdef struct Naming:
+    Level level
+    Spec spec
+    const uc_set *nss       # what plain ones consist of
+
+
+cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Refusal *refusal) noexcept nogil:
+    if read_urn(src, n, (<const Naming *>options).spec, urn):
+        return True
+    refusal.code, refusal.offset = urn.code, urn.offset
+    return False
+
+
+cdef size_t form_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef Reading urn
+    if not read_row(src, n, options, &urn, refusal):
+        return UC_REFUSED
+    return write_form(src, &urn, (<const Naming *>options).level, dst)
+
+
+cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Refusal *refusal) noexcept nogil:
+    cdef Reading urn
+    return 0 if read_row(src, n, options, &urn, refusal) else UC_REFUSED
+
+
+cdef inline void set_span(Span *span, size_t start, size_t end) noexcept nogil:
+    """Components begin behind the start of the row; 0 is none."""
+    span.start, span.end = <int64_t>start if start else -1, <int64_t>end
+
+
+cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef Reading urn
+    cdef Span *spans = <Span *>dst
+    if not read_row(src, n, options, &urn, refusal):
+        return UC_REFUSED
+    set_span(spans, 4, urn.nid_end)
+    set_span(spans + 1, urn.nid_end + 1, urn.nss_end)
+    set_span(spans + 2, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end)
+    set_span(spans + 3, urn.q, urn.f - 1 if urn.f else urn.end)
+    set_span(spans + 4, urn.f, urn.end)
+    return 5 * sizeof(Span)
+
+
+cdef class UrnRows(RowOperation):
+    """What is to be done with URNs.
+
+    Args:
+        task (str): "normalize", "check" or "split".
+        level (str): Of "normalize": as of `uricodec.urn.normalize`.
+        spec (str | None): As there, or of `uricodec.urn.check`.
+
+    Raises:
+        ValueError: There is no such level or spec.
+    """
+    cdef Naming naming
+
+    def __init__(self, task, level="8141", spec=None):
+        cdef Naming *naming = &self.naming
+        naming.level = <Level>level_of(level)
+        naming.spec = (RFC2141 if naming.level == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec)
+        naming.nss = &PLAIN_2141.set if naming.spec == RFC2141 else &PLAIN_8141.set
+        self.options = naming
+        if task == "normalize":
+            self.operation = Operation(form_row, 1, GROWTH)
+        elif task == "check":
+            self.operation = Operation(check_row, 0, 0)
+        else:
+            self.operation = Operation(split_row, 0, 5 * sizeof(Span))
+        self.code_names, self.reasons, self.error = CODE_NAMES, [reason_of(code) for code in range(CODES)], UrnError
+
+
+cdef object reason_of(int code):
+    try:
+        raise_fault_at("", <Code>code, 0)
+    except UrnError as error:
+        return error.reason
+
+
+# --- many rows ----------------------------------------------------------------------------------------------------------
+
+cdef inline void copy_row(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
+    """`wide`: both have room for WIDE octets."""
+    if wide and n <= WIDE:
+        memcpy(dst, src, WIDE)
+    else:
+        memcpy(dst, src, n)
+
+
+cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
+    """Pack rows from the first that is not done as lines. Returns how many; ends[i] is where line i ends."""
+    cdef Block *block = &task.block
+    cdef size_t first = task.done, i = first, n, o = 0, last = block.at[block.rows]
+    ends[0] = 0
+    while i < stop:
+        n = block.at[i + 1] - block.at[i]
+        if o + n + 1 > CHUNK:
+            break
+        copy_row(task.scratch + o, block.data + block.at[i], n, block.at[i] + WIDE <= last)
+        task.scratch[o + n] = c'\n'
+        o += n + 1
+        i += 1
+        ends[i - first] = <uint32_t>o
+    return i - first
+
+
+cdef size_t lines_before(const uint32_t *ends, size_t rows, size_t octets) noexcept nogil:
+    """How many lines are whole in so many octets."""
+    cdef size_t low = 0, high = rows, middle
+    while low < high:
+        middle = (low + high + 1) // 2
+        if ends[middle] <= octets:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+cdef void find_ends(const uint8_t *lines, size_t n, uint32_t *ends) noexcept nogil:
+    cdef uint64_t marks[WORDS]
+    cdef uint64_t word
+    cdef size_t w, i = 0
+    kernels.mark_outside(lines, n, &NO_NEWLINE.set, marks)
+    for w in range((n + 63) // 64):
+        word = marks[w]
+        while word:
+            i += 1
+            ends[i] = <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
+            word &= word - 1
+
+
+cdef void write_forms(Task *task, const Naming *naming, size_t rows, uint32_t *ends) noexcept nogil:
+    """Bring that many plain lines into normal form, and unpack them."""
+    cdef uint8_t *lines = task.scratch
+    cdef uint8_t *dst = task.out + task.written
+    cdef size_t n = ends[rows], i, size, o = 0, first = task.done
+    cdef uint32_t written = <uint32_t>task.written
+    if naming.level != BYTES:
+        kernels.normalize_urns(lines, n, c'\n', lines)
+    if naming.level >= NAMESPACE and apply_rules(lines, n, c'\n') != n:
+        find_ends(lines, n, ends)
+    for i in range(rows):
+        size = ends[i + 1] - ends[i] - 1
+        copy_row(dst + o, lines + ends[i], size, True)
+        o += size
+        task.out_at[first + i + 1] = <uint32_t>(written + o)
+    task.written += o
+    task.done += rows
+
+
+cdef inline bint answer_row(Task *task, size_t i) noexcept nogil:
+    cdef Block *block = &task.block
+    task.done = i + 1
+    return task.answer(task, block.first + i, block.data + block.at[i], block.at[i + 1] - block.at[i])
+
+
+cdef bint by_lines(Task *task) noexcept nogil:
+    cdef const Naming *naming = <const Naming *>task.options
+    cdef Block *block = &task.block
+    cdef uint32_t ends[ROWS + 1]
+    cdef size_t stop, packed, plain, i, others = 1
+    cdef bint asked = task.answer != NULL
+    task.done = 0
+    while task.done < block.rows:
+        stop = block.rows
+        if task.source.valid != NULL:       # up to the next null
+            stop = task.done
+            while stop < block.rows and is_valid(task.source, block.first + stop):
+                stop += 1
+        packed = pack(task, stop, ends)
+        plain = 0
+        if packed:
+            plain = lines_before(ends, packed, kernels.span_urns(task.scratch, ends[packed], &NID_OCTETS.set, naming.nss,
+                                                                 c'\n'))
+        if plain:
+            others = 1
+            if asked:
+                accept_rows(task, block.first + task.done, plain)
+                task.done += plain
+            else:
+                write_forms(task, naming, plain, ends)
+            if plain == packed and stop == block.rows:
+                continue
+        elif others < 64:
+            others *= 2
+        for i in range(others):
+            if task.done == block.rows:
+                break
+            if not (answer_row(task, task.done) if asked else write_row(task, task.done)):
+                return False
+    return True
+
+
+cdef bint rows_of_urns(Task *task) noexcept nogil:
+    cdef Block *block = &task.block
+    cdef size_t i, n
+    if block.gap == 0 and memchr(block.data, c'\n', block.at[block.rows]) == NULL:
+        return by_lines(task)
+    if task.answer == NULL:
+        return by_rows(task)
+    for i in range(block.rows):
+        n = block.at[i + 1] - block.at[i] - block.gap
+        n -= carriage_return(task, block.data + block.at[i], n)
+        if not task.answer(task, block.first + i, block.data + block.at[i], n):
+            return False
+    return True
+
+
+cdef block_function urn_block(RowOperation rows, Kind kind):
+    if type(rows) is UrnRows and kind != SPLIT and (<UrnRows>rows).naming.level != FUNCTIONAL:
+        return rows_of_urns
+    return NULL
