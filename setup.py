@@ -15,8 +15,11 @@ MODULES = [
     *["_log_fields", "_log_formats", "_log_records", "_log_columns"],
     *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
-    *["_uri_grammar"],
-    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_tasks", "_batch_columns"],
+    *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
+    *["_iri", "_uri_operations"],
+    *["_fingerprint"],
+    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
+    *["_batch_tasks", "_batch_columns", "_batch_lists"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

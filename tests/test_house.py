@@ -46,6 +46,16 @@ CORE = [
     "_query",
     "_join",
     "_fingerprint",
+    "_arrow",
+    "_arrow_join",
+    "_batch",
+    "_batch_codec",
+    "_batch_answers",
+    "_batch_urns",
+    "_batch_uris",
+    "_batch_tasks",
+    "_batch_columns",
+    "_batch_lists",
 ]
 
 

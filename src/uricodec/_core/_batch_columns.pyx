@@ -94,18 +94,19 @@ cdef class Work:
     cdef bint look
     cdef size_t limit
     cdef object threads
+    cdef size_t first
     cdef readonly object count
     cdef readonly list found
     cdef readonly object rows
 
-    def __init__(self, make, errors, limit, threads):
+    def __init__(self, make, errors, limit, threads, first=0):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         if threads is not None and threads < 1:
             raise ValueError(f"{threads} threads can do nothing")
         self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
         self.look, self.limit = limit is not None, 0 if limit is None else limit
-        self.count, self.found, self.rows = 0, [], 0
+        self.count, self.found, self.rows, self.first = 0, [], 0, first
 
     cdef size_t threads_for(self, size_t octets):
         if self.threads is not None:
@@ -150,7 +151,7 @@ cdef class Work:
         for rows in sources:
             octets += rows.octets
             self.rows += rows.source.count
-        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets))
+        return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
         if type.format == b"n":
@@ -247,7 +248,8 @@ cdef class Work:
             source = bytes(memoryview(source))      # nobody may change the number of lines
         rows = rows_of_lines(source, end)
         policy = KEEP_ROW if plan.kind == FAULT and self.policy == NULL_ROW else self.policy
-        jobs = jobs_of(plan, [rows], policy, self.limit, self.look, self.threads_for(rows.source.count))
+        jobs = jobs_of(plan, [rows], policy, self.limit, self.look,
+                       self.threads_for(rows.source.count), self.first)
         self.count, self.found = bads_of(jobs, self.limit)
         for job in jobs:
             self.rows += job.task.row

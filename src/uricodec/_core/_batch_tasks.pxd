@@ -1,6 +1,7 @@
 """Tasks, and what is needed to make some."""
 from uricodec._core._arrow cimport Array, Room, Type
 from uricodec._core._batch cimport *
+from uricodec._core._fingerprint cimport FingerprintKey
 
 
 cdef dict LAYOUTS       # Arrow formats: where rows are, and whether they are text
@@ -13,7 +14,10 @@ cdef class Plan:
     cdef uc_set plain
     cdef bint has_plain
     cdef tuple fields
-    cdef object key
+    cdef FingerprintKey key
+    cdef const void *key_data
+    cdef digest_function digest
+    cdef bint plus
 
 
 cdef class Rows:
@@ -36,6 +40,7 @@ cdef class Job:
 
 cdef Rows rows_of(Array array, Type type)
 cdef Rows rows_of_lines(object buffer, object end)
-cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads)
+cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads,
+                   size_t number)
 cdef tuple bads_of(list jobs, size_t limit)
 cdef int raise_bad(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1

@@ -13,6 +13,7 @@ from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
 from uricodec._core._batch_codec cimport codec_block, codec_replacing
 from uricodec._core._batch_urns cimport urn_block
+from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -44,6 +45,11 @@ def set_limit_of_offsets(limit):
 
 # --- what is to be done -------------------------------------------------------------------------------------------------
 
+cdef void digest_rows(const void *key, const uint8_t *src, const size_t *starts, const size_t *ends, size_t rows,
+                      uint8_t *dst) noexcept nogil:
+    fingerprints(<const Key *>key, src, starts, ends, rows, dst)
+
+
 cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "fault", "split"]
 
 
@@ -56,11 +62,15 @@ cdef class Plan:
         kind (str): What comes out: "text", "fingerprint", "verdict", "fault" or "split".
         plain (ByteSet | None): A row of these octets alone does not change.
         fields (tuple[str, ...]): The components of a "split".
-        key (object | None): Of a "fingerprint".
+        key (FingerprintKey | None): Of a "fingerprint".
+        plus (bool): A '+' is a space, in text that has no UTF-8.
     """
-    def __init__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), key=None):
+    def __init__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None,
+                 plus=False):
         self.rows, self.has_plain, self.kind = rows, plain is not None, <Kind>(<int>KIND_NAMES.index(kind))
-        self.fields, self.key = tuple(fields), key
+        self.fields, self.key, self.plus = tuple(fields), key, plus
+        if self.kind == OCTETS_16:
+            self.key_data, self.digest = &(<FingerprintKey?>key).key, digest_rows
         if plain is not None:
             self.plain = plain.set
 
@@ -198,6 +208,7 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
         task.block_of = urn_block(plan.rows, plan.kind)
     if task.block_of == NULL and task.answer == NULL:
         task.block_of = by_rows
+    task.digest, task.key = plan.digest, plan.key_data
     if plan.has_plain:
         task.plain = &plan.plain
     task.policy, task.look = policy, look
@@ -272,12 +283,13 @@ cdef Rows rows_of_lines(object buffer, object end):
     return rows
 
 
-cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads):
+cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads,
+                   size_t number):
     """Make the tasks that it takes, and do them."""
     cdef Rows rows
     cdef Job job
     cdef list jobs = []
-    cdef size_t number = 0
+    cdef size_t first = number
     for rows in sources:
         if rows.source.layout == LINES:
             parts = ranges_of_lines(&rows.source, threads)
@@ -289,7 +301,7 @@ cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint lo
             jobs.append(job)
         number += rows.source.count
     do_jobs(jobs, threads)
-    number = 0
+    number = first
     for job in jobs:
         if job.task.source.layout == LINES:
             job.number = number

@@ -1,0 +1,174 @@
+"""Lists of str and bytes: the row functions, from object to object."""
+from libc.string cimport memcmp
+
+from uricodec._core._batch cimport *
+from uricodec._core._batch_answers cimport Span
+from uricodec._core._batch_codec cimport codec_replacing
+from uricodec._core._batch_tasks cimport Plan
+from uricodec._core._kernels cimport kernels
+from uricodec._core._percent cimport utf8_text
+from uricodec._core._quote cimport stdlib
+from uricodec._core._text cimport *
+from uricodec.errors import UriError
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+
+cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
+
+cdef enum:
+    FIRST_ROOM = 4096
+
+
+cdef class ListWork:
+    """One call for a list.
+
+    Args:
+        make (Callable[[bool], Plan]): The plan for str (True) and for octets (False).
+        errors (str): "keep", "null", "raise" or "replace".
+        limit (int): How many rows that are refused are returned.
+
+    Attributes:
+        count (int): How many rows were refused.
+        found (list[tuple[int, str, int]]): The first of them: row, code and offset, in characters of a str.
+    """
+    cdef Plan text
+    cdef Plan octets
+    cdef Refused policy
+    cdef size_t limit
+    cdef uint8_t *room
+    cdef size_t cap
+    cdef readonly Py_ssize_t count
+    cdef readonly list found
+
+    def __init__(self, make, errors, limit):
+        if errors not in POLICY_NAMES:
+            raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
+        self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit
+        self.text, self.octets, self.found = make(True), make(False), []
+        if self.policy == REPLACE_ROW and codec_replacing(self.text.rows) == NULL:
+            raise ValueError("errors='replace' is for what decodes text")
+        self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.room)
+
+    cdef int have_room(self, size_t size) except -1:
+        if size > self.cap:
+            PyMem_RawFree(self.room)
+            self.room = NULL
+            self.room, self.cap = allocate(size), size
+        return 0
+
+    cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
+        """What stands for an item that is refused, which is no U+FFFD."""
+        if self.policy == RAISE_ROW:
+            raise plan.rows.error(f"row {row}: {reason}", item, offset)
+        if <size_t>self.count < self.limit:
+            self.found.append((row, code, offset))
+        self.count += 1
+        if plan.kind == VERDICT:
+            return None if self.policy == NULL_ROW else False
+        if plan.kind == FAULT:
+            return {"code": code, "offset": offset}
+        return item if self.policy == KEEP_ROW and plan.kind == TEXT else None
+
+    cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
+        """What becomes of the octets of an item."""
+        cdef Operation *operation = &plan.rows.operation
+        cdef bint text = isinstance(item, str)
+        cdef Refusal refusal
+        cdef size_t size, place = 0
+        cdef uint8_t digest[16]
+        if plan.has_plain and kernels.span(src, n, &plan.plain) == n and (type(item) is str or type(item) is bytes):
+            return item
+        if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1):
+            raise OverflowError("the row may become longer than an object can be")
+        self.have_room(room_of(operation, n) + WIDE)
+        size = operation.row(src, n, plan.rows.options, self.room, &refusal)
+        if size == UC_REFUSED:
+            place = refusal.offset
+            if text:
+                place = <size_t>len(src[:refusal.offset].decode("utf-8", "replace"))
+            result = self.refused(plan, item, row, plan.rows.code_names[refusal.code], plan.rows.reasons[refusal.code], place)
+            if self.policy != REPLACE_ROW:
+                return result
+            size = codec_replacing(plan.rows)(src, n, plan.rows.options, self.room, &refusal)
+        if plan.kind == VERDICT:
+            return True
+        if plan.kind == FAULT:
+            return None
+        if plan.kind == SPLIT:
+            return self.parts(plan, src, text)
+        if plan.kind == OCTETS_16:
+            plan.digest(plan.key_data, self.room, &place, &size, 1, digest)
+            return (<const char *>digest)[:16]
+        if size == n and memcmp(src, self.room, n) == 0 and (type(item) is str or type(item) is bytes):
+            return item
+        return utf8_text(self.room, size, "strict") if text else (<const char *>self.room)[:size]
+
+    cdef dict parts(self, Plan plan, const uint8_t *src, bint text):
+        cdef const Span *span = <const Span *>self.room
+        cdef dict found = {}
+        for name in plan.fields:
+            octets = src[span.start:span.end] if span.start >= 0 else None
+            found[name] = octets.decode() if text and octets is not None else octets
+            span += 1
+        return found
+
+    cdef object surrogate(self, str item, Py_ssize_t row):
+        """A str that has no UTF-8."""
+        if self.policy == REPLACE_ROW:
+            # As urllib.parse.unquote, to which such characters mean nothing.
+            return self.replaced(item, row)
+        place = next(i for i, c in enumerate(item) if "\ud800" <= c <= "\udfff")
+        return self.refused(self.text, item, row, "surrogate", "lone surrogate", place)
+
+    cdef object replaced(self, str item, Py_ssize_t row):
+        plain = item.replace("+", " ") if self.text.plus else item
+        return stdlib().unquote(plain)
+
+    def run(self, list items not None):
+        """Do a list.
+
+        Args:
+            items (list[str | bytes-like | None]): The list.
+
+        Returns:
+            list: What became of its items.
+
+        Raises:
+            UriError: A row is refused, and `errors` is "raise".
+            TypeError: An item is none of these.
+        """
+        cdef uint8_t utf8[UTF8_ROOM]
+        cdef Octets octets
+        cdef Py_buffer view
+        cdef Py_ssize_t row = 0
+        cdef list results = []
+        while row < PyList_GET_SIZE(items):
+            item = items[row]
+            if item is None:
+                results.append(None)
+            elif isinstance(item, str):
+                plain = item if type(item) is str else str.__str__(item)
+                if utf8_octets(<str>plain, &octets, utf8):
+                    try:
+                        results.append(self.answer(self.text, item, octets.data, octets.size, row))
+                    finally:
+                        release(&octets)
+                else:
+                    results.append(self.surrogate(<str>plain, row))
+            elif type(item) is bytes:
+                results.append(self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
+                                           <size_t>PyBytes_GET_SIZE(item), row))
+            else:
+                PyObject_GetBuffer(item, &view, PyBUF_SIMPLE)
+                try:
+                    results.append(self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row))
+                finally:
+                    PyBuffer_Release(&view)
+            row += 1
+        return results

@@ -1,0 +1,730 @@
+"""Columns, lines in buffers and files: the operations of uricodec over many values in one call.
+
+    from uricodec import bulk
+
+What comes in decides what comes out:
+
+- a list or tuple of str, bytes or None: a list, with the same objects where nothing changes
+- an object of Arrow (pyarrow, Polars, pandas, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
+  a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views stay
+  what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a dictionary the
+  values are done; nulls stay null; views of rows that do not change share the input's buffers
+- a bytes-like object: lines, each ended by `separator`; bytes come out, or a `Column` of what is no text
+- a binary file, with `output=` another one: lines, in pieces, in little memory; the number of rows comes out
+
+All operations take, besides their own arguments:
+
+    errors (str): What becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null (None,
+        an empty line). "raise": the call raises what the operation raises on a single value, with the number of the row.
+        "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
+    faults (Faults | None): Is filled with the number of these rows, and the first of them.
+    threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB. A list is
+        done by one thread. The order of rows is always that of the input.
+    separator (bytes): The octet that ends a line. A "\\\\r" before "\\\\n" belongs to the end.
+    output (binary file | None): Where the lines of a file go.
+
+No library is imported for this.
+
+>>> unquote(["/caf%C3%A9", None, "/plain", "%FF"])
+['/café', None, '/plain', '\\ufffd']
+>>> faults = Faults()
+>>> normalize_urn(b"URN:ISBN:0451450523\\nurl:x\\n", faults=faults)
+b'urn:isbn:0451450523\\nurl:x\\n'
+>>> faults
+Faults(count=1, rows=[(1, 'scheme', 2)])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from uricodec._core._batch_codec import DecodeRows, EncodeRows
+from uricodec._core._batch_columns import Column, Work
+from uricodec._core._batch_lists import ListWork
+from uricodec._core._batch_tasks import Plan
+from uricodec._core._batch_uris import FIELDS as URI_FIELDS
+from uricodec._core._batch_uris import SplitReferences
+from uricodec._core._batch_urns import FIELDS as URN_FIELDS
+from uricodec._core._batch_urns import UrnRows
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._kernels import ByteSet
+from uricodec._core._rows import RowOperation
+from uricodec._core._triplets import URI_CHARACTERS
+from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRows, UriToIriRows
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = [
+    "Column",
+    "Faults",
+    "check_iri",
+    "check_uri",
+    "check_urn",
+    "fingerprint",
+    "iri_to_uri",
+    "is_valid_iri",
+    "is_valid_uri",
+    "is_valid_urn",
+    "normalize_uri",
+    "normalize_urn",
+    "quote",
+    "requote",
+    "split_iri",
+    "split_uri",
+    "split_urn",
+    "unquote",
+    "uri_to_iri",
+]
+
+_PIECE = 1 << 20  # octets of a file that are read at once, for each thread
+
+_Make = Callable[[bool, bytes], Plan]
+
+
+class _Readable(Protocol):
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+
+
+class Faults:
+    """What a call tells about rows that were refused.
+
+    Args:
+        limit (int): How many rows are kept.
+
+    Attributes:
+        count (int): How many rows there were.
+        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the row
+            the fault is, in characters of a str, octets of all else.
+
+    >>> faults = Faults(limit=1)
+    >>> unquote(["%", "a", "%FF"], faults=faults)
+    ['%', 'a', '\\ufffd']
+    >>> faults.count, faults.rows
+    (2, [(0, 'percent', 0)])
+    """
+
+    def __init__(self, limit: int = 100) -> None:
+        self.limit = limit
+        self.count = 0
+        self.rows: list[tuple[int, str, int]] = []
+
+    def __repr__(self) -> str:
+        return f"Faults(count={self.count}, rows={self.rows})"
+
+    def _add(self, count: int, rows: list[tuple[int, str, int]]) -> None:
+        self.count += count
+        self.rows += rows[: max(self.limit - len(self.rows), 0)]
+
+
+# --- the kinds of columns ---------------------------------------------------------------------------------------------
+
+
+def _do(  # noqa: PLR0913
+    make: _Make,
+    column: Any,
+    errors: str,
+    faults: Faults | None,
+    threads: int | None,
+    separator: bytes,
+    output: BinaryIO | None,
+) -> Any:
+    """Do an operation with a column of any kind."""
+    limit = None if faults is None else faults.limit
+    if hasattr(column, "readinto"):
+        if output is None:
+            raise TypeError("a file needs an output")
+        return _do_file(lambda _: make(True, separator), column, errors, faults, threads, separator, output)
+    if output is not None:
+        raise TypeError(f"only the lines of a file go to an output, not {type(column).__name__}")
+    if isinstance(column, (list, tuple)):
+        rows = ListWork(lambda text: make(text, b""), errors, limit or 0)
+        result = rows.run(list(column))
+        if faults is not None:
+            faults._add(rows.count, rows.found)
+        return result
+    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        work = Work(lambda text: make(text, b""), errors, limit, threads)
+        result = work.column(column)
+    else:
+        try:
+            memoryview(column).release()
+        except TypeError:
+            raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
+        work = Work(lambda _: make(True, separator), errors, limit, threads)
+        result = work.lines(column, separator)
+    if faults is not None:
+        faults._add(work.count, work.found)
+    return result
+
+
+def _do_file(  # noqa: PLR0913
+    make: Callable[[bool], Plan],
+    source: _Readable,
+    errors: str,
+    faults: Faults | None,
+    threads: int | None,
+    separator: bytes,
+    output: BinaryIO,
+) -> int:
+    """Do the lines of a file, piece by piece; returns their number."""
+    buffer = bytearray(_PIECE * (threads or 4))
+    kept = rows = 0
+    while True:
+        if kept == len(buffer):
+            buffer.extend(bytes(kept))  # a line is longer than that
+        with memoryview(buffer) as view:
+            n = source.readinto(view[kept:])
+            if n is None:
+                raise BlockingIOError("the file does not block")
+            size = kept + n
+            cut = buffer.rfind(separator, 0, size) + 1 if n else size
+            work = Work(make, errors, None if faults is None else faults.limit, threads, rows)
+            done = work.lines(view[:cut], separator)
+        output.write(done if isinstance(done, bytes) else _octets(done))
+        rows += work.rows
+        if faults is not None:
+            faults._add(work.count, work.found)
+        if not n:
+            return rows
+        kept = size - cut
+        buffer[:kept] = buffer[cut:size]
+
+
+def _octets(_column: Column) -> bytes:
+    raise TypeError("what comes out is no text: a file cannot have it")
+
+
+# --- percent-encoding -------------------------------------------------------------------------------------------------
+
+
+def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> _Make:
+    octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (safe.encode() if isinstance(safe, str) else safe)
+    if invalid not in ("keep", "encode", "error"):
+        raise ValueError(f"neither 'keep', 'encode' nor 'error': {invalid!r}")
+    above = octets & _ABOVE_ASCII
+    if above and above != _ABOVE_ASCII:
+        raise ValueError("safe has some octets beyond ASCII, but not all")
+    plain = octets - " +" if plus else octets
+
+    def make(_text: bool, end: bytes) -> Plan:
+        return Plan(EncodeRows(octets, plus, triplets, invalid, end), "text", plain | end)
+
+    return make
+
+
+_UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ABOVE_ASCII = ByteSet(range(128, 256))
+
+
+def quote(
+    column: Any,
+    safe: ByteSet | str | bytes = "/",
+    plus: bool = False,
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Percent-encode each row, as urllib.parse.quote does (with `plus` and safe="": quote_plus).
+
+    Args:
+        column (Any): The rows, of any kind.
+        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet is all of them, a str or bytes those besides
+            the unreserved ones. Beyond ASCII it has all octets or none.
+        plus (bool): Write '+' for a space, and always encode a '+'.
+
+    Returns:
+        Any: The rows, of the kind that came in. Only a str with a lone surrogate is refused (code "surrogate").
+
+    Source: RFC 3986 section 2.1.
+
+    >>> quote(["/a b", b"\\xff", None])
+    ['/a%20b', b'%FF', None]
+    """
+    return _do(_encode(safe, plus, False, "keep"), column, errors, faults, threads, separator, output)
+
+
+def requote(
+    column: Any,
+    safe: ByteSet | str | bytes = URI_CHARACTERS,
+    invalid: str = "keep",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Percent-encode what is not encoded yet: triplets stay.
+
+    Args:
+        column (Any): The rows, of any kind.
+        safe (ByteSet | str | bytes): As of `quote`.
+        invalid (str): What to do with a malformed triplet: "keep" its '%', "encode" it as %25, or take it for an "error",
+            and refuse the row (code "percent").
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3986 section 2.4.
+
+    >>> requote(["/a b/%c3%a9", "100%"], invalid="encode")
+    ['/a%20b/%c3%a9', '100%25']
+    """
+    return _do(_encode(safe, False, True, invalid), column, errors, faults, threads, separator, output)
+
+
+def unquote(
+    column: Any,
+    plus: bool = False,
+    *,
+    errors: str = "replace",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Decode each row, once, as urllib.parse.unquote does; octets (bytes, binary columns) as unquote_to_bytes does.
+
+    Text is refused that has a malformed triplet (code "percent"), or decodes to what is not UTF-8 ("utf-8"). With
+    errors="replace" the triplet stays then, and U+FFFD stands for the octets. Octets are never refused. Of lines, which are
+    text, triplets of control characters stay as they are: a line stays one.
+
+    Args:
+        column (Any): The rows, of any kind.
+        plus (bool): Read '+' as a space.
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
+
+    >>> unquote(["caf%C3%A9", "%FF", b"%FF", "100%"], errors="null")
+    ['café', None, b'\\xff', None]
+    >>> unquote(b"/a%20b\\n/c%0Ad\\n")
+    b'/a b\\n/c%0Ad\\n'
+    """
+    plain = ~ByteSet("%+") if plus else ~ByteSet("%")
+
+    def make(text: bool, end: bytes) -> Plan:
+        return Plan(DecodeRows(plus, text, bool(end)), "text", plain, plus=plus)
+
+    return _do(make, column, errors, faults, threads, separator, output)
+
+
+# --- URIs and IRIs ----------------------------------------------------------------------------------------------------
+
+
+def _of(rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None) -> _Make:
+    return lambda _text, _end: Plan(rows, kind, None, fields, key)
+
+
+def iri_to_uri(
+    column: Any,
+    ascii_ext: str = "error",
+    host: str = "percent",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Turn each IRI into a URI, as `uricodec.iri.iri_to_uri` does.
+
+    Args:
+        column (Any): The rows, of any kind.
+        ascii_ext (str): "error" or "encode": what becomes of the ten characters of ASCII that no URI has.
+        host (str): "percent" or "idna".
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3987 section 3.1.
+
+    >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
+    ['http://example.org/%C3%A9', None]
+    """
+    return _do(_of(IriToUriRows(ascii_ext, host)), column, errors, faults, threads, separator, output)
+
+
+def uri_to_iri(
+    column: Any,
+    host: str = "keep",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Turn each URI into an IRI, as `uricodec.iri.uri_to_iri` does.
+
+    Args:
+        column (Any): The rows, of any kind.
+        host (str): "keep" or "unicode".
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3987 section 3.2.
+
+    >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
+    ['http://example.org/é%2F']
+    """
+    return _do(_of(UriToIriRows(host)), column, errors, faults, threads, separator, output)
+
+
+def normalize_uri(
+    column: Any,
+    level: str = "path",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Bring each URI or IRI into normal form, as `uricodec.uri.normalize` does.
+
+    Args:
+        column (Any): The rows, of any kind.
+        level (str): The rung of the ladder, as of `uricodec.uri.normalize`.
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
+
+    >>> normalize_uri(["HTTP://Example.org/a/../b"])
+    ['http://example.org/b']
+    """
+    return _do(_of(NormalizeRows(level)), column, errors, faults, threads, separator, output)
+
+
+def is_valid_uri(
+    column: Any,
+    rule: str = "URI",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Whether each row is a URI.
+
+    Args:
+        column (Any): The rows, of any kind.
+        rule (str): As of `uricodec.uri.check`: "URI", "URI-reference", "absolute-URI" or "relative-ref".
+
+    Returns:
+        Any: A list of bool, or a Column of them. errors="null" makes null of False.
+
+    Source: RFC 3986.
+
+    >>> is_valid_uri(["http://example.org/", "a b", None])
+    [True, False, None]
+    """
+    return _do(_of(CheckRows("uri", rule), "verdict"), column, errors, faults, threads, separator, None)
+
+
+def is_valid_iri(
+    column: Any,
+    rule: str = "IRI",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Whether each row is an IRI.
+
+    Args:
+        column (Any): The rows, of any kind.
+        rule (str): As of `uricodec.iri.check_iri`: "IRI", "IRI-reference", "absolute-IRI" or "irelative-ref".
+
+    Returns:
+        Any: As of `is_valid_uri`.
+
+    Source: RFC 3987.
+
+    >>> is_valid_iri(["http://example.org/é"])
+    [True]
+    """
+    return _do(_of(CheckRows("iri", rule), "verdict"), column, errors, faults, threads, separator, None)
+
+
+def check_uri(
+    column: Any,
+    rule: str = "URI-reference",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """What is wrong with each row, as `uricodec.uri.check` says it.
+
+    Args:
+        column (Any): The rows, of any kind.
+        rule (str): As of `is_valid_uri`.
+
+    Returns:
+        Any: A list of None (nothing is wrong) and dicts of code and offset, or a Column of such structs. An offset counts
+            characters of a str, octets of all else.
+
+    Source: RFC 3986.
+
+    >>> check_uri(["/a", "/a b"])
+    [None, {'code': 'path', 'offset': 2}]
+    """
+    return _do(_of(CheckRows("uri", rule), "fault"), column, errors, faults, threads, separator, None)
+
+
+def check_iri(
+    column: Any,
+    rule: str = "IRI-reference",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """What is wrong with each row, as `uricodec.iri.check_iri` says it.
+
+    Args:
+        column (Any): The rows, of any kind.
+        rule (str): As of `is_valid_iri`.
+
+    Returns:
+        Any: As of `check_uri`.
+
+    Source: RFC 3987.
+
+    >>> check_iri(["/é", "/é "])
+    [None, {'code': 'path', 'offset': 2}]
+    """
+    return _do(_of(CheckRows("iri", rule), "fault"), column, errors, faults, threads, separator, None)
+
+
+def split_uri(
+    column: Any,
+    *,
+    errors: str = "null",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """The components of each URI-reference, strictly read.
+
+    Args:
+        column (Any): The rows, of any kind.
+
+    Returns:
+        Any: A list of dicts, or a Column of structs: scheme, authority, userinfo, host, port, path, query, fragment. One
+            that is undefined is null. A row that is refused is null, too.
+
+    Source: RFC 3986.
+
+    >>> split_uri(["//example.org:80/?a"])[0]["port"]
+    '80'
+    """
+    return _do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, errors, faults, threads, separator, None)
+
+
+def split_iri(
+    column: Any,
+    *,
+    errors: str = "null",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """The components of each IRI-reference, strictly read.
+
+    Args:
+        column (Any): The rows, of any kind.
+
+    Returns:
+        Any: As of `split_uri`.
+
+    Source: RFC 3987.
+
+    >>> split_iri(["//example.org/é"])[0]["path"]
+    '/é'
+    """
+    return _do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, errors, faults, threads, separator, None)
+
+
+# --- URNs -------------------------------------------------------------------------------------------------------------
+
+
+def normalize_urn(
+    column: Any,
+    level: str = "8141",
+    spec: str | None = None,
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryIO | None = None,
+) -> Any:
+    """Bring each URN into normal form, as `uricodec.urn.normalize` does.
+
+    Args:
+        column (Any): The rows, of any kind.
+        level (str): "bytes", "2141", "8141", "namespace" or "functional".
+        spec (str | None): By which it is read; None: the level's own.
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 2141 section 5; RFC 8141 section 3.1.
+
+    >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
+    ['urn:isbn:0395363411', None]
+    """
+    return _do(_of(_urns("normalize", level, spec)), column, errors, faults, threads, separator, output)
+
+
+def _urns(task: str, level: str = "8141", spec: str | None = None) -> UrnRows:
+    if level in ("namespace", "functional"):
+        import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
+    return UrnRows(task, level, spec)
+
+
+def is_valid_urn(
+    column: Any,
+    spec: str = "8141",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Whether each row is a URN.
+
+    Args:
+        column (Any): The rows, of any kind.
+        spec (str): "2141", "8141", or "any" of the two.
+
+    Returns:
+        Any: As of `is_valid_uri`.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> is_valid_urn(["urn:example:a", "urn:example:", None])
+    [True, False, None]
+    """
+    return _do(_of(_urns("check", spec=spec), "verdict"), column, errors, faults, threads, separator, None)
+
+
+def check_urn(
+    column: Any,
+    spec: str = "8141",
+    *,
+    errors: str = "keep",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """What is wrong with each row, as `uricodec.urn.check` says it.
+
+    Args:
+        column (Any): The rows, of any kind.
+        spec (str): As of `is_valid_urn`.
+
+    Returns:
+        Any: As of `check_uri`.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> check_urn(["urn:example:a", "urn:example:"])
+    [None, {'code': 'nss-empty', 'offset': 12}]
+    """
+    return _do(_of(_urns("check", spec=spec), "fault"), column, errors, faults, threads, separator, None)
+
+
+def split_urn(
+    column: Any,
+    spec: str = "8141",
+    *,
+    errors: str = "null",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """The components of each URN.
+
+    Args:
+        column (Any): The rows, of any kind.
+        spec (str): As of `is_valid_urn`.
+
+    Returns:
+        Any: As of `split_uri`: nid, nss, r_component, q_component, f_component.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> split_urn(["urn:example:a#b"])
+    [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
+    """
+    return _do(_of(_urns("split", spec=spec), "split", URN_FIELDS), column, errors, faults, threads, separator, None)
+
+
+# --- fingerprints -----------------------------------------------------------------------------------------------------
+
+_own_key: FingerprintKey | None = None
+
+
+def fingerprint(
+    column: Any,
+    kind: str = "bytes",
+    level: str | None = None,
+    key: FingerprintKey | str | bytes | None = None,
+    *,
+    errors: str = "null",
+    faults: Faults | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """128 bits for each row, the same for rows with the same normal form.
+
+    Args:
+        column (Any): The rows, of any kind.
+        kind (str): "bytes" as they are, "urn", "uri" or "iri".
+        level (str | None): Of the normal form, as of `normalize_urn` and `normalize_uri`; None: "8141" for URNs, "path" for
+            URIs, "iri" for IRIs.
+        key (FingerprintKey | str | bytes | None): A secret for fingerprints that are to be compared across processes; None:
+            a random one, which is this process's own.
+
+    Returns:
+        Any: A list of bytes, or a Column of fixed-size binary. A row that is refused is null.
+
+    Source: docs/fingerprint.md.
+
+    >>> a, b = fingerprint(["URN:Example:a", "urn:example:a"], kind="urn")
+    >>> len(a), a == b
+    (16, True)
+    """
+    global _own_key  # noqa: PLW0603
+    if key is None:
+        key = _own_key = _own_key or FingerprintKey()
+    elif not isinstance(key, FingerprintKey):
+        key = FingerprintKey(key)
+    rows: RowOperation
+    if kind == "bytes":
+        if level is not None:
+            raise ValueError("octets have no levels")
+        rows = RowOperation()
+    elif kind == "urn":
+        rows = _urns("normalize", level or "8141")
+    elif kind in ("uri", "iri"):
+        rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
+    else:
+        raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
+    return _do(_of(rows, "fingerprint", key=key), column, errors, faults, threads, separator, None)
