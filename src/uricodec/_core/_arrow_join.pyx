@@ -14,7 +14,8 @@ cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, si
     """n bits from bit `start` on, to bit `place` on, behind which there are none."""
     cdef size_t i, first, shift, last
     while n and place & 7:
-        dst[place >> 3] = dst[place >> 3] & ~(1 << (place & 7)) | (src[start >> 3] >> (start & 7) & 1) << (place & 7)
+        dst[place >> 3] &= ~(1 << (place & 7))
+        dst[place >> 3] |= (src[start >> 3] >> (start & 7) & 1) << (place & 7)
         place, start, n = place + 1, start + 1, n - 1
     if n == 0:
         return
@@ -24,6 +25,14 @@ cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, si
         dst[i] = src[first + i] >> shift
         if shift and first + i < last:
             dst[i] |= <uint8_t>(src[first + i + 1] << (8 - shift))
+
+
+cdef void set_bits(uint8_t *dst, size_t place, size_t n) noexcept nogil:
+    """n bits from bit `place` on, behind which there are none."""
+    while n and place & 7:
+        dst[place >> 3] |= 1 << (place & 7)     # what was there is of no use
+        place, n = place + 1, n - 1
+    memset(dst + (place >> 3), 0xFF, (n + 7) >> 3)
 
 
 cdef int widen_offsets(Array array) except -1:
@@ -60,11 +69,13 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     if not grow(&bits, (<size_t>joined.length + 7) // 8 + 8):
         raise MemoryError
     bits.size = (<size_t>joined.length + 7) // 8
-    memset(bits.data, 0xFF, bits.size)
+    memset(bits.data, 0, bits.size + 8)
     for array in arrays:
         src = <const uint8_t *>array.buffers[buffer]
         if src != NULL and (buffer or array.nulls):
             copy_bits(src, <size_t>array.offset, <size_t>array.length, bits.data, place)
+        else:
+            set_bits(bits.data, place, <size_t>array.length)
         place += <size_t>array.length
     return hold(joined, &bits)
 

@@ -134,7 +134,7 @@ cdef Array fault_array(Task *task, Room *valid, list code_names):
     memset(&codes, 0, sizeof(Room))
     memset(&ends, 0, sizeof(Room))
     memset(&offsets, 0, sizeof(Room))
-    names = [(name or "").encode() for name in code_names]
+    names = [(code_name or "").encode() for code_name in code_names]
     for i in range(bads):
         size += <size_t>len(names[bad[i].code])
     zeros(&codes, size)

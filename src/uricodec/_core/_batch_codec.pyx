@@ -122,11 +122,11 @@ cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_
     cdef const Decoding *how = <const Decoding *>options
     cdef Careful careful
     cdef size_t size
-    if not how.framed:
+    if not how.framed or memchr(src, c'%', n) == NULL:      # what nobody decodes may be anything
         size = kernels.decode(src, n, how.plus, dst, n)
         if size == UC_FULL:
             return 0
-        if not how.text or memchr(dst, c'%', size) == NULL and is_utf8(dst, size):
+        if not how.text or memchr(src, c'%', n) == NULL or memchr(dst, c'%', size) == NULL and is_utf8(dst, size):
             return size
     careful.policy, careful.plus, careful.utf8, careful.controls = FAIL, how.plus, True, not how.framed
     size = decode_carefully(src, n, &careful, dst)

@@ -1,0 +1,556 @@
+"""uricodec.bulk against a loop over single values (oracle_bulk), on every CPU tier and in every kind of column."""
+
+import io
+import threading
+
+import oracle_bulk as oracle
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from uricodec import bulk, urn
+from uricodec._core import _batch_tasks
+from uricodec.errors import UriError
+
+pa = pytest.importorskip("pyarrow")
+
+LAYOUTS = {
+    str: {
+        "utf8": pa.string(),
+        "large_utf8": pa.large_string(),
+        "utf8_view": pa.string_view(),
+    },
+    bytes: {
+        "binary": pa.binary(),
+        "large_binary": pa.large_binary(),
+        "binary_view": pa.binary_view(),
+    },
+}
+INDICES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
+
+# Every operation, with arguments that make a difference.
+CALLS = [
+    ("quote", {}),
+    ("quote", {"safe": "", "plus": True}),
+    ("requote", {}),
+    ("requote", {"invalid": "encode"}),
+    ("requote", {"invalid": "error"}),
+    ("unquote", {}),
+    ("unquote", {"plus": True}),
+    *[("normalize_urn", {"level": level}) for level in ("bytes", "2141", "8141", "namespace", "functional")],
+    ("normalize_urn", {"spec": "any"}),
+    ("is_valid_urn", {}),
+    ("is_valid_urn", {"spec": "2141"}),
+    ("check_urn", {}),
+    ("split_urn", {}),
+    ("normalize_uri", {}),
+    ("normalize_uri", {"level": "iri"}),
+    ("is_valid_uri", {}),
+    ("is_valid_iri", {}),
+    ("check_uri", {}),
+    ("check_iri", {}),
+    ("split_uri", {}),
+    ("split_iri", {}),
+    ("iri_to_uri", {}),
+    ("iri_to_uri", {"ascii_ext": "encode"}),
+    ("uri_to_iri", {}),
+]
+POLICIES = {"unquote": ["replace", "keep", "null"]}
+IDS = [f"{name} {','.join(map(str, how.values()))}" for name, how in CALLS]
+
+PIECES = """
+    %41 %C3%A9 %c3%a9 %E6%97%A5 %FF %C3 %A9 % %4 %zz %25 %2541 + é 日本 😀 a / ? # : // http://example.org http://user@h:80/
+    /a/../b ./x urn: URN: urn:isbn: urn:example:a URN:Example:a%2fb 0-395-36341-1 080442957X ?+r ?=q #f - _ ~ < > [ ] \\ \x00 \x7f
+    %00 %0A %0D %7F %C2%85 %u0041 %%341 & =
+""".split()
+pieces = st.sampled_from([*PIECES, " ", "\n", "\r", "\u202e", "\ufdd0"])
+texts = st.one_of(
+    st.lists(pieces, max_size=8).map("".join),
+    st.builds(lambda piece, n: piece * n, pieces, st.sampled_from([1, 20, 63, 64, 65, 300])),
+    st.sampled_from(["", "urn:example:a", "URN:ISBN:0-395-36341-1", "/index.html", "http://example.org/"]),
+)
+rows_of_text = st.lists(st.none() | texts, max_size=40)
+octets = st.one_of(texts.map(str.encode), st.binary(max_size=30))
+rows_of_octets = st.lists(st.none() | octets, max_size=40)
+
+
+def chunks(rows, sizes):
+    """The rows in chunks of these sizes, over and over."""
+    parts, start, i = [], 0, 0
+    while start < len(rows):
+        size = sizes[i % len(sizes)] if sizes else len(rows)
+        parts.append(rows[start : start + size])
+        start, i = start + max(size, 0), i + 1
+        if not any(sizes):
+            sizes = [len(rows)]
+    return parts or [[]]
+
+
+def make_array(rows, type_):
+    """An array that is a slice of one with more rows, so that nothing begins at 0."""
+    before = [rows[0]] * 3 if rows else [None]
+    return pa.array([*before, *rows, "x" if pa.types.is_string(type_) else None], type_)[len(before) : len(before) + len(rows)]
+
+
+def run(name, column, errors, faults=None, **how):
+    return getattr(bulk, name)(column, errors=errors, faults=faults, **how)
+
+
+def as_rows(result):
+    """A Column as a list, after pyarrow has validated it."""
+    whole = pa.chunked_array(result)
+    whole.validate(full=True)
+    one = pa.array(result)
+    one.validate(full=True)
+    assert len(result) == len(whole) == len(one)
+    if pa.types.is_dictionary(one.type):
+        assert one.to_pylist() == whole.to_pylist()
+    else:
+        assert one.equals(pa.concat_arrays(whole.chunks)) if whole.num_chunks and one.type == whole.type else True
+    return whole.to_pylist()
+
+
+def policies(name):
+    return POLICIES.get(name, ["keep", "null"])
+
+
+def byte_offset(row, position):
+    return len(row[:position].encode()) if isinstance(row, str) else position
+
+
+# --- every operation, every layout ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "how"), CALLS, ids=IDS)
+@given(rows=st.one_of(rows_of_text, rows_of_octets), sizes=st.lists(st.integers(0, 9), max_size=3), data=st.data())
+def test_columns(tier, name, how, rows, sizes, data):
+    octets = any(isinstance(row, bytes) for row in rows)
+    errors = data.draw(st.sampled_from(policies(name)))
+    if octets and name == "unquote":
+        errors = "null"
+    type_ = data.draw(st.sampled_from(list(LAYOUTS[bytes if octets else str].values())))
+    if name.startswith("split") and errors == "keep":
+        errors = "null"
+    want, refused = oracle.column(name, rows, errors, **how)
+    if name.startswith(("is_valid", "check")) and errors == "null":
+        refused = []
+        errors = "keep"
+    source = pa.chunked_array([make_array(part, type_) for part in chunks(rows, sizes)], type_)
+    faults = bulk.Faults(limit=5)
+    result = run(name, source, errors, faults, **how)
+    if name.startswith("check"):
+        want = [
+            found and {**found, "offset": byte_offset(row, found["offset"])}
+            for row, found in zip(rows, want, strict=True)
+        ]
+    assert as_rows(result) == want
+    if not name.startswith(("is_valid", "check")):
+        assert faults.count == len(refused)
+        assert [(row, offset) for row, _, offset in faults.rows] == [
+            (row, byte_offset(rows[row], position)) for row, position in refused[:5]
+        ]
+        assert pa.chunked_array(result).type == source.type or name.startswith("split")
+    # The same rows as a list.
+    faults_of_list = bulk.Faults(limit=5)
+    want, _ = oracle.column(name, rows, errors, **how)
+    assert run(name, rows, errors, faults_of_list, **how) == want
+    assert faults_of_list.count == faults.count
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+@pytest.mark.parametrize("values", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize("name", ["unquote", "normalize_urn", "is_valid_urn", "split_urn", "check_urn"])
+def test_dictionaries(name, values, index):
+    words = ["urn:A:%41", "unused %FF", "URN:X-Y:b%2f", "%FF", "x" * 50 + "%zz"]
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 3, None, 2, 4, 0, 3, 2], index), pa.array(words, values))[1:]
+    rows = source.cast(pa.string()).to_pylist() if values != pa.string_view() else source.to_pylist()
+    for errors in policies(name):
+        if name.startswith("split"):
+            errors = "null"
+        want, refused = oracle.column(name, rows, errors)
+        faults = bulk.Faults()
+        result = run(name, source, errors if name not in ("is_valid_urn", "check_urn") else "keep", faults)
+        assert as_rows(result) == want
+        if name in ("unquote", "normalize_urn"):
+            assert pa.array(result).type == source.type
+            assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
+            assert faults.count == len(refused)
+    with pytest.raises(UriError, match="row"):
+        run(name, source, "raise")
+
+
+def test_a_value_that_no_row_refers_to_is_no_fault():
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a%41", "%FF"]))
+    faults = bulk.Faults()
+    assert as_rows(bulk.unquote(source, errors="raise", faults=faults)) == ["aA", "aA"]
+    assert faults.count == 0
+
+
+def test_dictionaries_of_chunks_are_done_once_and_joined():
+    one = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["%41", "b"]))
+    other = pa.DictionaryArray.from_arrays(pa.array([1, None, 0], pa.int8()), pa.array(["%43", "d"]))
+    source = pa.chunked_array([one, one, other])
+    assert as_rows(bulk.unquote(source)) == ["A", "b", "A", "b", "d", None, "C"]
+
+
+def test_columns_of_nulls():
+    for source in pa.nulls(3), pa.chunked_array([pa.nulls(2), pa.nulls(1)]):
+        assert as_rows(bulk.unquote(source)) == [None] * 3
+        assert as_rows(bulk.is_valid_urn(source)) == [None] * 3
+        assert as_rows(bulk.split_urn(source)) == [None] * 3
+        assert as_rows(bulk.fingerprint(source)) == [None] * 3
+        assert as_rows(bulk.check_uri(source)) == [None] * 3
+
+
+@pytest.mark.parametrize("name", ["quote", "unquote", "normalize_urn", "is_valid_uri", "split_uri", "fingerprint"])
+@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), *LAYOUTS[bytes].values()], ids=str)
+def test_empty_columns(name, type_):
+    for source in pa.array([], type_), pa.chunked_array([], type_), pa.array(["a", None], type_)[2:]:
+        assert as_rows(getattr(bulk, name)(source)) == []
+
+
+def test_tables_of_one_column():
+    table = pa.table({"path": pa.chunked_array([["/%41", None], ["/b"]])})
+    result = pa.table(bulk.unquote(table))
+    assert result.to_pydict() == {"path": ["/A", None, "/b"]}
+    assert pa.table(bulk.is_valid_uri(table[1:], rule="URI-reference")).to_pydict() == {"path": [None, True]}
+    batch = pa.record_batch({"path": ["%41", "%42", "%43"]})[1:]
+    assert pa.record_batch(bulk.unquote(batch)).to_pydict() == {"path": ["B", "C"]}
+    with pytest.raises(TypeError, match="2 columns"):
+        bulk.unquote(pa.table({"a": ["x"], "b": ["y"]}))
+
+
+# --- views ------------------------------------------------------------------------------------------------------------
+
+
+def buffers_of(array):
+    return [buffer.address for buffer in array.buffers()[2:] if buffer is not None]
+
+
+def test_views_share_what_has_not_changed():
+    rows = ["/a path that is not in the view", "/b%20path that is not in the view", "short", "s%41", None] * 50
+    source = pa.array(rows, pa.string_view())
+    result = pa.array(bulk.unquote(source))
+    result.validate(full=True)
+    assert result.to_pylist() == oracle.column("unquote", rows, "replace")[0]
+    assert set(buffers_of(source)) <= set(buffers_of(result))
+    sizes = [buffer.size for buffer in result.buffers()[2:] if buffer.address not in buffers_of(source)]
+    assert sum(sizes) == 50 * len("/b path that is not in the view")
+    same = pa.array(bulk.unquote(pa.array(["/a path that is not in the view"] * 9, pa.string_view())))
+    same.validate(full=True)
+    assert len(buffers_of(same)) == 1
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_offsets():
+    _batch_tasks.set_limit_of_offsets(1000)
+    yield
+    _batch_tasks.set_limit_of_offsets(None)
+
+
+@pytest.mark.usefixtures("small_offsets")
+@pytest.mark.parametrize("type_", [pa.string(), pa.binary()], ids=str)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_offsets_become_large_ones(type_, threads):
+    rows = ["a b", None, "é" * 100] * 20
+    source = pa.chunked_array([["a"], pa.array(rows, type_), [None, "c d"]], type_)
+    want, _ = oracle.column("quote", [row if row is None else row.encode() for row in ["a", *rows, None, "c d"]], "keep")
+    result = bulk.quote(source, threads=threads)
+    assert pa.chunked_array(result).type == (pa.large_string() if type_ == pa.string() else pa.large_binary())
+    assert [row.encode() if isinstance(row, str) else row for row in as_rows(result)] == want
+    parts = bulk.split_urn(pa.array(["urn:example:" + "a" * 2000, "urn:example:b"]))
+    assert pa.array(parts).type.field("nss").type == pa.large_string()
+    assert [row["nss"][-1] for row in as_rows(parts)] == ["a", "b"]
+
+
+@pytest.mark.usefixtures("small_offsets")
+def test_joining_may_need_large_offsets():
+    result = bulk.quote(pa.chunked_array([["é" * 100]] * 5))
+    assert pa.chunked_array(result).type == pa.string()
+    assert pa.array(result).type == pa.large_string()
+    assert pa.array(result).to_pylist() == ["%C3%A9" * 100] * 5
+
+
+@pytest.mark.usefixtures("small_offsets")
+def test_dictionaries_may_need_large_offsets():
+    source = pa.chunked_array([pa.array(["é" * 10]).dictionary_encode(), pa.array(["é" * 400]).dictionary_encode()])
+    result = pa.chunked_array(bulk.quote(source))
+    result.validate(full=True)
+    assert result.to_pylist() == ["%C3%A9" * 10, "%C3%A9" * 400]
+
+
+@pytest.mark.parametrize("size", [100, 16383, 16384, 16385, 16390, 40000])
+@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), pa.binary()], ids=str)
+def test_long_rows(tier, size, type_):
+    for row in "a" * size, "%41" * (size // 3), "é" * (size // 2), "%C3%A9" * (size // 6) + "%FF", "%" * size:
+        rows = ["x%41", row, None, "", row, "/b%20c"]
+        if type_ == pa.binary():
+            rows = [None if row is None else row.encode() for row in rows]
+        source = pa.array(rows, type_)
+        for name in "unquote", "quote", "normalize_urn", "normalize_uri":
+            errors = "replace" if name == "unquote" and type_ != pa.binary() else "keep"
+            assert as_rows(run(name, source, errors)) == oracle.column(name, rows, errors)[0]
+        assert as_rows(bulk.is_valid_urn(source)) == oracle.column("is_valid_urn", rows, "keep")[0]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_threads_make_no_difference(threads):
+    rows = ["/a%20b/%C3%A9", None, "plain", "%FF", "urn:example:%2f", "100%"] * 40_000
+    want, refused = oracle.column("unquote", rows, "null")
+    for source in pa.array(rows), pa.array(rows, pa.string_view()):
+        faults = bulk.Faults(limit=1000)
+        result = bulk.unquote(source, errors="null", threads=threads, faults=faults)
+        assert len(result.arrays) == (1 if threads == 1 else len(result.arrays)) > 0
+        assert as_rows(result) == want
+        assert faults.count == len(refused)
+        assert [(row, offset) for row, _, offset in faults.rows] == refused[:1000]
+        with pytest.raises(UriError, match="row 3:"):
+            bulk.unquote(source, errors="raise", threads=threads)
+    lines = "\n".join(row or "" for row in rows).encode()
+    faults = bulk.Faults(limit=1000)
+    done = bulk.unquote(lines, errors="null", threads=threads, faults=faults)
+    assert done == "\n".join(row or "" for row in want).encode()
+    assert [(row, offset) for row, _, offset in faults.rows] == refused[:1000]
+    names = pa.array(["URN:EXAMPLE:a%2f", "b", None] * 50_000)
+    assert as_rows(bulk.is_valid_urn(names, threads=threads)) == [True, False, None] * 50_000
+    assert as_rows(bulk.split_urn(names, threads=threads))[-3]["nss"] == "a%2f"
+
+
+# --- rows that are refused --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "row", "position"),
+    [
+        ("unquote", ["a", None, "é%FF"], 2, 1),
+        ("unquote", ["a", "éé%4"], 1, 2),
+        ("normalize_urn", ["urn:example:a"] * 100 + ["urn:example:"], 100, 12),
+        ("is_valid_urn", ["urn:example:a", "x"], 1, 0),
+        ("split_uri", ["/a", "/é"], 1, 1),
+        ("fingerprint", ["urn:example:a", "urn:é:a"], 1, 4),
+    ],
+)
+def test_errors_name_the_row_and_the_position(name, rows, row, position):
+    how = {"kind": "urn"} if name == "fingerprint" else {}
+    sources = [pa.array(rows), pa.array(rows, pa.string_view()), pa.chunked_array([rows[:1], rows[1:]]), rows]
+    sources.append("\n".join(row or "" for row in rows).encode())
+    for source in sources:
+        if isinstance(source, bytes) and None in rows:
+            continue
+        with pytest.raises(UriError, match=f"^row {row}: .* at position {position}$") as caught:
+            getattr(bulk, name)(source, errors="raise", **how)
+        assert caught.value.input == rows[row]
+        assert caught.value.position == position
+
+
+def test_what_the_policies_are():
+    with pytest.raises(ValueError, match="no policy 'ignore'"):
+        bulk.unquote(["a"], errors="ignore")
+    with pytest.raises(ValueError, match="no policy 'ignore'"):
+        bulk.unquote(pa.array(["a"]), errors="ignore")
+    for source in ["a"], pa.array(["a"]), b"a\n":
+        with pytest.raises(ValueError, match="for what decodes text"):
+            bulk.quote(source, errors="replace")
+    with pytest.raises(ValueError, match="0 threads"):
+        bulk.quote(pa.array(["a"]), threads=0)
+    with pytest.raises(ValueError, match="neither 'keep'"):
+        bulk.requote(["a"], invalid="replace")
+    with pytest.raises(ValueError, match="beyond ASCII"):
+        bulk.quote(["a"], safe=bulk.ByteSet(b"\xc3"))
+    with pytest.raises(ValueError, match="no kind"):
+        bulk.fingerprint(["a"], kind="url")
+    with pytest.raises(ValueError, match="no levels"):
+        bulk.fingerprint(["a"], level="path")
+
+
+@pytest.mark.parametrize("source", ["a string", 5, None, {"a": 1}, object()], ids=repr)
+def test_what_is_no_column(source):
+    with pytest.raises(TypeError):
+        bulk.unquote(source)
+    with pytest.raises(TypeError):
+        bulk.unquote([5])
+    with pytest.raises(TypeError):
+        bulk.unquote(pa.array([5]))
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+def test_lists_give_the_same_objects_where_nothing_changes():
+    rows = ["/plain/" + "x" * 50, b"/plain/" + b"x" * 50, "é" * 40, None]
+    for name in "unquote", "normalize_uri":
+        assert all(a is b for a, b in zip(getattr(bulk, name)(rows), rows, strict=True))
+    assert bulk.unquote(("%41", bytearray(b"%41"), memoryview(b"%42"))) == ["A", b"A", b"B"]
+    assert bulk.unquote([]) == []
+
+
+def test_surrogates_in_lists():
+    rows = ["\ud800%41", "%41+\udfff"]
+    assert bulk.unquote(rows) == ["\ud800A", "A+\udfff"]
+    assert bulk.unquote(rows, plus=True) == ["\ud800A", "A \udfff"]
+    faults = bulk.Faults()
+    assert bulk.quote(rows, errors="null", faults=faults) == [None, None]
+    assert faults.rows == [(0, "surrogate", 0), (1, "surrogate", 4)]
+    with pytest.raises(UriError, match="row 1"):
+        bulk.quote(["a", "\ud800"], errors="raise")
+    assert bulk.is_valid_uri(rows) == [False, False]
+
+
+def test_a_list_that_shrinks_while_it_is_read():
+    items = ["%41"] * 10
+
+    class Evil(bytearray):
+        def __buffer__(self, flags):
+            items.clear()
+            return memoryview(b"x")
+
+    items[3] = Evil(b"%42")
+    assert bulk.unquote(items)[:3] == ["A"] * 3
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [b"\n", b"\0"])
+@given(lines=st.lists(octets, max_size=30), data=st.data())
+def test_lines(tier, separator, lines, data):
+    """Every operation on lines does what it does on each of them."""
+    for line in lines:
+        assume(separator not in line and not line.endswith(b"\r"))
+    ended = data.draw(st.booleans()) or not lines or not lines[-1]
+    end = separator if data.draw(st.booleans()) or separator != b"\n" else b"\r\n"
+    source = b"".join(line + end for line in lines) if ended else end.join(lines)
+    name, how = data.draw(
+        st.sampled_from([call for call in CALLS if call[0] in ("quote", "requote", "normalize_urn", "normalize_uri")])
+    )
+    errors = data.draw(st.sampled_from(["keep", "null"]))
+    want, refused = oracle.column(name, lines, errors, **how)
+    want = [row or b"" for row in want]
+    faults = bulk.Faults()
+    done = getattr(bulk, name)(source, errors=errors, faults=faults, separator=separator, **how)
+    assert done == (b"".join(row + end for row in want) if ended else end.join(want))
+    assert faults.count == len(refused)
+    assert [(row, place) for row, _, place in faults.rows] == refused
+
+
+@given(lines=st.lists(octets, max_size=30), plus=st.booleans(), errors=st.sampled_from(["replace", "keep", "null"]))
+def test_decoded_lines_stay_lines(tier, lines, plus, errors):
+    for line in lines:
+        assume(b"\n" not in line and not line.endswith(b"\r"))
+    source = b"".join(line + b"\n" for line in lines)
+    done = bulk.unquote(source, plus=plus, errors=errors)
+    assert done.count(b"\n") == len(lines)
+    controls = [octet for octet in source if octet < 0x20 or octet == 0x7F]
+    assert [octet for octet in done if octet < 0x20 or octet == 0x7F] == (controls if errors != "null" else controls[:0] + [
+        octet for octet in done if octet < 0x20 or octet == 0x7F
+    ])
+    for line, made in zip(lines, done.split(b"\n"), strict=False):
+        if b"%" not in line:
+            assert made == (line.replace(b"+", b" ") if plus else line)
+            continue
+        frame = oracle.framed(line, plus)
+        if frame is None:
+            if errors != "replace":
+                assert made == (line if errors == "keep" else b"")
+            continue
+        found, _ = frame
+        plain = "".join(character for character in found if character)
+        if None not in found:
+            assert made == plain.encode()
+
+
+def test_verdicts_on_lines():
+    lines = b"urn:example:a\r\nb\nurn:example:c"
+    assert as_rows(bulk.is_valid_urn(lines)) == [True, False, True]
+    assert as_rows(bulk.check_urn(bytearray(lines))) == [None, {"code": "scheme", "offset": 0}, None]
+    assert [row and row["nss"] for row in as_rows(bulk.split_urn(lines))] == ["a", None, "c"]
+    a, b, c = as_rows(bulk.fingerprint(lines, key="x"))
+    assert [a, b, c] == bulk.fingerprint(["urn:example:a", "b", "urn:example:c"], key="x")
+    assert as_rows(bulk.is_valid_urn(b"")) == []
+
+
+@pytest.mark.parametrize("separator", [b"", b"ab"])
+def test_what_ends_no_line(separator):
+    with pytest.raises(ValueError, match="end a line"):
+        bulk.unquote(b"a", separator=separator)
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, None])
+def test_files(threads):
+    row = b"/a%20b/%C3%A9/" + b"x" * 40 + b"\n"
+    lines = row * 60_000 + b"%FF\n" + b"y" * (3 << 20) + b"\nlast%41"
+    output = io.BytesIO()
+    faults = bulk.Faults()
+    count = bulk.unquote(io.BytesIO(lines), output=output, faults=faults, threads=threads)
+    assert count == 60_003
+    assert output.getvalue() == bulk.unquote(lines)
+    assert faults.rows == [(60_000, "utf-8", 0)]
+    assert bulk.unquote(io.BytesIO(b""), output=io.BytesIO()) == 0
+    with pytest.raises(UriError, match="row 60000:"):
+        bulk.unquote(io.BytesIO(lines), output=io.BytesIO(), errors="raise")
+    with pytest.raises(TypeError, match="output"):
+        bulk.unquote(io.BytesIO(lines))
+    with pytest.raises(TypeError, match="output"):
+        bulk.unquote([], output=output)
+
+
+# --- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+@given(rows=rows_of_text)
+def test_fingerprints(tier, rows):
+    key = bulk.FingerprintKey("tests")
+    source = pa.array(rows, pa.string())
+    for kind, level, normal in (
+        ("bytes", None, lambda row: row),
+        ("urn", "namespace", lambda row: urn.normalize(row, "namespace")),
+        ("uri", "path", lambda row: oracle.ROWS["normalize_uri"](row)),
+    ):
+        want = []
+        for row in rows:
+            try:
+                want.append(None if row is None else key.fingerprint(normal(row)))
+            except UriError:
+                want.append(None)
+        assert bulk.fingerprint(rows, kind, level, key) == want
+        assert as_rows(bulk.fingerprint(source, kind, level, key)) == want
+
+
+def test_the_key_of_fingerprints():
+    a, b = bulk.fingerprint(["x"]), as_rows(bulk.fingerprint(pa.array(["x"])))
+    assert a == b
+    assert bulk.fingerprint(["x"], key="k") != a
+    assert bulk.fingerprint(["x" * 100_000], key="k") == as_rows(bulk.fingerprint(pa.array(["x" * 100_000]), key=b"k"))
+
+
+# --- threads of others ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["unquote", "quote", "requote", "normalize_urn", "normalize_uri", "fingerprint"])
+def test_a_buffer_that_another_thread_changes(name):
+    """Wrong text, perhaps, and nothing worse."""
+    buffer = bytearray(b"/a%20b%C3%A9\nurn:example:%2f\n" * 40_000)
+    stop = threading.Event()
+
+    def scribble():
+        patterns = b"%41", b"\n\n\n", b"abc", b"%zz", b"\xc3\xa9x", b"   "
+        i = 0
+        while not stop.is_set():
+            pattern = patterns[i % 6]
+            buffer[i % 1000 :: 1000] = pattern[:1] * len(buffer[i % 1000 :: 1000])
+            i += 1
+
+    thread = threading.Thread(target=scribble)
+    thread.start()
+    try:
+        for threads in 1, 2, 1, 2:
+            getattr(bulk, name)(buffer, threads=threads)
+    finally:
+        stop.set()
+        thread.join()
