@@ -472,9 +472,9 @@ def test_verdicts_on_lines():
     assert as_rows(bulk.is_valid_urn(b"")) == []
 
 
-@pytest.mark.parametrize("separator", [b"", b"ab"])
+@pytest.mark.parametrize("separator", [b"", b"ab", b",", b"\xff"])
 def test_what_ends_no_line(separator):
-    with pytest.raises(ValueError, match="end a line"):
+    with pytest.raises(ValueError, match="can end a line"):
         bulk.unquote(b"a", separator=separator)
 
 

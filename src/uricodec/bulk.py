@@ -20,7 +20,7 @@ All operations take, besides their own arguments:
     faults (Faults | None): Is filled with the number of these rows, and the first of them.
     threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB. A list is
         done by one thread. The order of rows is always that of the input.
-    separator (bytes): The octet that ends a line. A "\\\\r" before "\\\\n" belongs to the end.
+    separator (bytes): The control character that ends a line. A "\\\\r" before "\\\\n" belongs to the end.
     output (binary file | None): Where the lines of a file go.
 
 No library is imported for this.

@@ -77,7 +77,10 @@ cdef struct Room:
     uint8_t *data
     size_t size
     size_t cap
+    bint lent                   # they belong to an object
 
+cdef bytes lend_bytes(Room *room, size_t size)
+cdef bytes settle_bytes(Room *room, list lent)
 cdef bint grow(Room *room, size_t more) noexcept nogil
 cdef void discard(Room *room) noexcept nogil
 

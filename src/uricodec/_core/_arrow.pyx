@@ -6,15 +6,17 @@ whatever thread, releases it.
 """
 cimport cython
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset, strlen
+from libc.string cimport memcpy, memset, strlen
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
+    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 cdef extern from *:
     """
@@ -23,46 +25,95 @@ cdef extern from *:
     #if defined(__linux__)
     #include <sys/mman.h>
     /* Fresh memory costs as much as the work on it. A large block is a mapping of its own with pages of 2 MiB, which grows
-     * without a copy. */
+     * without a copy; and those that nobody needs any more are kept, up to 256 MiB, as memory that the system may take back
+     * (MADV_FREE). Whoever finds the lock taken does without. */
     #define UC_PAGE ((size_t)2 << 20)
     #define UC_MAPPED(size) ((size) >= 2 * UC_PAGE)
     #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
-    static void *uc_map(size_t size) {
-        void *data = mmap(NULL, UC_PAGES(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (data == MAP_FAILED) return NULL;
-        (void)madvise(data, UC_PAGES(size), MADV_HUGEPAGE);
+    #define UC_KEPT 16
+    static struct { void *data; size_t size; } uc_kept[UC_KEPT];
+    static size_t uc_kept_size;
+    static char uc_kept_lock;
+
+    /* The smallest block that is large enough, and not twice that; else the largest, which is made larger. */
+    static void *uc_map(size_t *size) {
+        size_t want = UC_PAGES(*size), have = 0;
+        void *data = NULL;
+        if (!__atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) {
+            int i, best = -1;
+            for (i = 0; i < UC_KEPT; i++) {
+                size_t each = uc_kept[i].size;
+                if (each != 0 && each / 2 <= want && (each >= want ? have < want || each < have : have < want && each > have))
+                    best = i, have = each;
+            }
+            if (best >= 0) {
+                data = uc_kept[best].data;
+                uc_kept_size -= have, uc_kept[best].size = 0;
+            }
+            __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
+        }
+        if (data != NULL && have < want) {
+            void *moved = mremap(data, have, want, MREMAP_MAYMOVE);
+            if (moved == MAP_FAILED) munmap(data, have);
+            data = moved == MAP_FAILED ? NULL : moved, have = want;
+        }
+        if (data == NULL) {
+            data = mmap(NULL, have = want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (data == MAP_FAILED) return NULL;
+            (void)madvise(data, want, MADV_HUGEPAGE);
+        }
+        *size = have;
         return data;
     }
-    static void uc_discard(void *data, size_t size) {
-        if (data != NULL && UC_MAPPED(size)) munmap(data, UC_PAGES(size));
-        else PyMem_RawFree(data);
+    static int uc_keep(void *data, size_t size) {
+        int i, kept = 0;
+        if (size > (size_t)256 << 20 || __atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return 0;
+        for (i = 0; i < UC_KEPT && !kept; i++)
+            if (uc_kept[i].size == 0 && uc_kept_size + size <= (size_t)256 << 20)
+                uc_kept[i].data = data, uc_kept[i].size = size, uc_kept_size += size, kept = 1;
+        __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
+        return kept;
     }
-    static void *uc_resize(void *data, size_t size, size_t used, size_t want) {
+    static void uc_discard(void *data, size_t size) {
+        if (data == NULL || !UC_MAPPED(size)) PyMem_RawFree(data);
+        else if (!uc_keep(data, UC_PAGES(size))) munmap(data, UC_PAGES(size));
+    }
+    /* Returns the block, and in *want what it has. */
+    static void *uc_resize(void *data, size_t size, size_t used, size_t *want) {
         void *moved;
-        if (data != NULL && UC_MAPPED(size) && UC_MAPPED(want)) {
-            moved = mremap(data, UC_PAGES(size), UC_PAGES(want), MREMAP_MAYMOVE);
+        if (data != NULL && UC_MAPPED(size) && UC_MAPPED(*want)) {
+            *want = UC_PAGES(*want);
+            moved = mremap(data, UC_PAGES(size), *want, MREMAP_MAYMOVE);
             return moved == MAP_FAILED ? NULL : moved;
         }
-        if (!UC_MAPPED(size) && !UC_MAPPED(want)) return PyMem_RawRealloc(data, want);
-        moved = UC_MAPPED(want) ? uc_map(want) : PyMem_RawMalloc(want);
+        if (!UC_MAPPED(size) && !UC_MAPPED(*want)) return PyMem_RawRealloc(data, *want);
+        moved = UC_MAPPED(*want) ? uc_map(want) : PyMem_RawMalloc(*want);
         if (moved == NULL) return NULL;
-        if (data != NULL) memcpy(moved, data, used < want ? used : want);
+        if (data != NULL) memcpy(moved, data, used < *want ? used : *want);
         uc_discard(data, size);
         return moved;
     }
+    /* For what somebody else has allocated. */
+    static void uc_large_pages(void *data, size_t size) {
+        size_t start = UC_PAGES((size_t)data), end = ((size_t)data + size) & ~(UC_PAGE - 1);
+        if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    }
     #else
     static void uc_discard(void *data, size_t size) { (void)size, PyMem_RawFree(data); }
-    static void *uc_resize(void *data, size_t size, size_t used, size_t want) {
-        return (void)size, (void)used, PyMem_RawRealloc(data, want);
+    static void *uc_resize(void *data, size_t size, size_t used, size_t *want) {
+        return (void)size, (void)used, PyMem_RawRealloc(data, *want);
     }
+    static void uc_large_pages(void *data, size_t size) { (void)data, (void)size; }
     #endif
     """
     void uc_discard(void *data, size_t size) noexcept nogil
-    void *uc_resize(void *data, size_t size, size_t used, size_t want) noexcept nogil
+    void *uc_resize(void *data, size_t size, size_t used, size_t *want) noexcept nogil
+    void uc_large_pages(void *data, size_t size) noexcept nogil
     const int ENOMEM
 
 cdef enum:
     NULLABLE = 2        # ARROW_FLAG_NULLABLE
+    LARGE = 1 << 20     # octets of a bytes object that deserve large pages
 
 
 @cython.final
@@ -99,17 +150,48 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
     if cap <= room.cap:
         return True
     cap = max(cap, room.cap + room.cap // 2)
-    data = <uint8_t *>uc_resize(room.data, room.cap, room.size, cap)
+    if room.lent:
+        data = <uint8_t *>uc_resize(NULL, 0, 0, &cap)
+        if data != NULL:
+            memcpy(data, room.data, room.size)
+    else:
+        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &cap)
     if data == NULL:
         return False
-    room.data, room.cap = data, cap
+    room.data, room.cap, room.lent = data, cap, False
     return True
 
 
 cdef void discard(Room *room) noexcept nogil:
-    uc_discard(room.data, room.cap)
-    room.data = NULL
+    if not room.lent:
+        uc_discard(room.data, room.cap)
+    room.data, room.lent = NULL, False
     room.size = room.cap = 0
+
+
+cdef bytes lend_bytes(Room *room, size_t size):
+    """Octets that are to become a bytes object: settle_bytes() makes it, if they have been enough."""
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
+    room.data, room.size, room.cap, room.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
+    if size >= LARGE:
+        uc_large_pages(room.data, size)
+    return made
+
+
+cdef bytes settle_bytes(Room *room, list lent):
+    """What is in the room, as bytes. `lent` has the object that was lent, and nothing else does."""
+    cdef PyObject *object
+    if not room.lent:
+        return PyBytes_FromStringAndSize(<const char *>room.data, <Py_ssize_t>room.size)
+    made = lent.pop()
+    object = <PyObject *>made
+    Py_INCREF(made)
+    made = None
+    _PyBytes_Resize(&object, <Py_ssize_t>room.size)
+    room.data, room.lent = NULL, False
+    made = <bytes>object
+    Py_DECREF(made)
+    return made
 
 
 cdef Memory keep(Room *room):
@@ -117,8 +199,8 @@ cdef Memory keep(Room *room):
     cdef Memory memory = Memory()
     cdef size_t want = max(room.size, <size_t>1)
     cdef uint8_t *data
-    if room.data == NULL or room.cap - want > room.cap // 8:
-        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, want)
+    if room.data == NULL or room.cap - want > room.cap // 2:
+        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &want)
         if data != NULL:
             room.data, room.cap = data, want
         elif room.data == NULL:

@@ -118,24 +118,6 @@ cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, 
     return o
 
 
-cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef const Decoding *how = <const Decoding *>options
-    cdef Careful careful
-    cdef size_t size
-    if not how.framed or memchr(src, c'%', n) == NULL:      # what nobody decodes may be anything
-        size = kernels.decode(src, n, how.plus, dst, n)
-        if size == UC_FULL:
-            return 0
-        if not how.text or memchr(src, c'%', n) == NULL or memchr(dst, c'%', size) == NULL and is_utf8(dst, size):
-            return size
-    careful.policy, careful.plus, careful.utf8, careful.controls = FAIL, how.plus, True, not how.framed
-    size = decode_carefully(src, n, &careful, dst)
-    if careful.fault == NO_FAULT:
-        return size
-    refusal.code, refusal.offset = PERCENT if careful.fault == MALFORMED else UTF8, careful.position
-    return UC_REFUSED
-
-
 cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
     """Whether there is a UTF-8 sequence of U+0080-009F."""
     cdef const uint8_t *at = src
@@ -149,28 +131,54 @@ cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
         at += 1
 
 
-cdef inline size_t marked_row(const Block *block, const uint64_t *marks, size_t row) noexcept nogil:
-    """The first row from there on that has a mark; block.rows if there is none."""
-    cdef size_t i = block.at[row], n = block.at[block.rows], w = i >> 6
+cdef inline bint has_new_control(const uint8_t *src, size_t n, const uint8_t *dst, size_t size) noexcept nogil:
+    """Whether decoding has made a control: it takes none away."""
+    return kernels.count_outside(dst, size, &NO_CONTROL.set) != kernels.count_outside(src, n, &NO_CONTROL.set) or has_c1(
+        dst, size)
+
+
+cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Decoding *how = <const Decoding *>options
+    cdef Careful careful
+    cdef size_t size
+    size = kernels.decode(src, n, how.plus, dst, n)
+    if size == UC_FULL:
+        return 0
+    # What nobody decodes may be anything.
+    if not how.text or memchr(src, c'%', n) == NULL or memchr(dst, c'%', size) == NULL and is_utf8(dst, size) and not (
+            how.framed and has_new_control(src, n, dst, size)):
+        return size
+    careful.policy, careful.plus, careful.utf8, careful.controls = FAIL, how.plus, True, not how.framed
+    size = decode_carefully(src, n, &careful, dst)
+    if careful.fault == NO_FAULT:
+        return size
+    refusal.code, refusal.offset = PERCENT if careful.fault == MALFORMED else UTF8, careful.position
+    return UC_REFUSED
+
+
+cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
+    """The first row from there on that has a mark; `rows` if there is none."""
+    cdef size_t i = at[row], n = at[rows], w = i >> 6
     cdef uint64_t word
-    if i == n:
-        return block.rows
+    if marks == NULL or i == n:
+        return rows
     word = marks[w] & ~<uint64_t>0 << (i & 63)
     while word == 0:
         w += 1
         if 64 * w >= n:
-            return block.rows
+            return rows
         word = marks[w]
     i = 64 * w + <size_t>uc_lowest_bit(word)
-    while block.at[row + 1] <= i:
+    while at[row + 1] <= i:
         row += 1
     return row
 
 
-cdef bint write_text_rows(Task *task, const uint32_t *at, const uint64_t *malformed) noexcept nogil:
-    """Write the decoded rows of the block, which are in the scratch, but for those that have a malformed triplet (if anyone
-    asks for these: else NULL), or are not UTF-8."""
-    cdef size_t rows = task.block.rows, size = at[rows], row, marked, valid
+cdef bint write_text_rows(Task *task, const uint32_t *at, const uint64_t *malformed,
+                          const uint64_t *controls) noexcept nogil:
+    """Write the decoded rows of the block, which are in the scratch, but for those that need more care: they have a
+    malformed triplet or a new control (NULL: none has), or they are not UTF-8."""
+    cdef size_t rows = task.block.rows, size = at[rows], row, broken, marked, valid
     cdef uint8_t *src = task.scratch
     cdef bint inside = False
     cdef uc_utf8 found
@@ -181,25 +189,42 @@ cdef bint write_text_rows(Task *task, const uint32_t *at, const uint64_t *malfor
             inside |= (src[at[row]] & 0xC0) == 0x80
         if inside:      # rows that are UTF-8 together only, perhaps
             return by_rows(task)
-    marked = rows if malformed == NULL else marked_row(&task.block, malformed, 0)
+    broken = marked_row(task.block.at, rows, malformed, 0)
+    marked = marked_row(at, rows, controls, 0)
     while task.done < rows:
-        row = marked
+        row = min(broken, marked)
         if valid < size:
             row = task.done
             while at[row + 1] <= valid:
                 row += 1
-            row = min(row, marked)
+            row = min(row, min(broken, marked))
         if row > task.done:
             write_run(task, src, at, row)
         if row == rows:
             break
         if not write_row(task, row):
             return False
-        if row + 1 < rows:
-            if valid < at[row + 1]:
-                valid = at[row + 1] + kernels.scan_utf8(src + at[row + 1], size - at[row + 1], &found)
-            if marked == row:
-                marked = marked_row(&task.block, malformed, row + 1)
+        row += 1
+        if row < rows:
+            if valid < at[row]:
+                valid = at[row] + kernels.scan_utf8(src + at[row], size - at[row], &found)
+            if broken < row:
+                broken = marked_row(task.block.at, rows, malformed, row)
+            if marked < row:
+                marked = marked_row(at, rows, controls, row)
+    return True
+
+
+cdef bint mark_controls(Task *task, const uint32_t *at, uint64_t *controls) noexcept nogil:
+    """Mark the controls of the decoded lines, but for those that end them. False: there are as many as before."""
+    cdef size_t rows = task.block.rows, i, end
+    if (kernels.count_outside(task.scratch, at[rows], &NO_CONTROL.set)
+            == kernels.count_outside(task.block.data, task.block.at[rows], &NO_CONTROL.set)):
+        return False
+    kernels.mark_outside(task.scratch, at[rows], &NO_CONTROL.set, controls)
+    for i in range(1, rows + 1):
+        end = at[i] - 1
+        controls[end >> 6] &= ~(<uint64_t>1 << (end & 63))
     return True
 
 
@@ -212,6 +237,7 @@ cdef bint decode_block(Task *task) noexcept nogil:
     cdef Block *block = &task.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, end
     cdef uint64_t across = 0, malformed = 0
+    cdef const uint64_t *controls = NULL
     if not mark_triplets(block.data, n, percents, triplets):
         if not how.plus:
             write_run(task, block.data, block.at, rows)
@@ -232,14 +258,16 @@ cdef bint decode_block(Task *task) noexcept nogil:
     if not how.text:
         write_run(task, task.scratch, at, rows)
         return True
-    if how.framed and (kernels.count_outside(task.scratch, at[rows], &NO_CONTROL.set)
-                       != kernels.count_outside(block.data, n, &NO_CONTROL.set) or has_c1(task.scratch, at[rows])):
-        return by_rows(task)
     if task.look or task.policy != REPLACE_ROW:
         for w in range(words):
             percents[w] &= ~triplets[w]
             malformed |= percents[w]
-    return write_text_rows(task, at, percents if malformed else NULL)
+    if how.framed:
+        if has_c1(task.scratch, at[rows]):
+            return by_rows(task)
+        if mark_controls(task, at, triplets):
+            controls = triplets     # which are of no more use
+    return write_text_rows(task, at, percents if malformed else NULL, controls)
 
 
 cdef class DecodeRows(RowOperation):

@@ -255,7 +255,8 @@ cdef class Work:
             self.rows += job.task.row
         if plan.kind != TEXT:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
-        return b"".join([(<const char *>(<Job>each).task.data.data)[:(<Job>each).task.data.size] for each in jobs])
+        parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 cdef object of_one_type(Type type, list typed):

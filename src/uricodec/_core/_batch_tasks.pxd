@@ -36,6 +36,7 @@ cdef class Job:
     cdef Rows rows
     cdef Plan plan
     cdef size_t number
+    cdef list lent          # bytes that text is written to
 
 
 cdef Rows rows_of(Array array, Type type)

@@ -222,6 +222,8 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
     task.count = stop - start
     if rows.source.layout == LINES:
         if plan.kind == TEXT:
+            # Most operations make text no longer, but they want to have room until it is written.
+            job.lent = [lend_bytes(&task.data, stop - start + 4 * BLOCK + 4 * ROWS)]
             return job
         task.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.no_end)
         task.count += stop > start and rows.source.data[stop - 1] != rows.source.end
@@ -271,8 +273,8 @@ cdef list ranges_of_lines(const Source *source, size_t threads):
 cdef Rows rows_of_lines(object buffer, object end):
     cdef Rows rows = Rows()
     cdef Source *source = &rows.source
-    if len(end) != 1:
-        raise ValueError(f"no octet that can end a line: {end!r}")
+    if len(end) != 1 or 0x20 <= end[0] != 0x7F:
+        raise ValueError(f"no control character that can end a line: {end!r}")
     memset(source, 0, sizeof(Source))
     PyObject_GetBuffer(buffer, &rows.view, PyBUF_SIMPLE)
     rows.viewed = True

@@ -19,7 +19,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef Parts parts
     cdef Authority authority
     cdef bint has = False
-    if not read_reference(src, n, grammar.syntax, grammar.rule, &parts, refusal):
+    if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):
         return UC_REFUSED
     if parts.authority >= 0:
         has = find_authority(src, parts.authority, parts.path, &authority)
