@@ -82,6 +82,9 @@ ctypedef bint (*block_function)(Task *task) noexcept nogil
 # Writes 16 octets for each row src[starts[i] .. ends[i]).
 ctypedef void (*digest_function)(const void *key, const uint8_t *src, const size_t *starts, const size_t *ends, size_t rows,
                                  uint8_t *dst) noexcept nogil
+# Writes what becomes of the lines from task.next on to the end of task.data, counts them, and returns how many octets they
+# are. 0: there may be one that needs care.
+ctypedef size_t (*quick_function)(Task *task) noexcept nogil
 # Says something else of a row than text.
 ctypedef bint (*answer_function)(Task *task, size_t row, const uint8_t *src, size_t n) noexcept nogil
 
@@ -98,6 +101,8 @@ ctypedef struct Task:
     const void *options
     row_function replacing      # of a row that was refused; NULL: nothing does
     block_function block_of
+    quick_function quick        # tried first on lines; NULL: there is nothing quicker
+    size_t slow                 # after that failed, so many octets are done as rows
     answer_function answer      # NULL: what comes out is text
     digest_function digest      # and 16 octets for each row of it; NULL: the text itself
     const void *key
@@ -133,6 +138,7 @@ ctypedef struct Task:
 
 cdef void run(Task *task) noexcept nogil
 cdef bint by_rows(Task *task) noexcept nogil
+cdef size_t quick_lines(Task *task, size_t most) noexcept nogil
 cdef bint write_row(Task *task, size_t i) noexcept nogil
 cdef bint refuse_row(Task *task, size_t row, const Refusal *refusal) noexcept nogil
 cdef int64_t index_at(const Source *source, size_t i) noexcept nogil

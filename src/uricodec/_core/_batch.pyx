@@ -111,7 +111,7 @@ cdef inline size_t fill_lines(Task *task) noexcept nogil:
     cdef Block *block = &task.block
     cdef uint64_t ends[WORDS]
     cdef uint64_t word
-    cdef size_t w, rows = 0, size = min(<size_t>BLOCK, task.stop - task.next)
+    cdef size_t w, rows = 0, size = min(task.slow, task.stop - task.next)
     block.data = task.source.data + task.next
     kernels.mark_outside(block.data, size, task.source.no_end, ends)
     for w in range((size + 63) // 64):
@@ -459,11 +459,25 @@ cdef bint answer_block(Task *task) noexcept nogil:
     return True
 
 
+cdef size_t quick_lines(Task *task, size_t most) noexcept nogil:
+    """How many octets the next whole lines are, up to so many, and room for what becomes of them; or 0."""
+    cdef size_t size = min(most, task.stop - task.next)
+    cdef const uint8_t *src = task.source.data + task.next
+    while size and src[size - 1] != task.source.end:
+        size -= 1
+    return size if have_room(task, size, 1) else 0
+
+
 cdef void run(Task *task) noexcept nogil:
     """Do all rows up to `stop`."""
     cdef size_t rows
     task.status = DONE
     while task.next < task.stop:
+        if task.quick != NULL:
+            rows = task.quick(task)
+            if rows:
+                task.next += rows
+                continue
         rows = fill(task)
         if rows == UC_REFUSED:
             task.status = BAD_OFFSETS

@@ -3,4 +3,6 @@ from uricodec._core._batch cimport *
 
 
 cdef block_function codec_block(RowOperation rows)
+cdef quick_function codec_quick(RowOperation rows)
+cdef size_t expected_size(RowOperation rows, const uint8_t *src, size_t n) noexcept
 cdef row_function codec_replacing(RowOperation rows)

@@ -15,6 +15,9 @@ from uricodec._core._triplets cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
 from uricodec.errors import UriError, UriSyntaxError
 
+cdef enum:
+    QUICK = 2048        # octets of lines that are tried as a whole
+
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_DIGIT = ~ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
@@ -270,6 +273,24 @@ cdef bint decode_block(Task *task) noexcept nogil:
     return write_text_rows(task, at, percents if malformed else NULL, controls)
 
 
+cdef size_t decode_quickly(Task *task) noexcept nogil:
+    """Lines of which nothing needs care: where one ends, a sequence of UTF-8 does."""
+    cdef const Decoding *how = <const Decoding *>task.options
+    cdef size_t n = quick_lines(task, QUICK), size
+    cdef const uint8_t *src = task.source.data + task.next
+    cdef uint8_t *dst = task.data.data + task.data.size
+    if n == 0:
+        return 0
+    size = kernels.decode(src, n, how.plus, dst, n + WIDE)
+    if size > n or (task.look or task.policy != REPLACE_ROW) and memchr(dst, c'%', size) != NULL:
+        return 0
+    if size != n and not (is_utf8(dst, size) and not has_new_control(src, n, dst, size)):
+        return 0
+    task.data.size += size
+    task.row += kernels.count_outside(src, n, task.source.no_end)
+    return n
+
+
 cdef class DecodeRows(RowOperation):
     """Decode every triplet, once.
 
@@ -369,6 +390,20 @@ cdef bint encode_block(Task *task) noexcept nogil:
     return True
 
 
+cdef size_t encode_quickly(Task *task) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>task.options
+    cdef size_t n = quick_lines(task, QUICK), size
+    cdef const uint8_t *src = task.source.data + task.next
+    if n == 0 or memchr(src, c'\r', n) != NULL or how.triplets and not (how.digits and how.malformed == LET_BE):
+        return 0
+    size = kernels.encode(src, n, &how.safe, how.plus, task.data.data + task.data.size, 3 * n)
+    if size == UC_FULL:
+        return 0
+    task.data.size += size
+    task.row += kernels.count_outside(src, n, task.source.no_end)
+    return n
+
+
 cdef class EncodeRows(RowOperation):
     """Percent-encode what is not safe.
 
@@ -406,6 +441,23 @@ cdef block_function codec_block(RowOperation rows):
         return decode_block
     if type(rows) is EncodeRows:
         return encode_block
+    return NULL
+
+
+cdef size_t expected_size(RowOperation rows, const uint8_t *src, size_t n) noexcept:
+    """About how many octets become of these, judged by the first: a guess that is right saves a copy."""
+    cdef size_t sample = min(n, <size_t>1 << 16), marks
+    if type(rows) is not EncodeRows or sample == 0:
+        return n
+    marks = kernels.count_outside(src, sample, &(<EncodeRows>rows).how.safe)
+    return n + n // sample * 2 * marks + n // 8
+
+
+cdef quick_function codec_quick(RowOperation rows):
+    if type(rows) is DecodeRows:
+        return decode_quickly
+    if type(rows) is EncodeRows:
+        return encode_quickly
     return NULL
 
 

@@ -11,8 +11,8 @@ from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport copy_bits
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
-from uricodec._core._batch_codec cimport codec_block, codec_replacing
-from uricodec._core._batch_urns cimport urn_block
+from uricodec._core._batch_codec cimport codec_block, codec_quick, codec_replacing, expected_size
+from uricodec._core._batch_urns cimport urn_block, urn_quick
 from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
 
@@ -26,6 +26,9 @@ LAYOUTS = {
     b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
 }
 WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l": -8}
+cdef enum:
+    SLOW = 1024         # octets of lines that are done as rows where a quick way has failed
+
 cdef ByteSet ALL = ByteSet(range(256))
 
 limit_of_offsets = INT32_MAX
@@ -84,7 +87,7 @@ cdef class Rows:
 
 
 cdef int set_source(Source *source, Array array, Type type, size_t *octets) except -1:
-    cdef int64_t i
+    cdef int64_t i, first, last
     cdef const uint8_t *offsets
     memset(source, 0, sizeof(Source))
     if type.format not in LAYOUTS:
@@ -115,10 +118,13 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     source.data = <const uint8_t *>array.buffers[2]
     if source.layout == OFFSETS_32:
         source.offsets = offsets + 4 * array.offset
-        octets[0] = <size_t>((<const int32_t *>source.offsets)[source.count] - (<const int32_t *>source.offsets)[0])
+        first, last = (<const int32_t *>source.offsets)[0], (<const int32_t *>source.offsets)[source.count]
     else:
         source.offsets = offsets + 8 * array.offset
-        octets[0] = <size_t>((<const int64_t *>source.offsets)[source.count] - (<const int64_t *>source.offsets)[0])
+        first, last = (<const int64_t *>source.offsets)[0], (<const int64_t *>source.offsets)[source.count]
+    if not 0 <= first <= last:
+        raise ValueError("the Arrow array has offsets that are in no order")
+    octets[0] = <size_t>(last - first)
     if source.data == NULL:
         source.data = b""
     return 0
@@ -191,10 +197,19 @@ cdef int set_validity(Job job, size_t rows) except -1:
     return 0
 
 
+cdef const uint8_t *first_row(const Source *source) noexcept:
+    """Where rows begin that stand one behind the other."""
+    if source.offsets == NULL:
+        return source.data
+    if source.layout == OFFSETS_32:
+        return source.data + (<const int32_t *>source.offsets)[0]
+    return source.data + (<const int64_t *>source.offsets)[0]
+
+
 cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop, size_t limit, bint look):
     cdef Job job = Job()
     cdef Task *task = &job.task
-    cdef size_t width
+    cdef size_t width, size
     memset(task, 0, sizeof(Task))
     job.rows, job.plan = rows, plan
     task.source = &rows.source
@@ -219,11 +234,17 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
     if task.gathered == NULL:
         raise MemoryError
     task.scratch = task.gathered + BLOCK + 2 * WIDE
-    task.count = stop - start
+    task.count, task.slow = stop - start, BLOCK
     if rows.source.layout == LINES:
         if plan.kind == TEXT:
+            task.quick = codec_quick(plan.rows)
+            if task.quick == NULL:
+                task.quick = urn_quick(plan.rows)
+            if task.quick != NULL:
+                task.slow = SLOW
             # Most operations make text no longer, but they want to have room until it is written.
-            job.lent = [lend_bytes(&task.data, stop - start + 4 * BLOCK + 4 * ROWS)]
+            job.lent = [lend_bytes(&task.data, expected_size(
+                plan.rows, rows.source.data + start, stop - start) + 4 * BLOCK + 4 * ROWS)]
             return job
         task.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.no_end)
         task.count += stop > start and rows.source.data[stop - 1] != rows.source.end
@@ -240,7 +261,8 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
             raise MemoryError
         memset(task.offsets.data, 0, width)
         task.offsets.size = width
-        if not grow(&task.data, rows.octets // max(rows.source.count, <size_t>1) * (stop - start) + WIDE):
+        size = rows.octets // max(rows.source.count, <size_t>1) * (stop - start)
+        if not grow(&task.data, expected_size(plan.rows, first_row(&rows.source), size) + WIDE):
             raise MemoryError
     return job
 

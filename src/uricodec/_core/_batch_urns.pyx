@@ -235,3 +235,30 @@ cdef block_function urn_block(RowOperation rows, Kind kind):
     if type(rows) is UrnRows and kind != SPLIT and (<UrnRows>rows).naming.level != FUNCTIONAL:
         return rows_of_urns
     return NULL
+
+
+cdef size_t lines_quickly(Task *task) noexcept nogil:
+    """The plain ones of lines."""
+    cdef const Naming *naming = <const Naming *>task.options
+    cdef size_t n = quick_lines(task, CHUNK)
+    cdef const uint8_t *src = task.source.data + task.next
+    cdef uint8_t *dst = task.data.data + task.data.size
+    if n == 0:
+        return 0
+    # A rule needs URNs: what is asked for is what nobody else can change any more.
+    if naming.level == BYTES:
+        memcpy(dst, src, n)
+    else:
+        kernels.normalize_urns(src, n, task.source.end, dst)
+    n = kernels.span_urns(dst, n, &NID_OCTETS.set, naming.nss, task.source.end)
+    if n == 0:
+        return 0
+    task.row += kernels.count_outside(dst, n, task.source.no_end)
+    task.data.size += apply_rules(dst, n, task.source.end) if naming.level >= NAMESPACE else n
+    return n
+
+
+cdef quick_function urn_quick(RowOperation rows):
+    if type(rows) is UrnRows and (<UrnRows>rows).naming.level != FUNCTIONAL:
+        return lines_quickly
+    return NULL

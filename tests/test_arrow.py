@@ -1,0 +1,413 @@
+"""The Arrow C data interface by hand: what every library gives comes in, and what goes out every library takes; everything
+is released once, and what is no array is refused."""
+
+import ctypes
+import gc
+import sys
+import threading
+
+import pytest
+
+from uricodec import bulk
+
+pa = pytest.importorskip("pyarrow")
+
+ROWS = ["/a%20b", None, "/plain/and/longer/than/a/view", "", "/caf%C3%A9"]
+WANT = ["/a b", None, "/plain/and/longer/than/a/view", "", "/café"]
+
+
+# --- libraries --------------------------------------------------------------------------------------------------------
+
+
+def polars_rows(column):
+    return pytest.importorskip("polars").Series(column).to_list()
+
+
+def pandas_rows(column):
+    pandas = pytest.importorskip("pandas")
+    return [None if pandas.isna(value) else value for value in pandas.Series.from_arrow(column)]
+
+
+def nanoarrow_rows(column):
+    return pytest.importorskip("nanoarrow").Array(column).to_pylist()
+
+
+def nanoarrow_stream_rows(column):
+    return pytest.importorskip("nanoarrow").ArrayStream(column).read_all().to_pylist()
+
+
+def arro3_rows(column):
+    return pytest.importorskip("arro3.core").ChunkedArray(column).to_pylist()
+
+
+def arro3_array_rows(column):
+    return pytest.importorskip("arro3.core").Array(column).to_pylist()
+
+
+def pyarrow_rows(column):
+    whole = pa.chunked_array(column)
+    whole.validate(full=True)
+    return whole.to_pylist()
+
+
+def pyarrow_array_rows(column):
+    whole = pa.array(column)
+    whole.validate(full=True)
+    return whole.to_pylist()
+
+
+READERS = [
+    pyarrow_rows,
+    pyarrow_array_rows,
+    polars_rows,
+    pandas_rows,
+    nanoarrow_rows,
+    nanoarrow_stream_rows,
+    arro3_rows,
+    arro3_array_rows,
+]
+
+
+def pandas_series(rows):
+    return pytest.importorskip("pandas").Series(rows, dtype="str")
+
+
+def pandas_pyarrow(rows):
+    return pytest.importorskip("pandas").Series(rows, dtype="string[pyarrow]")
+
+
+def polars_series(rows):
+    return pytest.importorskip("polars").Series(rows, dtype=pytest.importorskip("polars").String)
+
+
+def polars_categories(rows):
+    polars = pytest.importorskip("polars")
+    return polars.Series(rows, dtype=polars.Categorical)
+
+
+def nanoarrow_array(rows):
+    nanoarrow = pytest.importorskip("nanoarrow")
+    return nanoarrow.Array(rows, nanoarrow.string())
+
+
+def arro3_array(rows):
+    return pytest.importorskip("arro3.core").Array(pa.array(rows, pa.string()))
+
+
+def arro3_chunks(rows):
+    return pytest.importorskip("arro3.core").ChunkedArray(pa.chunked_array([rows[:2], rows[2:]]))
+
+
+SOURCES = [
+    *[
+        lambda rows, type_=type_: pa.array(rows, type_)
+        for type_ in (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string()))
+    ],
+    lambda rows: pa.chunked_array([rows[:1], [], rows[1:]], pa.string()),
+    polars_series,
+    polars_categories,
+    pandas_series,
+    pandas_pyarrow,
+    nanoarrow_array,
+    arro3_array,
+    arro3_chunks,
+]
+
+
+@pytest.mark.parametrize("read", READERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("make", SOURCES, ids=lambda f: f.__name__)
+def test_every_library_in_and_out(make, read):
+    if read is pandas_rows and not hasattr(pytest.importorskip("pandas").Series, "from_arrow"):
+        pytest.skip("this pandas has no Series.from_arrow")
+    result = bulk.unquote(make(ROWS))
+    if read in (nanoarrow_rows, nanoarrow_stream_rows) and "view" in str(pa.chunked_array(result).type):
+        pytest.skip("nanoarrow 0.9 cannot export views, whoever made them")
+    assert read(result) == WANT
+
+
+@pytest.mark.parametrize("read", [pyarrow_rows, polars_rows, nanoarrow_rows, arro3_rows], ids=lambda f: f.__name__)
+def test_every_library_takes_what_is_no_text(read):
+    names = pa.chunked_array([["urn:example:a?=q", None], ["x", "urn:example:b"]])
+    assert read(bulk.is_valid_urn(names)) == [True, None, False, True]
+    codes = [row and row["code"] for row in read(bulk.check_urn(names))]
+    assert codes == [None, None, "scheme", None]
+    parts = [row and row["nss"] for row in read(bulk.split_urn(names))]
+    assert parts == ["a", None, None, "b"]
+    keys = read(bulk.fingerprint(names, kind="urn", key="k"))
+    assert [key and len(key) for key in keys] == [16, None, None, 16]
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    logs = pa.table({"path": ROWS})  # noqa: F841  (DuckDB finds it by its name)
+    relation = connection.sql("select path from logs")
+    result = bulk.unquote(relation)  # noqa: F841
+    assert [row for (row,) in connection.sql("select path from result").fetchall()] == WANT
+    connection.register("registered", bulk.unquote(connection.sql("select path from logs")))
+    assert [row for (row,) in connection.sql("select * from registered").fetchall()] == WANT
+
+
+def test_tables_of_other_libraries():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    frame = polars.DataFrame({"path": ROWS})
+    assert polars.DataFrame(bulk.unquote(frame)).to_dict(as_series=False) == {"path": WANT}
+    table = pa.table(bulk.unquote(pandas.DataFrame({"path": ROWS})))
+    assert table.column("path").to_pylist() == WANT
+
+
+def test_streams_of_batches():
+    schema = pa.schema({"path": pa.string()})
+    reader = pa.RecordBatchReader.from_batches(schema, [pa.record_batch({"path": ROWS})] * 3)
+    assert pa.table(bulk.unquote(reader))["path"].to_pylist() == WANT * 3
+
+
+# --- nobody is imported -----------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_imported_for_a_call():
+    import subprocess
+
+    code = """
+import sys
+from uricodec import bulk
+bulk.unquote(["%41"]), bulk.unquote(b"%41"), bulk.fingerprint(["a"])
+for name in "pyarrow", "numpy", "polars", "pandas", "threading":
+    assert name not in sys.modules, name
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- released once ----------------------------------------------------------------------------------------------------
+
+
+def allocated():
+    gc.collect()
+    return pa.total_allocated_bytes()
+
+
+def test_what_came_in_is_released():
+    before = allocated()
+    source = pa.array(["/a%20b" * 100] * 1000)
+    result = bulk.unquote(source)
+    del source
+    assert allocated() == before  # the result has a copy
+    views = pa.array(["/plain" * 100] * 1000, pa.string_view())
+    result = bulk.unquote(views)
+    del views
+    assert allocated() > before  # the result shares
+    taken = pa.array(result)
+    del result
+    assert taken[0].as_py() == "/plain" * 100
+    part = taken.slice(500, 2)
+    del taken
+    assert part.to_pylist() == ["/plain" * 100] * 2
+    del part
+    assert allocated() == before
+
+
+@pytest.mark.parametrize("name", ["unquote", "is_valid_urn", "check_urn", "split_urn", "fingerprint"])
+def test_capsules_that_nobody_takes_are_released(name):
+    before = allocated()
+    for type_ in pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string()):
+        result = getattr(bulk, name)(pa.array(["/a%20b/longer/than/a/view", None], type_))
+        capsules = [result.__arrow_c_schema__(), *result.__arrow_c_array__(), result.__arrow_c_stream__()]
+        del capsules, result
+    assert allocated() == before
+
+
+def test_results_are_no_leak():
+    """Our own memory: many rounds take no more of it than a few."""
+    resource = pytest.importorskip("resource")
+
+    def rounds(count):
+        for _ in range(count):
+            for type_ in pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string()):
+                source = pa.chunked_array([pa.array(["/a%20b/longer/than/a/view" * 20] * 500, type_)] * 3)
+                for name in "unquote", "is_valid_urn", "check_urn", "split_urn", "fingerprint":
+                    result = getattr(bulk, name)(source)
+                    pa.chunked_array(result)
+                    result.__arrow_c_array__()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    few = rounds(10)
+    assert rounds(40) - few < 20_000  # kilobytes; one round leaks 3000 if it leaks
+
+
+def test_a_consumer_may_release_on_another_thread():
+    holder = [pa.array(bulk.unquote(pa.array(["/a%20b"] * 10)))]
+    thread = threading.Thread(target=holder.clear)
+    thread.start()
+    thread.join()
+    assert not holder
+
+
+def test_children_that_are_moved_out_live_on():
+    parts = pa.array(bulk.split_urn(pa.array(["urn:example:a", None])))
+    nid = parts.field("nid")
+    del parts
+    gc.collect()
+    assert nid.to_pylist() == ["example", None]
+
+
+class Once:
+    """Gives the same capsules again and again."""
+
+    def __init__(self, capsules):
+        self.capsules = capsules
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.capsules
+
+
+class Stream(Once):
+    __arrow_c_array__ = property()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.capsules
+
+
+def test_capsules_serve_once():
+    source = Once(pa.array(ROWS).__arrow_c_array__())
+    assert pyarrow_rows(bulk.unquote(source)) == WANT
+    with pytest.raises(ValueError, match="released"):
+        bulk.unquote(source)
+    schema, _ = pa.array(ROWS).__arrow_c_array__()
+    with pytest.raises(ValueError, match="used before"):
+        bulk.unquote(Once((schema, source.capsules[1])))
+    result = bulk.unquote(pa.array(ROWS))
+    for _ in range(2):  # a Column gives new ones each time
+        assert pyarrow_array_rows(result) == pyarrow_rows(result) == WANT
+    capsules = result.__arrow_c_array__()
+    assert pa.array(Once(capsules)).to_pylist() == WANT
+    with pytest.raises(ValueError, match="released"):
+        bulk.unquote(Once(capsules))
+
+
+def test_a_stream_serves_once():
+    class Reader:
+        def __init__(self):
+            self.capsule = pa.chunked_array([ROWS]).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.capsule
+
+    reader = Reader()
+    assert pyarrow_rows(bulk.unquote(reader)) == WANT
+    with pytest.raises(ValueError, match="used before"):
+        bulk.unquote(reader)
+
+
+def test_a_stream_that_fails():
+    def batches():
+        yield pa.record_batch({"path": ["%41"]})
+        raise RuntimeError("the disk is on fire")
+
+    before = allocated()
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"path": pa.string()}), batches())
+    with pytest.raises(ValueError, match="on fire"):
+        bulk.unquote(reader)
+    del reader
+    assert allocated() == before
+
+
+@pytest.mark.parametrize("capsules", [(1, 2), (None, None), 5, ()], ids=repr)
+def test_what_is_no_capsule(capsules):
+    with pytest.raises((TypeError, ValueError)):
+        bulk.unquote(Once(capsules))
+
+
+# --- what is no array -------------------------------------------------------------------------------------------------
+
+
+class Schema(ctypes.Structure):
+    pass
+
+
+class Array(ctypes.Structure):
+    pass
+
+
+Array._fields_ = [
+    ("length", ctypes.c_int64),
+    ("null_count", ctypes.c_int64),
+    ("offset", ctypes.c_int64),
+    ("n_buffers", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.c_void_p),
+    ("dictionary", ctypes.c_void_p),
+    ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+def pointer_of(capsule):
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.cast(get(capsule, b"arrow_array"), ctypes.POINTER(Array)).contents
+
+
+def spoiled(array, spoil):
+    """The array with its struct changed. pyarrow may not release what is changed, so that it is not asked to look."""
+    schema, capsule = array.__arrow_c_array__()
+    spoil(pointer_of(capsule))
+    return Once((schema, capsule))
+
+
+def octets_of(values, width):
+    return b"".join(value.to_bytes(width, "little", signed=True) for value in values)
+
+
+@pytest.mark.parametrize("values", [[0, 5, 2, 6], [5, 2, 6, 7], [-1, 2, 3, 4], [3, 2, 1, 0]], ids=str)
+@pytest.mark.parametrize("width", [4, 8])
+def test_offsets_in_no_order(width, values):
+    type_ = pa.string() if width == 4 else pa.large_string()
+    offsets = bytearray(octets_of([0, 1, 2, 3], width))
+    source = pa.Array.from_buffers(type_, 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"x" * 10)])
+    offsets[:] = octets_of(values, width)
+    for name in "unquote", "is_valid_urn", "split_urn":
+        with pytest.raises(ValueError, match="in no order"):
+            getattr(bulk, name)(source)
+
+
+def view(size, prefix=b"abcd", buffer=0, start=0):
+    return (
+        size.to_bytes(4, "little", signed=True)
+        + prefix
+        + buffer.to_bytes(4, "little", signed=True)
+        + start.to_bytes(4, "little", signed=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "views", [view(-1), view(20, buffer=1), view(20, buffer=-1), view(20, start=100), view(20, start=-1), view(101)], ids=str
+)
+def test_views_of_what_is_not_there(views):
+    source = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(views), pa.py_buffer(b"x" * 100)])
+    for name in "unquote", "normalize_urn", "split_urn":
+        with pytest.raises(ValueError, match="not there"):
+            getattr(bulk, name)(source)
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**31 - 1])
+def test_indices_of_what_is_not_there(index):
+    indices = pa.array([0, index], pa.int32())
+    source = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    with pytest.raises(ValueError, match="not there"):
+        bulk.split_urn(source)
+    bulk.unquote(source, errors="null", faults=bulk.Faults())  # nobody looks at the indices
+
+
+def test_sizes_that_cannot_be():
+    for name, value in (("length", -1), ("offset", -1), ("n_buffers", -1), ("n_buffers", 1)):
+        with pytest.raises(ValueError, match="Arrow array"):
+            bulk.unquote(spoiled(pa.array(ROWS), lambda array, name=name, value=value: setattr(array, name, value)))
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.int64(), pa.list_(pa.string()), pa.bool_(), pa.dictionary(pa.int8(), pa.int64()), pa.binary(4)], ids=str
+)
+def test_other_types(type_):
+    with pytest.raises(TypeError, match="Arrow format"):
+        bulk.unquote(pa.nulls(2, type_))
