@@ -381,7 +381,9 @@ def view(size, prefix=b"abcd", buffer=0, start=0):
 
 
 @pytest.mark.parametrize(
-    "views", [view(-1), view(20, buffer=1), view(20, buffer=-1), view(20, start=100), view(20, start=-1), view(101)], ids=str
+    "views",
+    [view(-1), view(20, buffer=1), view(20, buffer=-1), view(20, start=100), view(20, start=-1), view(101)],
+    ids=str,
 )
 def test_views_of_what_is_not_there(views):
     source = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(views), pa.py_buffer(b"x" * 100)])
@@ -406,7 +408,9 @@ def test_sizes_that_cannot_be():
 
 
 @pytest.mark.parametrize(
-    "type_", [pa.int64(), pa.list_(pa.string()), pa.bool_(), pa.dictionary(pa.int8(), pa.int64()), pa.binary(4)], ids=str
+    "type_",
+    [pa.int64(), pa.list_(pa.string()), pa.bool_(), pa.dictionary(pa.int8(), pa.int64()), pa.binary(4)],
+    ids=str,
 )
 def test_other_types(type_):
     with pytest.raises(TypeError, match="Arrow format"):

@@ -89,7 +89,9 @@ def chunks(rows, sizes):
 def make_array(rows, type_):
     """An array that is a slice of one with more rows, so that nothing begins at 0."""
     before = [rows[0]] * 3 if rows else [None]
-    return pa.array([*before, *rows, "x" if pa.types.is_string(type_) else None], type_)[len(before) : len(before) + len(rows)]
+    return pa.array([*before, *rows, "x" if pa.types.is_string(type_) else None], type_)[
+        len(before) : len(before) + len(rows)
+    ]
 
 
 def run(name, column, errors, faults=None, **how):
@@ -257,7 +259,9 @@ def small_offsets():
 def test_offsets_become_large_ones(type_, threads):
     rows = ["a b", None, "é" * 100] * 20
     source = pa.chunked_array([["a"], pa.array(rows, type_), [None, "c d"]], type_)
-    want, _ = oracle.column("quote", [row if row is None else row.encode() for row in ["a", *rows, None, "c d"]], "keep")
+    want, _ = oracle.column(
+        "quote", [row if row is None else row.encode() for row in ["a", *rows, None, "c d"]], "keep"
+    )
     result = bulk.quote(source, threads=threads)
     assert pa.chunked_array(result).type == (pa.large_string() if type_ == pa.string() else pa.large_binary())
     assert [row.encode() if isinstance(row, str) else row for row in as_rows(result)] == want
@@ -444,9 +448,9 @@ def test_decoded_lines_stay_lines(tier, lines, plus, errors):
     done = bulk.unquote(source, plus=plus, errors=errors)
     assert done.count(b"\n") == len(lines)
     controls = [octet for octet in source if octet < 0x20 or octet == 0x7F]
-    assert [octet for octet in done if octet < 0x20 or octet == 0x7F] == (controls if errors != "null" else controls[:0] + [
-        octet for octet in done if octet < 0x20 or octet == 0x7F
-    ])
+    assert [octet for octet in done if octet < 0x20 or octet == 0x7F] == (
+        controls if errors != "null" else controls[:0] + [octet for octet in done if octet < 0x20 or octet == 0x7F]
+    )
     for line, made in zip(lines, done.split(b"\n"), strict=False):
         if b"%" not in line:
             assert made == (line.replace(b"+", b" ") if plus else line)

@@ -6,17 +6,17 @@ What comes in decides what comes out:
 
 - a list or tuple of str, bytes or None: a list, with the same objects where nothing changes
 - an object of Arrow (pyarrow, Polars, pandas, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
-  a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views stay
-  what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a dictionary the
-  values are done; nulls stay null; views of rows that do not change share the input's buffers
+  a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views
+  stay what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a
+  dictionary the values are done; nulls stay null; views of rows that do not change share the input's buffers
 - a bytes-like object: lines, each ended by `separator`; bytes come out, or a `Column` of what is no text
 - a binary file, with `output=` another one: lines, in pieces, in little memory; the number of rows comes out
 
 All operations take, besides their own arguments:
 
-    errors (str): What becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null (None,
-        an empty line). "raise": the call raises what the operation raises on a single value, with the number of the row.
-        "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
+    errors (str): What becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null
+        (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of
+        the row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
     faults (Faults | None): Is filled with the number of these rows, and the first of them.
     threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB. A list is
         done by one thread. The order of rows is always that of the input.
@@ -37,7 +37,7 @@ Faults(count=1, rows=[(1, 'scheme', 2)])
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._batch_codec import DecodeRows, EncodeRows
 from uricodec._core._batch_columns import Column, Work
@@ -55,6 +55,8 @@ from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRow
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from typing_extensions import Unpack
 
 __all__ = [
     "Column",
@@ -83,10 +85,6 @@ _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
 _Make = Callable[[bool, bytes], Plan]
 
 
-class _Readable(Protocol):
-    def readinto(self, buffer: memoryview, /) -> int | None: ...
-
-
 class Faults:
     """What a call tells about rows that were refused.
 
@@ -95,8 +93,8 @@ class Faults:
 
     Attributes:
         count (int): How many rows there were.
-        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the row
-            the fault is, in characters of a str, octets of all else.
+        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the
+            row the fault is, in characters of a str, octets of all else.
 
     >>> faults = Faults(limit=1)
     >>> unquote(["%", "a", "%FF"], faults=faults)
@@ -118,58 +116,59 @@ class Faults:
         self.rows += rows[: max(self.limit - len(self.rows), 0)]
 
 
+class How(TypedDict, total=False):
+    """What every operation takes besides its own arguments; see the head of this module."""
+
+    errors: str
+    faults: Faults | None
+    threads: int | None
+    separator: bytes
+    output: BinaryIO | None
+
+
 # --- the kinds of columns ---------------------------------------------------------------------------------------------
 
 
-def _do(  # noqa: PLR0913
-    make: _Make,
-    column: Any,
-    errors: str,
-    faults: Faults | None,
-    threads: int | None,
-    separator: bytes,
-    output: BinaryIO | None,
-) -> Any:
+def _do(make: _Make, column: Any, how: How, errors: str = "keep", text: bool = True) -> Any:
     """Do an operation with a column of any kind."""
+    unknown = how.keys() - How.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+    errors, faults, threads = how.get("errors", errors), how.get("faults"), how.get("threads")
+    separator, output = how.get("separator", b"\n"), how.get("output")
     limit = None if faults is None else faults.limit
-    if hasattr(column, "readinto"):
-        if output is None:
-            raise TypeError("a file needs an output")
-        return _do_file(lambda _: make(True, separator), column, errors, faults, threads, separator, output)
-    if output is not None:
-        raise TypeError(f"only the lines of a file go to an output, not {type(column).__name__}")
+    is_file = hasattr(column, "readinto")
+    if is_file != (output is not None) or (is_file and not text):
+        raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
+    work: ListWork | Work
     if isinstance(column, (list, tuple)):
-        rows = ListWork(lambda text: make(text, b""), errors, limit or 0)
-        result = rows.run(list(column))
-        if faults is not None:
-            faults._add(rows.count, rows.found)
-        return result
-    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        work = ListWork(lambda text: make(text, b""), errors, limit or 0)
+        result = work.run(list(column))
+    elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         work = Work(lambda text: make(text, b""), errors, limit, threads)
         result = work.column(column)
+    elif is_file:
+        return _do_file(lambda first: Work(lambda _: make(True, separator), errors, limit, threads, first), column, how)
     else:
-        try:
-            memoryview(column).release()
-        except TypeError:
-            raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
         work = Work(lambda _: make(True, separator), errors, limit, threads)
-        result = work.lines(column, separator)
+        result = work.lines(_buffer(column), separator)
     if faults is not None:
         faults._add(work.count, work.found)
     return result
 
 
-def _do_file(  # noqa: PLR0913
-    make: Callable[[bool], Plan],
-    source: _Readable,
-    errors: str,
-    faults: Faults | None,
-    threads: int | None,
-    separator: bytes,
-    output: BinaryIO,
-) -> int:
+def _buffer(column: Any) -> memoryview | bytes:
+    try:
+        return column if isinstance(column, bytes) else memoryview(column)
+    except TypeError:
+        raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
+
+
+def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
     """Do the lines of a file, piece by piece; returns their number."""
-    buffer = bytearray(_PIECE * (threads or 4))
+    output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
+    assert output is not None
+    buffer = bytearray(_PIECE * (how.get("threads") or 4))
     kept = rows = 0
     while True:
         if kept == len(buffer):
@@ -177,12 +176,12 @@ def _do_file(  # noqa: PLR0913
         with memoryview(buffer) as view:
             n = source.readinto(view[kept:])
             if n is None:
-                raise BlockingIOError("the file does not block")
+                raise BlockingIOError("the file has nothing yet, and does not wait")
             size = kept + n
-            cut = buffer.rfind(separator, 0, size) + 1 if n else size
-            work = Work(make, errors, None if faults is None else faults.limit, threads, rows)
-            done = work.lines(view[:cut], separator)
-        output.write(done if isinstance(done, bytes) else _octets(done))
+            cut = buffer.rfind(separator, kept, size) + 1 if n else size
+            work = begin(rows)
+            with view[:cut] as lines:
+                output.write(work.lines(lines, separator))
         rows += work.rows
         if faults is not None:
             faults._add(work.count, work.found)
@@ -190,10 +189,6 @@ def _do_file(  # noqa: PLR0913
             return rows
         kept = size - cut
         buffer[:kept] = buffer[cut:size]
-
-
-def _octets(_column: Column) -> bytes:
-    raise TypeError("what comes out is no text: a file cannot have it")
 
 
 # --- percent-encoding -------------------------------------------------------------------------------------------------
@@ -218,23 +213,13 @@ _UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 _ABOVE_ASCII = ByteSet(range(128, 256))
 
 
-def quote(
-    column: Any,
-    safe: ByteSet | str | bytes = "/",
-    plus: bool = False,
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **how: Unpack[How]) -> Any:
     """Percent-encode each row, as urllib.parse.quote does (with `plus` and safe="": quote_plus).
 
     Args:
         column (Any): The rows, of any kind.
-        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet is all of them, a str or bytes those besides
-            the unreserved ones. Beyond ASCII it has all octets or none.
+        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet is all of them, a str or bytes those
+            besides the unreserved ones. Beyond ASCII it has all octets or none.
         plus (bool): Write '+' for a space, and always encode a '+'.
 
     Returns:
@@ -245,27 +230,19 @@ def quote(
     >>> quote(["/a b", b"\\xff", None])
     ['/a%20b', b'%FF', None]
     """
-    return _do(_encode(safe, plus, False, "keep"), column, errors, faults, threads, separator, output)
+    return _do(_encode(safe, plus, False, "keep"), column, how)
 
 
 def requote(
-    column: Any,
-    safe: ByteSet | str | bytes = URI_CHARACTERS,
-    invalid: str = "keep",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
+    column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, invalid: str = "keep", **how: Unpack[How]
 ) -> Any:
     """Percent-encode what is not encoded yet: triplets stay.
 
     Args:
         column (Any): The rows, of any kind.
         safe (ByteSet | str | bytes): As of `quote`.
-        invalid (str): What to do with a malformed triplet: "keep" its '%', "encode" it as %25, or take it for an "error",
-            and refuse the row (code "percent").
+        invalid (str): What to do with a malformed triplet: "keep" its '%', "encode" it as %25, or take it for an
+            "error", and refuse the row (code "percent").
 
     Returns:
         Any: The rows, of the kind that came in.
@@ -275,24 +252,15 @@ def requote(
     >>> requote(["/a b/%c3%a9", "100%"], invalid="encode")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return _do(_encode(safe, False, True, invalid), column, errors, faults, threads, separator, output)
+    return _do(_encode(safe, False, True, invalid), column, how)
 
 
-def unquote(
-    column: Any,
-    plus: bool = False,
-    *,
-    errors: str = "replace",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     """Decode each row, once, as urllib.parse.unquote does; octets (bytes, binary columns) as unquote_to_bytes does.
 
     Text is refused that has a malformed triplet (code "percent"), or decodes to what is not UTF-8 ("utf-8"). With
-    errors="replace" the triplet stays then, and U+FFFD stands for the octets. Octets are never refused. Of lines, which are
-    text, triplets of control characters stay as they are: a line stays one.
+    errors="replace" the triplet stays then, and U+FFFD stands for the octets. Octets are never refused. Of lines,
+    which are text, triplets of control characters stay as they are: a line stays one.
 
     Args:
         column (Any): The rows, of any kind.
@@ -313,27 +281,19 @@ def unquote(
     def make(text: bool, end: bytes) -> Plan:
         return Plan(DecodeRows(plus, text, bool(end)), "text", plain, plus=plus)
 
-    return _do(make, column, errors, faults, threads, separator, output)
+    return _do(make, column, how, "replace")
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------
 
 
-def _of(rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None) -> _Make:
+def _of(
+    rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None
+) -> _Make:
     return lambda _text, _end: Plan(rows, kind, None, fields, key)
 
 
-def iri_to_uri(
-    column: Any,
-    ascii_ext: str = "error",
-    host: str = "percent",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def iri_to_uri(column: Any, ascii_ext: str = "error", host: str = "percent", **how: Unpack[How]) -> Any:
     """Turn each IRI into a URI, as `uricodec.iri.iri_to_uri` does.
 
     Args:
@@ -349,19 +309,10 @@ def iri_to_uri(
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    return _do(_of(IriToUriRows(ascii_ext, host)), column, errors, faults, threads, separator, output)
+    return _do(_of(IriToUriRows(ascii_ext, host)), column, how)
 
 
-def uri_to_iri(
-    column: Any,
-    host: str = "keep",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def uri_to_iri(column: Any, host: str = "keep", **how: Unpack[How]) -> Any:
     """Turn each URI into an IRI, as `uricodec.iri.uri_to_iri` does.
 
     Args:
@@ -376,19 +327,10 @@ def uri_to_iri(
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    return _do(_of(UriToIriRows(host)), column, errors, faults, threads, separator, output)
+    return _do(_of(UriToIriRows(host)), column, how)
 
 
-def normalize_uri(
-    column: Any,
-    level: str = "path",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
     """Bring each URI or IRI into normal form, as `uricodec.uri.normalize` does.
 
     Args:
@@ -403,18 +345,10 @@ def normalize_uri(
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
     """
-    return _do(_of(NormalizeRows(level)), column, errors, faults, threads, separator, output)
+    return _do(_of(NormalizeRows(level)), column, how)
 
 
-def is_valid_uri(
-    column: Any,
-    rule: str = "URI",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def is_valid_uri(column: Any, rule: str = "URI", **how: Unpack[How]) -> Any:
     """Whether each row is a URI.
 
     Args:
@@ -429,18 +363,10 @@ def is_valid_uri(
     >>> is_valid_uri(["http://example.org/", "a b", None])
     [True, False, None]
     """
-    return _do(_of(CheckRows("uri", rule), "verdict"), column, errors, faults, threads, separator, None)
+    return _do(_of(CheckRows("uri", rule), "verdict"), column, how, text=False)
 
 
-def is_valid_iri(
-    column: Any,
-    rule: str = "IRI",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def is_valid_iri(column: Any, rule: str = "IRI", **how: Unpack[How]) -> Any:
     """Whether each row is an IRI.
 
     Args:
@@ -455,18 +381,10 @@ def is_valid_iri(
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return _do(_of(CheckRows("iri", rule), "verdict"), column, errors, faults, threads, separator, None)
+    return _do(_of(CheckRows("iri", rule), "verdict"), column, how, text=False)
 
 
-def check_uri(
-    column: Any,
-    rule: str = "URI-reference",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def check_uri(column: Any, rule: str = "URI-reference", **how: Unpack[How]) -> Any:
     """What is wrong with each row, as `uricodec.uri.check` says it.
 
     Args:
@@ -474,26 +392,18 @@ def check_uri(
         rule (str): As of `is_valid_uri`.
 
     Returns:
-        Any: A list of None (nothing is wrong) and dicts of code and offset, or a Column of such structs. An offset counts
-            characters of a str, octets of all else.
+        Any: A list of None (nothing is wrong) and dicts of code and offset, or a Column of such structs. An offset
+            counts characters of a str, octets of all else.
 
     Source: RFC 3986.
 
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return _do(_of(CheckRows("uri", rule), "fault"), column, errors, faults, threads, separator, None)
+    return _do(_of(CheckRows("uri", rule), "fault"), column, how, text=False)
 
 
-def check_iri(
-    column: Any,
-    rule: str = "IRI-reference",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def check_iri(column: Any, rule: str = "IRI-reference", **how: Unpack[How]) -> Any:
     """What is wrong with each row, as `uricodec.iri.check_iri` says it.
 
     Args:
@@ -508,42 +418,28 @@ def check_iri(
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return _do(_of(CheckRows("iri", rule), "fault"), column, errors, faults, threads, separator, None)
+    return _do(_of(CheckRows("iri", rule), "fault"), column, how, text=False)
 
 
-def split_uri(
-    column: Any,
-    *,
-    errors: str = "null",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def split_uri(column: Any, **how: Unpack[How]) -> Any:
     """The components of each URI-reference, strictly read.
 
     Args:
         column (Any): The rows, of any kind.
 
     Returns:
-        Any: A list of dicts, or a Column of structs: scheme, authority, userinfo, host, port, path, query, fragment. One
-            that is undefined is null. A row that is refused is null, too.
+        Any: A list of dicts, or a Column of structs: scheme, authority, userinfo, host, port, path, query, fragment.
+            One that is undefined is null. A row that is refused is null, too.
 
     Source: RFC 3986.
 
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return _do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, errors, faults, threads, separator, None)
+    return _do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, how, "null", text=False)
 
 
-def split_iri(
-    column: Any,
-    *,
-    errors: str = "null",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def split_iri(column: Any, **how: Unpack[How]) -> Any:
     """The components of each IRI-reference, strictly read.
 
     Args:
@@ -557,23 +453,13 @@ def split_iri(
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return _do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, errors, faults, threads, separator, None)
+    return _do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, how, "null", text=False)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
 
 
-def normalize_urn(
-    column: Any,
-    level: str = "8141",
-    spec: str | None = None,
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-    output: BinaryIO | None = None,
-) -> Any:
+def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **how: Unpack[How]) -> Any:
     """Bring each URN into normal form, as `uricodec.urn.normalize` does.
 
     Args:
@@ -589,7 +475,7 @@ def normalize_urn(
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return _do(_of(_urns("normalize", level, spec)), column, errors, faults, threads, separator, output)
+    return _do(_of(_urns("normalize", level, spec)), column, how)
 
 
 def _urns(task: str, level: str = "8141", spec: str | None = None) -> UrnRows:
@@ -598,15 +484,7 @@ def _urns(task: str, level: str = "8141", spec: str | None = None) -> UrnRows:
     return UrnRows(task, level, spec)
 
 
-def is_valid_urn(
-    column: Any,
-    spec: str = "8141",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     """Whether each row is a URN.
 
     Args:
@@ -621,18 +499,10 @@ def is_valid_urn(
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return _do(_of(_urns("check", spec=spec), "verdict"), column, errors, faults, threads, separator, None)
+    return _do(_of(_urns("check", spec=spec), "verdict"), column, how, text=False)
 
 
-def check_urn(
-    column: Any,
-    spec: str = "8141",
-    *,
-    errors: str = "keep",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     """What is wrong with each row, as `uricodec.urn.check` says it.
 
     Args:
@@ -647,18 +517,10 @@ def check_urn(
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return _do(_of(_urns("check", spec=spec), "fault"), column, errors, faults, threads, separator, None)
+    return _do(_of(_urns("check", spec=spec), "fault"), column, how, text=False)
 
 
-def split_urn(
-    column: Any,
-    spec: str = "8141",
-    *,
-    errors: str = "null",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
-) -> Any:
+def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     """The components of each URN.
 
     Args:
@@ -673,7 +535,7 @@ def split_urn(
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return _do(_of(_urns("split", spec=spec), "split", URN_FIELDS), column, errors, faults, threads, separator, None)
+    return _do(_of(_urns("split", spec=spec), "split", URN_FIELDS), column, how, "null", text=False)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
@@ -686,21 +548,17 @@ def fingerprint(
     kind: str = "bytes",
     level: str | None = None,
     key: FingerprintKey | str | bytes | None = None,
-    *,
-    errors: str = "null",
-    faults: Faults | None = None,
-    threads: int | None = None,
-    separator: bytes = b"\n",
+    **how: Unpack[How],
 ) -> Any:
     """128 bits for each row, the same for rows with the same normal form.
 
     Args:
         column (Any): The rows, of any kind.
         kind (str): "bytes" as they are, "urn", "uri" or "iri".
-        level (str | None): Of the normal form, as of `normalize_urn` and `normalize_uri`; None: "8141" for URNs, "path" for
-            URIs, "iri" for IRIs.
-        key (FingerprintKey | str | bytes | None): A secret for fingerprints that are to be compared across processes; None:
-            a random one, which is this process's own.
+        level (str | None): Of the normal form, as of `normalize_urn` and `normalize_uri`; None: "8141" for URNs,
+            "path" for URIs, "iri" for IRIs.
+        key (FingerprintKey | str | bytes | None): A secret for fingerprints that are to be compared across processes;
+            None: a random one, which is this process's own.
 
     Returns:
         Any: A list of bytes, or a Column of fixed-size binary. A row that is refused is null.
@@ -727,4 +585,4 @@ def fingerprint(
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:
         raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
-    return _do(_of(rows, "fingerprint", key=key), column, errors, faults, threads, separator, None)
+    return _do(_of(rows, "fingerprint", key=key), column, how, "null", text=False)
