@@ -126,6 +126,7 @@ ctypedef struct Task:
     bint large                  # offsets have 64 bits
     bint views
     size_t limit                # more octets than that need large offsets
+    Room made                   # what becomes of a block, before it is views
     Room filled                 # buffers of views that are full, as Rooms
     uint8_t *valid              # NULL: all rows are
     size_t base                 # the row of its first bit

@@ -91,6 +91,15 @@ cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogi
     return rows
 
 
+cdef inline bint has_room_behind(const Source *source, size_t i, size_t n) noexcept nogil:
+    """Whether WIDE octets can be read where a row of n octets is: one behind a view that is in place."""
+    cdef const View *view
+    if source.layout != VIEWS or n <= 12:
+        return False
+    view = <const View *>source.offsets + i
+    return <int64_t>view.start + WIDE <= source.sizes[view.buffer]
+
+
 cdef inline size_t fill_copies(Task *task) noexcept nogil:
     cdef Block *block = &task.block
     cdef size_t i, n, size = 0, rows = min(<size_t>ROWS, task.stop - task.next)
@@ -101,7 +110,10 @@ cdef inline size_t fill_copies(Task *task) noexcept nogil:
             return UC_REFUSED
         if n > BLOCK - size:
             return i
-        memcpy(task.gathered + size, src, n)
+        if n <= WIDE and has_room_behind(task.source, task.next + i, n):
+            memcpy(task.gathered + size, src, WIDE)
+        else:
+            memcpy(task.gathered + size, src, n)
         size += n
         block.at[i + 1] = <uint32_t>size
     return rows
@@ -281,12 +293,21 @@ cdef inline void make_view(Task *task, View *view, const uint8_t *src, size_t n,
         view.start = <int32_t>start
 
 
+cdef inline void copy_octets(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    """Both have room for WIDE octets."""
+    if n <= WIDE:
+        memcpy(dst, src, WIDE)
+    else:
+        memcpy(dst, src, n)
+
+
 cdef bint add_views(Task *task) noexcept nogil:
-    """A row that has not changed keeps its view, and a short one is in it. The others move up in the new buffer."""
+    """A row that has not changed keeps its view, and a short one is in it. The others are in a new buffer."""
     cdef Block *block = &task.block
     cdef const View *views = <const View *>task.source.offsets + task.next
     cdef View *view
     cdef const uint8_t *row
+    cdef uint8_t *to = task.data.data + task.data.size
     cdef size_t i, n, kept = 0
     if not grow(&task.offsets, sizeof(View) * block.rows):
         return False
@@ -301,8 +322,7 @@ cdef bint add_views(Task *task) noexcept nogil:
                 memset(view + i, 0, sizeof(View))
             continue
         if n > 12:
-            memmove(task.out + kept, row, n)
-            row = task.out + kept
+            copy_octets(to + kept, row, n)
         make_view(task, view + i, row, n, task.data.size + kept)
         if n > 12:
             kept += n
@@ -352,6 +372,12 @@ cdef bint write_block(Task *task) noexcept nogil:
         task.status = NO_MEMORY
         return False
     task.out, task.written, task.done, task.out_at[0] = task.data.data + task.data.size, 0, 0, 0
+    if task.views:
+        task.made.size = 0
+        if not grow(&task.made, max(task.operation.factor, <size_t>1) * BLOCK + ROWS * (task.operation.extra + 2) + 2 * WIDE):
+            task.status = NO_MEMORY
+            return False
+        task.out = task.made.data
     if not task.block_of(task):
         return False
     if task.digest != NULL:

@@ -87,6 +87,7 @@ cdef class Column:
         return schema_capsule(type), array_capsule(array)
 
 
+@cython.final
 cdef class Work:
     """One call: a plan, what becomes of rows that are refused, and who does it."""
     cdef object make

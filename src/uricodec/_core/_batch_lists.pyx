@@ -1,4 +1,5 @@
 """Lists of str and bytes: the row functions, from object to object."""
+cimport cython
 from libc.string cimport memcmp
 
 from uricodec._core._batch cimport *
@@ -22,6 +23,7 @@ cdef enum:
     FIRST_ROOM = 4096
 
 
+@cython.final
 cdef class ListWork:
     """One call for a list.
 

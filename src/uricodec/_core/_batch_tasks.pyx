@@ -160,6 +160,7 @@ cdef class Job:
         discard(&self.valid)
         discard(&self.task.data)
         discard(&self.task.offsets)
+        discard(&self.task.made)
         for i in range(self.task.filled.size // sizeof(Room)):
             discard(<Room *>self.task.filled.data + i)
         discard(&self.task.filled)

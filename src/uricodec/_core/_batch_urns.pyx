@@ -104,7 +104,7 @@ cdef object reason_of(int code):
 
 # --- many rows ----------------------------------------------------------------------------------------------------------
 
-cdef inline void copy_row(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
+cdef inline void copy_wide(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
     """`wide`: both have room for WIDE octets."""
     if wide and n <= WIDE:
         memcpy(dst, src, WIDE)
@@ -121,7 +121,7 @@ cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
         n = block.at[i + 1] - block.at[i]
         if o + n + 1 > CHUNK:
             break
-        copy_row(task.scratch + o, block.data + block.at[i], n, block.at[i] + WIDE <= last)
+        copy_wide(task.scratch + o, block.data + block.at[i], n, block.at[i] + WIDE <= last)
         task.scratch[o + n] = c'\n'
         o += n + 1
         i += 1
@@ -166,7 +166,7 @@ cdef void write_forms(Task *task, const Naming *naming, size_t rows, uint32_t *e
         find_ends(lines, n, ends)
     for i in range(rows):
         size = ends[i + 1] - ends[i] - 1
-        copy_row(dst + o, lines + ends[i], size, True)
+        copy_wide(dst + o, lines + ends[i], size, True)
         o += size
         task.out_at[first + i + 1] = <uint32_t>(written + o)
     task.written += o

@@ -1,0 +1,13 @@
+from collections.abc import Callable
+from typing import Any, final
+
+from uricodec._core._batch_tasks import Plan
+
+@final
+class ListWork:
+    def __init__(self, make: Callable[[bool], Plan], errors: str, limit: int) -> None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def found(self) -> list[tuple[int, str, int]]: ...
+    def run(self, items: list[Any]) -> list[Any]: ...

@@ -1,0 +1,20 @@
+from typing import Literal, final
+
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._kernels import ByteSet
+from uricodec._core._rows import RowOperation
+
+def set_limit_of_offsets(limit: int | None) -> None: ...
+@final
+class Plan:
+    def __init__(
+        self,
+        rows: RowOperation,
+        kind: Literal["text", "fingerprint", "verdict", "fault", "split"] = "text",
+        plain: ByteSet | None = None,
+        fields: tuple[str, ...] = (),
+        key: FingerprintKey | None = None,
+        plus: bool = False,
+    ) -> None: ...
+    @property
+    def rows(self) -> RowOperation: ...

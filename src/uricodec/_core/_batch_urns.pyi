@@ -1,0 +1,11 @@
+from typing import Literal
+
+from typing_extensions import disjoint_base
+
+from uricodec._core._rows import RowOperation
+
+FIELDS: tuple[str, ...]
+
+@disjoint_base
+class UrnRows(RowOperation):
+    def __init__(self, task: Literal["normalize", "check", "split"], level: str = "8141", spec: str | None = None) -> None: ...
