@@ -92,12 +92,12 @@ cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogi
 
 
 cdef inline bint has_room_behind(const Source *source, size_t i, size_t n) noexcept nogil:
-    """Whether WIDE octets can be read where a row of n octets is: one behind a view that is in place."""
+    """Whether WIDE octets can be read from any octet of a row on: one behind a view that is in place."""
     cdef const View *view
     if source.layout != VIEWS or n <= 12:
         return False
     view = <const View *>source.offsets + i
-    return <int64_t>view.start + WIDE <= source.sizes[view.buffer]
+    return <int64_t>view.start + <int64_t>n + WIDE <= source.sizes[view.buffer]
 
 
 cdef inline size_t fill_copies(Task *task) noexcept nogil:
@@ -110,8 +110,8 @@ cdef inline size_t fill_copies(Task *task) noexcept nogil:
             return UC_REFUSED
         if n > BLOCK - size:
             return i
-        if n <= WIDE and has_room_behind(task.source, task.next + i, n):
-            memcpy(task.gathered + size, src, WIDE)
+        if has_room_behind(task.source, task.next + i, n):
+            copy_octets(task.gathered + size, src, n)
         else:
             memcpy(task.gathered + size, src, n)
         size += n
@@ -291,14 +291,6 @@ cdef inline void make_view(Task *task, View *view, const uint8_t *src, size_t n,
         memcpy(view.prefix, src, 4)
         view.buffer = <int32_t>(task.source.n_buffers + <int64_t>(task.filled.size // sizeof(Room)))
         view.start = <int32_t>start
-
-
-cdef inline void copy_octets(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    """Both have room for WIDE octets."""
-    if n <= WIDE:
-        memcpy(dst, src, WIDE)
-    else:
-        memcpy(dst, src, n)
 
 
 cdef bint add_views(Task *task) noexcept nogil:

@@ -104,14 +104,6 @@ cdef object reason_of(int code):
 
 # --- many rows ----------------------------------------------------------------------------------------------------------
 
-cdef inline void copy_wide(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
-    """`wide`: both have room for WIDE octets."""
-    if wide and n <= WIDE:
-        memcpy(dst, src, WIDE)
-    else:
-        memcpy(dst, src, n)
-
-
 cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
     """Pack rows from the first that is not done as lines. Returns how many; ends[i] is where line i ends."""
     cdef Block *block = &task.block
@@ -121,7 +113,10 @@ cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
         n = block.at[i + 1] - block.at[i]
         if o + n + 1 > CHUNK:
             break
-        copy_wide(task.scratch + o, block.data + block.at[i], n, block.at[i] + WIDE <= last)
+        if block.at[i] + n + WIDE <= last:
+            copy_octets(task.scratch + o, block.data + block.at[i], n)
+        else:
+            memcpy(task.scratch + o, block.data + block.at[i], n)
         task.scratch[o + n] = c'\n'
         o += n + 1
         i += 1
@@ -129,9 +124,9 @@ cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
     return i - first
 
 
-cdef size_t lines_before(const uint32_t *ends, size_t rows, size_t octets) noexcept nogil:
-    """How many lines are whole in so many octets."""
-    cdef size_t low = 0, high = rows, middle
+cdef size_t lines_before(const uint32_t *ends, size_t first, size_t rows, size_t octets) noexcept nogil:
+    """Which line is the first that ends behind so many octets; `rows` if none does."""
+    cdef size_t low = first, high = rows, middle
     while low < high:
         middle = (low + high + 1) // 2
         if ends[middle] <= octets:
@@ -141,7 +136,7 @@ cdef size_t lines_before(const uint32_t *ends, size_t rows, size_t octets) noexc
     return low
 
 
-cdef void find_ends(const uint8_t *lines, size_t n, uint32_t *ends) noexcept nogil:
+cdef void find_ends(const uint8_t *lines, size_t n, uint32_t start, uint32_t *ends) noexcept nogil:
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
     cdef size_t w, i = 0
@@ -149,42 +144,73 @@ cdef void find_ends(const uint8_t *lines, size_t n, uint32_t *ends) noexcept nog
     for w in range((n + 63) // 64):
         word = marks[w]
         while word:
+            ends[i] = start + <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
             i += 1
-            ends[i] = <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
             word &= word - 1
 
 
-cdef void write_forms(Task *task, const Naming *naming, size_t rows, uint32_t *ends) noexcept nogil:
-    """Bring that many plain lines into normal form, and unpack them."""
-    cdef uint8_t *lines = task.scratch
+cdef void write_forms(Task *task, const Naming *naming, size_t first, size_t stop, const uint32_t *ends) noexcept nogil:
+    """Bring lines that are plain into normal form, and unpack them."""
+    cdef uint32_t moved[ROWS]       # where they end, if some have become shorter
+    cdef uint8_t *lines = task.scratch + ends[first]
     cdef uint8_t *dst = task.out + task.written
-    cdef size_t n = ends[rows], i, size, o = 0, first = task.done
-    cdef uint32_t written = <uint32_t>task.written
+    cdef size_t n = ends[stop] - ends[first], i, o = 0, start = 0, size
+    cdef bint shorter = False
     if naming.level != BYTES:
         kernels.normalize_urns(lines, n, c'\n', lines)
-    if naming.level >= NAMESPACE and apply_rules(lines, n, c'\n') != n:
-        find_ends(lines, n, ends)
-    for i in range(rows):
-        size = ends[i + 1] - ends[i] - 1
-        copy_wide(dst + o, lines + ends[i], size, True)
+    if naming.level >= NAMESPACE:
+        size = apply_rules(lines, n, c'\n')
+        if size != n:
+            find_ends(lines, size, 0, moved)
+            shorter = True
+    for i in range(first, stop):
+        size = (moved[i - first] if shorter else ends[i + 1] - ends[first]) - start - 1
+        copy_octets(dst + o, lines + start, size)
+        start += size + 1
         o += size
-        task.out_at[first + i + 1] = <uint32_t>(written + o)
+        task.out_at[task.done + i - first + 1] = <uint32_t>(task.written + o)
     task.written += o
-    task.done += rows
+    task.done += stop - first
 
 
-cdef inline bint answer_row(Task *task, size_t i) noexcept nogil:
+cdef inline bint do_row(Task *task) noexcept nogil:
+    """The next row, whatever it is."""
     cdef Block *block = &task.block
+    cdef size_t i = task.done
+    if task.answer == NULL:
+        return write_row(task, i)
     task.done = i + 1
     return task.answer(task, block.first + i, block.data + block.at[i], block.at[i + 1] - block.at[i])
 
 
-cdef bint by_lines(Task *task) noexcept nogil:
+cdef bint do_lines(Task *task, const uint32_t *ends, size_t packed) noexcept nogil:
+    """The rows that are packed."""
     cdef const Naming *naming = <const Naming *>task.options
+    cdef size_t i = 0, stop, others = 1
+    while i < packed:
+        stop = lines_before(ends, i, packed, ends[i] + kernels.span_urns(
+            task.scratch + ends[i], ends[packed] - ends[i], &NID_OCTETS.set, naming.nss, c'\n'))
+        if stop > i:
+            others = 1
+            if task.answer == NULL:
+                write_forms(task, naming, i, stop, ends)
+            else:
+                accept_rows(task, task.block.first + task.done, stop - i)
+                task.done += stop - i
+        elif others < 64:
+            others *= 2
+        i = min(stop + others, packed)
+        while stop < i:
+            if not do_row(task):
+                return False
+            stop += 1
+    return True
+
+
+cdef bint by_lines(Task *task) noexcept nogil:
     cdef Block *block = &task.block
     cdef uint32_t ends[ROWS + 1]
-    cdef size_t stop, packed, plain, i, others = 1
-    cdef bint asked = task.answer != NULL
+    cdef size_t stop, packed
     task.done = 0
     while task.done < block.rows:
         stop = block.rows
@@ -193,26 +219,11 @@ cdef bint by_lines(Task *task) noexcept nogil:
             while stop < block.rows and is_valid(task.source, block.first + stop):
                 stop += 1
         packed = pack(task, stop, ends)
-        plain = 0
         if packed:
-            plain = lines_before(ends, packed, kernels.span_urns(task.scratch, ends[packed], &NID_OCTETS.set, naming.nss,
-                                                                 c'\n'))
-        if plain:
-            others = 1
-            if asked:
-                accept_rows(task, block.first + task.done, plain)
-                task.done += plain
-            else:
-                write_forms(task, naming, plain, ends)
-            if plain == packed and stop == block.rows:
-                continue
-        elif others < 64:
-            others *= 2
-        for i in range(others):
-            if task.done == block.rows:
-                break
-            if not (answer_row(task, task.done) if asked else write_row(task, task.done)):
+            if not do_lines(task, ends, packed):
                 return False
+        elif not do_row(task):
+            return False
     return True
 
 
@@ -245,14 +256,18 @@ cdef size_t lines_quickly(Task *task) noexcept nogil:
     cdef uint8_t *dst = task.data.data + task.data.size
     if n == 0:
         return 0
-    # A rule needs URNs: what is asked for is what nobody else can change any more.
+    n = kernels.span_urns(src, n, &NID_OCTETS.set, naming.nss, task.source.end)
+    if n == 0:      # one line is done as a row, and some more if there are more of the kind
+        task.slow = min(2 * task.slow, <size_t>BLOCK)
+        return 0
     if naming.level == BYTES:
         memcpy(dst, src, n)
     else:
         kernels.normalize_urns(src, n, task.source.end, dst)
-    n = kernels.span_urns(dst, n, &NID_OCTETS.set, naming.nss, task.source.end)
-    if n == 0:
+    # A rule needs URNs, and src may be something else by now.
+    if naming.level >= NAMESPACE and kernels.span_urns(dst, n, &NID_OCTETS.set, naming.nss, task.source.end) != n:
         return 0
+    task.slow = 32
     task.row += kernels.count_outside(dst, n, task.source.no_end)
     task.data.size += apply_rules(dst, n, task.source.end) if naming.level >= NAMESPACE else n
     return n
