@@ -76,7 +76,7 @@ ROWS = {
     "split_uri": lambda row: parts(row, uri.split, SPLIT_URI),
     "split_iri": lambda row: parts(row, iri.split, SPLIT_URI),
     "iri_to_uri": lambda row, ascii_ext="error": iri.iri_to_uri(row, ascii_ext=ascii_ext),
-    "uri_to_iri": lambda row: iri.uri_to_iri(row),
+    "uri_to_iri": iri.uri_to_iri,
 }
 
 

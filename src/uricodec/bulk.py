@@ -37,7 +37,7 @@ Faults(count=1, rows=[(1, 'scheme', 2)])
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from uricodec._core._batch_codec import DecodeRows, EncodeRows
 from uricodec._core._batch_columns import Column, Work
@@ -141,6 +141,7 @@ def _do(make: _Make, column: Any, how: How, errors: str = "keep", text: bool = T
     if is_file != (output is not None) or (is_file and not text):
         raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
     work: ListWork | Work
+    result: Any
     if isinstance(column, (list, tuple)):
         work = ListWork(lambda text: make(text, b""), errors, limit or 0)
         result = work.run(list(column))
@@ -293,7 +294,12 @@ def _of(
     return lambda _text, _end: Plan(rows, kind, None, fields, key)
 
 
-def iri_to_uri(column: Any, ascii_ext: str = "error", host: str = "percent", **how: Unpack[How]) -> Any:
+def iri_to_uri(
+    column: Any,
+    ascii_ext: Literal["error", "encode"] = "error",
+    host: Literal["percent", "idna"] = "percent",
+    **how: Unpack[How],
+) -> Any:
     """Turn each IRI into a URI, as `uricodec.iri.iri_to_uri` does.
 
     Args:
@@ -312,7 +318,7 @@ def iri_to_uri(column: Any, ascii_ext: str = "error", host: str = "percent", **h
     return _do(_of(IriToUriRows(ascii_ext, host)), column, how)
 
 
-def uri_to_iri(column: Any, host: str = "keep", **how: Unpack[How]) -> Any:
+def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Unpack[How]) -> Any:
     """Turn each URI into an IRI, as `uricodec.iri.uri_to_iri` does.
 
     Args:

@@ -1,5 +1,3 @@
-from typing import Literal
-
 from typing_extensions import disjoint_base
 
 from uricodec._core._kernels import ByteSet
@@ -16,6 +14,6 @@ class EncodeRows(RowOperation):
         safe: ByteSet,
         plus: bool = False,
         triplets: bool = False,
-        invalid: Literal["keep", "encode", "error"] = "keep",
+        invalid: str = "keep",
         end: bytes = b"",
     ) -> None: ...

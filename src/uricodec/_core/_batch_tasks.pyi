@@ -1,16 +1,17 @@
-from typing import Literal, final
+from typing import final
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._kernels import ByteSet
 from uricodec._core._rows import RowOperation
 
 def set_limit_of_offsets(limit: int | None) -> None: ...
+
 @final
 class Plan:
     def __init__(
         self,
         rows: RowOperation,
-        kind: Literal["text", "fingerprint", "verdict", "fault", "split"] = "text",
+        kind: str = "text",
         plain: ByteSet | None = None,
         fields: tuple[str, ...] = (),
         key: FingerprintKey | None = None,
@@ -18,3 +19,10 @@ class Plan:
     ) -> None: ...
     @property
     def rows(self) -> RowOperation: ...
+
+@final
+class Rows: ...
+
+@final
+class Job:
+    def run(self) -> None: ...

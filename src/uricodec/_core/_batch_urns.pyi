@@ -1,5 +1,3 @@
-from typing import Literal
-
 from typing_extensions import disjoint_base
 
 from uricodec._core._rows import RowOperation
@@ -8,4 +6,4 @@ FIELDS: tuple[str, ...]
 
 @disjoint_base
 class UrnRows(RowOperation):
-    def __init__(self, task: Literal["normalize", "check", "split"], level: str = "8141", spec: str | None = None) -> None: ...
+    def __init__(self, task: str, level: str = "8141", spec: str | None = None) -> None: ...
