@@ -16,10 +16,7 @@ MODULES = [
     *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
-    *["_iri", "_uri_operations"],
-    *["_fingerprint"],
-    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
-    *["_batch_tasks", "_batch_columns", "_batch_lists"],
+    *["_iri", "_uri_operations", "_codec_rows", "_urn_rows", "_quoting", "_framing", "_field_lines"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

@@ -21,7 +21,7 @@ cdef enum:
     SMALL_BLOCK = 1024      # and after that
 
 # Every octet but the controls of ASCII.
-cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
+NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 
 
 cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
@@ -44,44 +44,47 @@ cdef size_t decode_quickly(const uint8_t *src, size_t n, const Careful *how, uin
         return UC_FULL      # perhaps a malformed triplet
     if size == n:
         # Nothing was decoded, and what was there before is not the decoder's affair.
+        if how.plus and how.free != NULL and not how.free.member[<uint8_t>c' ']:
+            return UC_FULL
         return size if how.policy == KEEP or not how.utf8 or is_utf8(dst, size) else UC_FULL
     if how.utf8 and not is_utf8(dst, size):
         return UC_FULL
-    # Decoding takes no control away: if there are as many as before, none has been added.
-    if not how.controls and (kernels.count_outside(dst, size, &NO_CONTROL.set)
-                             != kernels.count_outside(src, n, &NO_CONTROL.set) or has_c1(dst, size)):
+    # Decoding takes none away of the octets that are not free (no "%", no "+" and no digit): if there are as many as
+    # before, none has been added.
+    if how.free != NULL and kernels.count_outside(dst, size, how.free) != kernels.count_outside(src, n, how.free):
         return UC_FULL
-    return size
+    return UC_FULL if how.c1 and has_c1(dst, size) else size
 
 
-cdef size_t end_of_line(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+cdef size_t end_of_line(const uint8_t *src, size_t start, size_t n, uint8_t last) noexcept nogil:
     """Where the next line starts."""
-    cdef const uint8_t *newline = <const uint8_t *>memchr(src + start, c'\n', n - start)
+    cdef const uint8_t *newline = <const uint8_t *>memchr(src + start, last, n - start)
     return n if newline == NULL else newline - src + 1
 
 
-cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n, size_t block) noexcept nogil:
+cdef size_t end_of_block(const uint8_t *src, size_t start, size_t n, uint8_t last, size_t block) noexcept nogil:
     """Where the last line ends that fits into a block; the end of the first one if it does not."""
     cdef size_t end
     if n - start <= block:
         return n
     end = start + block
     while end > start:
-        if src[end - 1] == c'\n':
+        if src[end - 1] == last:
             return end
         end -= 1
-    return end_of_line(src, start, n)
+    return end_of_line(src, start, n, last)
 
 
-cdef size_t decode_blocks(const uint8_t *src, size_t n, Careful *how, uint8_t *dst, size_t block) noexcept nogil:
+cdef size_t decode_blocks(const uint8_t *src, size_t n, uint8_t last, Careful *how, uint8_t *dst,
+                          size_t block) noexcept nogil:
     """Decode lines in blocks of that size (0: of one line), and those that fail in smaller ones."""
     cdef size_t start = 0, end, size, o = 0
     while start < n:
-        end = end_of_block(src, start, n, block) if block else end_of_line(src, start, n)
+        end = end_of_block(src, start, n, last, block) if block else end_of_line(src, start, n, last)
         size = decode_quickly(src + start, end - start, how, dst + o)
         if size == UC_FULL:
             if block:
-                size = decode_blocks(src + start, end - start, how, dst + o, SMALL_BLOCK if block == BLOCK else 0)
+                size = decode_blocks(src + start, end - start, last, how, dst + o, SMALL_BLOCK if block == BLOCK else 0)
             else:
                 size = decode_carefully(src + start, end - start, how, dst + o)
             if how.fault != NO_FAULT:
@@ -92,18 +95,27 @@ cdef size_t decode_blocks(const uint8_t *src, size_t n, Careful *how, uint8_t *d
     return o
 
 
-def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
-    """Decode newline-ended lines so that each stays one line.
+cdef void set_careful(Careful *how, bint plus, bint raw, Policy policy, ByteSet free):
+    how.policy, how.plus, how.utf8, how.fault = policy, plus, not raw, NO_FAULT
+    how.free = NULL if raw else &free.set
+    how.c1 = not raw and not free.set.member[0x1B]
+
+
+def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free=NO_CONTROL):
+    """Decode lines so that each stays one line.
 
     Args:
-        src (bytes-like): The lines; the last one may lack its newline.
+        src (bytes-like): The lines; the last one may lack its end.
         dst (bytes-like): Where to write: a writable buffer elsewhere, of len(src) octets, or 3 * len(src) with
             errors="replace".
         plus (bool): Read '+' as a space.
-        raw (bool): Decode every triplet to its octet. Otherwise those of control characters (U+0000-001F, 007F-009F)
-            stay, and decoded octets have to be UTF-8.
+        raw (bool): Decode every triplet to its octet. Otherwise those of octets that are not `free` stay, and decoded
+            octets have to be UTF-8.
         errors (str): What to do with a malformed triplet, and with octets that are not UTF-8: "keep" leaves the
             triplets as they are, "replace" puts U+FFFD in their place, "fail" raises.
+        end (bytes): The octet that ends a line.
+        free (ByteSet): What may be decoded, with "%", "+", letters and digits. By default all but the controls of ASCII;
+            then the others (U+0080-009F) stay, too.
 
     Returns:
         int: The number of octets written.
@@ -122,8 +134,8 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
     cdef Careful how
     cdef Py_buffer source, target
     cdef size_t written
-    how.policy = policy_of(errors, "replace", "fail")
-    how.plus, how.utf8, how.controls, how.fault = plus, not raw, raw, NO_FAULT
+    cdef uint8_t last = ord(end)
+    set_careful(&how, plus, raw, policy_of(errors, "replace", "fail"), <ByteSet?>free)
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
@@ -131,7 +143,8 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
             if target.len // (3 if how.policy == REPLACE else 1) < source.len:
                 raise ValueError(f"dst is too small: {target.len} octets")
             with nogil:
-                written = decode_blocks(<const uint8_t *>source.buf, source.len, &how, <uint8_t *>target.buf, BLOCK)
+                written = decode_blocks(<const uint8_t *>source.buf, source.len, last, &how, <uint8_t *>target.buf,
+                                        BLOCK)
         finally:
             PyBuffer_Release(&target)
         if how.fault != NO_FAULT:
@@ -143,6 +156,8 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep"):
 
 cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst, size_t cap) noexcept nogil:
     """Encode all but "\\n", which is in `safe`, and the "\\r" before it."""
+    if not safe.member[<uint8_t>c'\n']:
+        return kernels.encode(src, n, safe, plus, dst, cap)
     cdef size_t start = 0, end, size, o = 0
     cdef const uint8_t *found
     while True:
@@ -168,14 +183,15 @@ cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint pl
         start = end + 1
 
 
-def encode_lines(src, dst, safe, plus=False):
-    """Percent-encode newline-ended lines, but for their ends.
+def encode_lines(src, dst, safe, plus=False, end=b"\n"):
+    """Percent-encode lines, but for their ends.
 
     Args:
-        src (bytes-like): The lines; the last one may lack its newline.
+        src (bytes-like): The lines; the last one may lack its end.
         dst (bytes-like): Where to write: a writable buffer elsewhere; 3 * len(src) octets are always enough.
-        safe (ByteSet): The octets that stay as they are; "\\n" and "\\r\\n" stay besides.
+        safe (ByteSet): The octets that stay as they are.
         plus (bool): Write '+' for a space, and always encode a '+'.
+        end (bytes): The octet that ends a line: it stays besides, and if it is "\\n", a "\\r" before it.
 
     Returns:
         int: The number of octets written.
@@ -195,7 +211,7 @@ def encode_lines(src, dst, safe, plus=False):
     cdef Py_buffer source, target
     cdef size_t written
     cdef bint spaces = plus
-    add_octet(&set, c'\n')
+    add_octet(&set, ord(end))
     if plus:
         add_octet(&set, c' ')
         remove_octet(&set, c'+')

@@ -1,6 +1,8 @@
 """Decoding with a policy for what cannot be decoded."""
 from libc.stdint cimport uint8_t
 
+from uricodec._core._kernels cimport uc_set
+
 
 # What becomes of a malformed triplet, and of decoded octets that are not UTF-8.
 cdef enum Policy:
@@ -15,7 +17,8 @@ cdef struct Careful:
     Policy policy
     bint plus           # a '+' is a space
     bint utf8           # the decoded octets must be UTF-8 (RFC 3629)
-    bint controls       # decode to control characters, too
+    const uc_set *free  # triplets of all other octets stay; NULL: they are decoded, too
+    bint c1             # and those of U+0080-009F stay
     Fault fault         # out: what failed
     size_t position     # out: and the octet of src where
 

@@ -66,11 +66,11 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
         if fault != NO_FAULT and how.policy == REPLACE:
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             o += 3
-        elif fault != NO_FAULT or end - i > <size_t>have and not how.controls and is_control(octets, have):
+        elif fault != NO_FAULT or end - i > <size_t>have and stays(how, octets, have):
             memmove(dst + o, src + i, end - i)
             o += end - i
         else:
-            if how.plus and size == 1 and octets[0] == c'+':
+            if how.plus and size == 1 and octets[0] == c'+' and (how.free == NULL or how.free.member[<uint8_t>c' ']):
                 octets[0] = c' '
             memcpy(dst + o, octets, have)
             o += have
@@ -78,9 +78,15 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
     return o
 
 
-cdef inline bint is_control(const uint8_t *octets, int n) noexcept nogil:
-    """U+0000-001F, U+007F, U+0080-009F."""
-    return n == 1 and (octets[0] < 0x20 or octets[0] == 0x7F) or n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
+cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil:
+    """Whether the triplets of a character are not to be decoded."""
+    cdef int i
+    if how.free == NULL:
+        return False
+    for i in range(n):
+        if not how.free.member[octets[i]]:
+            return True
+    return how.c1 and n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
 
 
 cdef Policy policy_of(object name, str replace_or_encode, str fail) except *:
@@ -266,7 +272,7 @@ def percent_decode(data, plus=False, invalid="keep"):
     cdef Careful how
     cdef bint text = isinstance(data, str)
     how.policy = policy_of(invalid, "replace", "error")
-    how.plus, how.utf8, how.controls, how.fault = plus, text, True, NO_FAULT
+    how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
     if text:
         result = decode_str(data if type(data) is str else "".join(data), &how)
     else:

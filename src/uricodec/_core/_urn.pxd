@@ -3,6 +3,7 @@ from uricodec._core._urn_grammar cimport Code
 
 
 cdef list CODE_NAMES
+cdef list REASONS
 
 cdef int spec_of(object spec) except -1
 cdef int level_of(object level) except -1

@@ -1,0 +1,25 @@
+from typing import Literal, NamedTuple
+
+from typing_extensions import Buffer
+
+from uricodec._core._framing import Framing
+from uricodec._core._row_lines import Lines
+from uricodec._core._rows import RowOperation
+
+class FieldFault(NamedTuple):
+    line: int
+    start: int
+    stop: int
+    code: str
+    offset: int
+
+def transform_fields(
+    src: Buffer,
+    dst: Buffer | None,
+    operation: RowOperation,
+    framing: Framing,
+    errors: Literal["keep", "null", "drop", "fail"] = "keep",
+    otherwise: RowOperation | None = None,
+    limit: int = 100,
+) -> tuple[int, Lines]: ...
+def reason_of(operation: RowOperation, code: str) -> str: ...

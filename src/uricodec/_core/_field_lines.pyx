@@ -1,0 +1,522 @@
+"""Records in a buffer: an operation on some values of each, and what becomes of those that it refuses.
+
+A record is a line, and its value all of it, or some of its fields between delimiters; a record of CSV (RFC 4180) and some
+of its fields; or a line with an object of JSON (RFC 8259) and the members of one name. A value is unescaped, the operation
+writes what it becomes, and that is escaped again; everything around it is copied. When there may not be room for what comes
+next, the record is taken back, and the loop ends and says how much it has read.
+"""
+from libc.stdint cimport SIZE_MAX, uint8_t
+from libc.string cimport memchr, memcmp, memcpy
+
+from uricodec._core._framing cimport *
+from uricodec._core._kernels cimport kernels
+from uricodec._core._quoting cimport *
+from uricodec._core._row_lines cimport DROP, EMPTY, FAIL, KEEP, Line, Policy
+from uricodec._core._rows cimport *
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+
+from collections import namedtuple
+
+from uricodec._core._row_lines import Lines
+
+
+cdef list POLICY_NAMES = ["keep", "null", "drop", "fail"]
+cdef list FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
+cdef list FRAME_REASONS = [
+    "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
+    "half of a surrogate pair",
+]
+
+FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"])
+FieldFault.__doc__ = "A record that was refused: its number, from 0; where it stands in the buffer; a code, and an offset in it."
+
+
+# --- one record ---------------------------------------------------------------------------------------------------------
+
+cdef enum Done:
+    FINE, NO_ROOM, DROPPED, FAILED, RAISED, NO_MEMORY
+
+cdef struct Fault:
+    size_t line
+    size_t start
+    size_t stop
+    size_t offset
+    int code
+
+cdef struct Room:
+    uint8_t *octets
+    size_t size
+
+cdef struct Task:
+    const Frame *frame
+    const uint8_t *src
+    size_t n
+    uint8_t *dst            # NULL: nothing is written
+    size_t room
+    size_t read
+    size_t written
+    size_t count            # records that were read,
+    size_t invalid          # and how many of them were refused
+    Fault *faults           # the first `limit` of these
+    size_t limit
+    Policy policy
+    Operation operation
+    const void *options
+    refusal_function refused
+    Operation otherwise         # for values that are refused, and kept; row may be NULL
+    const void *other_options
+    int frame_codes         # where the codes of frames start
+    bint sound              # nothing was refused in this record
+    Room value, result      # for a value, and for what it becomes
+
+# What a value has become: `same` as it was, or nothing at all.
+cdef struct Result:
+    const uint8_t *text
+    size_t size
+    bint same
+    bint null
+
+
+cdef bint make_room(Room *room, size_t size) noexcept nogil:
+    cdef uint8_t *octets
+    if room.size < size:
+        size += size // 2
+        octets = <uint8_t *>PyMem_RawRealloc(room.octets, size)
+        if octets == NULL:
+            return False
+        room.octets, room.size = octets, size
+    return True
+
+
+cdef inline bint put(Task *task, const uint8_t *src, size_t n) noexcept nogil:
+    if task.dst == NULL:
+        return True
+    if n > task.room - task.written:
+        return False
+    memcpy(task.dst + task.written, src, n)
+    task.written += n
+    return True
+
+
+cdef Done refuse(Task *task, int code, size_t offset) noexcept nogil:
+    """Note what is wrong first with the record."""
+    cdef Fault *fault
+    if task.sound:
+        task.sound = False
+        if task.invalid < task.limit:
+            fault = task.faults + task.invalid
+            fault.line, fault.start, fault.offset, fault.code = task.count - 1, task.read, offset, code
+        task.invalid += 1
+    return FAILED if task.policy == FAIL else DROPPED if task.policy == DROP else FINE
+
+
+cdef inline size_t room_for(const Task *task, size_t n) noexcept nogil:
+    """What any result for a value of n octets takes."""
+    cdef size_t size = room_of(&task.operation, n)
+    return max(size, room_of(&task.otherwise, n)) if task.otherwise.row != NULL else size
+
+
+cdef bint breaks_frame(const Task *task, const uint8_t *text, size_t n) noexcept nogil:
+    cdef const Frame *frame = task.frame
+    if frame.free or frame.jsonl or frame.form == CSV or frame.form == JSON:
+        return False
+    return kernels.span(text, n, &frame.inside) < n
+
+
+cdef Done work(Task *task, const uint8_t *value, size_t n, uint8_t *dst, const CsvField *field, size_t start,
+               Result *result) noexcept nogil:
+    """Do it with a value, which stands in the record as a field of CSV, as a string of JSON, or as it is, from `start` on.
+    What it becomes goes to dst, which has room for it."""
+    cdef const uint8_t *record = task.src + task.read
+    cdef Refusal refusal
+    cdef Done done
+    cdef size_t size = task.operation.row(value, n, task.options, dst, &refusal), place
+    result.text, result.size, result.same, result.null = dst, size, False, False
+    if size != UC_REFUSED:
+        if not breaks_frame(task, dst, size):
+            return FINE
+        refusal.code, refusal.offset = task.frame_codes + FRAME, 0
+    elif refusal.code == UC_RAISED:
+        return RAISED
+    if field != NULL:
+        place = place_in_csv(record, field, refusal.offset)
+    elif task.frame.form == JSON:
+        place = start + place_in_json(record + start, n, refusal.offset)
+    else:
+        place = start + refusal.offset
+    done = refuse(task, refusal.code, place)
+    if done != FINE:
+        return done
+    if task.refused != NULL and task.operation.row != NULL:
+        result.size = task.refused(&refusal, task.options, dst)
+        return FINE
+    if task.policy == EMPTY:
+        result.size, result.null = 0, True
+        return FINE
+    if task.otherwise.row != NULL and size == UC_REFUSED:
+        result.size = task.otherwise.row(value, n, task.other_options, dst, &refusal)
+        if result.size != UC_REFUSED and not breaks_frame(task, dst, result.size):
+            return FINE
+    result.text, result.size, result.same = value, n, True
+    return FINE
+
+
+cdef Done put_only(Task *task, const Result *result) noexcept nogil:
+    """A value as a line of its own."""
+    return FINE if put(task, result.text, result.size) and put(task, <const uint8_t *>b"\n", 1) else NO_ROOM
+
+
+cdef Done put_string(Task *task, const Result *result) noexcept nogil:
+    """A value as a string of JSON."""
+    if task.dst == NULL:
+        return FINE
+    if result.null:
+        return FINE if put(task, <const uint8_t *>b"null", 4) else NO_ROOM
+    if result.size > SIZE_MAX // 8 or 6 * result.size + 2 > task.room - task.written:
+        return NO_ROOM
+    task.written += escape_json(result.text, result.size, task.dst + task.written)
+    return FINE
+
+
+cdef Done put_plain(Task *task, const uint8_t *value, size_t n, size_t start) noexcept nogil:
+    """What a value becomes that stands in the record as it is. It is written at once to where it belongs."""
+    cdef Result result
+    cdef uint8_t *dst
+    cdef size_t size = room_for(task, n)
+    cdef Done done
+    if task.dst == NULL or task.frame.jsonl:
+        if not make_room(&task.result, size):
+            return NO_MEMORY
+        dst = task.result.octets
+    elif size > task.room - task.written:
+        return NO_ROOM
+    else:
+        dst = task.dst + task.written
+    done = work(task, value, n, dst, NULL, start, &result)
+    if done != FINE:
+        return done
+    if task.frame.jsonl:
+        return put_string(task, &result)
+    if task.dst == NULL:
+        return FINE
+    if result.same:
+        memcpy(dst, value, n)
+    task.written += result.size
+    return FINE if not task.frame.only or put(task, <const uint8_t *>b"\n", 1) else NO_ROOM
+
+
+cdef Done put_delimited(Task *task, const Line *line) noexcept nogil:
+    cdef const Frame *frame = task.frame
+    cdef const uint8_t *s = line.src
+    cdef const uint8_t *found
+    cdef size_t i = 0, n = line.size, number = 0, span = 0, copied = 0, end
+    cdef Done done
+    while span < frame.span_count:
+        found = <const uint8_t *>memchr(s + i, frame.delimiter, n - i)
+        end = n if found == NULL else found - s
+        if number >= frame.spans[span].first:
+            if not frame.only and not put(task, s + copied, i - copied):
+                return NO_ROOM
+            done = put_plain(task, s + i, end - i, i)
+            if done != FINE:
+                return done
+            copied = end
+            if number >= frame.spans[span].last:
+                span += 1
+        if end == n:
+            break
+        number += 1
+        i = end + 1
+    return FINE if frame.only or put(task, s + copied, n - copied) else NO_ROOM
+
+
+cdef Done put_csv_field(Task *task, const Line *line, const CsvField *field) noexcept nogil:
+    cdef const uint8_t *value = line.src + field.start
+    cdef size_t n = field.end - field.start
+    cdef Result result
+    cdef Done done
+    if not make_room(&task.value, n):
+        return NO_MEMORY
+    if not field.closed:
+        done = refuse(task, task.frame_codes + BAD_CSV, field.start)
+        if done != FINE:
+            return done
+        result.text, result.size, result.same, result.null = value, n, True, task.policy == EMPTY
+    else:
+        if field.quoted:
+            n = unescape_csv(line.src, field, task.value.octets)
+            value = task.value.octets
+        if not make_room(&task.result, room_for(task, n)):
+            return NO_MEMORY
+        done = work(task, value, n, task.result.octets, field, field.start, &result)
+        if done != FINE:
+            return done
+    if task.frame.only:
+        return put_only(task, &result)
+    if task.dst == NULL:
+        return FINE
+    if not result.null and (result.same or result.size == n and memcmp(result.text, value, n) == 0):
+        return FINE if put(task, line.src + field.start, field.end - field.start) else NO_ROOM
+    if result.null:
+        result.size = 0
+    # A line without an octet is no record.
+    if (field.quoted and not result.null or kernels.span(result.text, result.size, &task.frame.plain) < result.size
+            or result.size == 0 and field.start == 0 and field.end == line.size):
+        if result.size > SIZE_MAX // 4 or 2 * result.size + 2 > task.room - task.written:
+            return NO_ROOM
+        task.written += escape_csv(result.text, result.size, task.dst + task.written)
+        return FINE
+    return FINE if put(task, result.text, result.size) else NO_ROOM
+
+
+cdef Done put_csv(Task *task, const Line *line) noexcept nogil:
+    cdef const Frame *frame = task.frame
+    cdef size_t number = 0, span = 0, copied = 0
+    cdef CsvField field
+    cdef Done done
+    field.end = SIZE_MAX        # 0 is behind it
+    while span < frame.span_count and field.end != line.size and line.size:
+        find_csv_field(line.src, field.end + 1, line.size, &frame.inside, &field)
+        if number >= frame.spans[span].first:
+            if not frame.only and not put(task, line.src + copied, field.start - copied):
+                return NO_ROOM
+            done = put_csv_field(task, line, &field)
+            if done != FINE:
+                return done
+            copied = field.end
+            if number >= frame.spans[span].last:
+                span += 1
+        number += 1
+    return FINE if frame.only or put(task, line.src + copied, line.size - copied) else NO_ROOM
+
+
+cdef bint has_name(Task *task, const uint8_t *s, size_t n) noexcept nogil:
+    """Whether a string, which task.value has room for, is the name of the members that count."""
+    cdef int code
+    cdef size_t place
+    if memchr(s, c'\\', n) != NULL:
+        n = unescape_json(s, n, task.value.octets, &code, &place)
+        s = task.value.octets
+    return n == task.frame.name_size and memcmp(s, task.frame.name, n) == 0
+
+
+cdef Done put_json_value(Task *task, const Line *line, const Member *member, size_t *copied) noexcept nogil:
+    cdef const uint8_t *raw = line.src + member.value
+    cdef const uint8_t *value = raw
+    cdef size_t size = member.value_end - member.value, n = size, place = 0
+    cdef Result result
+    cdef Done done
+    cdef int code = 0
+    if memchr(raw, c'\\', n) != NULL:
+        n = unescape_json(raw, n, task.value.octets, &code, &place)
+        value = task.value.octets
+    if n == SIZE_MAX:
+        done = refuse(task, task.frame_codes + code, member.value + place)
+        result.text, result.size, result.same, result.null = raw, size, True, task.policy == EMPTY
+    else:
+        if not make_room(&task.result, room_for(task, n)):
+            return NO_MEMORY
+        done = work(task, value, n, task.result.octets, NULL, member.value, &result)
+    if done != FINE:
+        return done
+    if task.frame.only:
+        return put_only(task, &result)
+    if not result.null and (result.same or result.size == n and memcmp(result.text, value, n) == 0):
+        return FINE
+    if not put(task, line.src + copied[0], member.value - 1 - copied[0]):
+        return NO_ROOM
+    copied[0] = member.value_end + 1
+    return put_string(task, &result)
+
+
+cdef Done put_json(Task *task, const Line *line) noexcept nogil:
+    cdef const uint8_t *s = line.src
+    cdef size_t n = line.size, i = skip_spaces(s, 0, n), copied = 0, written = task.written
+    cdef Member member
+    cdef Found_member found
+    cdef Done done
+    cdef bint first = True
+    if i == n:
+        return FINE if task.frame.only or put(task, s, n) else NO_ROOM
+    if not make_room(&task.value, n):
+        return NO_MEMORY
+    found = MEMBER if s[i] == c'{' else NO_OBJECT
+    i += 1
+    while found == MEMBER:
+        found = next_member(s, &i, n, first, &member)
+        first = False
+        if found == MEMBER and member.value and has_name(task, s + member.name, member.name_end - member.name):
+            done = put_json_value(task, line, &member, &copied)
+            if done != FINE:
+                return done
+    if found == NO_OBJECT:
+        task.written = written
+        copied = 0
+        done = refuse(task, task.frame_codes + BAD_JSON, min(i, n))
+        if done != FINE:
+            return done
+        if task.policy == EMPTY:
+            return FINE if task.frame.only or put(task, <const uint8_t *>b"null", 4) else NO_ROOM
+    return FINE if task.frame.only or put(task, s + copied, n - copied) else NO_ROOM
+
+
+# --- all records --------------------------------------------------------------------------------------------------------
+
+cdef bint put_end(Task *task, const Line *line) noexcept nogil:
+    if task.frame.only:
+        return True
+    if task.frame.jsonl:
+        return put(task, <const uint8_t *>b"\n", 1)
+    return put(task, line.src + line.size, line.tail)
+
+
+cdef Done put_records(Task *task, bint all_records) noexcept nogil:
+    cdef Form form = task.frame.form
+    cdef Line line
+    cdef Done done
+    cdef size_t written, invalid
+    while task.read < task.n:
+        find_record(task.frame, task.src + task.read, task.n - task.read, &line)
+        written, invalid = task.written, task.invalid
+        task.count += 1
+        task.sound = True
+        if form == DELIMITED:
+            done = put_delimited(task, &line)
+        elif form == CSV:
+            done = put_csv(task, &line)
+        elif form == JSON:
+            done = put_json(task, &line)
+        else:
+            done = put_plain(task, line.src, line.size, 0)
+        if done == FINE and not put_end(task, &line):
+            done = NO_ROOM
+        if done != FINE:
+            task.written = written
+        if done == NO_ROOM:
+            task.invalid = invalid
+            task.count -= 1
+            return FINE
+        if done != FINE and done != DROPPED and done != FAILED:
+            return done
+        if invalid < task.invalid <= task.limit:
+            task.faults[invalid].stop = task.read + line.size
+        if done == FAILED:
+            return FAILED
+        task.read += line.size + line.tail
+        if task.invalid == task.limit and not all_records:
+            break
+    return FINE
+
+
+cdef int raise_set() except -1:
+    """Raise the exception that is set."""
+    return -1
+
+
+def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None, limit=100):
+    """Apply an operation to values in records, as far as there is room, and until a number of records has been refused.
+
+    Args:
+        src (bytes-like): The records; the last one may lack its end.
+        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None: nothing is written.
+        operation (RowOperation): What to do with each value.
+        framing (Framing): Where the values are.
+        errors (str): What becomes of a value that is refused, or of a record in which none can be found: "keep" leaves it
+            as it is; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the record; "fail" reads
+            nothing of it, and nothing behind it. In place of what an operation of records has refused, it writes its own.
+        otherwise (RowOperation | None): What to do instead with a value that is refused and kept.
+        limit (int): Behind so many refused records nothing is read. 0: all is read, and none of them is returned; but
+            with "fail" one.
+
+    Returns:
+        tuple[int, Lines]: As of `transform_lines`, but for the refused records: FieldFault(line, start, stop, code, offset),
+            of which the offset is that in the record. If nothing has been read, and nothing refused, there is no room.
+
+    Raises:
+        ValueError: There is no such policy.
+
+    >>> from uricodec._core._codec_rows import DecodeRows
+    >>> from uricodec._core._framing import Framing
+    >>> buffer = bytearray(100)
+    >>> framing = Framing("delimited", delimiter=b" ", fields=[(2, 2)], free=True)
+    >>> read, found = transform_fields(b"%61 %62 %63\\n%61 %zz\\n", buffer, DecodeRows(errors="fail"), framing)
+    >>> bytes(buffer[:found.written])
+    b'%61 b %63\\n%61 %zz\\n'
+    >>> found.faults
+    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    """
+    cdef Py_buffer source, target
+    cdef Task task
+    cdef RowOperation how = <RowOperation?>operation
+    cdef RowOperation other = <RowOperation?>otherwise if otherwise is not None else how
+    cdef Framing frame = <Framing?>framing
+    cdef bint all_records = limit <= 0
+    cdef Done done
+    cdef list codes = [*how.code_names, *FRAME_NAMES], faults
+    cdef size_t i
+    if errors not in POLICY_NAMES:
+        raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
+    task.policy = <Policy>(<int>POLICY_NAMES.index(errors))
+    task.frame, task.frame_codes = &frame.frame, <int>len(how.code_names)
+    task.operation, task.options, task.refused = how.operation, how.options, how.refused
+    task.otherwise, task.other_options = other.operation, other.options
+    if otherwise is None:
+        task.otherwise.row = NULL
+    task.read = task.written = task.count = task.invalid = 0
+    task.value = task.result = Room(NULL, 0)
+    task.limit = <size_t>max(limit, 1)
+    task.faults = <Fault *>PyMem_RawMalloc(task.limit * sizeof(Fault))
+    if task.faults == NULL:
+        raise MemoryError
+    try:
+        PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+        try:
+            task.src, task.n, task.dst, task.room = <const uint8_t *>source.buf, <size_t>source.len, NULL, SIZE_MAX
+            how.room(task.n), other.room(task.n)    # fits
+            if dst is not None:
+                PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+                task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len
+            try:
+                with nogil:
+                    done = put_records(&task, all_records)
+            finally:
+                if dst is not None:
+                    PyBuffer_Release(&target)
+        finally:
+            PyBuffer_Release(&source)
+        if done == RAISED:
+            raise_set()
+        if done == NO_MEMORY:
+            raise MemoryError
+        faults = []
+        for i in range(min(task.invalid, task.limit) if limit > 0 or done == FAILED else 0):
+            faults.append(FieldFault(<Py_ssize_t>task.faults[i].line, <Py_ssize_t>task.faults[i].start,
+                                     <Py_ssize_t>task.faults[i].stop, codes[task.faults[i].code],
+                                     <Py_ssize_t>task.faults[i].offset))
+        return <Py_ssize_t>task.read, Lines(<Py_ssize_t>task.written, <Py_ssize_t>task.count, <Py_ssize_t>task.invalid,
+                                            faults)
+    finally:
+        PyMem_RawFree(task.faults)
+        PyMem_RawFree(task.value.octets)
+        PyMem_RawFree(task.result.octets)
+
+
+def reason_of(operation, code):
+    """What an error says for a code of transform_fields().
+
+    Args:
+        operation (RowOperation): What has refused a value.
+        code (str): Why.
+
+    Returns:
+        str: The reason.
+
+    >>> from uricodec._core._codec_rows import DecodeRows
+    >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
+    ('octets that are not UTF-8', 'the field would have its delimiter in it')
+    """
+    if code in operation.code_names:
+        return operation.reasons[operation.code_names.index(code)]
+    return FRAME_REASONS[FRAME_NAMES.index(code)]

@@ -1,0 +1,38 @@
+"""What a record is, and which of its values count: for loops over records."""
+from libc.stdint cimport uint8_t
+
+from uricodec._core._kernels cimport uc_set
+from uricodec._core._row_lines cimport Line
+
+
+cdef enum Form:
+    LINES, DELIMITED, CSV, JSON
+
+# Fields, by their numbers from 0.
+cdef struct Span:
+    size_t first
+    size_t last
+
+cdef struct Frame:
+    Form form
+    uint8_t end
+    bint only           # each value becomes a line, and nothing else is written
+    bint free           # a value may have the delimiter in it
+    bint jsonl          # each line becomes a string of JSON
+    uint8_t delimiter
+    uc_set inside       # octets that end neither a field nor a record,
+    uc_set plain        # and need no quotes in CSV
+    Span *spans         # of the fields with values; disjoint, ascending
+    size_t span_count
+    const uint8_t *name     # of the member with the value
+    size_t name_size
+
+
+# The record with which s begins, n octets of which there are. A "\\r" before its newline belongs to its end.
+cdef void find_record(const Frame *frame, const uint8_t *s, size_t n, Line *record) noexcept nogil
+
+
+cdef class Framing:
+    cdef Frame frame
+    cdef bytes name
+    cdef readonly bytes end

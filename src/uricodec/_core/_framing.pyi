@@ -1,0 +1,23 @@
+from collections.abc import Iterable
+from typing import Literal, final
+
+from typing_extensions import Buffer
+
+@final
+class Framing:
+    def __init__(
+        self,
+        form: Literal["lines", "delimited", "csv", "json"],
+        end: bytes = b"\n",
+        delimiter: bytes = b"\t",
+        fields: Iterable[tuple[int, int | None]] = ((1, None),),
+        name: bytes = b"",
+        only: bool = False,
+        free: bool = False,
+        jsonl: bool = False,
+    ) -> None: ...
+    @property
+    def end(self) -> bytes: ...
+    def cut(self, buffer: bytes | bytearray, start: int, stop: int) -> int: ...
+    def skip(self, buffer: bytes | bytearray, stop: int, state: int) -> tuple[int, int]: ...
+    def first(self, buffer: Buffer, stop: int) -> tuple[list[bytes], int]: ...

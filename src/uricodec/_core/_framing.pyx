@@ -1,0 +1,173 @@
+"""Records in buffers: lines, with delimiters or objects of JSON in them, and records of CSV. Where do they end?"""
+cimport cython
+from libc.stdint cimport SIZE_MAX
+from libc.string cimport memchr
+
+from uricodec._core._kernels cimport ByteSet, remove_octet
+from uricodec._core._quoting cimport *
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+
+
+cdef list FORM_NAMES = ["lines", "delimited", "csv", "json"]
+
+
+cdef size_t end_of_csv(const Frame *frame, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Where the newline stands that ends the record that starts at i; n for nowhere."""
+    cdef CsvField field
+    while True:
+        find_csv_field(s, i, n, &frame.inside, &field)
+        if field.end == n or s[field.end] == c'\n':
+            return field.end
+        i = field.end + 1
+
+
+cdef void find_record(const Frame *frame, const uint8_t *s, size_t n, Line *record) noexcept nogil:
+    cdef const uint8_t *end
+    record.src = s
+    if frame.form == CSV:
+        record.size = end_of_csv(frame, s, 0, n)
+    else:
+        end = <const uint8_t *>memchr(s, frame.end, n)
+        record.size = n if end == NULL else end - s
+    record.tail = record.size < n
+    if frame.end == c'\n' and record.size and s[record.size - 1] == c'\r' and (record.tail or frame.form == CSV):
+        record.size -= 1
+        record.tail += 1
+
+
+@cython.final
+cdef class Framing:
+    """What a record is, and which of its values count.
+
+    Args:
+        form (str): "lines", "delimited", "csv" or "json".
+        end (bytes): The octet that ends a line.
+        delimiter (bytes): The octet between fields.
+        fields (Iterable[tuple[int, int | None]]): First and last fields of spans of them, numbered from 1, ascending and
+            apart; None: to the end.
+        name (bytes): Of the member of an object, UTF-8.
+        only (bool): Each value becomes a line, and nothing else is written.
+        free (bool): What a value becomes may look like several fields, or lines.
+        jsonl (bool): Each line becomes a string of JSON; then the form is "lines".
+    """
+
+    def __init__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), bytes name=b"", only=False, free=False,
+                 jsonl=False):
+        cdef Frame *frame = &self.frame
+        cdef size_t i
+        cdef ByteSet every = ByteSet(range(256))
+        spans = list(fields)
+        frame.form = <Form><int>FORM_NAMES.index(form)
+        frame.end, frame.delimiter = ord(end), ord(delimiter)
+        frame.only, frame.free, frame.jsonl = only, free, jsonl
+        frame.inside = every.set
+        remove_octet(&frame.inside, frame.end)
+        if frame.form == DELIMITED or frame.form == CSV:
+            remove_octet(&frame.inside, frame.delimiter)
+        frame.plain = frame.inside
+        remove_octet(&frame.plain, c'"')
+        remove_octet(&frame.plain, c'\r')
+        self.name, self.end = name, end
+        frame.name, frame.name_size = <const uint8_t *>PyBytes_AS_STRING(name), <size_t>len(name)
+        frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
+        if frame.spans == NULL:
+            raise MemoryError
+        frame.span_count = <size_t>len(spans)
+        for i, (first, last) in enumerate(spans):
+            frame.spans[i].first, frame.spans[i].last = first - 1, SIZE_MAX if last is None else last - 1
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.frame.spans)
+
+    def cut(self, buffer, start, stop):
+        """Where the last record ends of which the end is known.
+
+        Args:
+            buffer (bytes-like): Records; one begins at 0.
+            start (int): None ends before.
+            stop (int): Where what is known ends.
+
+        Returns:
+            int: Up to `stop`; 0 for none.
+
+        >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
+        12
+        """
+        cdef const uint8_t[::1] octets
+        cdef size_t i = 0, n = stop, end
+        if self.frame.form != CSV:
+            return buffer.rfind(self.end, start, stop) + 1
+        if n == 0:
+            return 0
+        octets = buffer
+        with nogil:
+            while i < n:
+                end = end_of_csv(&self.frame, &octets[0], i, n)
+                if end == n:
+                    break
+                i = end + 1
+        return <Py_ssize_t>i
+
+    def skip(self, buffer, stop, state):
+        """Go on with a record of which not even the end is known.
+
+        Args:
+            buffer (bytes-like): What follows of it.
+            stop (int): Where that ends.
+            state (int): What the last call has returned; 0 for the record's beginning.
+
+        Returns:
+            tuple[int, int]: Where the record ends, and 0 for that it does not end; and a state.
+
+        >>> Framing("csv").skip(b'"a', 2, 0), Framing("csv").skip(b'\\n"\\nb', 4, 2)
+        ((0, 2), (3, 3))
+        """
+        cdef const uint8_t[::1] octets
+        cdef size_t i, n = stop
+        cdef int at = state     # 0: a field begins; 1: it goes on without quotes, 2: in quotes, 3: behind a quote in quotes
+        if self.frame.form != CSV:
+            return buffer.find(self.end, 0, stop) + 1, 0
+        octets = buffer
+        for i in range(n):
+            if at == 2:
+                at = 3 if octets[i] == c'"' else 2
+            elif octets[i] == c'"' and at != 1:
+                at = 2
+            elif octets[i] == c'\n':
+                return <Py_ssize_t>i + 1, at
+            else:
+                at = 0 if octets[i] == self.frame.delimiter else 1
+        return 0, at
+
+    def first(self, buffer, stop):
+        """The fields of the first record, for its names.
+
+        Args:
+            buffer (bytes-like): At least one record of CSV, or with delimiters.
+            stop (int): Where that ends.
+
+        Returns:
+            tuple[list[bytes], int]: The values, and where the next record starts.
+
+        >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
+        ([b'a', b'b"c'], 10)
+        """
+        cdef const uint8_t[::1] octets = buffer
+        cdef Line record
+        cdef CsvField field
+        cdef size_t i = 0
+        cdef bytes value
+        cdef list values = []
+        find_record(&self.frame, &octets[0], <size_t>stop, &record)
+        if self.frame.form == DELIMITED:
+            return bytes(octets[:record.size]).split(bytes([self.frame.delimiter])), record.size + record.tail
+        while i <= record.size:
+            find_csv_field(record.src, i, record.size, &self.frame.inside, &field)
+            value = PyBytes_FromStringAndSize(<const char *>record.src + i, field.end - i)
+            if field.quoted:
+                value = value[:unescape_csv(record.src, &field, <uint8_t *>PyBytes_AS_STRING(value))]
+            values.append(value)
+            i = field.end + 1
+        return values, record.size + record.tail

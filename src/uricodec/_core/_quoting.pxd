@@ -1,0 +1,44 @@
+"""How values stand in records of CSV (RFC 4180) and in strings of JSON (RFC 8259)."""
+from libc.stdint cimport uint8_t
+
+from uricodec._core._kernels cimport uc_set
+
+
+# What is wrong with a record or a value, as codes behind those of an operation.
+cdef enum:
+    FRAME           # the result has the delimiter or the end of the line in it
+    BAD_CSV         # a quote that nothing closes
+    BAD_JSON        # no object, or no string
+    SURROGATE       # half of a surrogate pair
+    FRAME_CODES
+
+# What no text has an index for.
+cdef enum: NOWHERE = -1
+
+# A field of CSV: s[start .. end), with its quotes.
+cdef struct CsvField:
+    size_t start
+    size_t end
+    bint quoted
+    bint closed         # or not quoted
+
+cdef void find_csv_field(const uint8_t *s, size_t i, size_t n, const uc_set *inside, CsvField *field) noexcept nogil
+cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) noexcept nogil
+cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil
+cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+
+# A member of an object: its name s[name .. name_end) and, if it is a string, its value s[value .. value_end), both
+# without their quotes.
+cdef struct Member:
+    size_t name
+    size_t name_end
+    size_t value        # 0: not a string
+    size_t value_end
+
+cdef enum Found_member: MEMBER, NO_MORE, NO_OBJECT
+
+cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, Member *member) noexcept nogil
+cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil
+cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil
+cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+cdef size_t skip_spaces(const uint8_t *s, size_t i, size_t n) noexcept nogil
