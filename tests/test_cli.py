@@ -427,7 +427,6 @@ def test_a_fault_in_a_later_input(tmp_path, log):
         ["recode"],
         ["decode", "--nonsense"],
         ["decode", "--err", "fail"],
-        ["decode", "--errors", "drop"],
         ["decode", "--safe", "/"],
         ["encode", "--raw"],
         ["encode", "--safe", "é"],

@@ -446,13 +446,7 @@ def test_many_faults(tmp_path):
         [*DECODE, "--ascii-ext", "error"],
         ["encode", "--host", "idna"],
         ["encode", "--ascii-ext", "error"],
-        ["encode", "--stats"],
-        ["encode", "--invalid-to", "bad"],
-        ["encode", "--errors", "drop"],
         ["decode", "--host", "keep"],
-        ["decode", "--stats"],
-        ["decode", "--invalid-to", "bad"],
-        ["decode", "--errors", "null"],
     ],
 )
 def test_wrong_usage(capfd, arguments):
@@ -465,8 +459,8 @@ def test_wrong_usage(capfd, arguments):
 def test_a_wrong_option_says_what_is_right(capfd):
     assert main([*NORMALIZE, "--level", "8141"]) == 2
     assert "argument --level: invalid choice: '8141' (choose from 'simple', 'case'," in capfd.readouterr().err
-    assert main(["encode", "--stats"]) == 2
-    assert "argument --stats: only with --iri" in capfd.readouterr().err
+    assert main(["encode", "--ascii-ext", "error"]) == 2
+    assert "argument --ascii-ext: only with --iri" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["split", "resolve", "encode", "decode", "normalize", "check"])
@@ -505,7 +499,7 @@ def test_memory_is_flat(tmp_path, command, unit):
     with open(path, "wb") as file:
         for _ in range(2 if len(unit) < 3 and unit.endswith(b"\n") else 20):
             file.write(unit * (1_000_000 // len(unit)))
-    assert growth(command, path, tmp_path / "out") < 16_000
+    assert growth([*command, "-j", "2"], path, tmp_path / "out") < 32_000
 
 
 @every_command

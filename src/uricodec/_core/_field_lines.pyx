@@ -410,11 +410,6 @@ cdef Done put_records(Task *task, bint all_records) noexcept nogil:
     return FINE
 
 
-cdef int raise_set() except -1:
-    """Raise the exception that is set."""
-    return -1
-
-
 def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None, limit=100):
     """Apply an operation to values in records, as far as there is room, and until a number of records has been refused.
 

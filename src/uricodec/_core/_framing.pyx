@@ -81,13 +81,14 @@ cdef class Framing:
     def __dealloc__(self):
         PyMem_RawFree(self.frame.spans)
 
-    def cut(self, buffer, start, stop):
+    def cut(self, buffer, start, stop, first=0):
         """Where the last record ends of which the end is known.
 
         Args:
-            buffer (bytes-like): Records; one begins at 0.
+            buffer (bytes-like): Records.
             start (int): None ends before.
             stop (int): Where what is known ends.
+            first (int): Where one begins.
 
         Returns:
             int: Up to `stop`; 0 for none.
@@ -96,10 +97,10 @@ cdef class Framing:
         12
         """
         cdef const uint8_t[::1] octets
-        cdef size_t i = 0, n = stop, end
+        cdef size_t i = first, n = stop, end
         if self.frame.form != CSV:
             return buffer.rfind(self.end, start, stop) + 1
-        if n == 0:
+        if i >= n:
             return 0
         octets = buffer
         with nogil:
@@ -108,7 +109,7 @@ cdef class Framing:
                 if end == n:
                     break
                 i = end + 1
-        return <Py_ssize_t>i
+        return <Py_ssize_t>i if i > <size_t>first else 0
 
     def skip(self, buffer, stop, state):
         """Go on with a record of which not even the end is known.

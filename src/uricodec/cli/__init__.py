@@ -9,156 +9,10 @@ import os
 import sys
 
 from uricodec import ByteSet, __version__
+from uricodec.cli import texts
 from uricodec.cli.streams import CommandError, tell
 
 __all__ = ["main"]
-
-STATUSES = """\
-exit status:
-  0    all is well
-  1    invalid input was found, by check or with --errors fail
-  2    the command line is wrong
-  3    a file cannot be read or written, or its gzip data are damaged
-  130  interrupted
-  141  nobody reads the output any more
-"""
-
-DECODE = """\
-Decode percent-encoding line by line: each %HH becomes the octet it stands for,
-once. All else is copied.
-
-A line stays a line: triplets of control characters (%0A, %00, %1B, %C2%85 ...)
-stay as they are, and so do malformed ones (100%, %zz) and those that are not
-UTF-8 (%FF).
-
-With --iri, each line is a URI and becomes the IRI that it stands for
-(RFC 3987 section 3.2): decoded are letters, digits, - . _ ~, and the UTF-8 of
-characters that an IRI may have there. All other %HH stay.
-"""
-DECODE_EXAMPLES = """\
-examples:
-  uricodec decode access.log                   a log in readable form
-  uricodec decode access.log.gz -o plain.log   gzip is known by its content
-  echo 'q=caf%C3%A9+au+lait' | uricodec decode --plus
-  uricodec decode --iri --host unicode urls.txt
-
-"""
-
-ENCODE = """\
-Percent-encode line by line: every octet but A-Z a-z 0-9 - . _ ~ and the --safe
-ones becomes %HH. The ends of the lines (LF, CRLF) stay.
-
-What is encoded already is encoded again: % becomes %25, but for --safe '/%'.
-
-With --iri, each line is an IRI and becomes the URI that it stands for
-(RFC 3987 section 3.1). A URI stays as it is: no %HH is encoded again.
-"""
-ENCODE_EXAMPLES = """\
-examples:
-  uricodec encode names.txt -o paths.txt       one file name a line
-  echo 'black & white' | uricodec encode --plus --safe ''
-  uricodec encode --iri --errors drop --invalid-to bad.tsv iris.txt
-
-"""
-
-NORMALIZE = """\
-Normalize names, one a line: each becomes the spelling that all its equivalents
-share. A line stays a line.
-
-levels for URNs, each of which merges what the one before keeps apart; the
-default is 8141:
-  bytes       nothing is changed: the same octets are the same name
-  2141        case of "urn", of the namespace and of %hh digits (RFC 2141)
-  8141        the same; r-, q- and f-component are dropped (RFC 8141)
-  namespace   and what the namespace itself has declared equivalent
-  functional  and ISBN-10 becomes ISBN-13
-
-levels for URIs and IRIs, likewise; the default is path, for IRIs it is iri:
-  simple      nothing is changed
-  case        case of the scheme, of the host and of %hh digits (RFC 3986)
-  percent     %hh of letters, digits and - . _ ~ are decoded
-  path        . and .. are gone from the path
-  scheme      and what the scheme says: its port, and its empty path
-  iri         and an IRI is the URI it stands for (RFC 3987)
-others, which stand by themselves:
-  rfc2396     as percent, by RFC 2396: also %hh of ! * ' ( ) are decoded
-  rfc1630     %hh of what is not reserved are brought to one level (RFC 1630)
-"""
-NORMALIZE_EXAMPLES = """\
-examples:
-  uricodec normalize --kind urn urns.txt -o normal.txt
-  uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt
-  echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn --level namespace
-  echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri
-
-"""
-
-CHECK = """\
-Check names, one a line, and print what is wrong. For each invalid line: input,
-number of the line, place of the first fault in it (in octets, from 0), code of
-the fault, and the line, between tabs. What a terminal could obey is escaped.
-"""
-CHECK_EXAMPLES = """\
-examples:
-  uricodec check --kind urn urns.txt
-  uricodec check --kind urn --spec any --stats urns.txt.gz >faults.tsv
-  uricodec check --kind uri --rule URI-reference links.txt
-
-"""
-
-SPLIT = """\
-Split URIs or IRIs, one a line, or references to them, into their components,
-one record a line: an object of JSON, or CSV with a header. A component that is
-not there is null in JSON and nothing in CSV; an empty one is "".
-
-A line that is no such thing becomes a record without components, in which
-"error" has the code of the fault, and "offset" its place in octets.
-"""
-SPLIT_EXAMPLES = """\
-examples:
-  uricodec split --kind uri urls.txt -o urls.jsonl
-  echo '//example.com/a?' | uricodec split --kind uri --format csv
-
-"""
-
-RESOLVE = """\
-Resolve references, one a line, against a base (RFC 3986 section 5.2): each
-becomes the URI, or IRI, that it stands for there.
-"""
-RESOLVE_EXAMPLES = """\
-examples:
-  uricodec resolve --base http://example.com/a/b hrefs.txt
-  echo ../c | uricodec resolve --base http://example.com/a/b
-
-"""
-
-EXTRACT = """\
-Print every name that stands in the input, which may be anything: logs, XML,
-WARC, executables. A URN starts with "urn:" and ends before the first octet
-that RFC 2141 excludes; a full stop or a bracket behind it is legal in it.
-"""
-EXTRACT_EXAMPLES = """\
-examples:
-  uricodec extract --kind urn page.html
-  uricodec extract --kind urn --offsets crawl.warc.gz -o urns.tsv
-
-"""
-
-LOG = """\
-Turn access logs into records. What the log has escaped is undone; the request
-is split while it is percent-encoded; then path and query are decoded.
-
-A record is one line: host, user, time (RFC 3339), method, target, path, query
-(pairs of name and value), protocol, status, size, referer, agent.
-Octets that are not UTF-8 stay triplets.
-"""
-LOG_EXAMPLES = """\
-examples:
-  uricodec log access.log                      JSON lines
-  uricodec log --format iis --to csv u_ex25*.log -o requests.csv
-  uricodec log --mask token,password --invalid-to bad.tsv access.log.gz
-
-"""
 
 # argparse would ask the terminal how wide it is, and takes longer to import what that needs than uricodec to start.
 formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=79)
@@ -211,12 +65,13 @@ def parameter_names(text):
 
 def run_codec(arguments):
     iri = arguments.iri
-    choose(arguments, "errors", ["keep", "null", "drop", "fail"] if iri else ["keep", "replace", "fail"], "keep")
+    policies = ["keep", "replace", "null", "drop", "fail"]
+    choose(arguments, "errors", [name for name in policies if not iri or name != "replace"], "keep")
     if arguments.name == "decode":
-        others, iri_options = ["plus", "raw"], ["host", "invalid_to", "stats"]
+        others, iri_options = ["plus", "raw"], ["host"]
         choose(arguments, "host", ["keep", "unicode"], "keep" if iri else None)
     else:
-        others, iri_options = ["plus", "safe"], ["ascii_ext", "host", "invalid_to", "stats"]
+        others, iri_options = ["plus", "safe"], ["ascii_ext", "host"]
         choose(arguments, "host", ["percent", "idna"], "percent" if iri else None)
         choose(arguments, "ascii_ext", ["error", "encode"], "error" if iri else None)
     if iri:
@@ -225,9 +80,24 @@ def run_codec(arguments):
 
         return uris.decode(arguments) if arguments.name == "decode" else uris.encode(arguments)
     exclude(arguments, "only with --iri", *iri_options)
-    from uricodec.cli import codec
+    return run_octets(arguments)
 
-    return codec.run(arguments)
+
+def run_octets(arguments):
+    """Whole lines that are kept have a loop of their own; all else is an operation on values."""
+    options = [arguments.invalid_to, arguments.stats, *(getattr(arguments, name) for name in FRAMING)]
+    lines_alone = ["keep"] if arguments.name == "requote" else ["keep", "replace", "fail"]
+    if not any(options) and arguments.errors in lines_alone:
+        from uricodec.cli import codec
+
+        return codec.run(arguments)
+    from uricodec.cli import values
+
+    return values.run(arguments)
+
+
+def run_requote(arguments):
+    return run_octets(arguments)
 
 
 def run_normalize(arguments):
@@ -292,7 +162,7 @@ def add_filter(commands, name, summary, description, epilog):
         name,
         help=summary,
         description=description,
-        epilog=epilog + STATUSES,
+        epilog=epilog + texts.STATUSES,
         formatter_class=formatter,
         allow_abbrev=False,
     )
@@ -300,7 +170,8 @@ def add_filter(commands, name, summary, description, epilog):
         "files",
         nargs="*",
         metavar="FILE",
-        help="what to read, one file after the other, plain or gzip; none or '-' is standard input",
+        help="what to read, one file after the other, plain or compressed (gzip, bzip2, xz, zstd); none or '-' is "
+        "standard input",
     )
     command.add_argument(
         "-o",
@@ -312,6 +183,7 @@ def add_filter(commands, name, summary, description, epilog):
     return command
 
 
+FRAMING = ["delimiter", "fields", "csv", "header", "json_field", "jsonl"]
 KINDS = {"urn": "RFC 2141 and 8141", "uri": "RFC 3986", "iri": "RFC 3987"}
 SPECS = ["2141", "8141", "any"]
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
@@ -320,6 +192,47 @@ RULES = {
     "uri": ["URI-reference", "URI", "absolute-URI", "relative-ref"],
     "iri": ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
 }
+
+
+def positive(text):
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"not a number from 1 on: {text!r}")
+    return int(text)
+
+
+def add_jobs(command):
+    command.add_argument(
+        "-j",
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="how many threads work; what is written is the same (default: all cores for large files, else 1)",
+    )
+
+
+def add_framing(command, *, writes=True):
+    """Which parts of a line a command is for."""
+    group = command.add_argument_group("fields", "what of a line counts; all else is copied, and a record stays one")
+    group.add_argument(
+        "-f",
+        "--fields",
+        action="append",
+        metavar="LIST",
+        help="these fields, from 1 on, as in cut: 1,3-5,-2,4-; with --header, also their names",
+    )
+    group.add_argument(
+        "-d", "--delimiter", metavar="OCTET", help="what is between fields (default: tab; a comma in CSV)"
+    )
+    group.add_argument("--csv", action="store_true", help="records are CSV (RFC 4180); without -f, all their fields")
+    group.add_argument("--header", action="store_true", help="the first record of a file has the names of the fields")
+    group.add_argument(
+        "--json-field", metavar="NAME", help="lines are objects of JSON; this member of each, if it is a string"
+    )
+    group.add_argument("-z", "--null-data", dest="nul", action="store_true", help="a line ends with NUL, not a newline")
+    if writes:
+        group.add_argument("--jsonl", action="store_true", help="write each line as a string of JSON, controls and all")
+    else:
+        command.set_defaults(jsonl=False)
 
 
 def add_kind(command, kinds):
@@ -347,19 +260,19 @@ def add_errors(command, what):
     command.add_argument("--errors", choices=["keep", "null", "drop", "fail"], default="keep", help=what)
 
 
-def add_invalid_to(command, condition=""):
+def add_stats(command):
+    command.add_argument("--stats", action="store_true", help="count, and say it at the end on standard error, as JSON")
+
+
+def add_reports(command):
+    """What is said of lines, and how many threads work on them."""
     command.add_argument(
         "--invalid-to",
         metavar="FILE",
-        help=f"{condition}write the invalid lines here, each with input, line, place and code, as 'uricodec check' "
-        "does",
+        help="write the invalid lines here, each with input, line, place and code, as 'uricodec check' does",
     )
-
-
-def add_stats(command, condition=""):
-    command.add_argument(
-        "--stats", action="store_true", help=f"{condition}count, and say it at the end on standard error, as JSON"
-    )
+    add_stats(command)
+    add_jobs(command)
 
 
 def add_names(commands):
@@ -368,22 +281,26 @@ def add_names(commands):
         "what to do with a line that is no such name: keep it as it is (the default), write an empty line, "
         "drop it, or fail and say where"
     )
-    normalize = add_filter(commands, "normalize", "give equivalent names one spelling", NORMALIZE, NORMALIZE_EXAMPLES)
+    normalize = add_filter(
+        commands, "normalize", "give equivalent names one spelling", texts.NORMALIZE, texts.NORMALIZE_EXAMPLES
+    )
     normalize.set_defaults(run=run_normalize)
     add_kind(normalize, ["urn", "uri", "iri"])
     normalize.add_argument("--level", metavar="LEVEL", help="which names become one, see above")
     add_grammar(normalize, "2141 for --level 2141, else 8141", "a line may be anything")
     add_errors(normalize, errors)
-    add_invalid_to(normalize)
-    add_stats(normalize)
+    add_reports(normalize)
+    add_framing(normalize)
 
-    check = add_filter(commands, "check", "find invalid names", CHECK, CHECK_EXAMPLES)
+    check = add_filter(commands, "check", "find invalid names", texts.CHECK, texts.CHECK_EXAMPLES)
     check.set_defaults(run=run_check)
     add_kind(check, ["urn", "uri", "iri"])
     add_grammar(check, "8141", "URI, or IRI")
     add_stats(check)
+    add_jobs(check)
+    add_framing(check, writes=False)
 
-    split = add_filter(commands, "split", "take URIs apart", SPLIT, SPLIT_EXAMPLES)
+    split = add_filter(commands, "split", "take URIs apart", texts.SPLIT, texts.SPLIT_EXAMPLES)
     split.set_defaults(run=run_split)
     add_kind(split, ["uri", "iri"])
     split.add_argument(
@@ -394,17 +311,19 @@ def add_names(commands):
         "what to do with a line that is no such name: write a record without components (keep, the default, and "
         "null), drop it, or fail and say where",
     )
-    add_invalid_to(split)
-    add_stats(split)
+    add_reports(split)
+    add_framing(split, writes=False)
 
-    resolve = add_filter(commands, "resolve", "resolve references against a base", RESOLVE, RESOLVE_EXAMPLES)
+    resolve = add_filter(
+        commands, "resolve", "resolve references against a base", texts.RESOLVE, texts.RESOLVE_EXAMPLES
+    )
     resolve.set_defaults(run=run_resolve)
     resolve.add_argument("--base", required=True, metavar="BASE", help="the URI or IRI that they are relative to")
     add_errors(resolve, errors)
-    add_invalid_to(resolve)
-    add_stats(resolve)
+    add_reports(resolve)
+    add_framing(resolve)
 
-    extract = add_filter(commands, "extract", "find names in any text", EXTRACT, EXTRACT_EXAMPLES)
+    extract = add_filter(commands, "extract", "find names in any text", texts.EXTRACT, texts.EXTRACT_EXAMPLES)
     extract.set_defaults(run=run_extract)
     add_kind(extract, ["urn"])
     extract.add_argument(
@@ -415,60 +334,9 @@ def add_names(commands):
     )
 
 
-def add_log(commands):
-    log = add_filter(commands, "log", "turn access logs into records", LOG, LOG_EXAMPLES)
-    log.set_defaults(run=run_log)
-    log.add_argument(
-        "--format",
-        choices=["auto", "combined", "common", "nginx-json", "cloudfront", "iis", "alb"],
-        default="auto",
-        metavar="FORMAT",
-        help="combined, common, nginx-json, cloudfront, iis or alb; auto (the default) looks at the first lines",
-    )
-    log.add_argument(
-        "--to",
-        choices=["jsonl", "csv", "arrow"],
-        default="jsonl",
-        help="write JSON lines (the default), CSV, or a stream of Arrow IPC (needs pyarrow)",
-    )
-    log.add_argument(
-        "--mask",
-        type=parameter_names,
-        default=[],
-        metavar="NAMES",
-        help="write '***' for the values of these query parameters, names with commas between them",
-    )
-    log.add_argument(
-        "--flags",
-        action="store_true",
-        help="say what is suspicious: malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot, nul",
-    )
-    log.add_argument(
-        "--errors",
-        choices=["keep", "replace"],
-        default="keep",
-        help="what to do with octets that are not UTF-8: keep them as triplets (the default) or replace them by U+FFFD",
-    )
-    log.add_argument(
-        "--invalid-to",
-        metavar="FILE",
-        help="write lines that are no records here, each with input, line, place and code, as 'uricodec check' does",
-    )
-    add_stats(log)
-
-
-def make_parser():
-    parser = Parser(
-        prog="uricodec",
-        description="Percent-encoding and URNs, in files of any size.",
-        epilog="example:\n  uricodec decode access.log\n\n'uricodec COMMAND --help' says more.\n\n" + STATUSES,
-        formatter_class=formatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"uricodec {__version__}")
-    commands = parser.add_subparsers(prog="uricodec", metavar="COMMAND", required=True, parser_class=CommandParser)
-
-    decode = add_filter(commands, "decode", "turn %%HH into what it stands for", DECODE, DECODE_EXAMPLES)
+def add_codec(commands):
+    """The commands that encode and decode."""
+    decode = add_filter(commands, "decode", "turn %%HH into what it stands for", texts.DECODE, texts.DECODE_EXAMPLES)
     decode.set_defaults(run=run_codec)
     decode.add_argument("--plus", action="store_true", help="'+' is a space, as in HTML forms and many query strings")
     decode.add_argument(
@@ -486,13 +354,13 @@ def make_parser():
         "--errors",
         metavar="POLICY",
         help="what to do with a malformed triplet and with octets that are not UTF-8: keep them as they are "
-        "(the default), replace them by U+FFFD, or fail and say where; with --iri, what to do with a line that is no "
-        "URI: keep it, write an empty line (null), drop it, or fail",
+        "(the default) or replace them by U+FFFD; or with their line (with --iri: with one that is no URI): keep it, "
+        "write an empty one (null), drop it, or fail and say where",
     )
-    add_invalid_to(decode, "with --iri: ")
-    add_stats(decode, "with --iri: ")
+    add_reports(decode)
+    add_framing(decode)
 
-    encode = add_filter(commands, "encode", "turn everything unusual into %%HH", ENCODE, ENCODE_EXAMPLES)
+    encode = add_filter(commands, "encode", "turn everything unusual into %%HH", texts.ENCODE, texts.ENCODE_EXAMPLES)
     encode.set_defaults(run=run_codec)
     encode.add_argument("--plus", action="store_true", help="write '+' for a space, as HTML forms do; '+' becomes %%2B")
     encode.add_argument(
@@ -517,18 +385,37 @@ def make_parser():
         "--errors",
         metavar="POLICY",
         help="what to do with octets that are not UTF-8: encode them as they are (keep, the default), "
-        "encode U+FFFD in their place (replace), or fail and say where; with --iri, what to do with a line that is no "
-        "IRI: keep it, write an empty line (null), drop it, or fail",
+        "encode U+FFFD in their place (replace); or with their line (with --iri: with one that is no IRI): keep it, "
+        "write an empty one (null), drop it, or fail and say where",
     )
-    add_invalid_to(encode, "with --iri: ")
-    add_stats(encode, "with --iri: ")
+    add_reports(encode)
+    add_framing(encode)
+
+    requote = add_filter(commands, "requote", "encode what is not encoded yet", texts.REQUOTE, texts.REQUOTE_EXAMPLES)
+    requote.set_defaults(run=run_requote)
+    requote.add_argument(
+        "--safe",
+        type=safe_octets,
+        metavar="CHARS",
+        help="ASCII characters that stay as they are, besides A-Z a-z 0-9 - . _ ~ and %%HH (default: all that a URI "
+        "may have)",
+    )
+    requote.add_argument(
+        "--errors",
+        choices=["keep", "replace", "null", "drop", "fail"],
+        default="keep",
+        help="what to do with a %% that begins no %%HH: keep it (the default) or write %%25 in its place (replace); or "
+        "with its line: write an empty one (null), drop it, or fail and say where",
+    )
+    add_reports(requote)
+    add_framing(requote)
 
 
 def make_parser():
     parser = Parser(
         prog="uricodec",
         description="Percent-encoding, URIs, IRIs and URNs, in files of any size.",
-        epilog="example:\n  uricodec decode access.log\n\n'uricodec COMMAND --help' says more.\n\n" + STATUSES,
+        epilog="example:\n  uricodec decode access.log\n\n'uricodec COMMAND --help' says more.\n\n" + texts.STATUSES,
         formatter_class=formatter,
         allow_abbrev=False,
     )
@@ -542,7 +429,7 @@ def make_parser():
         "info",
         help="say which uricodec this is, and where it runs",
         description="Print version, CPU kernels, Python, platform and location: for bug reports.",
-        epilog="example:\n  uricodec info\n\n" + STATUSES,
+        epilog="example:\n  uricodec info\n\n" + texts.STATUSES,
         formatter_class=formatter,
         allow_abbrev=False,
     )

@@ -5,8 +5,10 @@ said what is wrong.
 """
 
 import os
+from collections import namedtuple
+from itertools import chain
 
-from uricodec.cli import streams
+from uricodec.cli import pool, streams
 from uricodec.errors import UriError
 
 # The buffer has room for so many chunks. A longer line is refused, whatever it says: memory stays flat.
@@ -20,15 +22,51 @@ GROUPS = 5000
 
 
 class Worker:
-    """What is done with lines: the part of a command that it has for itself.
+    """What is done with lines: the part of a command that it has for itself. Records may be lines, too.
 
     Attributes:
         groups (str | None): What valid lines are counted by.
         header (bytes): What stands before the first line of the output.
+        end (bytes): What ends a line of the input,
+        out (bytes): and of the output.
+        whole (bool): Whether each line that is written has its end.
     """
 
     groups: str | None = None
     header = b""
+    end = out = b"\n"
+    whole = False
+
+    def clone(self):
+        """Another one that does the same, with room of its own for what work() returns: `_room`."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._room = memoryview(bytearray(len(self._room)))
+        return twin
+
+    def begin(self, chunk, name):
+        """Read what stands before the lines of an input.
+
+        Args:
+            chunk (Chunk): The first of the input.
+            name (str): Of the input, for messages.
+
+        Returns:
+            int: How many octets that are: nothing, or one line.
+        """
+        return 0
+
+    def header_of(self, chunk, size):
+        """What to write for these octets (bytes)."""
+        return b""
+
+    def cut(self, buffer, start, end, first=0):
+        """Behind the last line that ends in buffer[start:end], of which one starts at `first`; 0 if there is none."""
+        return buffer.rfind(self.end, start, end) + 1
+
+    def skip(self, buffer, end, state):
+        """Where a line ends of which buffer[:end] is a part, 0 if elsewhere; and a state for the next call, first 0."""
+        return buffer.find(self.end, 0, end) + 1, 0
 
     def work(self, lines, errors, limit):
         """Do it with lines, as far as that goes at once.
@@ -40,7 +78,8 @@ class Worker:
 
         Returns:
             tuple[int, Lines, memoryview]: How many octets have been read, whole lines; what the core says of these: all
-                their faults, unless none were to be found; and what is to be written, valid until the next call.
+                their faults, unless none were to be found; and what is to be written, valid until the next call. With
+                errors="fail", the last fault is that of a line that has not been read.
 
         Raises:
             UriError: For a line that is refused, with errors="fail"; the position is one of `lines`.
@@ -49,6 +88,10 @@ class Worker:
 
     def group(self, lines, found):
         """What the valid lines among these are counted by: an iterable of bytes, one for each. `found` is of work()."""
+        raise NotImplementedError
+
+    def reason(self, code):
+        """A code in words, for the line that fails."""
         raise NotImplementedError
 
     def record(self, code, offset):
@@ -103,16 +146,26 @@ def run(worker, arguments, errors, output, rejects):
     """Send all inputs through a LineFilter. Returns how many lines are invalid."""
     names = arguments.files or ["-"]
     tally = Tally(worker.groups) if arguments.stats else None
+    jobs = arguments.jobs or pool.jobs_for(names)
     lines = LineFilter(worker, errors, output, rejects, tally)
+    lines.lazy = jobs == 1
     if output:
+        output.end = worker.out[0]
         output.write(worker.header)
-    with streams.Meter(names, output or rejects) as meter:
+    with (
+        streams.Meter(names, output or rejects) as meter,
+        pool.Pool(jobs, ROOM * streams.CHUNK, lines.make_work) as workers,
+    ):
         for name in names:
             with streams.Input(name, meter) as source:
-                lines.filter(source)
+                lines.filter(source, workers)
     if tally:
         tally.show()
     return lines.invalid
+
+
+Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
+Piece.__doc__ = "What has been done with some lines of a chunk. `found` may be the UriError that stops it all."
 
 
 class LineFilter:
@@ -127,104 +180,167 @@ class LineFilter:
 
     Attributes:
         invalid (int): How many are.
+        lazy (bool): Whether lines may be worked on when the result is asked for.
     """
 
     def __init__(self, worker, errors, output, rejects, tally):
-        self._worker, self._errors = worker, errors
+        self._worker, self._errors, self.lazy = worker, errors, True
         self._output, self._rejects, self._tally = output, rejects, tally
         self._faults = FAULTS if rejects or tally else 0
-        self._buffer = bytearray(ROOM * streams.CHUNK)
-        self._view = memoryview(self._buffer)
         self.invalid = 0
 
-    def filter(self, source):
+    def make_work(self):
+        """What works on chunks, for a Pool."""
+        worker = self._worker.clone()
+
+        def work(chunk):
+            pieces = self._pieces(worker, chunk.view[: chunk.size], chunk.start)
+            if self.lazy:
+                return pieces
+            first = next(pieces, None)
+            if first is None or first.start + first.read == chunk.size:
+                return [] if first is None else [first]
+            # What one piece has written, the next one overwrites.
+            return [piece._replace(written=bytes(piece.written)) for piece in chain([first], pieces)]
+
+        work.worker = worker
+        return work
+
+    def _pieces(self, worker, view, start):
+        while start < len(view):
+            lines = view[start:]
+            try:
+                read, found, written = worker.work(lines, self._errors, self._faults)
+            except UriError as error:
+                yield Piece(start, 0, error, b"", ())
+                return
+            groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
+            yield Piece(start, read, found, written, groups)
+            if found.invalid and self._errors == "fail":
+                return
+            start += read
+
+    def filter(self, source, workers):
         """Filter one input. If what was written before lacks its last newline, it gets one.
 
         Args:
             source (Input): What to read.
+            workers (Pool): What works on its chunks.
 
         Raises:
             CommandError: An invalid line, with --errors fail; or a file fails.
             BrokenPipeError: Nobody reads the output any more.
         """
-        buffer = self._buffer
         self._name = source.name
-        self._line, self._before = 1, 0  # at the front of the buffer: number of the line, octets of the input before it
+        self._line, self._before = 1, 0  # at the front of the chunk: number of the line, octets of the input before it
+        self._state = None  # of a line that is too long, and goes on
+        self._began = False
         apart = self._output is None or not self._output.in_line
-        long = False  # whether a line that is too long goes on
-        for size in source.chunks(buffer):
+        for chunk, pieces in workers.results(source, self._cut, self._prepare):
             if not apart:
-                self._output.write(b"\n")
+                self._output.write(self._worker.out)
                 apart = True
-            start = 0
-            if long:
-                start = buffer.find(b"\n", 0, size) + 1 or size
-                if self._long_is_kept():
-                    self._output.write(self._view[:start])
-            elif size > len(buffer) - 12 and buffer[size - 1] != 0x0A:
-                start = size
-                self._refuse_long(size)
-            if start:
-                long = buffer[start - 1] != 0x0A
-                self._line += not long
-            while start < size:
-                start += self._filter_lines(start, size)
-            self._before += size
+            self._begin(chunk)
+            for piece in pieces:
+                self._account(chunk, piece)
+            self._before += chunk.size
+
+    def _cut(self, buffer, start, end):
+        if self._state is None:
+            return self._worker.cut(buffer, start, end)
+        first, _ = self._worker.skip(buffer, end, self._state)
+        return (first and self._worker.cut(buffer, max(first, start), end, first)) or first
+
+    def _prepare(self, chunk):
+        """Say what is at the front of a chunk, and is not to be worked on: a header, or a line that is too long."""
+        chunk.start = chunk.header = 0
+        chunk.goes_on = self._state is not None
+        chunk.ended = True
+        if not self._began:
+            self._began = True
+            chunk.start = chunk.header = self._worker.begin(chunk, self._name)
+        if chunk.goes_on or chunk.partial:
+            chunk.start, self._state = self._worker.skip(chunk.buffer, chunk.size, self._state or 0)
+            chunk.ended = chunk.start > 0
+            if chunk.ended:
+                self._state = None
+            else:
+                chunk.start = chunk.size
+
+    def _begin(self, chunk):
+        """Do with the front of a chunk."""
+        if chunk.header and self._output:
+            self._output.write(self._worker.header_of(chunk, chunk.header))
+        if chunk.goes_on and self._long_is_kept():
+            self._output.write(chunk.view[: chunk.start])
+        elif chunk.partial and not chunk.goes_on:
+            self._refuse_long(chunk)
+        self._line += chunk.start > 0 and chunk.ended
 
     def _long_is_kept(self):
         return self._output is not None and self._errors == "keep" and self._worker.record("too-long", 0) is None
 
-    def _refuse_long(self, size):
+    def _refuse_long(self, chunk):
         """Do with a line of which the first octets fill the buffer as with any invalid line."""
+        size = chunk.size
         if self._errors == "fail":
             self._fail(0, size, "the line is too long")
         if self._long_is_kept():
-            self._output.write(self._view[:size])
+            self._output.write(chunk.view[:size])
         elif self._output is not None and self._errors != "drop":
-            self._output.write((self._worker.record("too-long", size) or b"") + b"\n")
+            self._output.write((self._worker.record("too-long", size) or b"") + self._worker.out)
         self.invalid += 1
         if self._faults:
-            self._report([self._describe(self._line, size, "too-long", visible(self._buffer[:100]) + "...")])
+            self._report([self._describe(self._line, size, "too-long", visible(chunk.buffer[:100]) + "...")])
 
-    def _filter_lines(self, start, size):
-        """Filter lines of buffer[start:size]. Returns how many octets these have."""
-        lines = self._view[start:size]
-        try:
-            read, found = self._write(lines)
-        except UriError as error:
-            position = start + error.position
-            whole = self._buffer.rfind(b"\n", start, position) + 1 or start
-            while start < whole:
-                read, found = self._write(self._view[start:whole])
-                start += read
-                self._line += found.lines
-            self._fail(whole, position, error.reason)
+    def _account(self, chunk, piece):
+        """Write what has become of lines, and count them."""
+        start, read, found = piece.start, piece.read, piece.found
+        if isinstance(found, UriError):
+            self._stop(chunk, start, found)
+        self._write(chunk.view[start : start + read], piece.written)
+        if found.invalid and self._errors == "fail":
+            fault = found.faults[-1]
+            place = start + fault.start
+            self._line += fault.line
+            self._fail(place, place + fault.offset, self._worker.reason(fault.code))
         self.invalid += found.invalid
         if self._tally:
             self._tally.count_valid(found.lines - found.invalid)
-            if self._worker.groups:
-                self._tally.count_groups(self._worker.group(lines[:read], found))
+            self._tally.count_groups(piece.groups)
         if self._faults and found.invalid:
-            self._report_all(start, start + read, found)
+            self._report_all(chunk.buffer, start, start + read, found)
         self._line += found.lines
-        return read
 
-    def _write(self, lines):
-        """Write what becomes of lines. Returns how many octets of them were read, and what the core found."""
-        read, found, written = self._worker.work(lines, self._errors, self._faults)
+    def _stop(self, chunk, start, error):
+        """Write the lines before the one that an error is about."""
+        position = start + error.position
+        whole = chunk.buffer.rfind(b"\n", start, position) + 1 or start
+        while start < whole:
+            read, found, written = chunk.work.worker.work(chunk.view[start:whole], self._errors, self._faults)
+            self._write(chunk.view[start : start + read], written)
+            start += read
+            self._line += found.lines
+        self._fail(whole, position, error.reason)
+
+    def _write(self, lines, written):
+        """Write what has become of lines."""
         if self._output:
             self._output.write(written)
-            if lines[read - 1] != 0x0A and self._errors != "drop" and not self._output.in_line:
-                self._output.write(b"\n")  # an empty line, too
-        return read, found
+            unended = lines and lines[-1] != self._worker.end[0] and not self._worker.whole
+            if unended and self._errors != "drop" and not self._output.in_line:
+                self._output.write(self._worker.out)  # an empty line, too
 
-    def _report_all(self, start, size, found):
+    def _report_all(self, buffer, start, size, found):
         """Say what is wrong with the lines buffer[start:size]."""
         described = []
         for fault in found.faults:
             at = start + fault.start
-            stop = self._buffer.find(b"\n", at, size)
-            text = self._buffer[at:size] if stop < 0 else self._buffer[at:stop].removesuffix(b"\r")
+            if hasattr(fault, "stop"):
+                text = buffer[at : start + fault.stop]
+            else:
+                stop = buffer.find(b"\n", at, size)
+                text = buffer[at:size] if stop < 0 else buffer[at:stop].removesuffix(b"\r")
             described.append(self._describe(self._line + fault.line, fault.offset, fault.code, visible(text)))
         self._report(described)
 
@@ -238,7 +354,7 @@ class LineFilter:
             self._rejects.write("".join(described).encode())
 
     def _fail(self, start, position, reason):
-        """Stop at an octet of the buffer; its line starts at `start`."""
+        """Stop at an octet of the chunk; its line starts at `start`."""
         place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
         raise streams.CommandError(f"{place}: {reason}", 1)
 

@@ -3,7 +3,7 @@
 import re
 
 from uricodec._core._urn_lines import check_lines, normalize_lines
-from uricodec.cli import lines, streams
+from uricodec.cli import fields, lines, streams
 
 # What level "functional" changes in lines of level "namespace", which is the highest that the core has for lines.
 ISBN_10 = re.compile(rb"urn:isbn:[0-9]{9}[0-9X](?=\r?$)", re.MULTILINE)
@@ -20,6 +20,12 @@ def normalize(arguments):
     Returns:
         int: 0
     """
+    if fields.wanted(arguments):
+        from uricodec import urn  # noqa: F401  (brings the rules of namespaces)
+        from uricodec._core._urn_rows import NormalizeUrnRows
+
+        rows = NormalizeUrnRows(arguments.level, arguments.spec)
+        return lines.filter_inputs(fields.Values(fields.plan(arguments), rows), arguments)
     return lines.filter_inputs(Normalizer(arguments.level, arguments.spec), arguments)
 
 
@@ -32,6 +38,12 @@ def check(arguments):
     Returns:
         int: 0 if every line is valid, else 1.
     """
+    if fields.wanted(arguments):
+        from uricodec._core._urn_rows import NormalizeUrnRows
+
+        rows = NormalizeUrnRows("bytes", arguments.spec)
+        values = fields.Values(fields.plan(arguments, only=True), rows, None, "namespaces", find_nids)
+        return lines.check_inputs(values, arguments)
     return lines.check_inputs(Checker(arguments.spec), arguments)
 
 
@@ -68,8 +80,9 @@ class Checker(lines.Worker):
     def group(self, octets, found):
         """Their NIDs."""
         if found.invalid:
-            valid = normalize_lines(octets, self._room, b"\n", "bytes", self._spec, "drop", 0)
-            octets = self._room[: valid.written]
+            room = memoryview(bytearray(len(octets)))  # what stands in _room is still to be written
+            valid = normalize_lines(octets, room, b"\n", "bytes", self._spec, "drop", 0)
+            octets = room[: valid.written]
         return find_nids(octets)
 
 

@@ -1,4 +1,4 @@
-"""What the commands read from and write to: chunks of whole lines, gzip (RFC 1952), whole files, the meter.
+"""What the commands read from and write to: chunks of whole lines, whole files, the meter.
 
 A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
 front, and the next read goes behind it. So memory stays flat, and nothing is done in Python for a single line.
@@ -101,6 +101,11 @@ def safe_cut(buffer, end):
     return end
 
 
+def last_line(buffer, start, end):
+    """Behind the last newline of buffer[start:end]; 0 if there is none."""
+    return buffer.rfind(b"\n", start, end) + 1
+
+
 class Input:
     """An input by its name, "-" for standard input, as chunks of lines.
 
@@ -149,92 +154,86 @@ class Input:
         return size
 
     def begin(self, buffer):
-        """Read for the first time, and find out whether what is read is gzip.
+        """Read for the first time, and find out whether what is read is compressed.
 
         Args:
-            buffer (bytearray): Of at least 2 octets.
+            buffer (bytearray): Of at least 6 octets.
 
         Returns:
             tuple[Callable[[memoryview], int], int]: What to read with from now on, as read_into(), and how many octets
                 are at the front of the buffer already; 0 at the end.
         """
         view = memoryview(buffer)[:CHUNK]
-        end = self.read_into(view)
-        if end == 1 and buffer[0] == 0x1F:
-            end += self.read_into(view[1:])
-        if not buffer.startswith(b"\x1f\x8b", 0, end):
+        size = end = self.read_into(view)
+        if end and buffer[0] not in b"\x1fB\xfd\x28":  # nothing that is compressed begins with another one
             return self.read_into, end
-        read_into = GzipReader(self.name, self.read_into, bytes(view[:end])).read_into
+        from uricodec.cli import compress
+
+        while size and end < compress.LONGEST and compress.may_be(view[:end]):
+            size = self.read_into(view[end:])
+            end += size
+        form = compress.format_of(view[:end])
+        if form is None:
+            return self.read_into, end
+        read_into = compress.Reader(self.name, form, self.read_into, bytes(view[:end])).read_into
         return read_into, read_into(view)
 
-    def chunks(self, buffer):
-        """Read the input chunk by chunk into the front of a buffer.
+    def chunks(self, free, cut=last_line):
+        """Read the input chunk by chunk into the fronts of buffers.
 
         Args:
-            buffer (bytearray): Of at least 12 octets. Those beyond CHUNK are for long lines.
+            free (deque[Chunk]): Whose buffers may be used, of at least 12 octets each. Those beyond CHUNK are for long
+                lines. There has to be one at the start and whenever the next chunk is asked for.
+            cut (Callable[[bytearray, int, int], int]): Says where the last line, or record, ends that is whole, in a
+                buffer of which what is known starts and ends somewhere.
 
         Yields:
-            int: The size of the next chunk: whole lines, the last one of the input, or a part of a line that is longer
-                than the buffer. It is there until the next one is asked for.
+            Chunk: The next chunk: whole lines, the last one of the input, or a part of a line that is longer than the
+                buffer.
+
+        Raises:
+            CommandError: The input fails. The whole lines before have been yielded.
         """
-        view = memoryview(buffer)
-        read_into, end = self.begin(buffer)
+        chunk = free.popleft()
         new = 0  # where what has been read last starts
+        read_into, end = self.begin(chunk.buffer)
         while end > new:
-            cut = buffer.rfind(b"\n", new, end) + 1
-            if not cut and end == len(buffer):
-                cut = safe_cut(buffer, end)
-            if cut:
-                yield cut
-                view[: end - cut] = view[cut:end]
-            new = end - cut
-            end = new + read_into(view[new : new + CHUNK])
+            at = cut(chunk.buffer, new, end)
+            chunk.partial = not at and end == len(chunk.buffer)
+            if chunk.partial:
+                at = safe_cut(chunk.buffer, end)
+            if at:
+                chunk.size = at
+                yield chunk
+                following = free.popleft()
+                following.view[: end - at] = chunk.view[at:end]
+                chunk = following
+            new = end - at
+            end = new + read_into(chunk.view[new : new + CHUNK])
+        chunk.size, chunk.partial = end, False
         if end:
-            yield end
+            yield chunk
+        else:
+            free.append(chunk)
 
 
-class GzipReader:
-    """What the members of a gzip file hold, one after the other. Zeros may follow the last one, nothing else."""
+class Chunk:
+    """A buffer, and what has been read into it.
 
-    def __init__(self, name, read_into, head):
-        import zlib
+    Args:
+        room (int): How long the buffer is.
 
-        self._new_member = lambda: zlib.decompressobj(wbits=31)
-        self._error = zlib.error
-        self._name = name
-        self._read_into = read_into
-        self._buffer = memoryview(bytearray(COMPRESSED_CHUNK))
-        self._rest = head  # read, but not decompressed yet
-        self._member = self._new_member()
+    Attributes:
+        buffer (bytearray): It.
+        view (memoryview): Of it.
+        size (int): How many octets at its front are lines.
+        partial (bool): Whether the last of these is only a part of one, and the rest follows.
+    """
 
-    def read_into(self, view):
-        """Decompress at most len(view) octets; 0 at the end."""
-        while True:
-            try:
-                data = self._member.decompress(self._rest, len(view))
-            except self._error as error:
-                raise CommandError(f"{self._name}: damaged gzip data ({error})") from None
-            self._rest = self._member.unconsumed_tail
-            if self._member.eof:
-                if self._next_member():
-                    self._member = self._new_member()
-                elif not data:
-                    return 0
-            elif not data and not self._read():
-                raise CommandError(f"{self._name}: truncated gzip data")
-            if data:
-                view[: len(data)] = data
-                return len(data)
-
-    def _read(self):
-        self._rest = self._buffer[: self._read_into(self._buffer)]
-        return len(self._rest)
-
-    def _next_member(self):
-        self._rest = self._member.unused_data.lstrip(b"\0")
-        while not self._rest and self._read():
-            self._rest = bytes(self._rest).lstrip(b"\0")
-        return len(self._rest)
+    def __init__(self, room):
+        self.buffer = bytearray(room)
+        self.view = memoryview(self.buffer)
+        self.size, self.partial = 0, False
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
@@ -270,7 +269,8 @@ class Output:
         path (str | None): Of the file; None or "-" for standard output.
 
     Attributes:
-        in_line (bool): Whether the last octet written was not a newline.
+        end (int): The octet that ends a line.
+        in_line (bool): Whether the last octet written was another one.
 
     Raises:
         CommandError: It cannot be opened or written.
@@ -280,7 +280,7 @@ class Output:
     def __init__(self, path=None):
         self._path = None if path in (None, "-") else path
         self.name = "<stdout>" if self._path is None else printable(path)
-        self.in_line = False
+        self.end, self.in_line = 0x0A, False
         self._temporary = None
         self._handlers = {}
 
@@ -321,7 +321,7 @@ class Output:
         """Write all of `data` (memoryview or bytes)."""
         if not data:
             return
-        self.in_line = data[-1] != 0x0A
+        self.in_line = data[-1] != self.end
         rest = memoryview(data)
         try:
             while rest:

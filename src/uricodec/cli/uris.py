@@ -14,7 +14,7 @@ from uricodec._core._uri_operations import (
     SplitRows,
     UriToIriRows,
 )
-from uricodec.cli import lines, streams
+from uricodec.cli import fields, lines, streams
 from uricodec.errors import UriSyntaxError
 
 # Of a base: it would be one of every line.
@@ -26,21 +26,28 @@ def normalize(arguments):
     rows = NormalizeRows(arguments.level)
     if arguments.rule:
         rows = CheckedRows(arguments.kind, arguments.rule, rows)
-    return lines.filter_inputs(Rows(rows), arguments)
+    return lines.filter_inputs(worker(arguments, rows), arguments)
 
 
 def check(arguments):
     """Write what is wrong with the lines of all inputs; see lines.check_inputs()."""
     if arguments.stats:
-        worker = Schemes(CheckedRows(arguments.kind, arguments.rule, SchemeRows()))
+        rows = CheckedRows(arguments.kind, arguments.rule, SchemeRows())
     else:
-        worker = Rows(CheckRows(arguments.kind, arguments.rule))
-    return lines.check_inputs(worker, arguments)
+        rows = CheckRows(arguments.kind, arguments.rule)
+    if fields.wanted(arguments):
+        plan = fields.plan(arguments, only=True)
+        checker = fields.Values(plan, rows, None, "schemes" if arguments.stats else None, bytes.splitlines)
+    else:
+        checker = (Schemes if arguments.stats else Rows)(rows)
+    return lines.check_inputs(checker, arguments)
 
 
 def split(arguments):
     """Split the lines of all inputs into records; see lines.filter_inputs()."""
-    return lines.filter_inputs(Records(SplitRows(arguments.kind, arguments.format)), arguments)
+    rows = SplitRows(arguments.kind, arguments.format)
+    records = fields.Values(fields.plan(arguments, only=True), rows) if fields.wanted(arguments) else Records(rows)
+    return lines.filter_inputs(records, arguments)
 
 
 def resolve(arguments):
@@ -52,17 +59,22 @@ def resolve(arguments):
         rows = ResolveRows(base)
     except UriSyntaxError as error:
         arguments.refuse(f"argument --base: {error.reason}: {lines.visible(base)}")
-    return lines.filter_inputs(Rows(rows), arguments)
+    return lines.filter_inputs(worker(arguments, rows), arguments)
 
 
 def encode(arguments):
     """Turn the IRIs of all inputs into URIs; see lines.filter_inputs()."""
-    return lines.filter_inputs(Rows(IriToUriRows(arguments.ascii_ext, arguments.host)), arguments)
+    return lines.filter_inputs(worker(arguments, IriToUriRows(arguments.ascii_ext, arguments.host)), arguments)
 
 
 def decode(arguments):
     """Turn the URIs of all inputs into IRIs; see lines.filter_inputs()."""
-    return lines.filter_inputs(Rows(UriToIriRows(arguments.host)), arguments)
+    return lines.filter_inputs(worker(arguments, UriToIriRows(arguments.host)), arguments)
+
+
+def worker(arguments, rows):
+    """What does an operation with lines, or with the values that are asked for."""
+    return fields.Values(fields.plan(arguments), rows) if fields.wanted(arguments) else Rows(rows)
 
 
 class Rows(lines.Worker):

@@ -1,0 +1,220 @@
+"""Values in records: which fields, members or lines a command is for, and the worker that has the core find them."""
+
+import os
+
+from uricodec import ByteSet
+from uricodec._core._field_lines import reason_of, transform_fields
+from uricodec._core._framing import Framing
+from uricodec._core._lines import NO_CONTROL
+from uricodec.cli import lines, streams
+
+# What framing is asked for with.
+OPTIONS = ["delimiter", "fields", "csv", "header", "json_field", "jsonl", "nul"]
+
+EVERY = ByteSet(range(256))
+
+
+def wanted(arguments):
+    """Whether any framing is asked for but that of lines."""
+    return any(getattr(arguments, name) for name in OPTIONS)
+
+
+def settle(arguments):
+    """Refuse combinations of options that mean nothing."""
+    chosen = {name for name in OPTIONS if getattr(arguments, name)}
+    if getattr(arguments, "raw", False):
+        chosen.add("raw")
+    for name, others in {
+        "csv": ["json_field", "jsonl", "nul"],
+        "json_field": ["delimiter", "fields", "header", "jsonl", "nul", "raw"],
+        "jsonl": ["delimiter", "fields", "header", "raw"],
+    }.items():
+        for other in others:
+            if name in chosen and other in chosen:
+                arguments.refuse(f"argument {flag(other)}: not allowed with {flag(name)}")
+    if "fields" not in chosen and "csv" not in chosen:
+        for name in "delimiter", "header":
+            if name in chosen:
+                arguments.refuse(f"argument {flag(name)}: not allowed without --fields or --csv")
+    if "header" in chosen and "fields" not in chosen:
+        arguments.fields = ["1-"]
+
+
+def flag(name):
+    return "-z" if name == "nul" else f"--{name.replace('_', '-')}"
+
+
+def spans_of(items, refuse, names=None):
+    """Read the lists of --fields.
+
+    Args:
+        items (list[str]): As of cut: "1,3-5", "-2", "4-"; with names, also these.
+        refuse (Callable[[str], object]): Is told what is wrong, and does not return.
+        names (list[bytes] | None): Of the fields, if they have some.
+
+    Returns:
+        list[tuple[int, int | None]]: Spans of fields from 1 on, ascending and apart.
+
+    >>> spans_of(["7,1,3-5", "4-6"], None)
+    [(1, 1), (3, 7)]
+    >>> spans_of(["url,-2", "9-"], None, [b"id", b"", b"url"])
+    [(1, 3), (9, None)]
+    """
+    found = []
+    for item in [part for each in items for part in each.split(",")]:
+        if names is not None and os.fsencode(item) in names:
+            found += [(n, n) for n, name in enumerate(names, 1) if name == os.fsencode(item)]
+            continue
+        first, dash, last = item.partition("-")
+        if not all(part == "" or (part.isascii() and part.isdigit()) for part in (first, last)) or item in ("", "-"):
+            refuse(f"no field {item!r}" + (" in the header" if names is not None else ""))
+        low = int(first or 1)
+        high = (int(last) if last else None) if dash else low
+        if low < 1 or (high is not None and high < low):
+            refuse(f"no fields {item!r}: they count from 1, up")
+        found.append((low, high))
+    merged = []
+    for low, high in sorted(found, key=lambda span: span[0]):
+        if merged and (merged[-1][1] is None or low <= merged[-1][1] + 1):
+            before, end = merged[-1]
+            merged[-1] = before, None if end is None or high is None else max(end, high)
+        else:
+            merged.append((low, high))
+    return merged
+
+
+class Plan:
+    """Where the values of a command are; if the header has to say it, not before that is read.
+
+    Args:
+        arguments (argparse.Namespace): What the parser has made of the command line.
+        only (bool): Whether each value becomes a line, and nothing else is written.
+
+    Attributes:
+        framing (Framing): It.
+        free (ByteSet): What may be decoded, unless that is refused elsewhere.
+        end (bytes): What ends a line of the input, and of the output.
+    """
+
+    def __init__(self, arguments, only=False):
+        self._refuse = lambda reason: arguments.refuse(f"argument -f/--fields: {reason}")
+        self._items = arguments.fields or ["1-"]
+        self._header = None if arguments.header else b""
+        self._lacks_header = False
+        self.end = b"\0" if arguments.nul else b"\n"
+        self.out = b"\n" if arguments.jsonl or only else self.end
+        self.whole = arguments.jsonl or only
+        self.free = NO_CONTROL
+        raw = getattr(arguments, "raw", False)
+        options = {"end": self.end, "only": only, "free": raw, "jsonl": arguments.jsonl}
+        if arguments.csv:
+            delimiter = delimiter_of(arguments, b",", b'"\r\n')
+            options |= {"form": "csv", "delimiter": delimiter}
+        elif arguments.fields:
+            delimiter = delimiter_of(arguments, b"\t", self.end + (b"" if arguments.nul else b"\r"))
+            options |= {"form": "delimited", "delimiter": delimiter}
+            self.free = (EVERY - self.end if arguments.nul else NO_CONTROL) - delimiter
+        elif arguments.json_field is not None:
+            options |= {"form": "json", "name": os.fsencode(arguments.json_field)}
+            self.free = EVERY
+        else:
+            options["form"] = "lines"
+            self.free = EVERY if arguments.jsonl else EVERY - self.end if arguments.nul else NO_CONTROL
+        self._options = options
+        spans = [(1, 1)] if arguments.header else spans_of(self._items, self._refuse)
+        self.framing = Framing(**options, fields=spans)
+
+    def begin(self, chunk, name):
+        """Read the header of an input.
+
+        Args:
+            chunk (Chunk): The first of the input.
+            name (str): Of the input, for messages.
+
+        Returns:
+            int: Where the first record starts.
+
+        Raises:
+            CommandError: There is no such field, or the header is not that of the inputs before.
+        """
+        if self._header == b"":
+            return 0
+        if chunk.partial:
+            raise streams.CommandError(f"{name}: the header is too long", 1)
+        names, size = self.framing.first(chunk.buffer, chunk.size)
+        header = bytes(chunk.view[:size])
+        if self._header is None:
+            names[0] = names[0].removeprefix(b"\xef\xbb\xbf")
+            self.framing = Framing(**self._options, fields=spans_of(self._items, self._refuse, names))
+            self._header = header
+        elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
+            raise streams.CommandError(f"{name}: its header is another one", 1)
+        return size
+
+    def header_of(self, chunk, size):
+        """What to write for the header of an input, of which this is the first chunk."""
+        header, self._lacks_header = (b"" if self._lacks_header else bytes(chunk.view[:size])), True
+        return b"" if self.whole else header
+
+
+def delimiter_of(arguments, default, others):
+    """The octet between fields; not one of `others`."""
+    if arguments.delimiter is None:
+        return default
+    delimiter = b"\t" if arguments.delimiter == r"\t" else os.fsencode(arguments.delimiter)
+    if len(delimiter) != 1 or delimiter in others:
+        arguments.refuse("argument -d/--delimiter: not one octet that can stand between fields")
+    return delimiter
+
+
+def plan(arguments, only=False):
+    """The Plan of a command whose options mean something."""
+    settle(arguments)
+    return Plan(arguments, only)
+
+
+class Values(lines.Worker):
+    """Values in records, and an operation on them.
+
+    Args:
+        plan (Plan): Where they are.
+        rows (RowOperation): What to do with each.
+        otherwise (RowOperation | None): What to do instead with one that is refused and kept.
+        groups (str | None): What valid ones are counted by, if they are lines of their own.
+        find_groups (Callable | None): Finds the groups (list of bytes) in these lines (bytes).
+    """
+
+    def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None):
+        self._plan, self._rows, self._otherwise = plan, rows, otherwise
+        self.groups, self._find_groups = groups, find_groups
+        self.end, self.out, self.whole = plan.end, plan.out, plan.whole
+        self._room = memoryview(bytearray(3 * streams.CHUNK))
+        if hasattr(rows, "record"):
+            self.header, self.record = rows.header, rows.record
+
+    def begin(self, chunk, name):
+        return self._plan.begin(chunk, name)
+
+    def header_of(self, chunk, size):
+        return self._plan.header_of(chunk, size)
+
+    def cut(self, buffer, start, end, first=0):
+        return self._plan.framing.cut(buffer, start, end, first)
+
+    def skip(self, buffer, end, state):
+        return self._plan.framing.skip(buffer, end, state)
+
+    def work(self, octets, errors, limit):
+        while True:
+            read, found = transform_fields(
+                octets, self._room, self._rows, self._plan.framing, errors, self._otherwise, limit
+            )
+            if read or found.invalid:
+                return read, found, self._room[: found.written]
+            self._room = memoryview(bytearray(2 * len(self._room)))  # there is no room for the first record
+
+    def reason(self, code):
+        return reason_of(self._rows, code)
+
+    def group(self, octets, found):
+        return self._find_groups(bytes(self._room[: found.written]))
