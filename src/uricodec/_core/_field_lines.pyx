@@ -143,7 +143,7 @@ cdef Done work(Task *task, const uint8_t *value, size_t n, uint8_t *dst, const C
     if field != NULL:
         place = place_in_csv(record, field, refusal.offset)
     elif task.frame.form == JSON:
-        place = start + place_in_json(record + start, n, refusal.offset)
+        place = start + place_in_json(record + start, task.n - task.read - start, refusal.offset)
     else:
         place = start + refusal.offset
     done = refuse(task, refusal.code, place)
@@ -343,7 +343,7 @@ cdef Done put_json(Task *task, const Line *line) noexcept nogil:
     if not make_room(&task.value, n):
         return NO_MEMORY
     found = MEMBER if s[i] == c'{' else NO_OBJECT
-    i += 1
+    i += found == MEMBER
     while found == MEMBER:
         found = next_member(s, &i, n, first, &member)
         first = False

@@ -1,0 +1,524 @@
+"""Values in records on the command line: each format against a naive model, and records and fields stay what they are."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from command import output_of, process, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uricodec
+from uricodec import ByteSet, uri, urn
+from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._core._field_lines import transform_fields
+from uricodec._core._framing import Framing
+from uricodec._core._rows import RowOperation
+from uricodec.cli import main
+from uricodec.cli.fields import spans_of
+
+PIECES = [
+    b"%",
+    b"%4",
+    b"%0A",
+    b"%0d",
+    b"%00",
+    b"%09",
+    b"%2C",
+    b"%22",
+    b"%5C",
+    b"%C3%A9",
+    b"%C3",
+    b"%C2%85",
+    b"%41",
+    b"+",
+]
+PIECES += [
+    b"%E2%80%A8",
+    b"%7F",
+    b"%F0%9F%8D%B5",
+    b"%25",
+    b"%2",
+    b"0A",
+    "é".encode(),
+    b"\xff",
+    b"a",
+    b"%20",
+    b"%zz",
+    b" ",
+]
+OCTETS = st.lists(st.one_of(st.binary(max_size=3), st.sampled_from(PIECES)), max_size=8).map(b"".join)
+
+
+def without(octets, *others):
+    for other in others:
+        octets = octets.replace(other, b"")
+    return octets
+
+
+def decode(octets, free, plus=False):
+    """A naive decoder: what is not UTF-8 stays, and so do triplets of octets that are not free, and of U+0080-009F."""
+    units = re.findall(rb"%[0-9A-Fa-f]{2}|.", octets, re.DOTALL)
+    values = [(bytes([int(unit[1:], 16)]) if len(unit) == 3 else unit) for unit in units]
+    result, i = b"", 0
+    while i < len(units):
+        for size in range(4, 0, -1):
+            raw, character = b"".join(units[i : i + size]), b"".join(values[i : i + size])
+            try:
+                if len(character.decode()) == 1 and len(values[i : i + size]) == size:
+                    break
+            except UnicodeDecodeError:
+                pass
+        else:
+            size, raw, character = 1, units[i], units[i]
+        stays = (
+            any(octet not in free for octet in character)
+            or (0x1B not in free and "\x80" <= character.decode() < "\xa0")
+            if raw != character
+            else True
+        )
+        if plus and raw == b"+" and 0x20 in free:
+            raw = b" "
+        result += raw if stays else character
+        i += size
+    return result
+
+
+NO_CONTROL = ~ByteSet([*range(32), 127])
+EVERY = ByteSet(range(256))
+
+
+# --- delimited fields ---------------------------------------------------------------------------------------------------
+
+
+def is_selected(number, fields):
+    """By the letter of cut(1)."""
+    for part in fields.split(","):
+        first, dash, last = part.partition("-")
+        if int(first or 1) <= number <= (int(last or 1_000) if dash else int(first)):
+            return True
+    return False
+
+
+def model_of_fields(data, delimiter, fields, function, end=b"\n"):
+    lines = data.split(end)
+    for i, line in enumerate(lines):
+        tail = b"\r" if end == b"\n" and i + 1 < len(lines) and line.endswith(b"\r") else b""
+        parts = line.removesuffix(tail).split(delimiter) if tail else line.split(delimiter)
+        parts = [function(part) if is_selected(n, fields) else part for n, part in enumerate(parts, 1)]
+        lines[i] = delimiter.join(parts) + tail
+    return end.join(lines)
+
+
+LISTS = ["1", "2", "1,3", "-2", "2-", "1-", "3-4,1", "2-3,3-5"]
+LINES = st.lists(OCTETS, max_size=12)
+
+
+@given(
+    LINES, st.sampled_from([b"\t", b" ", b",", b"\xa9", b"4", b"A", b"%", b"+"]), st.sampled_from(LISTS), st.booleans()
+)
+def test_fields_are_decoded_as_the_model_does(parts, delimiter, fields, plus):
+    data = plain(b"".join(part + (delimiter, b"\n", b"\r\n")[len(part) % 3] for part in parts))
+    arguments = [
+        "decode",
+        "-d",
+        delimiter.decode("utf-8", "surrogateescape"),
+        "-f",
+        fields,
+        *(["--plus"] if plus else []),
+    ]
+    output = output_of(*arguments, stdin=data, chunk=64)
+    free = NO_CONTROL - delimiter
+    assert output == model_of_fields(data, delimiter, fields, lambda part: decode(part, free, plus))
+    assert [line.count(delimiter) for line in output.split(b"\n")] == [
+        line.count(delimiter) for line in data.split(b"\n")
+    ]
+
+
+@given(LINES, st.sampled_from(LISTS))
+def test_nul_ends_lines(parts, fields):
+    data = plain(b"".join(without(part, b"\0") + (b"\t", b"\0")[len(part) % 2] for part in parts))
+    free = EVERY - "\0"
+    output = output_of("decode", "-z", stdin=data)
+    assert output == b"\0".join(decode(line, free) for line in data.split(b"\0"))
+    output = output_of("decode", "-z", "-f", fields, stdin=data)
+    assert output == model_of_fields(data, b"\t", fields, lambda part: decode(part, free - "\t"), b"\0")
+    output = output_of("encode", "-z", stdin=data)
+    assert output == b"\0".join(urllib.parse.quote_from_bytes(line).encode() for line in data.split(b"\0"))
+
+
+def plain(data):
+    """Not what the command takes for compressed."""
+    return b"" if data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")) else data
+
+
+COMMANDS = {
+    "decode": (["decode"], lambda part: decode(part, NO_CONTROL - "\t")),
+    "encode": (["encode"], lambda part: urllib.parse.quote_from_bytes(part).encode()),
+    "requote": (["requote"], uricodec.requote),
+    "normalize": (["normalize", "--kind", "uri"], uri.normalize),
+    "normalize urn": (["normalize", "--kind", "urn"], lambda part: urn.normalize(part) if urn.is_valid(part) else part),
+    "resolve": (["resolve", "--base", "http://a/b"], lambda part: uri.resolve(b"http://a/b", part)),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@given(
+    parts=st.lists(
+        st.one_of(OCTETS, st.sampled_from([b"HTTP://A/./%7e", b"../x", b"URN:a1:b%2f", b"x:", b""])), max_size=9
+    )
+)
+def test_commands_over_fields(name, parts):
+    parts = [without(part, b"\r", b"\n", b"\t") for part in parts]
+    data = plain(b"".join(part + (b"\t", b"\n")[i % 3 > 1] for i, part in enumerate(parts)))
+    command, function = COMMANDS[name]
+    assert output_of(*command, "-f", "2", stdin=data, chunk=64) == model_of_fields(data, b"\t", "2", function)
+
+
+def test_a_result_never_breaks_the_frame():
+    """Whatever an operation would write: a delimiter of which there is no other spelling refuses the field."""
+    assert run("resolve", "--base", "http://a/b", "-d", "/", "-f", "1", stdin=b"c/d\n") == (0, b"c/d\n", "")
+    status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "fail", stdin=b"a 2b\n")
+    assert (status, output) == (1, b"")
+    assert said == "uricodec: <stdin>:1:1 (octet 0): the field would have its delimiter in it\n"
+    assert output_of("normalize", "--kind", "uri", "-d", "a", "-f", "1-", stdin=b"x:%61a%41\n") == b"x:%61aA\n"
+    assert output_of("decode", "--plus", "-d", " ", "-f", "1-", stdin=b"a+b%20c %2B\n") == b"a+b%20c +\n"
+    assert output_of("decode", "--raw", "-d", " ", "-f", "1", stdin=b"a%20%0Ab%20 %20\n") == b"a \nb  %20\n"
+
+
+def test_lists_of_fields():
+    assert output_of("decode", "-f", "2-3,1", "-f", "5", stdin=b"\t".join([b"%41"] * 6)) == b"A\tA\tA\t%41\tA\t%41"
+    assert spans_of(["2,1,9-,3-5,4"], None) == [(1, 5), (9, None)]
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------------------
+
+VALUES = st.lists(
+    st.lists(OCTETS.map(lambda part: without(part, b"\0", b"\r").decode("latin-1")), min_size=1, max_size=4), max_size=5
+)
+
+
+def read_csv(data, delimiter=","):
+    return list(csv.reader(io.StringIO(data.decode("latin-1"), newline=""), delimiter=delimiter))
+
+
+def write_csv(rows, quoting=csv.QUOTE_MINIMAL, delimiter=",", end="\r\n"):
+    file = io.StringIO(newline="")
+    csv.writer(file, quoting=quoting, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return file.getvalue().encode("latin-1")
+
+
+@given(
+    VALUES,
+    st.sampled_from(LISTS),
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.sampled_from([0, 1]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end):
+    data = write_csv(rows, quoting, delimiter, end)
+    if plain(data) != data:
+        return
+    output = output_of("decode", "--csv", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
+    expected = [
+        [
+            decode(value.encode("latin-1"), NO_CONTROL).decode("latin-1") if is_selected(n, fields) else value
+            for n, value in enumerate(row, 1)
+        ]
+        for row in rows
+    ]
+    assert read_csv(output, delimiter) == expected
+    raw = output_of("decode", "--csv", "--raw", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
+    assert [len(row) for row in read_csv(raw.replace(b"\0", b""), delimiter)] == [len(row) for row in rows]
+
+
+@given(
+    st.lists(
+        st.one_of(OCTETS, st.sampled_from([b'"', b'""', b",", b"\n", b"\r\n", b'"a"', b'","', b'"\n"'])), max_size=20
+    ).map(b"".join)
+)
+def test_any_csv_keeps_its_records(data):
+    """Also what is no CSV: what Python's reader makes of it has as many records and fields, and all others stay."""
+    data = plain(re.sub(rb"\r(?!\n)", b"", without(data, b"\0")))
+    output = output_of("decode", "--csv", "-f", "2", stdin=data, chunk=256)
+    before, after = read_csv(data), read_csv(output)
+    assert [len(row) for row in after] == [len(row) for row in before]
+    assert [row[:1] + row[2:] for row in after] == [row[:1] + row[2:] for row in before]
+
+
+@given(VALUES)
+def test_csv_is_copied_octet_for_octet_where_nothing_changes(rows):
+    data = plain(write_csv(rows).replace(b"%", b"_"))
+    assert output_of("decode", "--csv", stdin=data, chunk=64) == data
+
+
+def test_csv_fields_are_quoted_when_they_need_it():
+    data = b'%2C,"a",%22\r\n"x ""y""\n%41",%20,\n%0A,"%41","b%zz'
+    assert output_of("decode", "--csv", stdin=data) == b'",","a",""""\r\n"x ""y""\nA", ,\n%0A,"A","b%zz'
+    assert output_of("decode", "--csv", "--raw", stdin=b"%0A%0D,x\n") == b'"\n\r",x\n'
+    assert output_of("decode", "--csv", "--errors", "null", stdin=b"%zz\na,%zz,b\n") == b'""\na,,b\n'
+    assert output_of("decode", "--csv", "--errors", "drop", stdin=b'"%zz\n",a\nb,"c') == b""
+
+
+def test_csv_with_a_header(tmp_path):
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_bytes(b'\xef\xbb\xbfid,"the ""url"""\r\n%41,%41\r\n')
+    two.write_bytes(b'\xef\xbb\xbfid,"the ""url"""\r\n%42,%42')
+    expected = b'\xef\xbb\xbfid,"the ""url"""\r\n%41,A\r\n%42,B'
+    assert output_of("decode", "--csv", "--header", "-f", 'the "url"', one, two) == expected
+    assert output_of("decode", "--csv", "--header", "-f", "id,2", one) == one.read_bytes().replace(b"%41", b"A")
+    assert output_of("decode", "--header", "-f", "b", stdin=b"a\tb\n%41\t%41\n") == b"a\tb\n%41\tA\n"
+    two.write_bytes(b"id,x\n")
+    status, _, said = run("decode", "--csv", "--header", one, two)
+    assert (status, said) == (1, f"uricodec: {two}: its header is another one\n")
+    status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
+    assert status == 2 and said.endswith("argument -f/--fields: no field 'nothing' in the header\n")
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------------
+
+TEXTS = st.one_of(st.text(max_size=6), OCTETS.map(lambda part: part.decode("latin-1"))).filter(
+    lambda text: not any("\ud800" <= c <= "\udfff" for c in text)
+)
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXTS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["url", "a", '"', "\\"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["url", "a", "", "ü", '"}']), JSON, max_size=4), max_size=4),
+    st.booleans(),
+    st.sampled_from([None, (",", ":")]),
+)
+def test_json_members_are_decoded_as_the_model_does(objects, ascii_only, separators):
+    data = "".join(json.dumps(each, ensure_ascii=ascii_only, separators=separators) + "\n" for each in objects).encode()
+    output = output_of("decode", "--json-field", "url", stdin=data, chunk=256)
+    for each in objects:
+        if isinstance(each.get("url"), str):
+            each["url"] = decode(each["url"].encode(), EVERY).decode()
+    assert [json.loads(line) for line in output.splitlines()] == objects
+    assert output.count(b"\n") == len(objects)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            OCTETS, st.sampled_from([b'{"url":"', b'"}', b'"', b"{", b"}", b"[", b"\\", b",", b":", b"\\u00", b"\n"])
+        ),
+        max_size=20,
+    ).map(b"".join)
+)
+def test_any_lines_keep_their_number(data):
+    data = plain(data)
+    for options in [], ["--errors", "null"]:
+        output = output_of("decode", "--json-field", "url", *options, stdin=data, chunk=64)
+        assert output.count(b"\n") == data.count(b"\n")
+    assert output_of("decode", "--json-field", "other", stdin=data) == data
+
+
+def test_json_is_copied_octet_for_octet():
+    line = b' { "url" :"\\u0041\\/%zz", "n":1.0e5,"x" : {"url":"%41"} ,"\\u0075rl":"%41", "url": null } \r\n'
+    assert output_of("decode", "--json-field", "url", stdin=line) == line.replace(b'rl":"%41", ', b'rl":"A", ')
+    assert output_of("decode", "--json-field", "url", stdin=b'\n{}\n{"url":"%0A%22%5C%E2%80%A8%00"}') == (
+        b'\n{}\n{"url":"\\n\\"\\\\\\u2028\\u0000"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "offset"),
+    [
+        (b"[1]", "json", 0),
+        (b'{"url":"%41"', "json", 12),
+        (b'{"url":"%41"} x', "json", 12),
+        (b'{"url":"a\\x"}', "json", 9),
+        (b'{"url":"%41\\ud83d%42"}', "surrogate", 11),
+        (b'{"url":"\\ud83d\\udf75%zz"}', "percent", 20),
+        (b'{"url":"\\u00e9\\"%zz"}', "percent", 16),
+    ],
+)
+def test_json_faults(tmp_path, line, code, offset):
+    bad = tmp_path / "bad"
+    options = ["decode", "--json-field", "url", "--invalid-to", bad, "--errors"]
+    assert output_of(*options, "keep", stdin=line + b"\n").count(b"\n") == 1
+    assert bad.read_text().split("\t")[1:4] == ["1", str(offset), code]
+    assert output_of(*options, "drop", stdin=line + b'\n{"url":"%41"}') == b'{"url":"A"}'
+    status, output, said = run(*options, "fail", stdin=b'{"url":"%41"}\n' + line)
+    assert (status, output) == (1, b'{"url":"A"}\n')
+    assert said.startswith(f"uricodec: <stdin>:2:{offset + 1} (octet {14 + offset}): ")
+
+
+@given(st.lists(OCTETS.map(lambda part: without(part, b"\n", b"\r")), max_size=8))
+def test_jsonl_has_everything(parts):
+    data = plain(b"".join(part + b"\n" for part in parts))
+    parts = data.split(b"\n")[:-1]
+    output = output_of("decode", "--jsonl", stdin=data, chunk=64)
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", output)
+    texts = [json.loads(line) for line in output.splitlines()]
+    assert texts == [triplets(decode(part, EVERY)) for part in parts]
+    assert output_of("decode", "--jsonl", "--errors", "null", stdin=b"%zz\n%0A") == b'null\n"\\n"\n'
+
+
+def triplets(octets):
+    """With triplets in place of what is not UTF-8."""
+    text = octets.decode("utf-8", "surrogateescape")
+    return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)
+
+
+# --- policies, reports, and what surrounds the values ---------------------------------------------------------------------
+
+BAD = b"ok%41\nbad%zz%42\nworse\xff%FF\n%43\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "errors", "expected"),
+    [
+        ("decode", "keep", b"okA\nbad%zzB\nworse\xff%FF\nC\n"),
+        ("decode", "replace", "okA\nbad�zzB\nworse��\nC\n".encode()),
+        ("decode", "null", b"okA\n\n\nC\n"),
+        ("decode", "drop", b"okA\nC\n"),
+        ("encode", "keep", b"ok%2541\nbad%25zz%2542\nworse%FF%25FF\n%2543\n"),
+        ("encode", "replace", b"ok%2541\nbad%25zz%2542\nworse%EF%BF%BD%25FF\n%2543\n"),
+        ("encode", "null", b"ok%2541\nbad%25zz%2542\n\n%2543\n"),
+        ("encode", "drop", b"ok%2541\nbad%25zz%2542\n%2543\n"),
+        ("requote", "keep", b"ok%41\nbad%zz%42\nworse%FF%FF\n%43\n"),
+        ("requote", "replace", b"ok%41\nbad%25zz%42\nworse%FF%FF\n%43\n"),
+        ("requote", "null", b"ok%41\n\nworse%FF%FF\n%43\n"),
+        ("requote", "drop", b"ok%41\nworse%FF%FF\n%43\n"),
+    ],
+)
+def test_policies(tmp_path, command, errors, expected):
+    bad = tmp_path / "bad"
+    assert output_of(command, "--errors", errors, stdin=BAD) == expected
+    status, output, said = run(command, "--errors", errors, "--stats", "--invalid-to", bad, stdin=BAD)
+    assert (status, output) == (0, expected)
+    faults = {"decode": {"percent": 1, "utf-8": 1}, "encode": {"utf-8": 1}, "requote": {"percent": 1}}[command]
+    invalid = sum(faults.values())
+    assert json.loads(said) == {"lines": 4, "valid": 4 - invalid, "invalid": invalid, "faults": faults}
+    assert [line.split("\t")[:4] for line in bad.read_text().splitlines()] == [
+        ["<stdin>", "2", "3", "percent"],
+        ["<stdin>", "3", "5", "utf-8"],
+    ][command == "encode" : 2 - (command == "requote")]
+
+
+@given(OCTETS)
+def test_replacing_is_what_python_does(octets):
+    octets = plain(without(octets, b"\n"))
+    rows = EncodeRows(ByteSet(), errors="replace")
+    expected = urllib.parse.quote(octets.decode("utf-8", "replace"), safe="")
+    assert re.sub(
+        rb"%[0-9A-F]{2}", lambda m: bytes([int(m[0][1:], 16)]), one_row(octets, rows)
+    ) == urllib.parse.unquote_to_bytes(expected)
+    safe = ByteSet(b"ABCDEFabcdef0123456789/")
+    assert one_row(octets, RequoteRows(safe)) == uricodec.requote(octets, safe)
+    assert one_row(octets, RequoteRows(safe, "replace")) == uricodec.requote(octets, safe, "encode")
+
+
+def one_row(octets, rows):
+    room = bytearray(9 * len(octets) + 2)
+    _, found = transform_fields(octets, room, rows, Framing("lines", end=b"\0", free=True))
+    return bytes(room[: found.written]) if b"\0" not in octets else one_row_parts(octets, rows)
+
+
+def one_row_parts(octets, rows):
+    encoded = b"\0".join(one_row(part, rows) for part in octets.split(b"\0"))
+    return encoded.replace(b"\0", b"%00")
+
+
+def test_rows_say_what_they_need():
+    with pytest.raises(ValueError, match="hexadecimal"):
+        RequoteRows(ByteSet("abc"))
+    with pytest.raises(ValueError, match="no policy"):
+        transform_fields(b"", None, RowOperation(), Framing("lines"), "ignore")
+    with pytest.raises(ValueError, match="neither"):
+        DecodeRows(errors="drop")
+
+
+@given(LINES, st.integers(0, 200))
+def test_a_small_buffer_is_no_fault(parts, size):
+    """As much is read as there is room for, and what is read is right."""
+    data = b"\n".join(without(part, b"\n") for part in parts)
+    rows, framing = DecodeRows(errors="fail"), Framing("delimited", delimiter=b" ", fields=[(2, 3)])
+    whole = bytearray(len(data) + 10)
+    _, all_found = transform_fields(data, whole, rows, framing)
+    room = bytearray(size)
+    read, found = transform_fields(data, room, rows, framing)
+    assert room[: found.written] == whole[: found.written]
+    assert found.faults == all_found.faults[: len(found.faults)]
+    assert read == len(data) or read == 0 or data[read - 1] == 0x0A
+
+
+@pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"]])
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_lines_that_are_too_long(options, errors):
+    long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
+    value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
+    status, output, said = run("decode", *options, "--errors", errors, "--stats", stdin=value + long + value, chunk=64)
+    good = value.replace(b"%41", b"A")
+    assert (status, output) == (0, good + {"keep": long, "null": b"\n", "drop": b""}[errors] + good)
+    assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
+
+
+def test_check_and_split_of_fields(tmp_path):
+    data = b"1\thttp://a/b?c\n2\t%zz:\n3\n"
+    assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tscheme\t2\\x09%zz:\n")
+    output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--format", "csv", stdin=data)
+    assert [row["path"] or row["error"] for row in csv.DictReader(io.StringIO(output.decode()))] == ["/b", "percent"]
+    status, _, said = run(
+        "check", "--kind", "urn", "--json-field", "n", "--stats", stdin=b'{"n":"urn:isbn:1"}\n{"n":"x"}\n{}\n'
+    )
+    assert status == 1
+    assert json.loads(said) == {
+        "lines": 3,
+        "valid": 2,
+        "invalid": 1,
+        "faults": {"scheme": 1},
+        "namespaces": {"isbn": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-d", ","],
+        ["-f", "0"],
+        ["-f", ""],
+        ["-f", "-"],
+        ["-f", "3-2"],
+        ["-f", "a"],
+        ["-f", "1", "-d", ""],
+        ["-f", "1", "-d", "ab"],
+        ["-f", "1", "-d", "\n"],
+        ["-f", "1", "-d", "é"],
+        ["--csv", "-d", '"'],
+        ["--csv", "--jsonl"],
+        ["--csv", "-z"],
+        ["--csv", "--json-field", "a"],
+        ["--header"],
+        ["--json-field", "a", "-f", "1"],
+        ["--json-field", "a", "--raw"],
+        ["--jsonl", "--raw"],
+        ["--jsonl", "-f", "1"],
+        ["-j", "0"],
+        ["-j", "x"],
+    ],
+)
+def test_wrong_usage(capfd, options):
+    assert main(["decode", *options]) == 2
+    assert "error: argument" in capfd.readouterr().err
+
+
+def test_plain_lines_pay_nothing():
+    done = process("decode", input=b"%41\n")
+    assert (done.stdout, done.stderr) == (b"A\n", b"")
+    code = "import sys; from uricodec.cli import main; main(['decode']); print(*sys.modules, file=sys.stderr)"
+    said = subprocess.run([sys.executable, "-c", code], input=b"%41", capture_output=True, check=True).stderr.split()
+    assert not {b"threading", b"uricodec.cli.fields", b"uricodec.cli.compress", b"typing", b"csv", b"json"} & set(said)
