@@ -1,4 +1,4 @@
-"""Values in records on the command line: each format against a naive model, and records and fields stay what they are."""
+"""Values in records on the command line: each format against a naive model; records and fields stay what they are."""
 
 import csv
 import io
@@ -93,7 +93,7 @@ NO_CONTROL = ~ByteSet([*range(32), 127])
 EVERY = ByteSet(range(256))
 
 
-# --- delimited fields ---------------------------------------------------------------------------------------------------
+# --- delimited fields -----------------------------------------------------------------------------------------------
 
 
 def is_selected(number, fields):
@@ -196,7 +196,7 @@ def test_lists_of_fields():
     assert spans_of(["2,1,9-,3-5,4"], None) == [(1, 5), (9, None)]
 
 
-# --- CSV ----------------------------------------------------------------------------------------------------------------
+# --- CSV ------------------------------------------------------------------------------------------------------------
 
 VALUES = st.lists(
     st.lists(OCTETS.map(lambda part: without(part, b"\0", b"\r").decode("latin-1")), min_size=1, max_size=4), max_size=5
@@ -280,7 +280,7 @@ def test_csv_with_a_header(tmp_path):
     assert status == 2 and said.endswith("argument -f/--fields: no field 'nothing' in the header\n")
 
 
-# --- JSON ---------------------------------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------------------------------------
 
 TEXTS = st.one_of(st.text(max_size=6), OCTETS.map(lambda part: part.decode("latin-1"))).filter(
     lambda text: not any("\ud800" <= c <= "\udfff" for c in text)
@@ -373,7 +373,7 @@ def triplets(octets):
     return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)
 
 
-# --- policies, reports, and what surrounds the values ---------------------------------------------------------------------
+# --- policies, reports, and what surrounds the values ---------------------------------------------------------------
 
 BAD = b"ok%41\nbad%zz%42\nworse\xff%FF\n%43\n"
 

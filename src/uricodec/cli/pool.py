@@ -112,7 +112,7 @@ class Pool:
                 pending.append(chunk)
             while pending and (chunk is None or not self._free):
                 yield self._finished(pending[0])
-                self._free.append(pending.popleft())
+                self._free.appendleft(pending.popleft())
             if chunk is None:
                 break
         if failure:

@@ -1,0 +1,229 @@
+"""Compressed inputs on the command line: what is known by its first octets, by which module it is read, and damage."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import types
+import zlib
+from collections import deque
+
+import pytest
+from command import Text, output_of, run
+
+from uricodec.cli import compress, streams
+
+LINES = b"".join(b"/line%%20%d\n" % i for i in range(50_000))
+PLAIN = LINES.replace(b"%20", b" ")
+
+
+class StandInError(Exception):
+    pass
+
+
+class StandIn:
+    """What a decompressor of Zstandard does, for frames of our own: magic number, and deflated octets."""
+
+    made = 0
+
+    def __init__(self):
+        type(self).made += 1
+        self._head, self._inner = b"", zlib.decompressobj()
+        self._deflated = compress.Deflated(self._inner)
+        self.eof, self.unused_data, self.needs_input = False, b"", True
+
+    def decompress(self, data, max_length=-1):
+        if len(self._head) < 4:
+            self._head, data = (self._head + data)[:4], bytes(self._head + data)[4:]
+            if not b"\x28\xb5\x2f\xfd".startswith(self._head):
+                raise StandInError("no frame")
+        try:
+            result = self._deflated.decompress(data, max_length) if data or self._deflated._rest else b""
+        except zlib.error as error:
+            raise StandInError(str(error)) from None
+        self.eof, self.needs_input, self.unused_data = (
+            self._inner.eof,
+            self._deflated.needs_input,
+            self._inner.unused_data,
+        )
+        return result
+
+
+def stand_in(data):
+    return b"\x28\xb5\x2f\xfd" + zlib.compress(data)
+
+
+@pytest.fixture
+def zstd(monkeypatch):
+    """backports.zstd is installed, and compression.zstd is not there."""
+    module = types.ModuleType("backports.zstd")
+    module.ZstdDecompressor, module.ZstdError = StandIn, StandInError
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "backports", types.ModuleType("backports"))
+    monkeypatch.setitem(sys.modules, "backports.zstd", module)
+    StandIn.made = 0
+    return module
+
+
+FORMATS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": stand_in,
+}
+every_format = pytest.mark.parametrize("form", FORMATS)
+
+
+@every_format
+@pytest.mark.parametrize("name", ["x", "x.gz"])
+@pytest.mark.usefixtures("zstd")
+def test_known_by_its_content(tmp_path, form, name):
+    path = tmp_path / name
+    path.write_bytes(FORMATS[form](LINES))
+    assert output_of("decode", path) == PLAIN
+    assert output_of("decode", "-j", "3", path) == PLAIN
+    assert output_of("decode", stdin=path.read_bytes()) == PLAIN
+    assert output_of("decode", "-d", "%", "-f", "1", path) == LINES
+
+
+@every_format
+@pytest.mark.usefixtures("zstd")
+def test_members_follow_each_other(form):
+    one, two = FORMATS[form](b"a%20"), FORMATS[form](b"b\nc")
+    nothing = FORMATS[form](b"")
+    assert output_of("decode", stdin=one + two) == b"a b\nc"
+    assert output_of("decode", stdin=nothing + one + nothing + two + 32 * b"\0") == b"a b\nc"
+    status, output, said = run("decode", stdin=one + two + b"x")
+    assert (status, output) == (3, b"a b\n")
+    assert said.startswith((f"uricodec: <stdin>: damaged {form} data (", f"uricodec: <stdin>: truncated {form} data"))
+
+
+@every_format
+@pytest.mark.parametrize("piece", [1, 7, 64])
+@pytest.mark.usefixtures("zstd")
+def test_small_pieces(monkeypatch, form, piece):
+    monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)
+    data = FORMATS[form](b"caf%C3%A9\n" * 100)
+    for chunk in 32, 1000:
+        assert output_of("decode", stdin=data + data, chunk=chunk) == b"caf\xc3\xa9\n" * 200
+
+
+@every_format
+@pytest.mark.usefixtures("zstd")
+def test_truncated_data(form):
+    """What came before is written, in whole lines."""
+    whole = FORMATS[form](LINES)
+    for size in len(compress_magic(form)), len(whole) // 3, len(whole) - 9, len(whole) - 1:
+        for jobs in "1", "3":
+            status, output, said = run("decode", "-j", jobs, stdin=whole[:size])
+            assert (status, said) == (3, f"uricodec: <stdin>: truncated {form} data\n")
+            assert PLAIN.startswith(output) and (output == b"" or output.endswith(b"\n"))
+    assert len(output) > len(PLAIN) - streams.CHUNK
+
+
+def compress_magic(form):
+    return next(magic for magic, name in compress.MAGIC.items() if name == form)
+
+
+@every_format
+@pytest.mark.usefixtures("zstd")
+def test_damaged_data(tmp_path, form):
+    whole = bytearray(FORMATS[form](LINES))
+    for at in range(len(whole) // 4, len(whole) - 40, len(whole) // 9):
+        whole[at] ^= 0xFF
+        whole[at + 1] ^= 0x55
+    out = tmp_path / "out"
+    status, _, said = run("decode", stdin=bytes(whole))
+    assert status == 3
+    assert said.startswith((f"uricodec: <stdin>: damaged {form} data (", f"uricodec: <stdin>: truncated {form} data"))
+    assert run("decode", "-o", out, stdin=bytes(whole))[0] == 3
+    assert not out.exists()
+
+
+@every_format
+def test_too_short_to_be_anything(form):
+    """The first octets of a magic number alone are text, and wait for no more than there is."""
+    magic = compress_magic(form)
+    for size in range(1, len(magic)):
+        assert output_of("decode", stdin=magic[:size]) == magic[:size]
+        assert output_of("decode", stdin=magic[:size] + b"%41") == magic[:size] + b"A"
+
+
+def test_magic_that_comes_in_pieces(monkeypatch):
+    """A pipe may give one octet at a time."""
+
+    class Slow(io.BytesIO):
+        def readinto(self, view):
+            return super().readinto(memoryview(view)[:1])
+
+    for form in "gzip", "bzip2", "xz":
+        standard_input = Text()
+        standard_input.buffer = Slow(FORMATS[form](b"a%41\n" * 5))
+        monkeypatch.setattr(sys, "stdin", standard_input)
+        with streams.Output(os.devnull) as output, streams.Input("-", streams.Meter([], output)) as source:
+            free, read = deque([streams.Chunk(100)]), b""
+            for chunk in source.chunks(free):
+                read += chunk.view[: chunk.size]
+                free.append(chunk)
+        assert read == b"a%41\n" * 5
+
+
+# --- modules --------------------------------------------------------------------------------------------------------
+
+
+def test_without_zstd(monkeypatch):
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    status, output, said = run("decode", stdin=stand_in(b"a"))
+    assert (status, output) == (3, b"")
+    assert said == (
+        "uricodec: <stdin>: zstd data, and no module that reads them (Python 3.14, or pip install 'uricodec[compress]')\n"
+    )
+
+
+@pytest.mark.parametrize(("form", "module"), [("gzip", "zlib"), ("bzip2", "bz2"), ("xz", "lzma")])
+def test_without_a_module_of_the_stdlib(monkeypatch, form, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
+    status, output, said = run("decode", stdin=FORMATS[form](b"a"))
+    assert (status, output, said) == (3, b"", f"uricodec: <stdin>: {form} data, and no module that reads them\n")
+
+
+def test_isal_is_used_where_it_is(monkeypatch):
+    made = []
+    module = types.ModuleType("isal.isal_zlib")
+    module.error = zlib.error
+    module.decompressobj = lambda wbits: made.append(wbits) or zlib.decompressobj(wbits)
+    monkeypatch.setitem(sys.modules, "isal", types.ModuleType("isal"))
+    monkeypatch.setitem(sys.modules, "isal.isal_zlib", module)
+    data = gzip.compress(LINES)
+    assert output_of("decode", stdin=data + data) == PLAIN + PLAIN
+    assert made == [31, 31]
+    assert run("decode", stdin=data[:-9])[2] == "uricodec: <stdin>: truncated gzip data\n"
+
+
+def test_the_best_zstd_is_used(zstd, monkeypatch):
+    output_of("decode", stdin=stand_in(b"a"))
+    assert StandIn.made == 1
+    best = types.ModuleType("compression.zstd")
+    best.ZstdDecompressor, best.ZstdError = type("Best", (StandIn,), {"made": 0}), StandInError
+    monkeypatch.setitem(sys.modules, "compression", types.ModuleType("compression"))
+    monkeypatch.setitem(sys.modules, "compression.zstd", best)
+    assert output_of("decode", stdin=stand_in(b"a")) == b"a"
+    assert (StandIn.made, best.ZstdDecompressor.made) == (1, 1)
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("form", ["gzip", "bzip2", "xz"])
+def test_memory_of_a_bomb_is_flat(tmp_path, form):
+    path = tmp_path / "bomb"
+    path.write_bytes(FORMATS[form](b"0" * 1_000_000) * 30)
+    code = "import resource; resource.setrlimit(resource.RLIMIT_DATA, (200 << 20,) * 2);"
+    code += "import sys; from uricodec.cli import main; sys.exit(main(['decode', '-o', '/dev/null', sys.argv[1]]))"
+    subprocess.run([sys.executable, "-c", code, path], check=True, timeout=120)

@@ -1,0 +1,200 @@
+"""Processes of the command line: as many threads as one wants write the same, and nothing half-written stays behind."""
+
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command import COMMAND, growth, output_to_nobody, process, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uricodec.cli import pool, streams
+
+LINE = b"/caf%C3%A9/a%20b\t%41\n"
+VALID = b"http://EXAMPLE.com/%7Ea/./b\tx\n"
+COMMANDS = {
+    "decode": (["decode"], LINE, b"%zz\t\xff\n"),
+    "encode": (["encode"], LINE, b"\xff\t\n"),
+    "requote": (["requote"], LINE, b"%zz\t\n"),
+    "fields": (["decode", "-f", "2"], LINE, b"a\t%zz\n"),
+    "csv": (["decode", "--csv"], b'"%2C\n",%41\n', b'"\n\n",%zz\n'),
+    "json": (["decode", "--json-field", "a"], b'{"a":"%0A"}\n', b"[]\n"),
+    "jsonl": (["decode", "--jsonl"], LINE, b"%zz\n"),
+    "normalize": (["normalize", "--kind", "uri", "--rule", "URI", "-f", "1"], VALID, b"%zz\n"),
+    "urns": (["normalize", "--kind", "urn"], b"URN:example:a%c3%a9\n", b"urn:x\n"),
+    "split": (["split", "--kind", "uri", "--format", "csv"], b"http://a/b?c\n", b"%zz:\n"),
+    "check": (["check", "--kind", "iri"], "http://a/é\n".encode(), b"%zz\n"),
+}
+every_command = pytest.mark.parametrize("name", COMMANDS)
+
+
+def reports(name):
+    return [] if name == "check" else ["--invalid-to", "bad"]
+
+
+@every_command
+@pytest.mark.parametrize("errors", ["keep", "null", "drop", "fail"])
+def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
+    """Output, reports, counts, complaint and status."""
+    monkeypatch.chdir(tmp_path)
+    command, line, bad = COMMANDS[name]
+    options = [] if name == "check" else ["--errors", errors]
+    data = b"".join(line * random.Random(i).randrange(60) + bad for i in range(30))
+    pathlib.Path("one").write_bytes(data)
+    pathlib.Path("two").write_bytes(line * 500 + b"\n" + data[:-1])
+    results = []
+    for jobs in 1, 3:
+        for more in [], ["--stats", *reports(name)]:
+            pathlib.Path("bad").write_bytes(b"")
+            result = run(*command, *options, *more, "-j", jobs, "one", "two", chunk=256)
+            results.append((result, pathlib.Path("bad").read_bytes()))
+    assert results[0] == results[2]
+    assert results[1] == results[3]
+    assert results[0][0][0] == (1 if errors == "fail" or name == "check" else 0)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from([b"%41", b"\n", b"%zz", b"\xff", b"\t", b'"', b",", b"x" * 40, b"\r\n"]), max_size=60),
+    st.sampled_from([["-f", "2"], ["--csv"], [], ["--json-field", "x"]]),
+    st.sampled_from(["keep", "replace", "drop", "fail"]),
+)
+def test_threads_do_not_show_in_any_text(parts, options, errors):
+    data = b"".join(parts)
+    command = ["decode", *options, "--errors", errors]
+    assert run(*command, "-j", "3", stdin=data, chunk=16) == run(*command, "-j", "1", stdin=data, chunk=16)
+
+
+def test_a_failure_of_a_later_input_comes_last(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(LINE * 100)
+    status, output, said = run("decode", "-j", "3", path, tmp_path / "b", chunk=64)
+    assert (status, output.count(b"\n")) == (3, 100)
+    assert said == f"uricodec: {tmp_path / 'b'}: No such file or directory\n"
+
+
+def test_an_error_in_a_thread_is_not_lost():
+    def make():
+        def work(chunk):
+            raise ZeroDivisionError
+
+        return work
+
+    with (
+        pool.Pool(2, 64, make) as workers,
+        streams.Output(os.devnull) as output,
+        streams.Input(__file__, streams.Meter([], output)) as source,
+        pytest.raises(ZeroDivisionError),
+    ):
+        list(workers.results(source))
+
+
+def test_jobs_by_default(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool, "cores", lambda: 7)
+    large, small = tmp_path / "large", tmp_path / "small"
+    small.write_bytes(b"a")
+    with open(large, "wb") as file:
+        file.truncate(pool.WORTH)
+    assert pool.jobs_for([str(large)]) == pool.jobs_for([str(small), str(large)]) == 7
+    assert pool.jobs_for([str(small)]) == pool.jobs_for([str(large), os.devnull]) == 1
+    assert pool.jobs_for([str(large), str(tmp_path / "none")]) == pool.jobs_for([str(large), "\0"]) == 1
+    monkeypatch.undo()
+    assert pool.cores() >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@every_command
+def test_memory_is_flat(tmp_path, name):
+    command, line, bad = COMMANDS[name]
+    path = tmp_path / "long"
+    with open(path, "wb") as file:
+        for _ in range(20):
+            file.write(line * (1_000_000 // len(line)) + bad)
+    assert growth([*command, "-j", "3"], path, tmp_path / "out") < 32_000
+
+
+# --- killed, full, closed ---------------------------------------------------------------------------------------------
+
+HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--jsonl"]}
+every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
+
+
+@every_hard
+def test_killed_at_any_moment(tmp_path, command):
+    """The output is there as a whole, or as it was before."""
+    path, out = tmp_path / "in", tmp_path / "out"
+    path.write_bytes(LINE * 400_000)
+    whole = process(*command, path).stdout
+    chance = random.Random(7)
+    for _ in range(12):
+        out.write_bytes(b"before")
+        child = subprocess.Popen([*COMMAND, *command, path, "-o", out])
+        time.sleep(chance.uniform(0.0, 0.25))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        assert out.read_bytes() in (b"before", whole)
+
+
+@every_hard
+def test_interrupted_threads_leave_nothing(tmp_path, command):
+    path, out = tmp_path / "in", tmp_path / "out"
+    path.write_bytes(LINE * 400_000)
+    for number in signal.SIGTERM, signal.SIGINT:
+        child = subprocess.Popen(
+            [*COMMAND, *command, path, "-", "-o", out], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        while not list(tmp_path.glob(".uricodec-*")):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        child.send_signal(number)
+        child.stdin.close()
+        assert child.wait() == 128 + number
+        assert child.stderr.read() == b""
+        child.stderr.close()
+        assert not out.exists() and not list(tmp_path.glob(".uricodec-*"))
+
+
+def limit_file_size():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+@every_hard
+def test_a_full_disk(tmp_path, command):
+    path, out = tmp_path / "in", tmp_path / "out"
+    path.write_bytes(LINE * 100_000)
+    done = process(*command, path, "-o", out, preexec_fn=limit_file_size)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode() == f"uricodec: {out}: File too large\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+    bad = tmp_path / "bad"
+    path.write_bytes(b"%zz\n" * 100_000)
+    done = process(*command, "--invalid-to", bad, "--errors", "drop", path, "-o", out, preexec_fn=limit_file_size)
+    assert done.returncode == 3
+    assert done.stderr.decode() == f"uricodec: {bad}: File too large\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*COMMAND, *command, path], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert (done.returncode, done.stderr) == (3, b"uricodec: <stdout>: No space left on device\n")
+
+
+@every_hard
+def test_a_closed_pipe_is_quiet(tmp_path, command):
+    path = tmp_path / "in"
+    path.write_bytes(LINE * 100_000)
+    done = output_to_nobody(*command, path)
+    assert (done.returncode, done.stderr) == (141, b"")
+    done = subprocess.run(
+        ["sh", "-c", f"{' '.join([*COMMAND, *command])} {path} | head -n 1"],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.count(b"\n") == 1 and done.stderr == b""
