@@ -179,9 +179,7 @@ def test_without_zstd(monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     status, output, said = run("decode", stdin=stand_in(b"a"))
     assert (status, output) == (3, b"")
-    assert said == (
-        "uricodec: <stdin>: zstd data, and no module that reads them (Python 3.14, or pip install 'uricodec[compress]')\n"
-    )
+    assert said.startswith("uricodec: <stdin>: zstd data, and no module that reads them (Python 3.14, or pip install ")
 
 
 @pytest.mark.parametrize(("form", "module"), [("gzip", "zlib"), ("bzip2", "bz2"), ("xz", "lzma")])

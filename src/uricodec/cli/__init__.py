@@ -56,11 +56,37 @@ def safe_octets(text):
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def parameter_names(text):
-    names = [name for name in text.split(",") if name]
-    if any(len(os.fsencode(name)) > 255 for name in names):
-        raise argparse.ArgumentTypeError("a name has more than 255 octets")
-    return names
+def suggest(action, *words):
+    """Say which values an option may have that is only settled later."""
+    action.suggestions = words
+
+
+def choose(arguments, name, choices, default):
+    """Settle an option of which the choices depend on others."""
+    value = getattr(arguments, name)
+    if value is None:
+        setattr(arguments, name, default)
+    elif value not in choices:
+        options = ", ".join(map(repr, choices))
+        arguments.refuse(f"argument --{name.replace('_', '-')}: invalid choice: {value!r} (choose from {options})")
+
+
+def exclude(arguments, reason, *names):
+    """Refuse options that mean nothing."""
+    for name in names:
+        if getattr(arguments, name) not in (None, False):
+            arguments.refuse(f"argument --{name.replace('_', '-')}: {reason}")
+
+
+def settle_kind(arguments):
+    """Settle the options that depend on --kind."""
+    kind = arguments.kind
+    if kind == "urn":
+        exclude(arguments, "not allowed with --kind urn", "rule")
+        choose(arguments, "spec", SPECS, None)
+    else:
+        exclude(arguments, f"not allowed with --kind {kind}", "spec")
+        choose(arguments, "rule", RULES[kind], None)
 
 
 def run_codec(arguments):
@@ -156,6 +182,12 @@ def run_info(_arguments):
     return info.run()
 
 
+def run_completion(arguments):
+    from uricodec.cli import completion
+
+    return completion.run(arguments)
+
+
 def add_filter(commands, name, summary, description, epilog):
     """A command that reads files and writes one, with what all of them share."""
     command = commands.add_parser(
@@ -242,17 +274,19 @@ def add_kind(command, kinds):
 
 def add_grammar(command, spec, rule):
     """By what names are read."""
-    command.add_argument(
+    action = command.add_argument(
         "--spec",
         metavar="{2141,8141,any}",
         help=f"for URNs, the RFC by which they are read; 'any': what either allows (default: {spec})",
     )
-    command.add_argument(
+    suggest(action, *SPECS)
+    action = command.add_argument(
         "--rule",
         metavar="RULE",
         help="for URIs and IRIs, what a line has to be: URI, URI-reference, absolute-URI, relative-ref; IRI, "
         f"IRI-reference, absolute-IRI, irelative-ref (default: {rule})",
     )
+    suggest(action, *RULES["uri"], *RULES["iri"])
 
 
 def add_errors(command, what):
@@ -286,7 +320,8 @@ def add_names(commands):
     )
     normalize.set_defaults(run=run_normalize)
     add_kind(normalize, ["urn", "uri", "iri"])
-    normalize.add_argument("--level", metavar="LEVEL", help="which names become one, see above")
+    action = normalize.add_argument("--level", metavar="LEVEL", help="which names become one, see above")
+    suggest(action, *URN_LEVELS, *URI_LEVELS)
     add_grammar(normalize, "2141 for --level 2141, else 8141", "a line may be anything")
     add_errors(normalize, errors)
     add_reports(normalize)
@@ -345,18 +380,20 @@ def add_codec(commands):
         help="write every decoded octet, newlines and other control characters too, UTF-8 or not",
     )
     decode.add_argument("--iri", action="store_true", help="each line is a URI, and becomes an IRI")
-    decode.add_argument(
+    action = decode.add_argument(
         "--host",
         metavar="{keep,unicode}",
         help="with --iri: keep A-labels in hosts (the default), or show them as Unicode",
     )
-    decode.add_argument(
+    suggest(action, "keep", "unicode")
+    action = decode.add_argument(
         "--errors",
         metavar="POLICY",
         help="what to do with a malformed triplet and with octets that are not UTF-8: keep them as they are "
         "(the default) or replace them by U+FFFD; or with their line (with --iri: with one that is no URI): keep it, "
         "write an empty one (null), drop it, or fail and say where",
     )
+    suggest(action, "keep", "replace", "null", "drop", "fail")
     add_reports(decode)
     add_framing(decode)
 
@@ -370,24 +407,27 @@ def add_codec(commands):
         help="ASCII characters that stay as they are, besides A-Z a-z 0-9 - . _ ~ (default: '/')",
     )
     encode.add_argument("--iri", action="store_true", help="each line is an IRI, and becomes a URI")
-    encode.add_argument(
+    action = encode.add_argument(
         "--ascii-ext",
         metavar="{error,encode}",
         help='with --iri: the characters < > " { } | \\ ^ ` and space, which no IRI has, make a line invalid (the '
         "default), or are encoded",
     )
-    encode.add_argument(
+    suggest(action, "error", "encode")
+    action = encode.add_argument(
         "--host",
         metavar="{percent,idna}",
         help="with --iri: what is not ASCII in a host becomes %%HH (the default), or its labels A-labels",
     )
-    encode.add_argument(
+    suggest(action, "percent", "idna")
+    action = encode.add_argument(
         "--errors",
         metavar="POLICY",
         help="what to do with octets that are not UTF-8: encode them as they are (keep, the default), "
         "encode U+FFFD in their place (replace); or with their line (with --iri: with one that is no IRI): keep it, "
         "write an empty one (null), drop it, or fail and say where",
     )
+    suggest(action, "keep", "replace", "null", "drop", "fail")
     add_reports(encode)
     add_framing(encode)
 
@@ -434,6 +474,16 @@ def make_parser():
         allow_abbrev=False,
     )
     info.set_defaults(run=run_info)
+    completion = commands.add_parser(
+        "completion",
+        help="print what a shell needs to complete command lines",
+        description=texts.COMPLETION,
+        epilog=texts.COMPLETION_EXAMPLES + texts.STATUSES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    completion.add_argument("shell", metavar="SHELL", choices=["bash", "zsh", "fish"], help="bash, zsh or fish")
+    completion.set_defaults(run=run_completion, parser=parser)
     return parser
 
 

@@ -144,3 +144,14 @@ examples:
   uricodec extract --kind urn --offsets crawl.warc.gz -o urns.tsv
 
 """
+
+COMPLETION = """\
+Print a script with which a shell completes commands, options and their values.
+"""
+COMPLETION_EXAMPLES = """\
+examples:
+  eval "$(uricodec completion bash)"           in ~/.bashrc
+  eval "$(uricodec completion zsh)"            in ~/.zshrc
+  uricodec completion fish >~/.config/fish/completions/uricodec.fish
+
+"""
