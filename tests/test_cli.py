@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import uricodec
 from uricodec._core._lines import decode_lines, encode_lines
 from uricodec.charsets import RFC3986_UNRESERVED
-from uricodec.cli import codec, main, make_parser, streams
+from uricodec.cli import codec, compress, main, make_parser, streams
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "access.log"
 
@@ -36,8 +36,8 @@ INTERESTING = [
 
 
 def is_plain(data):
-    """Not what the command takes for gzip."""
-    return not data.startswith(b"\x1f\x8b")
+    """Not what the command takes for compressed."""
+    return compress.format_of(data) is None
 
 
 LINES = (

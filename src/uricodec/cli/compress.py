@@ -9,10 +9,11 @@ from importlib import import_module
 
 from uricodec.cli import streams
 
-# What a file begins with: what that is called.
+# What a file begins with: what that is called. bzip2: the size of blocks, and what begins the first one, or ends all.
 MAGIC = {
     b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
+    **{b"BZh%d1AY&SY" % size: "bzip2" for size in range(1, 10)},
+    **{b"BZh%d\x17rE8P\x90" % size: "bzip2" for size in range(1, 10)},
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
@@ -39,7 +40,7 @@ MAKERS = {
 def format_of(octets):
     """How octets (bytes-like) are compressed that a file begins with, None for not at all.
 
-    >>> format_of(b"BZh91AY"), format_of(b"plain")
+    >>> format_of(b"BZh91AY&SY"), format_of(b"BZh is text")
     ('bzip2', None)
     """
     head = bytes(octets[:LONGEST])

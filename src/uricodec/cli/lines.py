@@ -17,6 +17,9 @@ ROOM = 4
 # So many faults are fetched at once.
 FAULTS = 16_384
 
+# What a thread makes of a chunk before somebody takes it is so many chunks long.
+AHEAD = 16
+
 # So many groups of valid lines are counted by name. Of twice as many, the rarer half is put together.
 GROUPS = 5000
 
@@ -197,11 +200,17 @@ class LineFilter:
             pieces = self._pieces(worker, chunk.view[: chunk.size], chunk.start)
             if self.lazy:
                 return pieces
-            first = next(pieces, None)
-            if first is None or first.start + first.read == chunk.size:
-                return [] if first is None else [first]
-            # What one piece has written, the next one overwrites.
-            return [piece._replace(written=bytes(piece.written)) for piece in chain([first], pieces)]
+            done, size, faults = [], 0, 0
+            for piece in pieces:
+                if piece.start + piece.read == chunk.size or isinstance(piece.found, UriError):
+                    done.append(piece)
+                    break
+                done.append(piece._replace(written=bytes(piece.written)))  # the next one overwrites it
+                size += len(piece.written)
+                faults += len(piece.found.faults)
+                if size >= AHEAD * streams.CHUNK or faults >= FAULTS:  # memory stays flat: the rest has to wait
+                    break
+            return chain(done, pieces)
 
         work.worker = worker
         return work

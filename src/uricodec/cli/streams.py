@@ -157,7 +157,7 @@ class Input:
         """Read for the first time, and find out whether what is read is compressed.
 
         Args:
-            buffer (bytearray): Of at least 6 octets.
+            buffer (bytearray): Of at least 10 octets.
 
         Returns:
             tuple[Callable[[memoryview], int], int]: What to read with from now on, as read_into(), and how many octets
