@@ -198,3 +198,9 @@ def test_a_closed_pipe_is_quiet(tmp_path, command):
         timeout=60,
     )
     assert done.stdout.count(b"\n") == 1 and done.stderr == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout")
+def test_a_pipe_without_a_name_of_its_own():
+    done = process("decode", "--invalid-to", "/dev/stdout", "-o", "/dev/stderr", input=b"%41\n%zz\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"<stdin>\t2\t0\tpercent\t%zz\n", b"A\n%zz\n")

@@ -1,13 +1,11 @@
 from typing import Literal, final
 
-from typing_extensions import disjoint_base
-
 from uricodec._core._kernels import ByteSet
+from uricodec._core._lines import NO_CONTROL as NO_CONTROL
 from uricodec._core._rows import RowOperation
 
 _Errors = Literal["keep", "replace", "fail"]
 
-@disjoint_base
 class CodecRows(RowOperation): ...
 
 @final

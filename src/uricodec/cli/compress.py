@@ -70,9 +70,17 @@ class Deflated:
         self._decompressor = decompressor
         self._rest = b""
 
-    eof = property(lambda self: self._decompressor.eof)
-    unused_data = property(lambda self: self._decompressor.unused_data)
-    needs_input = property(lambda self: not self._rest)
+    @property
+    def eof(self):
+        return self._decompressor.eof
+
+    @property
+    def unused_data(self):
+        return self._decompressor.unused_data
+
+    @property
+    def needs_input(self):
+        return not self._rest
 
     def decompress(self, data, max_length):
         result = self._decompressor.decompress(data or self._rest, max_length)

@@ -300,11 +300,11 @@ class Output:
         return self._raw.isatty()
 
     def _open(self):
-        path = os.path.realpath(self._path)  # a symbolic link stays one
-        exists = os.path.exists(path)
-        if exists and not os.path.isfile(path):
-            self._raw = open(path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
+        exists = os.path.exists(self._path)
+        if exists and not os.path.isfile(self._path):  # /dev/stdout may be a pipe that has no other name
+            self._raw = open(self._path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
+        path = os.path.realpath(self._path)  # a symbolic link stays one
         if exists and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         temporary = os.path.join(os.path.dirname(path), f".uricodec-{os.urandom(6).hex()}.tmp")
