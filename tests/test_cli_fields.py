@@ -522,3 +522,45 @@ def test_plain_lines_pay_nothing():
     code = "import sys; from uricodec.cli import main; main(['decode']); print(*sys.modules, file=sys.stderr)"
     said = subprocess.run([sys.executable, "-c", code], input=b"%41", capture_output=True, check=True).stderr.split()
     assert not {b"threading", b"uricodec.cli.fields", b"uricodec.cli.compress", b"typing", b"csv", b"json"} & set(said)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_split_writes_a_record_for_each_value(form):
+    """Also for one that cannot be read, and whatever the delimiter is."""
+    command = ["split", "--kind", "uri", "--format", form]
+    data = b'{"u":"http://a/b,c"}\n[]\n{"u":"\\ud83d"}\n{"u":"%zz"}\n{}\n'
+    for options, text, faults in (
+        (["--json-field", "u"], data, ["", "json", "surrogate", "percent"]),
+        (["--csv", "-f", "1"], b'"http://a/b,c"\nhttp://\xff\n"x\n', ["", "host", "csv"]),
+        (["-d", ",", "-f", "1-"], b"http://a/b,c\n", ["", ""]),
+        (["-d", ":", "-f", "2"], b"x://a/b:c\n", [""]),
+        (["-z"], b"http://a/b,c\0x\n\0", ["", "path"]),
+    ):
+        output = output_of(*command, *options, stdin=text).decode()
+        if form == "csv":
+            records = list(csv.DictReader(io.StringIO(output)))
+        else:
+            records = [json.loads(line) for line in output.splitlines()]
+        assert [record.get("error") or "" for record in records] == faults
+
+
+@given(
+    st.lists(st.one_of(OCTETS, st.sampled_from([b'{"a":"', b"\\u00", b'"', b"\\", b"}", b",", b"\n"])), max_size=8).map(
+        b"".join
+    )
+)
+def test_values_stay_inside_input_and_output(fences, data):
+    """Nothing is read or written outside the buffers, whatever room there is."""
+    source, target = fences
+    for framing in (
+        Framing("lines", jsonl=True),
+        Framing("delimited", delimiter=b","),
+        Framing("csv", delimiter=b","),
+        Framing("json", name=b"a"),
+    ):
+        for rows in DecodeRows(), DecodeRows(errors="replace"), EncodeRows(ByteSet("abc")):
+            for size in len(data), 3 * len(data) + 2, 9 * len(data) + 20:
+                for place in source.at_start, source.at_end:
+                    src = place(data)
+                    assert framing.cut(bytes(src), 0, len(src)) <= len(src)
+                    transform_fields(src, target.at_end(bytes(size)), rows, framing, otherwise=rows)

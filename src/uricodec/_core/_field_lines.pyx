@@ -23,7 +23,6 @@ from uricodec._core._row_lines import Lines
 
 
 cdef list POLICY_NAMES = ["keep", "null", "drop", "fail"]
-cdef list FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
 cdef list FRAME_REASONS = [
     "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
     "half of a surrogate pair",
@@ -112,6 +111,20 @@ cdef Done refuse(Task *task, int code, size_t offset) noexcept nogil:
     return FAILED if task.policy == FAIL else DROPPED if task.policy == DROP else FINE
 
 
+cdef Done refuse_value(Task *task, const uint8_t *raw, size_t n, int code, size_t offset, Result *result) noexcept nogil:
+    """Refuse a value, or a record, that cannot be read. task.result has room for what stands for it."""
+    cdef Refusal refusal
+    cdef Done done = refuse(task, code, offset)
+    result.text, result.size, result.same, result.null = raw, n, True, task.policy == EMPTY
+    if done == FINE and task.refused != NULL:
+        if not make_room(&task.result, task.operation.extra):
+            return NO_MEMORY
+        refusal.code, refusal.offset = code, offset
+        result.text = task.result.octets
+        result.size = task.refused(&refusal, task.options, task.result.octets)
+    return done
+
+
 cdef inline size_t room_for(const Task *task, size_t n) noexcept nogil:
     """What any result for a value of n octets takes."""
     cdef size_t size = room_of(&task.operation, n)
@@ -120,7 +133,7 @@ cdef inline size_t room_for(const Task *task, size_t n) noexcept nogil:
 
 cdef bint breaks_frame(const Task *task, const uint8_t *text, size_t n) noexcept nogil:
     cdef const Frame *frame = task.frame
-    if frame.free or frame.jsonl or frame.form == CSV or frame.form == JSON:
+    if frame.free or frame.only or frame.jsonl or frame.form == CSV or frame.form == JSON:
         return False
     return kernels.span(text, n, &frame.inside) < n
 
@@ -149,7 +162,7 @@ cdef Done work(Task *task, const uint8_t *value, size_t n, uint8_t *dst, const C
     done = refuse(task, refusal.code, place)
     if done != FINE:
         return done
-    if task.refused != NULL and task.operation.row != NULL:
+    if task.refused != NULL:
         result.size = task.refused(&refusal, task.options, dst)
         return FINE
     if task.policy == EMPTY:
@@ -240,10 +253,7 @@ cdef Done put_csv_field(Task *task, const Line *line, const CsvField *field) noe
     if not make_room(&task.value, n):
         return NO_MEMORY
     if not field.closed:
-        done = refuse(task, task.frame_codes + BAD_CSV, field.start)
-        if done != FINE:
-            return done
-        result.text, result.size, result.same, result.null = value, n, True, task.policy == EMPTY
+        done = refuse_value(task, value, n, task.frame_codes + BAD_CSV, field.start, &result)
     else:
         if field.quoted:
             n = unescape_csv(line.src, field, task.value.octets)
@@ -251,8 +261,8 @@ cdef Done put_csv_field(Task *task, const Line *line, const CsvField *field) noe
         if not make_room(&task.result, room_for(task, n)):
             return NO_MEMORY
         done = work(task, value, n, task.result.octets, field, field.start, &result)
-        if done != FINE:
-            return done
+    if done != FINE:
+        return done
     if task.frame.only:
         return put_only(task, &result)
     if task.dst == NULL:
@@ -313,8 +323,7 @@ cdef Done put_json_value(Task *task, const Line *line, const Member *member, siz
         n = unescape_json(raw, n, task.value.octets, &code, &place)
         value = task.value.octets
     if n == SIZE_MAX:
-        done = refuse(task, task.frame_codes + code, member.value + place)
-        result.text, result.size, result.same, result.null = raw, size, True, task.policy == EMPTY
+        done = refuse_value(task, raw, size, task.frame_codes + code, member.value + place, &result)
     else:
         if not make_room(&task.result, room_for(task, n)):
             return NO_MEMORY
@@ -336,6 +345,7 @@ cdef Done put_json(Task *task, const Line *line) noexcept nogil:
     cdef size_t n = line.size, i = skip_spaces(s, 0, n), copied = 0, written = task.written
     cdef Member member
     cdef Found_member found
+    cdef Result result
     cdef Done done
     cdef bint first = True
     if i == n:
@@ -354,11 +364,13 @@ cdef Done put_json(Task *task, const Line *line) noexcept nogil:
     if found == NO_OBJECT:
         task.written = written
         copied = 0
-        done = refuse(task, task.frame_codes + BAD_JSON, min(i, n))
+        done = refuse_value(task, s, n, task.frame_codes + BAD_JSON, min(i, n), &result)
         if done != FINE:
             return done
+        if task.frame.only:
+            return put_only(task, &result)
         if task.policy == EMPTY:
-            return FINE if task.frame.only or put(task, <const uint8_t *>b"null", 4) else NO_ROOM
+            return FINE if put(task, <const uint8_t *>b"null", 4) else NO_ROOM
     return FINE if task.frame.only or put(task, s + copied, n - copied) else NO_ROOM
 
 

@@ -4,14 +4,6 @@ from libc.stdint cimport uint8_t
 from uricodec._core._kernels cimport uc_set
 
 
-# What is wrong with a record or a value, as codes behind those of an operation.
-cdef enum:
-    FRAME           # the result has the delimiter or the end of the line in it
-    BAD_CSV         # a quote that nothing closes
-    BAD_JSON        # no object, or no string
-    SURROGATE       # half of a surrogate pair
-    FRAME_CODES
-
 # What no text has an index for.
 cdef enum: NOWHERE = -1
 

@@ -10,6 +10,7 @@ from libc.string cimport memchr, memcpy
 
 from uricodec._core._kernels cimport ByteSet, kernels
 from uricodec._core._percent cimport hex_value
+from uricodec._core._rows cimport BAD_JSON, SURROGATE_ESCAPE
 from uricodec._core._utf8 cimport continues, sequence_length
 
 
@@ -210,7 +211,7 @@ cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, i
     if 0xD800 <= unit <= 0xDFFF:
         low = unit_of(s, i + 6, n)
         if unit >= 0xDC00 or low < 0xDC00 or low > 0xDFFF:
-            code[0] = SURROGATE
+            code[0] = SURROGATE_ESCAPE
             return 0
         unit = 0x10000 + ((unit - 0xD800) << 10) + low - 0xDC00
         length = 12

@@ -26,6 +26,17 @@ cdef struct Refusal:
     size_t offset
 
 
+# What may be wrong with the record that a row stands in: codes behind those of an operation, see FRAME_NAMES.
+cdef enum:
+    FRAME               # the result has the delimiter or the end of the line in it
+    BAD_CSV             # a quote that nothing closes
+    BAD_JSON            # no object, or no string
+    SURROGATE_ESCAPE    # half of a surrogate pair
+    FRAME_CODES
+
+cdef list FRAME_NAMES
+
+
 # Reads src[0 .. n) and writes to dst, elsewhere, which has the room that its Operation asks for. Returns how many octets
 # it has written, or UC_REFUSED; what it has written then is of no use.
 ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *options, uint8_t *dst,

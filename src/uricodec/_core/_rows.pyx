@@ -3,6 +3,9 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy
 
 
+FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
+
+
 cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     memcpy(dst, src, n)
     return n

@@ -124,8 +124,8 @@ cdef class SchemeRows(UriRows):
 
 cdef struct Records:
     Grammar grammar             # first: what the row functions of _uri_rows get
-    const char *heads[CODES]    # by code: the record of a row that is refused, up to its offset
-    size_t sizes[CODES]
+    const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is refused, up to its offset
+    size_t sizes[CODES + FRAME_CODES]
     bint json                   # there is a "}" behind that
 
 
@@ -184,7 +184,7 @@ cdef class SplitRows(UriRows):
         self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
         set_grammar(&self.records.grammar, kind, None)
         self.records.json = self.json
-        self.heads = [self.head(name) for name in CODE_NAMES]
+        self.heads = [self.head(name) for name in [*CODE_NAMES, *FRAME_NAMES]]
         for i, head in enumerate(self.heads):
             self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
         self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_CSV_ROW
