@@ -456,14 +456,18 @@ def test_a_small_buffer_is_no_fault(parts, size):
     assert read == len(data) or read == 0 or data[read - 1] == 0x0A
 
 
-@pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"]])
+@pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
 @pytest.mark.parametrize("errors", ["keep", "null", "drop"])
 def test_lines_that_are_too_long(options, errors):
     long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
     value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
     status, output, said = run("decode", *options, "--errors", errors, "--stats", stdin=value + long + value, chunk=64)
-    good = value.replace(b"%41", b"A")
-    assert (status, output) == (0, good + {"keep": long, "null": b"\n", "drop": b""}[errors] + good)
+    good = b'"A\\tc"\n' if options == ["--jsonl"] else value.replace(b"%41", b"A")
+    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--jsonl": b"null\n"}.get(
+        options[0] if options else "", b"\n"
+    )
+    kept = empty if options == ["--jsonl"] else long
+    assert (status, output) == (0, good + {"keep": kept, "null": empty, "drop": b""}[errors] + good)
     assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
 
 
@@ -490,6 +494,8 @@ def test_check_and_split_of_fields(tmp_path):
     [
         ["-d", ","],
         ["-f", "0"],
+        ["-f", "9" * 20],
+        ["--json-field", "", "--csv"],
         ["-f", ""],
         ["-f", "-"],
         ["-f", "3-2"],

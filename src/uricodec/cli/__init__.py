@@ -113,7 +113,7 @@ def run_octets(arguments):
     """Whole lines that are kept have a loop of their own; all else is an operation on values."""
     options = [arguments.invalid_to, arguments.stats, *(getattr(arguments, name) for name in FRAMING)]
     lines_alone = ["keep"] if arguments.name == "requote" else ["keep", "replace", "fail"]
-    if not any(options) and arguments.errors in lines_alone:
+    if all(option in (None, False) for option in options) and arguments.errors in lines_alone:
         from uricodec.cli import codec
 
         return codec.run(arguments)

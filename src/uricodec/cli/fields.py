@@ -16,14 +16,16 @@ EVERY = ByteSet(range(256))
 
 def wanted(arguments):
     """Whether any framing is asked for but that of lines."""
-    return any(getattr(arguments, name) for name in OPTIONS)
+    return any(is_given(arguments, name) for name in OPTIONS)
+
+
+def is_given(arguments, name):
+    return getattr(arguments, name, None) not in (None, False)
 
 
 def settle(arguments):
     """Refuse combinations of options that mean nothing."""
-    chosen = {name for name in OPTIONS if getattr(arguments, name)}
-    if getattr(arguments, "raw", False):
-        chosen.add("raw")
+    chosen = {name for name in [*OPTIONS, "raw"] if is_given(arguments, name)}
     for name, others in {
         "csv": ["json_field", "jsonl", "nul"],
         "json_field": ["delimiter", "fields", "header", "jsonl", "nul", "raw"],
@@ -66,7 +68,8 @@ def spans_of(items, refuse, names=None):
             found += [(n, n) for n, name in enumerate(names, 1) if name == os.fsencode(item)]
             continue
         first, dash, last = item.partition("-")
-        if not all(part == "" or (part.isascii() and part.isdigit()) for part in (first, last)) or item in ("", "-"):
+        parts = [part for part in (first, last) if part]
+        if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
             refuse(f"no field {item!r}" + (" in the header" if names is not None else ""))
         low = int(first or 1)
         high = (int(last) if last else None) if dash else low
@@ -93,7 +96,11 @@ class Plan:
     Attributes:
         framing (Framing): It.
         free (ByteSet): What may be decoded, unless that is refused elsewhere.
-        end (bytes): What ends a line of the input, and of the output.
+        end (bytes): What ends a line of the input,
+        out (bytes): and of the output.
+        whole (bool): Whether each line that is written has its end.
+        jsonl (bool): Whether each line becomes a string of JSON.
+        empty (bytes): What stands for a record without anything in it.
     """
 
     def __init__(self, arguments, only=False):
@@ -103,7 +110,9 @@ class Plan:
         self._lacks_header = False
         self.end = b"\0" if arguments.nul else b"\n"
         self.out = b"\n" if arguments.jsonl or only else self.end
+        self.jsonl = arguments.jsonl
         self.whole = arguments.jsonl or only
+        self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field is not None else b""
         self.free = NO_CONTROL
         raw = getattr(arguments, "raw", False)
         options = {"end": self.end, "only": only, "free": raw, "jsonl": arguments.jsonl}
@@ -187,10 +196,12 @@ class Values(lines.Worker):
     def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None):
         self._plan, self._rows, self._otherwise = plan, rows, otherwise
         self.groups, self._find_groups = groups, find_groups
-        self.end, self.out, self.whole = plan.end, plan.out, plan.whole
+        self.end, self.out, self.whole, self.empty = plan.end, plan.out, plan.whole, plan.empty
         self._room = memoryview(bytearray(3 * streams.CHUNK))
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
+        elif plan.jsonl:
+            self.record = lambda code, offset: plan.empty
 
     def begin(self, chunk, name):
         return self._plan.begin(chunk, name)

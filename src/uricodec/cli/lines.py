@@ -33,12 +33,14 @@ class Worker:
         end (bytes): What ends a line of the input,
         out (bytes): and of the output.
         whole (bool): Whether each line that is written has its end.
+        empty (bytes): What stands for a line without anything in it.
     """
 
     groups: str | None = None
     header = b""
     end = out = b"\n"
     whole = False
+    empty = b""
 
     def clone(self):
         """Another one that does the same, with room of its own for what work() returns: `_room`."""
@@ -297,7 +299,7 @@ class LineFilter:
         if self._long_is_kept():
             self._output.write(chunk.view[:size])
         elif self._output is not None and self._errors != "drop":
-            self._output.write((self._worker.record("too-long", size) or b"") + self._worker.out)
+            self._output.write((self._worker.record("too-long", size) or self._worker.empty) + self._worker.out)
         self.invalid += 1
         if self._faults:
             self._report([self._describe(self._line, size, "too-long", visible(chunk.buffer[:100]) + "...")])
