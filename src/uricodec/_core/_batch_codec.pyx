@@ -9,7 +9,7 @@ from libc.string cimport memchr
 
 from uricodec._core._batch cimport *
 from uricodec._core._kernels cimport ByteSet, UC_FULL, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
-from uricodec._core._percent cimport hex_value
+from uricodec._core._lines cimport has_c1
 from uricodec._core._quote cimport quote_set
 from uricodec._core._triplets cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
@@ -73,20 +73,6 @@ cdef struct Decoding:
     uc_set plain    # what nothing becomes of
 
 
-cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:
-    """One octet of the decoded row, and how many octets of src stand for it; 0 at its end."""
-    cdef int high, low
-    if i >= n:
-        return 0
-    octet[0] = src[i]
-    if octet[0] == c'%' and n - i > 2:
-        high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
-        if high >= 0 and low >= 0:
-            octet[0] = <uint8_t>(high << 4 | low)
-            return 3
-    return 1
-
-
 cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                              Refusal *_refusal) noexcept nogil:
     """Decode text as urllib.parse.unquote does: a malformed triplet stays, and U+FFFD stands for what is not UTF-8."""
@@ -121,19 +107,6 @@ cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, 
     return o
 
 
-cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
-    """Whether there is a UTF-8 sequence of U+0080-009F."""
-    cdef const uint8_t *at = src
-    cdef const uint8_t *end = src + n
-    while True:
-        at = <const uint8_t *>memchr(at, 0xC2, end - at)
-        if at == NULL or end - at < 2:
-            return False
-        if at[1] < 0xA0:
-            return True
-        at += 1
-
-
 cdef inline bint has_new_control(const uint8_t *src, size_t n, const uint8_t *dst, size_t size) noexcept nogil:
     """Whether decoding has made a control: it takes none away."""
     return kernels.count_outside(dst, size, &NO_CONTROL.set) != kernels.count_outside(src, n, &NO_CONTROL.set) or has_c1(
@@ -151,7 +124,8 @@ cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_
     if not how.text or memchr(src, c'%', n) == NULL or memchr(dst, c'%', size) == NULL and is_utf8(dst, size) and not (
             how.framed and has_new_control(src, n, dst, size)):
         return size
-    careful.policy, careful.plus, careful.utf8, careful.controls = FAIL, how.plus, True, not how.framed
+    careful.policy, careful.plus, careful.utf8 = FAIL, how.plus, True
+    careful.free, careful.c1 = &NO_CONTROL.set if how.framed else NULL, how.framed
     size = decode_carefully(src, n, &careful, dst)
     if careful.fault == NO_FAULT:
         return size

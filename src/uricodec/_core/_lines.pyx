@@ -25,7 +25,6 @@ NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 
 
 cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
-    """Whether there is a UTF-8 sequence of U+0080-009F."""
     cdef const uint8_t *at = src
     cdef const uint8_t *end = src + n
     while True:

@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._core._kernels cimport uc_set
+from uricodec._core._percent cimport hex_value
 
 
 # What becomes of a malformed triplet, and of decoded octets that are not UTF-8.
@@ -26,3 +27,17 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
 cdef Policy policy_of(object name, str replace_or_encode, str fail) except *
 cdef int raise_fault(object data, const Careful *how) except -1
+
+
+cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:
+    """One octet of the decoded text: what it is, and how many octets of src stand for it, 3 or 1; 0 for no more."""
+    cdef int high, low
+    if i >= n:
+        return 0
+    octet[0] = src[i]
+    if octet[0] == c'%' and n - i > 2:
+        high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
+        if high >= 0 and low >= 0:
+            octet[0] = <uint8_t>(high << 4 | low)
+            return 3
+    return 1

@@ -17,20 +17,6 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 
 # --- decoding with care -------------------------------------------------------------------------------------------------
 
-cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:
-    """One octet of the decoded text: what it is, and how many octets of src stand for it, 3 or 1; 0 for no more."""
-    cdef int high, low
-    if i >= n:
-        return 0
-    octet[0] = src[i]
-    if octet[0] == c'%' and n - i > 2:
-        high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
-        if high >= 0 and low >= 0:
-            octet[0] = <uint8_t>(high << 4 | low)
-            return 3
-    return 1
-
-
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     cdef uc_utf8 found
     return kernels.scan_utf8(src, n, &found) == n
