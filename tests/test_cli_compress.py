@@ -41,7 +41,7 @@ class StandIn:
             if not b"\x28\xb5\x2f\xfd".startswith(self._head):
                 raise StandInError("no frame")
         try:
-            result = self._deflated.decompress(data, max_length) if data or self._deflated._rest else b""
+            result = self._deflated.decompress(data, max_length)
         except zlib.error as error:
             raise StandInError(str(error)) from None
         self.eof, self.needs_input, self.unused_data = (

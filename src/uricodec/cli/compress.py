@@ -68,7 +68,7 @@ class Deflated:
 
     def __init__(self, decompressor):
         self._decompressor = decompressor
-        self._rest = b""
+        self._rest, self._full = b"", False
 
     @property
     def eof(self):
@@ -80,11 +80,12 @@ class Deflated:
 
     @property
     def needs_input(self):
-        return not self._rest
+        return not self._rest and not self._full
 
     def decompress(self, data, max_length):
         result = self._decompressor.decompress(data or self._rest, max_length)
         self._rest = self._decompressor.unconsumed_tail
+        self._full = len(result) == max_length  # there may be more of it
         return result
 
 
