@@ -143,8 +143,8 @@ def _do(make: _Make, column: Any, how: How, errors: str = "keep", text: bool = T
     work: ListWork | Work
     result: Any
     if isinstance(column, (list, tuple)):
-        work = ListWork(lambda text: make(text, b""), errors, limit or 0)
-        result = work.run(list(column))
+        work = ListWork(lambda text: make(text, b""), errors, limit)
+        result = work.run(column)
     elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         work = Work(lambda text: make(text, b""), errors, limit, threads)
         result = work.column(column)

@@ -10,7 +10,7 @@ from libc.string cimport memchr
 from uricodec._core._batch cimport *
 from uricodec._core._kernels cimport ByteSet, UC_FULL, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._core._lines cimport has_c1
-from uricodec._core._quote cimport quote_set
+from uricodec._core._quote cimport quote_text, unquote_text
 from uricodec._core._triplets cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
 from uricodec.errors import UriError, UriSyntaxError
@@ -438,4 +438,21 @@ cdef quick_function codec_quick(RowOperation rows):
 cdef row_function codec_replacing(RowOperation rows):
     if type(rows) is DecodeRows:
         return decode_replacing
+    return NULL
+
+
+cdef object decode_object(str text, const void *options):
+    return unquote_text(text, (<const Decoding *>options).plus, NULL)
+
+
+cdef object encode_object(str text, const void *options):
+    cdef const Encoding *how = <const Encoding *>options
+    return quote_text(text, &how.safe, how.plus)
+
+
+cdef text_function codec_text(RowOperation rows):
+    if type(rows) is DecodeRows:
+        return decode_object
+    if type(rows) is EncodeRows and not (<EncodeRows>rows).how.triplets:
+        return encode_object
     return NULL

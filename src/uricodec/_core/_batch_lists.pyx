@@ -1,21 +1,24 @@
-"""Lists of str and bytes: the row functions, from object to object."""
+"""Lists of str and bytes: the row functions, from object to object.
+
+The result begins as a copy of the list, in which only what changes is replaced. A str that is decoded or encoded, and
+cannot be refused, is done by the functions that do single values.
+"""
 cimport cython
 from libc.string cimport memcmp
 
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span
-from uricodec._core._batch_codec cimport codec_replacing
+from uricodec._core._batch_codec cimport codec_replacing, codec_text, text_function
 from uricodec._core._batch_tasks cimport Plan
 from uricodec._core._kernels cimport kernels
 from uricodec._core._percent cimport utf8_text
 from uricodec._core._quote cimport stdlib
 from uricodec._core._text cimport *
-from uricodec.errors import UriError
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.list cimport PyList_GET_SIZE
+from cpython.mem cimport PyMem_RawFree
 
 cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
 
@@ -30,7 +33,7 @@ cdef class ListWork:
     Args:
         make (Callable[[bool], Plan]): The plan for str (True) and for octets (False).
         errors (str): "keep", "null", "raise" or "replace".
-        limit (int): How many rows that are refused are returned.
+        limit (int | None): How many rows that are refused are returned; None: nobody asks.
 
     Attributes:
         count (int): How many rows were refused.
@@ -39,6 +42,7 @@ cdef class ListWork:
     cdef Plan text
     cdef Plan octets
     cdef Refused policy
+    cdef text_function whole        # does a str; NULL: rows may be refused
     cdef size_t limit
     cdef uint8_t *room
     cdef size_t cap
@@ -48,10 +52,13 @@ cdef class ListWork:
     def __init__(self, make, errors, limit):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-        self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit
+        self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
         self.text, self.octets, self.found = make(True), make(False), []
         if self.policy == REPLACE_ROW and codec_replacing(self.text.rows) == NULL:
             raise ValueError("errors='replace' is for what decodes text")
+        self.whole = codec_text(self.text.rows)
+        if codec_replacing(self.text.rows) != NULL and (self.policy != REPLACE_ROW or limit is not None):
+            self.whole = NULL
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
 
     def __dealloc__(self):
@@ -132,11 +139,35 @@ cdef class ListWork:
         plain = item.replace("+", " ") if self.text.plus else item
         return stdlib().unquote(plain)
 
-    def run(self, list items not None):
+    cdef object octets_of(self, object item, Py_ssize_t row):
+        """What becomes of an item that is no str."""
+        cdef Py_buffer view
+        if type(item) is bytes:
+            return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
+                               <size_t>PyBytes_GET_SIZE(item), row)
+        PyObject_GetBuffer(item, &view, PyBUF_SIMPLE)
+        try:
+            return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef object text_of(self, object item, Py_ssize_t row):
+        """What becomes of a str."""
+        cdef uint8_t utf8[UTF8_ROOM]
+        cdef Octets octets
+        plain = item if type(item) is str else str.__str__(item)
+        if not utf8_octets(<str>plain, &octets, utf8):
+            return self.surrogate(<str>plain, row)
+        try:
+            return self.answer(self.text, item, octets.data, octets.size, row)
+        finally:
+            release(&octets)
+
+    def run(self, items not None):
         """Do a list.
 
         Args:
-            items (list[str | bytes-like | None]): The list.
+            items (Iterable[str | bytes-like | None]): The list.
 
         Returns:
             list: What became of its items.
@@ -145,32 +176,18 @@ cdef class ListWork:
             UriError: A row is refused, and `errors` is "raise".
             TypeError: An item is none of these.
         """
-        cdef uint8_t utf8[UTF8_ROOM]
-        cdef Octets octets
-        cdef Py_buffer view
-        cdef Py_ssize_t row = 0
-        cdef list results = []
-        while row < PyList_GET_SIZE(items):
-            item = items[row]
+        cdef Py_ssize_t row
+        cdef list results = list(items)
+        cdef const void *options = self.text.rows.options
+        for row in range(PyList_GET_SIZE(results)):
+            item = results[row]
             if item is None:
-                results.append(None)
-            elif isinstance(item, str):
-                plain = item if type(item) is str else str.__str__(item)
-                if utf8_octets(<str>plain, &octets, utf8):
-                    try:
-                        results.append(self.answer(self.text, item, octets.data, octets.size, row))
-                    finally:
-                        release(&octets)
-                else:
-                    results.append(self.surrogate(<str>plain, row))
-            elif type(item) is bytes:
-                results.append(self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
-                                           <size_t>PyBytes_GET_SIZE(item), row))
-            else:
-                PyObject_GetBuffer(item, &view, PyBUF_SIMPLE)
-                try:
-                    results.append(self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row))
-                finally:
-                    PyBuffer_Release(&view)
-            row += 1
+                continue
+            result = None
+            if type(item) is str and self.whole != NULL:
+                result = self.whole(<str>item, options)
+            if result is None:
+                result = self.text_of(item, row) if isinstance(item, str) else self.octets_of(item, row)
+            if result is not item:
+                results[row] = result
         return results

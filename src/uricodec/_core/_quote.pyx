@@ -230,7 +230,7 @@ cdef str decode_str(str text, bint plus, const char *errors):
     return decode_runs(text.replace("+", " ") if plus else text, decode_run, <void *>errors)
 
 
-cdef inline str unquote_text(str text, bint plus, const char *errors):
+cdef inline object unquote_text(str text, bint plus, const char *errors):
     PyUnicode_READY(text)
     if PyUnicode_IS_ASCII(text) and is_plain(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus):
         return text
