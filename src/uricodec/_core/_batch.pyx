@@ -91,13 +91,42 @@ cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogi
     return rows
 
 
-cdef inline bint has_room_behind(const Source *source, size_t i, size_t n) noexcept nogil:
-    """Whether WIDE octets can be read from any octet of a row on: one behind a view that is in place."""
-    cdef const View *view
-    if source.layout != VIEWS or n <= 12:
-        return False
-    view = <const View *>source.offsets + i
-    return <int64_t>view.start + <int64_t>n + WIDE <= source.sizes[view.buffer]
+cdef inline size_t fill_views(Task *task) noexcept nogil:
+    cdef Block *block = &task.block
+    cdef const Source *source = task.source
+    cdef const View *views = <const View *>source.offsets + task.next
+    cdef View view
+    cdef size_t i, n, size = 0, rows = min(<size_t>ROWS, task.stop - task.next)
+    cdef const uint8_t *src
+    cdef int64_t behind
+    block.data = task.gathered
+    for i in range(rows):
+        view = views[i]
+        n = <size_t>view.size
+        if not is_valid(source, task.next + i):
+            n = 0
+        elif view.size <= 12:
+            if view.size < 0:
+                return UC_REFUSED
+            if n > BLOCK - size:
+                return i
+            memcpy(task.gathered + size, view.prefix, 12)
+        else:
+            if not 0 <= view.buffer < source.n_buffers or view.start < 0:
+                return UC_REFUSED
+            behind = source.sizes[view.buffer] - view.start - <int64_t>n
+            if behind < 0:
+                return UC_REFUSED
+            if n > BLOCK - size:
+                return i
+            src = <const uint8_t *>source.buffers[view.buffer] + view.start
+            if behind >= WIDE:
+                copy_octets(task.gathered + size, src, n)
+            else:
+                memcpy(task.gathered + size, src, n)
+        size += n
+        block.at[i + 1] = <uint32_t>size
+    return rows
 
 
 cdef inline size_t fill_copies(Task *task) noexcept nogil:
@@ -110,10 +139,7 @@ cdef inline size_t fill_copies(Task *task) noexcept nogil:
             return UC_REFUSED
         if n > BLOCK - size:
             return i
-        if has_room_behind(task.source, task.next + i, n):
-            copy_octets(task.gathered + size, src, n)
-        else:
-            memcpy(task.gathered + size, src, n)
+        memcpy(task.gathered + size, src, n)
         size += n
         block.at[i + 1] = <uint32_t>size
     return rows
@@ -146,6 +172,8 @@ cdef inline size_t fill(Task *task) noexcept nogil:
     if task.source.layout == LINES:
         task.block.gap = 1
         return fill_lines(task)
+    if task.source.layout == VIEWS:
+        return fill_views(task)
     return fill_copies(task)
 
 

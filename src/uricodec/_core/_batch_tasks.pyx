@@ -207,6 +207,14 @@ cdef const uint8_t *first_row(const Source *source) noexcept:
     return source.data + (<const int64_t *>source.offsets)[0]
 
 
+cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noexcept:
+    """About how many octets rows are that have views, judged by some of them."""
+    cdef size_t step = (stop - start) // 256 + 1, sum = 0, i
+    for i in range(start, stop, step):
+        sum += <size_t>max((<const View *>source.offsets)[i].size, 0)
+    return sum * step
+
+
 cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop, size_t limit, bint look):
     cdef Job job = Job()
     cdef Task *task = &job.task
@@ -256,7 +264,11 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
     set_validity(job, stop - start)
     task.large = rows.source.layout == OFFSETS_64
     task.views = rows.source.layout == VIEWS
-    if not task.views:
+    if task.views:
+        size = octets_of_views(&rows.source, start, stop)
+        if not grow(&task.offsets, sizeof(View) * (stop - start)) or not grow(&task.data, min(size, rows.octets) + 4 * BLOCK):
+            raise MemoryError
+    else:
         width = 8 if task.large else 4
         if not grow(&task.offsets, width * (stop - start + 1)):
             raise MemoryError
