@@ -25,12 +25,13 @@ cdef extern from *:
     #if defined(__linux__)
     #include <sys/mman.h>
     /* Fresh memory costs as much as the work on it. A large block is a mapping of its own with pages of 2 MiB, which grows
-     * without a copy; and those that nobody needs any more are kept, up to 256 MiB, as memory that the system may take back
-     * (MADV_FREE). Whoever finds the lock taken does without. */
+     * without a copy; and those that nobody needs any more are kept for the next call, up to 128 MiB: what a call for a
+     * million rows of some 100 octets makes. They stay the process's own. Whoever finds the lock taken does without. */
     #define UC_PAGE ((size_t)2 << 20)
     #define UC_MAPPED(size) ((size) >= 2 * UC_PAGE)
     #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
     #define UC_KEPT 16
+    #define UC_KEPT_MOST ((size_t)128 << 20)
     static struct { void *data; size_t size; } uc_kept[UC_KEPT];
     static size_t uc_kept_size;
     static char uc_kept_lock;
@@ -67,9 +68,9 @@ cdef extern from *:
     }
     static int uc_keep(void *data, size_t size) {
         int i, kept = 0;
-        if (size > (size_t)256 << 20 || __atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return 0;
+        if (size > UC_KEPT_MOST || __atomic_test_and_set(&uc_kept_lock, __ATOMIC_ACQUIRE)) return 0;
         for (i = 0; i < UC_KEPT && !kept; i++)
-            if (uc_kept[i].size == 0 && uc_kept_size + size <= (size_t)256 << 20)
+            if (uc_kept[i].size == 0 && uc_kept_size + size <= UC_KEPT_MOST)
                 uc_kept[i].data = data, uc_kept[i].size = size, uc_kept_size += size, kept = 1;
         __atomic_clear(&uc_kept_lock, __ATOMIC_RELEASE);
         return kept;
