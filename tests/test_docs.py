@@ -64,6 +64,21 @@ def test_python_examples_of_a_page(page):
     assert run("\n".join(blocks), {}, page.name)
 
 
+def library_examples():
+    """Those of optional libraries, in blocks "```py": each stands for itself."""
+    for page in PAGES:
+        for block in re.findall(r"```py\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            libraries = re.findall(r">>> import (\w+)", block)
+            yield pytest.param(block, libraries, id=f"{page.name}-{'-'.join(libraries)}")
+
+
+@pytest.mark.parametrize(("block", "libraries"), list(library_examples()))
+def test_library_examples_of_a_page(block, libraries):
+    for library in libraries:
+        pytest.importorskip(library, reason=f"{library} is part of the extra interop")
+    assert run(block, {}, libraries[0])
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=lambda page: page.name
 )
