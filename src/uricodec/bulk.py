@@ -39,19 +39,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from uricodec._core._batch_codec import DecodeRows, EncodeRows
+from uricodec._core._batch_codec import DecodeRows
 from uricodec._core._batch_columns import Column, Work
 from uricodec._core._batch_lists import ListWork
 from uricodec._core._batch_tasks import Plan
 from uricodec._core._batch_uris import FIELDS as URI_FIELDS
 from uricodec._core._batch_uris import SplitReferences
 from uricodec._core._batch_urns import FIELDS as URN_FIELDS
-from uricodec._core._batch_urns import UrnRows
+from uricodec._core._batch_urns import SplitUrns
+from uricodec._core._codec_rows import EncodeRows, RequoteRows
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._kernels import ByteSet
 from uricodec._core._rows import RowOperation
 from uricodec._core._triplets import URI_CHARACTERS
 from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRows, UriToIriRows
+from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -197,7 +199,8 @@ def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
 
 def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> _Make:
     octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (safe.encode() if isinstance(safe, str) else safe)
-    if invalid not in ("keep", "encode", "error"):
+    policy = {"keep": "keep", "encode": "replace", "error": "fail"}.get(invalid)
+    if policy is None:
         raise ValueError(f"neither 'keep', 'encode' nor 'error': {invalid!r}")
     above = octets & _ABOVE_ASCII
     if above and above != _ABOVE_ASCII:
@@ -205,7 +208,8 @@ def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: st
     plain = octets - " +" if plus else octets
 
     def make(_text: bool, end: bytes) -> Plan:
-        return Plan(EncodeRows(octets, plus, triplets, invalid, end), "text", plain | end)
+        rows = RequoteRows(octets | end, policy) if triplets else EncodeRows(octets | end, plus)
+        return Plan(rows, "text", plain | end)
 
     return make
 
@@ -481,13 +485,13 @@ def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **h
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return _do(_of(_urns("normalize", level, spec)), column, how)
+    return _do(_of(_urns(level, spec)), column, how)
 
 
-def _urns(task: str, level: str = "8141", spec: str | None = None) -> UrnRows:
+def _urns(level: str, spec: str | None = None) -> NormalizeUrnRows:
     if level in ("namespace", "functional"):
         import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
-    return UrnRows(task, level, spec)
+    return NormalizeUrnRows(level, spec)
 
 
 def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -505,7 +509,7 @@ def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return _do(_of(_urns("check", spec=spec), "verdict"), column, how, text=False)
+    return _do(_of(CheckUrnRows(spec), "verdict"), column, how, text=False)
 
 
 def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -523,7 +527,7 @@ def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return _do(_of(_urns("check", spec=spec), "fault"), column, how, text=False)
+    return _do(_of(CheckUrnRows(spec), "fault"), column, how, text=False)
 
 
 def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -541,7 +545,7 @@ def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return _do(_of(_urns("split", spec=spec), "split", URN_FIELDS), column, how, "null", text=False)
+    return _do(_of(SplitUrns(spec), "split", URN_FIELDS), column, how, "null", text=False)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
@@ -586,7 +590,7 @@ def fingerprint(
             raise ValueError("octets have no levels")
         rows = RowOperation()
     elif kind == "urn":
-        rows = _urns("normalize", level or "8141")
+        rows = _urns(level or "8141")
     elif kind in ("uri", "iri"):
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:

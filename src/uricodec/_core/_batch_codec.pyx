@@ -8,12 +8,12 @@ itself: where the masks, or the octets that rows begin with, say otherwise, rows
 from libc.string cimport memchr
 
 from uricodec._core._batch cimport *
-from uricodec._core._kernels cimport ByteSet, UC_FULL, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._core._codec_rows cimport *
+from uricodec._core._kernels cimport ByteSet, UC_FULL, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._core._lines cimport has_c1
 from uricodec._core._quote cimport quote_text, unquote_text
 from uricodec._core._triplets cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
-from uricodec.errors import UriError, UriSyntaxError
 
 cdef enum:
     QUICK = 2048        # octets of lines that are tried as a whole
@@ -21,12 +21,6 @@ cdef enum:
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_DIGIT = ~ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
-
-# What a row is refused for.
-cdef enum Code:
-    NOTHING, PERCENT, UTF8
-cdef list CODE_NAMES = [None, "percent", "utf-8"]
-cdef list REASONS = [None, "malformed triplet", "octets that are not UTF-8"]
 
 
 # --- masks --------------------------------------------------------------------------------------------------------------
@@ -129,7 +123,7 @@ cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_
     size = decode_carefully(src, n, &careful, dst)
     if careful.fault == NO_FAULT:
         return size
-    refusal.code, refusal.offset = PERCENT if careful.fault == MALFORMED else UTF8, careful.position
+    refusal.code, refusal.offset = careful.fault, careful.position
     return UC_REFUSED
 
 
@@ -265,7 +259,7 @@ cdef size_t decode_quickly(Task *task) noexcept nogil:
     return n
 
 
-cdef class DecodeRows(RowOperation):
+cdef class DecodeRows(CodecRows):
     """Decode every triplet, once.
 
     Args:
@@ -279,58 +273,9 @@ cdef class DecodeRows(RowOperation):
         cdef ByteSet plain = ~ByteSet("%+") if plus else NO_PERCENT
         self.how.plus, self.how.text, self.how.framed, self.how.plain = plus, text, framed, plain.set
         self.operation, self.options = Operation(decode_row, 3, 0), &self.how
-        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
 
 
 # --- encoding -----------------------------------------------------------------------------------------------------------
-
-# What becomes of a malformed triplet, where triplets stay.
-cdef enum:
-    LET_BE, ENCODE, REFUSE
-
-cdef struct Encoding:
-    uc_set safe
-    bint plus
-    bint triplets           # stay
-    bint digits             # "safe" has those of triplets
-    int malformed
-
-
-cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
-    cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
-    return 0 if size == UC_FULL else size
-
-
-cdef size_t requote_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
-    cdef size_t i = 0, o = 0, size, written
-    cdef uint8_t octet
-    cdef const uint8_t *percent
-    while i < n:
-        if src[i] == c'%':
-            if unit_at(src, i, n, &octet) == 3:
-                memcpy(dst + o, src + i, 3)
-                i, o = i + 3, o + 3
-                continue
-            if how.malformed == REFUSE:
-                refusal.code, refusal.offset = PERCENT, i
-                return UC_REFUSED
-            dst[o] = c'%'
-            i, o = i + 1, o + 1
-            if how.malformed == ENCODE:
-                dst[o] = c'2'
-                dst[o + 1] = c'5'
-                o += 2
-            continue
-        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
-        size = percent - (src + i) if percent != NULL else n - i
-        written = kernels.encode(src + i, size, &how.safe, False, dst + o, 3 * size)
-        if written == UC_FULL:
-            return 0
-        i, o = i + size, o + written
-    return o
-
 
 cdef bint encode_block(Task *task) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>task.options
@@ -348,7 +293,7 @@ cdef bint encode_block(Task *task) noexcept nogil:
                 return by_rows(task)
             for w in range(words):
                 malformed |= marks[w] & ~triplets[w]
-            if malformed and how.malformed != LET_BE:
+            if malformed and how.policy != KEEP:
                 return by_rows(task)
     kernels.mark_outside(block.data, n, &how.safe, marks)
     marks[words] = 0
@@ -368,7 +313,7 @@ cdef size_t encode_quickly(Task *task) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>task.options
     cdef size_t n = quick_lines(task, QUICK), size
     cdef const uint8_t *src = task.source.data + task.next
-    if n == 0 or memchr(src, c'\r', n) != NULL or how.triplets and not (how.digits and how.malformed == LET_BE):
+    if n == 0 or memchr(src, c'\r', n) != NULL or how.triplets and not (how.digits and how.policy == KEEP):
         return 0
     size = kernels.encode(src, n, &how.safe, how.plus, task.data.data + task.data.size, 3 * n)
     if size == UC_FULL:
@@ -378,42 +323,18 @@ cdef size_t encode_quickly(Task *task) noexcept nogil:
     return n
 
 
-cdef class EncodeRows(RowOperation):
-    """Percent-encode what is not safe.
-
-    Args:
-        safe (ByteSet): What stays. With `plus`, a space becomes '+'.
-        plus (bool): Write '+' for a space.
-        triplets (bool): Triplets that are there stay, as `requote` has it.
-        invalid (str): "keep", "encode" or "error": what becomes of a malformed triplet then.
-        end (bytes): The octet that ends a line, or none.
-    """
-    cdef Encoding how
-
-    def __init__(self, ByteSet safe not None, plus=False, triplets=False, invalid="keep", end=b""):
-        cdef int i
-        self.how.safe, self.how.plus, self.how.triplets = safe.set, plus, triplets
-        self.how.malformed = ["keep", "encode", "error"].index(invalid)
-        if plus:
-            add_octet(&self.how.safe, c' ')
-            remove_octet(&self.how.safe, c'+')
-        self.how.digits = True
-        for i in b"0123456789ABCDEFabcdef":
-            self.how.digits &= self.how.safe.member[i]
-        if triplets:
-            add_octet(&self.how.safe, c'%')
-        if end:
-            add_octet(&self.how.safe, end[0])
-        self.operation, self.options = Operation(encode_row, 3, 0), &self.how
-        if triplets:
-            self.operation.row = requote_row
-        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+cdef const Encoding *how_of(RowOperation rows) noexcept:
+    """How octets are encoded, whether they are UTF-8 or not; NULL: they are not."""
+    cdef const Encoding *how = <const Encoding *>rows.options
+    if type(rows) is RequoteRows or type(rows) is EncodeRows and how.policy == KEEP:
+        return how
+    return NULL
 
 
 cdef block_function codec_block(RowOperation rows):
     if type(rows) is DecodeRows:
         return decode_block
-    if type(rows) is EncodeRows:
+    if how_of(rows) != NULL:
         return encode_block
     return NULL
 
@@ -421,16 +342,16 @@ cdef block_function codec_block(RowOperation rows):
 cdef size_t expected_size(RowOperation rows, const uint8_t *src, size_t n) noexcept:
     """About how many octets become of these, judged by the first: a guess that is right saves a copy."""
     cdef size_t sample = min(n, <size_t>1 << 16), marks
-    if type(rows) is not EncodeRows or sample == 0:
+    if how_of(rows) == NULL or sample == 0:
         return n
-    marks = kernels.count_outside(src, sample, &(<EncodeRows>rows).how.safe)
+    marks = kernels.count_outside(src, sample, &how_of(rows).safe)
     return n + n // sample * 2 * marks + n // 8
 
 
 cdef quick_function codec_quick(RowOperation rows):
     if type(rows) is DecodeRows:
         return decode_quickly
-    if type(rows) is EncodeRows:
+    if how_of(rows) != NULL:
         return encode_quickly
     return NULL
 
@@ -453,6 +374,6 @@ cdef object encode_object(str text, const void *options):
 cdef text_function codec_text(RowOperation rows):
     if type(rows) is DecodeRows:
         return decode_object
-    if type(rows) is EncodeRows and not (<EncodeRows>rows).how.triplets:
+    if type(rows) is EncodeRows and how_of(rows) != NULL:
         return encode_object
     return NULL

@@ -1,9 +1,6 @@
-from typing_extensions import disjoint_base
-
-from uricodec._core._rows import RowOperation
+from uricodec._core._urn_rows import UrnRows
 
 FIELDS: tuple[str, ...]
 
-@disjoint_base
-class UrnRows(RowOperation):
-    def __init__(self, task: str, level: str = "8141", spec: str | None = None) -> None: ...
+class SplitUrns(UrnRows):
+    def __init__(self, spec: str = "8141") -> None: ...

@@ -9,45 +9,17 @@ from libc.string cimport memchr
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span, accept_rows
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
-from uricodec._core._urn cimport CODE_NAMES, level_of, raise_fault_at, spec_of
-from uricodec._core._urn_forms cimport (
-    BYTES, CASE_2141, CASE_8141, CHUNK, FUNCTIONAL, GROWTH, NAMESPACE, Level, apply_rules, write_form,
-)
-from uricodec._core._urn_grammar cimport CODES, Code, NID_OCTETS, PLAIN_2141, PLAIN_8141, RFC2141, RFC8141, Reading, Spec
-from uricodec._core._urn_grammar cimport read_urn
-from uricodec.errors import UrnError
+from uricodec._core._urn cimport spec_of
+from uricodec._core._urn_forms cimport BYTES, CHUNK, FUNCTIONAL, NAMESPACE, apply_rules
+from uricodec._core._urn_grammar cimport NID_OCTETS, Reading, Spec
+from uricodec._core._urn_rows cimport Naming, UrnRows, read_row
 
 cdef ByteSet NO_NEWLINE = ~ByteSet("\n")
 
 FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
 
-# --- one row ------------------------------------------------------------------------------------------------------------
-
-cdef struct Naming:
-    Level level
-    Spec spec
-    const uc_set *nss       # what plain ones consist of
-
-
-cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Refusal *refusal) noexcept nogil:
-    if read_urn(src, n, (<const Naming *>options).spec, urn):
-        return True
-    refusal.code, refusal.offset = urn.code, urn.offset
-    return False
-
-
-cdef size_t form_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef Reading urn
-    if not read_row(src, n, options, &urn, refusal):
-        return UC_REFUSED
-    return write_form(src, &urn, (<const Naming *>options).level, dst)
-
-
-cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Refusal *refusal) noexcept nogil:
-    cdef Reading urn
-    return 0 if read_row(src, n, options, &urn, refusal) else UC_REFUSED
-
+# --- components ---------------------------------------------------------------------------------------------------------
 
 cdef inline void set_span(Span *span, size_t start, size_t end) noexcept nogil:
     """Components begin behind the start of the row; 0 is none."""
@@ -67,39 +39,19 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return 5 * sizeof(Span)
 
 
-cdef class UrnRows(RowOperation):
-    """What is to be done with URNs.
+cdef class SplitUrns(UrnRows):
+    """Take URNs apart.
 
     Args:
-        task (str): "normalize", "check" or "split".
-        level (str): Of "normalize": as of `uricodec.urn.normalize`.
-        spec (str | None): As there, or of `uricodec.urn.check`.
+        spec (str): As of `uricodec.urn.check`.
 
     Raises:
-        ValueError: There is no such level or spec.
+        ValueError: There is no such spec.
     """
-    cdef Naming naming
 
-    def __init__(self, task, level="8141", spec=None):
-        cdef Naming *naming = &self.naming
-        naming.level = <Level>level_of(level)
-        naming.spec = (RFC2141 if naming.level == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec)
-        naming.nss = &PLAIN_2141.set if naming.spec == RFC2141 else &PLAIN_8141.set
-        self.options = naming
-        if task == "normalize":
-            self.operation = Operation(form_row, 1, GROWTH)
-        elif task == "check":
-            self.operation = Operation(check_row, 0, 0)
-        else:
-            self.operation = Operation(split_row, 0, 5 * sizeof(Span))
-        self.code_names, self.reasons, self.error = CODE_NAMES, [reason_of(code) for code in range(CODES)], UrnError
-
-
-cdef object reason_of(int code):
-    try:
-        raise_fault_at("", <Code>code, 0)
-    except UrnError as error:
-        return error.reason
+    def __init__(self, spec="8141"):
+        self.set_naming(<Spec>spec_of(spec), BYTES)
+        self.operation = Operation(split_row, 0, 5 * sizeof(Span))
 
 
 # --- many rows ----------------------------------------------------------------------------------------------------------
@@ -243,7 +195,7 @@ cdef bint rows_of_urns(Task *task) noexcept nogil:
 
 
 cdef block_function urn_block(RowOperation rows, Kind kind):
-    if type(rows) is UrnRows and kind != SPLIT and (<UrnRows>rows).naming.level != FUNCTIONAL:
+    if isinstance(rows, UrnRows) and kind != SPLIT and (<UrnRows>rows).naming.level != FUNCTIONAL:
         return rows_of_urns
     return NULL
 
@@ -274,6 +226,6 @@ cdef size_t lines_quickly(Task *task) noexcept nogil:
 
 
 cdef quick_function urn_quick(RowOperation rows):
-    if type(rows) is UrnRows and (<UrnRows>rows).naming.level != FUNCTIONAL:
+    if isinstance(rows, UrnRows) and (<UrnRows>rows).naming.level != FUNCTIONAL:
         return lines_quickly
     return NULL

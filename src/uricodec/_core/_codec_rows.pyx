@@ -7,7 +7,6 @@ from libc.string cimport memchr, memcpy
 
 from uricodec._core._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
 from uricodec._core._lines cimport *
-from uricodec._core._percent cimport hex_value
 from uricodec._core._rows cimport *
 from uricodec._core._triplets cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
@@ -71,15 +70,10 @@ cdef class DecodeRows(CodecRows):
 
 # --- encoding -----------------------------------------------------------------------------------------------------------
 
-cdef struct Encoding:
-    uc_set safe
-    bint plus
-    Policy policy
-
-
 cdef inline size_t encode_run(const uint8_t *src, size_t n, const Encoding *how, uint8_t *dst) noexcept nogil:
     """dst has room for 3 n octets."""
-    return kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
+    cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
+    return 0 if size == UC_FULL else size
 
 
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
@@ -125,7 +119,6 @@ cdef class EncodeRows(CodecRows):
 
     Source: RFC 3986 section 2.1.
     """
-    cdef Encoding how
 
     def __init__(self, ByteSet safe not None, plus=False, errors="keep"):
         self.how.safe, self.how.plus, self.how.policy = safe.set, plus, policy_of(errors, "replace", "fail")
@@ -138,36 +131,32 @@ cdef class EncodeRows(CodecRows):
 
 # --- encoding what is not encoded yet -----------------------------------------------------------------------------------
 
-cdef size_t find_malformed(const uint8_t *src, size_t start, size_t n) noexcept nogil:
-    """Where the next '%' is that is not followed by two hexadecimal digits; n for none."""
-    cdef const uint8_t *found
-    cdef size_t i = start
-    while True:
-        found = <const uint8_t *>memchr(src + i, c'%', n - i)
-        if found == NULL:
-            return n
-        i = found - src
-        if n - i < 3 or hex_value(src[i + 1]) < 0 or hex_value(src[i + 2]) < 0:
-            return i
-        i += 3
-
-
 cdef size_t requote_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>options
-    cdef size_t i = 0, o = 0, at
-    if how.policy == KEEP:
+    cdef size_t i = 0, o = 0, size
+    cdef uint8_t octet
+    cdef const uint8_t *percent
+    if how.policy == KEEP and how.digits:
         return encode_run(src, n, how, dst)
-    while True:
-        at = find_malformed(src, i, n)
-        if at < n and how.policy == FAIL:
-            refusal.code, refusal.offset = MALFORMED, at
-            return UC_REFUSED
-        o += encode_run(src + i, at - i, how, dst + o)
-        if at == n:
+    while i < n:
+        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
+        size = percent - (src + i) if percent != NULL else n - i
+        o += encode_run(src + i, size, how, dst + o)
+        i += size
+        if i == n:
             return o
-        memcpy(dst + o, b"%25", 3)
-        o += 3
-        i = at + 1
+        size = unit_at(src, i, n, &octet)
+        if size == 1 and how.policy == FAIL:
+            refusal.code, refusal.offset = MALFORMED, i
+            return UC_REFUSED
+        if size == 1 and how.policy == REPLACE:
+            memcpy(dst + o, b"%25", 3)
+            o += 3
+        else:
+            memcpy(dst + o, src + i, size)
+            o += size
+        i += size
+    return o
 
 
 @cython.final
@@ -175,21 +164,20 @@ cdef class RequoteRows(CodecRows):
     """Percent-encode what is not encoded yet: triplets stay.
 
     Args:
-        safe (ByteSet): The octets that stay as they are, letters and digits among them.
+        safe (ByteSet): The octets that stay as they are.
         errors (str): What becomes of a '%' without two hexadecimal digits: "keep" leaves it, "replace" encodes it, "fail"
             refuses the row.
 
     Raises:
-        ValueError: There is no such policy, or a hexadecimal digit is not safe.
+        ValueError: There is no such policy.
 
     Source: RFC 3986 section 2.4.
     """
-    cdef Encoding how
 
     def __init__(self, ByteSet safe not None, errors="keep"):
-        if not all([octet in safe for octet in b"0123456789ABCDEFabcdef"]):
-            raise ValueError("hexadecimal digits have to be safe")
+        self.how.digits = all([octet in safe for octet in b"0123456789ABCDEFabcdef"])
         self.how.safe, self.how.plus, self.how.policy = safe.set, False, policy_of(errors, "replace", "fail")
+        self.how.triplets = True
         add_octet(&self.how.safe, c'%')
         self.operation = Operation(requote_row, 3, 0)
         self.options = &self.how

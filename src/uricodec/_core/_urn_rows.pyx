@@ -11,36 +11,30 @@ from uricodec._core._urn_grammar cimport *
 from uricodec.errors import UrnError
 
 
-cdef struct Naming:
-    Level level
-    Spec spec
-
-
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                           Refusal *refusal) noexcept nogil:
-    cdef const Naming *naming = <const Naming *>options
     cdef Reading urn
-    if not read_urn(src, n, naming.spec, &urn):
-        refusal.code, refusal.offset = urn.code, urn.offset
+    if not read_row(src, n, options, &urn, refusal):
         return UC_REFUSED
-    return write_form(src, &urn, naming.level, dst)
+    return write_form(src, &urn, (<const Naming *>options).level, dst)
 
 
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Refusal *refusal) noexcept nogil:
     cdef Reading urn
-    if not read_urn(src, n, (<const Naming *>options).spec, &urn):
-        refusal.code, refusal.offset = urn.code, urn.offset
-        return UC_REFUSED
-    return 0
+    return 0 if read_row(src, n, options, &urn, refusal) else UC_REFUSED
 
 
 cdef class UrnRows(RowOperation):
     """An operation on rows of URNs. This one copies."""
-    cdef Naming naming
 
     def __cinit__(self, *_args, **_kwargs):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
         self.options = &self.naming
+
+    cdef int set_naming(self, Spec spec, Level level) except -1:
+        self.naming.spec, self.naming.level = spec, level
+        self.naming.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
+        return 0
 
 
 @cython.final
@@ -57,7 +51,7 @@ cdef class CheckUrnRows(UrnRows):
     """
 
     def __init__(self, spec="8141"):
-        self.naming.spec = <Spec>spec_of(spec)
+        self.set_naming(<Spec>spec_of(spec), BYTES)
         self.operation = Operation(check_row, 0, 0)
 
 
@@ -76,6 +70,6 @@ cdef class NormalizeUrnRows(UrnRows):
     """
 
     def __init__(self, level="8141", spec=None):
-        self.naming.level = <Level>level_of(level)
-        self.naming.spec = (RFC2141 if self.naming.level == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec)
+        cdef Level form = <Level>level_of(level)
+        self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec), form)
         self.operation = Operation(normalize_row, 1, GROWTH)
