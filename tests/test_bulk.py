@@ -531,6 +531,17 @@ def test_the_key_of_fingerprints():
     assert bulk.fingerprint(["x" * 100_000], key="k") == as_rows(bulk.fingerprint(pa.array(["x" * 100_000]), key=b"k"))
 
 
+@pytest.mark.parametrize("last", [b"x", b"x" * 20_000, b"x" * 20_000 + b"\n"])
+def test_a_long_row_that_is_refused_has_one_fingerprint(last):
+    """And not one for each row of the block before, behind the end of the column."""
+    for count in 0, 1, 2, 300:
+        want = bulk.fingerprint(["urn:example:a"], kind="urn", key="k") * count + [None]
+        lines = b"URN:example:a\n" * count + last
+        assert as_rows(bulk.fingerprint(lines, kind="urn", key="k")) == want
+        column = pa.array(lines.decode().splitlines())
+        assert as_rows(bulk.fingerprint(column, kind="urn", key="k")) == want
+
+
 # --- threads of others ------------------------------------------------------------------------------------------------
 
 

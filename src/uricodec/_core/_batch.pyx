@@ -368,22 +368,21 @@ cdef bint have_room(Task *task, size_t n, size_t rows) noexcept nogil:
 
 # --- the loop -----------------------------------------------------------------------------------------------------------
 
-cdef void digest_rows(Task *task, size_t n) noexcept nogil:
-    """Write 16 octets for each row of the block, or for one row of n octets, if there are some."""
+cdef void digest_rows(Task *task, const uint8_t *src, const size_t *starts, const size_t *ends, size_t rows) noexcept nogil:
+    """Write 16 octets for each of the next rows."""
+    task.digest(task.key, src, starts, ends, rows, task.offsets.data + 16 * (task.row - task.base))
+
+
+cdef void digest_block(Task *task) noexcept nogil:
     cdef size_t starts[ROWS]
     cdef size_t ends[ROWS]
-    cdef size_t i, rows = 1 if n else task.block.rows
-    cdef uint8_t *dst = task.offsets.data + 16 * (task.row - task.base)
-    if n:
-        starts[0], ends[0] = 0, n
-        task.digest(task.key, task.data.data + task.data.size, starts, ends, 1, dst)
-        return
-    for i in range(rows):
+    cdef size_t i
+    for i in range(task.block.rows):
         starts[i] = task.out_at[i]
         ends[i] = task.out_at[i + 1] - task.block.gap
         if task.block.gap:
             ends[i] -= carriage_return(task, task.out + starts[i], ends[i] - starts[i])
-    task.digest(task.key, task.out, starts, ends, rows, dst)
+    digest_rows(task, task.out, starts, ends, task.block.rows)
 
 
 cdef bint write_block(Task *task) noexcept nogil:
@@ -401,7 +400,7 @@ cdef bint write_block(Task *task) noexcept nogil:
     if not task.block_of(task):
         return False
     if task.digest != NULL:
-        digest_rows(task, 0)
+        digest_block(task)
         return True
     if task.views:
         if not add_views(task):
@@ -458,7 +457,7 @@ cdef bint add_long(Task *task, const uint8_t *src, size_t n, const uint8_t *row,
 cdef bint write_long(Task *task) noexcept nogil:
     cdef const uint8_t *src
     cdef uint8_t *dst
-    cdef size_t n, size, tail
+    cdef size_t n, size, tail, start = 0
     if not find_long(task, &src, &n, &tail):
         task.status = BAD_OFFSETS
         return False
@@ -473,7 +472,7 @@ cdef bint write_long(Task *task) noexcept nogil:
         if not write_text(task, task.row, src, n, dst, &size):
             return False
         if task.digest != NULL:
-            digest_rows(task, size)
+            digest_rows(task, dst, &start, &size, 1)
         elif task.source.layout != LINES:
             if not add_long(task, src, n, dst, size):
                 return False
