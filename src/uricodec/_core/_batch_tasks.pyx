@@ -90,6 +90,7 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     cdef int64_t i, first, last
     cdef const uint8_t *offsets
     memset(source, 0, sizeof(Source))
+    source.data = b""       # never NULL, not even where nulls are
     if type.format not in LAYOUTS:
         raise TypeError(f"no column of text or octets: its Arrow format is {type.format.decode('latin-1')!r}")
     source.layout = <Layout>(<int>LAYOUTS[type.format][0])
@@ -115,7 +116,8 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         for i in range(source.n_buffers):
             octets[0] += <size_t>source.sizes[i]
         return 0
-    source.data = <const uint8_t *>array.buffers[2]
+    if array.buffers[2] != NULL:
+        source.data = <const uint8_t *>array.buffers[2]
     if source.layout == OFFSETS_32:
         source.offsets = offsets + 4 * array.offset
         first, last = (<const int32_t *>source.offsets)[0], (<const int32_t *>source.offsets)[source.count]
@@ -125,8 +127,6 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     if not 0 <= first <= last:
         raise ValueError("the Arrow array has offsets that are in no order")
     octets[0] = <size_t>(last - first)
-    if source.data == NULL:
-        source.data = b""
     return 0
 
 
@@ -138,7 +138,7 @@ cdef Rows rows_of(Array array, Type type):
         set_source(&rows.source, array, type, &rows.octets)
         return rows
     set_source(&rows.values, array.dictionary, type.dictionary, &octets)
-    rows.source.layout, rows.source.width = INDEXED, WIDTHS[type.format]
+    rows.source.layout, rows.source.width, rows.source.data = INDEXED, WIDTHS[type.format], b""
     rows.source.count, rows.source.values = <size_t>array.length, &rows.values
     if array.n_buffers < 2 or array.buffers[1] == NULL and array.length:
         raise ValueError("the Arrow array lacks a buffer")
