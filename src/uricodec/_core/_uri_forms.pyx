@@ -70,9 +70,12 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
 
 cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
     """What the triplet stands for that begins with the "%" s[0]; -1 if there is none."""
-    if n < 3 or (DIGIT_VALUES[s[1]] | DIGIT_VALUES[s[2]]) > 15:
+    cdef int high, low
+    if n < 3:
         return -1
-    return DIGIT_VALUES[s[1]] << 4 | DIGIT_VALUES[s[2]]
+    # Each is read once: another thread may change s.
+    high, low = DIGIT_VALUES[s[1]], DIGIT_VALUES[s[2]]
+    return -1 if (high | low) > 15 else high << 4 | low
 
 
 cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
