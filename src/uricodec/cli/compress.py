@@ -53,6 +53,16 @@ def may_be(octets):
     return any(magic != head and magic.startswith(head) for magic in MAGIC)
 
 
+def begins_with(octets, form):
+    """Whether octets (bytes-like) are the beginning of data in a format, as far as they go.
+
+    >>> begins_with(b"\\x1f", "gzip"), begins_with(b"tail", "gzip")
+    (True, False)
+    """
+    head = bytes(octets[:LONGEST])
+    return any(head.startswith(magic[: len(head)]) for magic, name in MAGIC.items() if name == form)
+
+
 def find_module(form):
     """Import the best module that is there for a format; None if there is none."""
     for name in MODULES[form]:
@@ -123,6 +133,8 @@ class Reader:
                     self._rest = bytes(self._rest).lstrip(b"\0")
                 if not self._rest:
                     return 0
+                if not begins_with(self._rest, self._form):  # some modules would wait for more of a header
+                    raise streams.CommandError(f"{self._name}: damaged {self._form} data (something else behind them)")
                 self._member = self._new_member()
             elif self._member.needs_input and not self._rest and not self._read():
                 raise streams.CommandError(f"{self._name}: truncated {self._form} data")
