@@ -10,7 +10,7 @@ from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span, accept_rows
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
 from uricodec._core._urn cimport spec_of
-from uricodec._core._urn_forms cimport BYTES, CHUNK, FUNCTIONAL, NAMESPACE, apply_rules
+from uricodec._core._urn_forms cimport BYTES, CHUNK, NAMESPACE
 from uricodec._core._urn_grammar cimport NID_OCTETS, Reading, Spec
 from uricodec._core._urn_rows cimport Naming, UrnRows, read_row
 
@@ -88,35 +88,15 @@ cdef size_t lines_before(const uint32_t *ends, size_t first, size_t rows, size_t
     return low
 
 
-cdef void find_ends(const uint8_t *lines, size_t n, uint32_t start, uint32_t *ends) noexcept nogil:
-    cdef uint64_t marks[WORDS]
-    cdef uint64_t word
-    cdef size_t w, i = 0
-    kernels.mark_outside(lines, n, &NO_NEWLINE.set, marks)
-    for w in range((n + 63) // 64):
-        word = marks[w]
-        while word:
-            ends[i] = start + <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
-            i += 1
-            word &= word - 1
-
-
 cdef void write_forms(Task *task, const Naming *naming, size_t first, size_t stop, const uint32_t *ends) noexcept nogil:
     """Bring lines that are plain into normal form, and unpack them."""
-    cdef uint32_t moved[ROWS]       # where they end, if some have become shorter
     cdef uint8_t *lines = task.scratch + ends[first]
     cdef uint8_t *dst = task.out + task.written
-    cdef size_t n = ends[stop] - ends[first], i, o = 0, start = 0, size
-    cdef bint shorter = False
+    cdef size_t i, o = 0, start = 0, size
     if naming.level != BYTES:
-        kernels.normalize_urns(lines, n, c'\n', lines)
-    if naming.level >= NAMESPACE:
-        size = apply_rules(lines, n, c'\n')
-        if size != n:
-            find_ends(lines, size, 0, moved)
-            shorter = True
+        kernels.normalize_urns(lines, ends[stop] - ends[first], c'\n', lines)
     for i in range(first, stop):
-        size = (moved[i - first] if shorter else ends[i + 1] - ends[first]) - start - 1
+        size = ends[i + 1] - ends[first] - start - 1
         copy_octets(dst + o, lines + start, size)
         start += size + 1
         o += size
@@ -194,8 +174,13 @@ cdef bint rows_of_urns(Task *task) noexcept nogil:
     return True
 
 
+cdef inline bint has_kernels(RowOperation rows):
+    """Rules of namespaces are applied to one URN at a time, which is then read and written in one go."""
+    return isinstance(rows, UrnRows) and (<UrnRows>rows).naming.level < NAMESPACE
+
+
 cdef block_function urn_block(RowOperation rows, Kind kind):
-    if isinstance(rows, UrnRows) and kind != SPLIT and (<UrnRows>rows).naming.level != FUNCTIONAL:
+    if has_kernels(rows) and kind != SPLIT:
         return rows_of_urns
     return NULL
 
@@ -216,16 +201,13 @@ cdef size_t lines_quickly(Task *task) noexcept nogil:
         memcpy(dst, src, n)
     else:
         kernels.normalize_urns(src, n, task.source.end, dst)
-    # A rule needs URNs, and src may be something else by now.
-    if naming.level >= NAMESPACE and kernels.span_urns(dst, n, &NID_OCTETS.set, naming.nss, task.source.end) != n:
-        return 0
     task.slow = 32
     task.row += kernels.count_outside(dst, n, task.source.no_end)
-    task.data.size += apply_rules(dst, n, task.source.end) if naming.level >= NAMESPACE else n
+    task.data.size += n
     return n
 
 
 cdef quick_function urn_quick(RowOperation rows):
-    if isinstance(rows, UrnRows) and (<UrnRows>rows).naming.level != FUNCTIONAL:
+    if has_kernels(rows):
         return lines_quickly
     return NULL
