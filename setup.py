@@ -12,11 +12,14 @@ DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = [
     *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
+    *["_rows", "_row_lines", "_fingerprint"],
     *["_log_fields", "_log_formats", "_log_records", "_log_columns"],
-    *["_rows", "_row_lines"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
-    *["_iri", "_uri_operations", "_codec_rows", "_urn_rows", "_quoting", "_framing", "_field_lines"],
+    *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
+    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
+    *["_batch_tasks", "_batch_columns", "_batch_lists"],
+    *["_codec_rows", "_urn_rows", "_quoting", "_framing", "_field_lines"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

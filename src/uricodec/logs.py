@@ -12,7 +12,6 @@ from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, LONGEST, NAMES, Lines, LogReader
 
 if TYPE_CHECKING:
-    import pyarrow
     from typing_extensions import Buffer
 
 __all__ = ["FORMATS", "LogFault", "Record", "columns", "detect", "parse", "to_arrow"]
@@ -168,7 +167,7 @@ def to_arrow(  # noqa: PLR0913
     flags: bool = False,
     errors: str = "keep",
     faults: list[LogFault] | None = None,
-) -> "pyarrow.RecordBatchReader":
+) -> Any:
     """Read a log into Arrow columns, batch by batch. This needs pyarrow.
 
     Args:
@@ -185,7 +184,7 @@ def to_arrow(  # noqa: PLR0913
     >>> import polars  # doctest: +SKIP
     >>> polars.from_arrow(to_arrow("access.log.gz")).group_by("path").len()  # doctest: +SKIP
     """
-    from pyarrow import RecordBatchReader
+    from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, (mask, flags, errors), faults))
 
@@ -203,9 +202,9 @@ def _batches(source: Any, format: str, options: tuple[Any, ...], faults: list[Lo
                 yield arrow_batch(data, options[1])
 
 
-def arrow_schema(flags: bool) -> "pyarrow.Schema":
+def arrow_schema(flags: bool) -> Any:
     """The schema of to_arrow()."""
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     parameter = pa.struct([pa.field("name", pa.string(), False), pa.field("value", pa.string(), False)])
     special = {

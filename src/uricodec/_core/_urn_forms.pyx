@@ -325,9 +325,9 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil:
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t ends[WORDS + 1]
     cdef uc_set no_end = ALL.set
-    cdef size_t w, line_end, start = 0
+    cdef size_t w, nid_end, line_end, start = 0
     cdef size_t run = 0, out = 0        # lines from `run` on go to `out`
-    cdef uint64_t word
+    cdef uint64_t word, nid
     remove_octet(&no_end, end)
     kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
     kernels.mark_outside(lines, n, &no_end, ends)
@@ -341,7 +341,12 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil:
         while word:
             line_end = 64 * w + <size_t>uc_lowest_bit(word)
             word &= word - 1
-            apply_rule(lines, start, start + 4 + <size_t>uc_lowest_bit(bits_from(stops, start + 4)), line_end, &run, &out)
+            # Every URN has an NID; what somebody else wrote meanwhile may have none.
+            if line_end - start > 4:
+                nid = bits_from(stops, start + 4)
+                nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)
+                if nid_end < line_end:
+                    apply_rule(lines, start, nid_end, line_end, &run, &out)
             start = line_end + 1
     if out != run:
         memmove(lines + out, lines + run, n - run)

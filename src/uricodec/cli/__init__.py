@@ -369,6 +369,15 @@ def add_names(commands):
     )
 
 
+def add_log(commands):
+    from uricodec.cli import log_options
+
+    log = add_filter(commands, "log", "turn access logs into records", log_options.LOG, log_options.LOG_EXAMPLES)
+    log.set_defaults(run=run_log)
+    log_options.add(log)
+    add_stats(log)
+
+
 def add_codec(commands):
     """The commands that encode and decode."""
     decode = add_filter(commands, "decode", "turn %%HH into what it stands for", texts.DECODE, texts.DECODE_EXAMPLES)

@@ -5,10 +5,11 @@ Chunks of whole lines go through the core. Python looks only at the lines that a
 
 import os
 import re
+from collections import deque
 
 from uricodec._core._log_records import LONGEST, NAMES, LogReader
 from uricodec.cli import streams
-from uricodec.cli.names import visible
+from uricodec.cli.lines import visible
 
 # The buffer has room for so many octets: a longer line is no record, and memory stays flat.
 ROOM = LONGEST
@@ -74,8 +75,8 @@ class Converter:
     def __init__(self, arguments, sink, rejects):
         self._arguments, self._sink, self._rejects = arguments, sink, rejects
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
-        self._buffer = bytearray(max(ROOM, 12))
-        self._view = memoryview(self._buffer)
+        self._chunk = streams.Chunk(max(ROOM, 12))
+        self._buffer, self._view = self._chunk.buffer, self._chunk.view
         self._reader = None
         self.lines = self._written = 0
         self.faults = {}
@@ -93,7 +94,9 @@ class Converter:
         buffer = self._buffer
         self._name, self._line = source.name, 1
         long = new = True
-        for size in source.chunks(buffer):
+        free = deque([self._chunk])
+        for chunk in source.chunks(free):
+            size = chunk.size
             if new:
                 self._begin(bytes(self._view[: min(size, streams.CHUNK)]))
                 new = long = False
@@ -109,6 +112,7 @@ class Converter:
                 self.lines += not long
             while start < size:
                 start += self._convert(start, size)
+            free.append(chunk)
         if long and not new:
             self.lines += 1  # it was the last one
 
@@ -225,7 +229,7 @@ class Arrow(Jsonl):
         if output.isatty():
             raise streams.CommandError("--to arrow does not write to a terminal", 2)
         try:
-            import pyarrow
+            import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise streams.CommandError("--to arrow needs pyarrow", 2) from None
         from uricodec import logs
