@@ -522,6 +522,15 @@ def test_fingerprints(tier, rows):
                 want.append(None)
         assert bulk.fingerprint(rows, kind, level, key) == want
         assert as_rows(bulk.fingerprint(source, kind, level, key)) == want
+        kept = [new if new or row is None else key.fingerprint(row) for row, new in zip(rows, want, strict=True)]
+        assert bulk.fingerprint(rows, kind, level, key, errors="keep") == kept
+        assert as_rows(bulk.fingerprint(source, kind, level, key, errors="keep")) == kept
+
+
+def test_the_fingerprint_of_what_has_no_utf8():
+    a, b, c, none = bulk.fingerprint(["\ud800", "\ud801", "\ud800", None], key="k", errors="keep")
+    assert a == c != b and none is None
+    assert bulk.fingerprint(["\ud800"], key="k") == [None]
 
 
 def test_the_key_of_fingerprints():

@@ -571,7 +571,8 @@ def fingerprint(
             None: a random one, which is this process's own.
 
     Returns:
-        Any: A list of bytes, or a Column of fixed-size binary. A row that is refused is null.
+        Any: A list of bytes, or a Column of fixed-size binary. A row that is refused is null; with errors="keep" it has
+            a fingerprint as well, that of what it is: the same names are one, as for `uricodec dedup`.
 
     Source: docs/fingerprint.md.
 

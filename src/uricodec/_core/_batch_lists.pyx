@@ -90,7 +90,6 @@ cdef class ListWork:
         cdef bint text = isinstance(item, str)
         cdef Refusal refusal
         cdef size_t size, place = 0
-        cdef uint8_t digest[16]
         if plan.has_plain and kernels.span(src, n, &plan.plain) == n and (type(item) is str or type(item) is bytes):
             return item
         if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1):
@@ -102,6 +101,8 @@ cdef class ListWork:
             if text:
                 place = <size_t>len(src[:refusal.offset].decode("utf-8", "replace"))
             result = self.refused(plan, item, row, plan.rows.code_names[refusal.code], plan.rows.reasons[refusal.code], place)
+            if self.policy == KEEP_ROW and plan.kind == OCTETS_16:
+                return self.digest(plan, src, n)
             if self.policy != REPLACE_ROW:
                 return result
             size = codec_replacing(plan.rows)(src, n, plan.rows.options, self.room, &refusal)
@@ -112,11 +113,16 @@ cdef class ListWork:
         if plan.kind == SPLIT:
             return self.parts(plan, src, text)
         if plan.kind == OCTETS_16:
-            plan.digest(plan.key_data, self.room, &place, &size, 1, digest)
-            return (<const char *>digest)[:16]
+            return self.digest(plan, self.room, size)
         if size == n and memcmp(src, self.room, n) == 0 and (type(item) is str or type(item) is bytes):
             return item
         return utf8_text(self.room, size, "strict") if text else (<const char *>self.room)[:size]
+
+    cdef bytes digest(self, Plan plan, const uint8_t *src, size_t n):
+        cdef uint8_t octets[16]
+        cdef size_t start = 0
+        plan.digest(plan.key_data, src, &start, &n, 1, octets)
+        return (<const char *>octets)[:16]
 
     cdef dict parts(self, Plan plan, const uint8_t *src, bint text):
         cdef const Span *span = <const Span *>self.room
@@ -133,7 +139,11 @@ cdef class ListWork:
             # As urllib.parse.unquote, to which such characters mean nothing.
             return self.replaced(item, row)
         place = next(i for i, c in enumerate(item) if "\ud800" <= c <= "\udfff")
-        return self.refused(self.text, item, row, "surrogate", "lone surrogate", place)
+        result = self.refused(self.text, item, row, "surrogate", "lone surrogate", place)
+        if self.policy == KEEP_ROW and self.text.kind == OCTETS_16:
+            octets = item.encode("utf-8", "surrogatepass")      # which no other str has
+            return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
+        return result
 
     cdef object replaced(self, str item, Py_ssize_t row):
         plain = item.replace("+", " ") if self.text.plus else item

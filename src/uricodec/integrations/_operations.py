@@ -1,0 +1,89 @@
+"""What hooks into engines share: the operations on columns, what comes out of each, and their names in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from uricodec import bulk
+
+FAULT = ("code", "offset")
+URI = ("scheme", "authority", "path", "query", "fragment")
+URN = ("nid", "nss", "r_component", "q_component", "f_component")
+
+
+class Operation(NamedTuple):
+    """An operation of `uricodec.bulk`.
+
+    Attributes:
+        function (Callable): It: the column, its own arguments, and those that all of them take.
+        result (str): What comes out of a row: "text", "verdict" (bool), "fault" (None, or code and offset), "split"
+            (components), or "fingerprint" (16 octets).
+        fields (tuple[str, ...]): The names of what a "fault" or a "split" consists of.
+    """
+
+    function: Callable[..., Any]
+    result: str
+    fields: tuple[str, ...] = ()
+
+
+OPERATIONS = {
+    "quote": Operation(bulk.quote, "text"),
+    "requote": Operation(bulk.requote, "text"),
+    "unquote": Operation(bulk.unquote, "text"),
+    "iri_to_uri": Operation(bulk.iri_to_uri, "text"),
+    "uri_to_iri": Operation(bulk.uri_to_iri, "text"),
+    "normalize_uri": Operation(bulk.normalize_uri, "text"),
+    "normalize_urn": Operation(bulk.normalize_urn, "text"),
+    "is_valid_uri": Operation(bulk.is_valid_uri, "verdict"),
+    "is_valid_iri": Operation(bulk.is_valid_iri, "verdict"),
+    "is_valid_urn": Operation(bulk.is_valid_urn, "verdict"),
+    "check_uri": Operation(bulk.check_uri, "fault", FAULT),
+    "check_iri": Operation(bulk.check_iri, "fault", FAULT),
+    "check_urn": Operation(bulk.check_urn, "fault", FAULT),
+    "split_uri": Operation(bulk.split_uri, "split", URI),
+    "split_iri": Operation(bulk.split_iri, "split", URI),
+    "split_urn": Operation(bulk.split_urn, "split", URN),
+    "fingerprint": Operation(bulk.fingerprint, "fingerprint"),
+}
+
+
+class SqlFunction(NamedTuple):
+    """An operation as a function of SQL.
+
+    Attributes:
+        operation (str): Which.
+        arguments (tuple[str, ...]): What the function takes besides the column: arguments of the operation, all of them
+            text; the last ones may be left out.
+        given (dict[str, Any]): Arguments that are settled. They win over what all functions have in common.
+    """
+
+    operation: str
+    arguments: tuple[str, ...] = ()
+    given: dict[str, Any] = {}
+
+
+# As names of columns are, so are these: a verb behind what it is about, or `is_`.
+SQL_FUNCTIONS = {
+    "uri_decode": SqlFunction("unquote"),
+    "uri_encode": SqlFunction("quote", ("safe",)),
+    "uri_requote": SqlFunction("requote"),
+    "form_decode": SqlFunction("unquote", (), {"plus": True}),
+    "form_encode": SqlFunction("quote", (), {"plus": True, "safe": ""}),
+    "iri_to_uri": SqlFunction("iri_to_uri"),
+    "uri_to_iri": SqlFunction("uri_to_iri"),
+    "uri_normalize": SqlFunction("normalize_uri", ("level",)),
+    "urn_normalize": SqlFunction("normalize_urn", ("level",)),
+    "urn_key": SqlFunction("normalize_urn", ("level",)),
+    "is_uri": SqlFunction("is_valid_uri", ("rule",)),
+    "is_iri": SqlFunction("is_valid_iri", ("rule",)),
+    "is_urn": SqlFunction("is_valid_urn", ("spec",)),
+    "uri_check": SqlFunction("check_uri", ("rule",)),
+    "iri_check": SqlFunction("check_iri", ("rule",)),
+    "urn_check": SqlFunction("check_urn", ("spec",)),
+    "uri_split": SqlFunction("split_uri"),
+    "iri_split": SqlFunction("split_iri"),
+    "urn_split": SqlFunction("split_urn", ("spec",)),
+    # A name that is refused is one by itself, as for `uricodec dedup`: the same groups everywhere, under the same key.
+    "name_fingerprint": SqlFunction("fingerprint", ("kind", "level"), {"errors": "keep"}),
+}
