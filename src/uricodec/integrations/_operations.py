@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from uricodec import bulk
@@ -55,12 +56,12 @@ class SqlFunction(NamedTuple):
         operation (str): Which.
         arguments (tuple[str, ...]): What the function takes besides the column: arguments of the operation, all of them
             text; the last ones may be left out.
-        given (dict[str, Any]): Arguments that are settled. They win over what all functions have in common.
+        given (Mapping[str, Any]): Arguments that are settled. They win over what all functions have in common.
     """
 
     operation: str
     arguments: tuple[str, ...] = ()
-    given: dict[str, Any] = {}
+    given: Mapping[str, Any] = MappingProxyType({})
 
 
 # As names of columns are, so are these: a verb behind what it is about, or `is_`.
