@@ -29,5 +29,5 @@ cdef class Names:
     cdef readonly size_t later
 
 
-cdef inline uint64_t number_of(const Names names, size_t i) noexcept nogil:
+cdef inline uint64_t number_of(Names names, size_t i) noexcept nogil:
     return names.first + (i if names.numbers == NULL else names.numbers[i])
