@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from uricodec.cli import main, streams
+from uricodec._files import streams
+from uricodec.cli import main
 
 
 class Text:

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec._core._lines import decode_lines, encode_lines
+from uricodec._files import compress, streams
 from uricodec.charsets import RFC3986_UNRESERVED
-from uricodec.cli import codec, compress, main, make_parser, streams
+from uricodec.cli import codec, main, make_parser
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "access.log"
 
@@ -657,9 +658,8 @@ def on_terminal(arguments, delay=0, **options):
     """Run with standard error on a terminal of its own; returns the status and what came to it."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    code = (
-        f"import sys; from uricodec.cli import main, streams; streams.METER_DELAY = {delay}; streams.METER_PERIOD = 0;"
-    )
+    code = "import sys; from uricodec.cli import main; from uricodec._files import streams;"
+    code += f"streams.METER_DELAY = {delay}; streams.METER_PERIOD = 0;"
     code += "sys.exit(main(sys.argv[1:]))"
     try:
         child = subprocess.run(

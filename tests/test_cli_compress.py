@@ -14,7 +14,7 @@ from collections import deque
 import pytest
 from command import Text, output_of, run
 
-from uricodec.cli import compress, streams
+from uricodec._files import compress, streams
 
 LINES = b"".join(b"/line%%20%d\n" % i for i in range(50_000))
 PLAIN = LINES.replace(b"%20", b" ")

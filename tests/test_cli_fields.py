@@ -19,7 +19,8 @@ from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._rows import RowOperation
-from uricodec.cli import compress, main
+from uricodec._files import compress
+from uricodec.cli import main
 from uricodec.cli.fields import spans_of
 
 PIECES = [
@@ -529,7 +530,9 @@ def test_plain_lines_pay_nothing():
     assert (done.stdout, done.stderr) == (b"A\n", b"")
     code = "import sys; from uricodec.cli import main; main(['decode']); print(*sys.modules, file=sys.stderr)"
     said = subprocess.run([sys.executable, "-c", code], input=b"%41", capture_output=True, check=True).stderr.split()
-    assert not {b"threading", b"uricodec.cli.fields", b"uricodec.cli.compress", b"typing", b"csv", b"json"} & set(said)
+    assert not {b"threading", b"uricodec.cli.fields", b"uricodec._files.compress", b"typing", b"csv", b"json"} & set(
+        said
+    )
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])

@@ -9,8 +9,9 @@ import os
 import sys
 
 from uricodec import ByteSet, __version__
+from uricodec._files.streams import tell
 from uricodec.cli import texts
-from uricodec.cli.streams import CommandError, tell
+from uricodec.cli.errors import CommandError
 
 __all__ = ["main"]
 

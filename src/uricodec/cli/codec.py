@@ -2,8 +2,9 @@
 
 from uricodec import ByteSet
 from uricodec._core._lines import NO_CONTROL, decode_lines, encode_lines
+from uricodec._files import pool, streams
 from uricodec.charsets import RFC3986_UNRESERVED
-from uricodec.cli import pool, streams
+from uricodec.cli.errors import CommandError
 from uricodec.errors import UriSyntaxError
 
 
@@ -17,7 +18,8 @@ def run(arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 1 for invalid input with --errors fail, 3 for a file that fails.
+        CommandError: Invalid input, with --errors fail.
+        FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
     names = arguments.files or ["-"]
@@ -122,7 +124,7 @@ def convert_input(source, workers, output, end, fail):
             line += buffer.count(end, 0, whole)
             column = position - whole + (1 if whole else column)
             place = f"{source.name}:{line}:{column} (octet {offset + position})"
-            raise streams.CommandError(f"{place}: {converted.reason}", 1)
+            raise CommandError(f"{place}: {converted.reason}", 1)
         output.write(converted)
         if fail:
             newline = buffer.rfind(end, 0, size)

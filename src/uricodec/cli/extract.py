@@ -7,7 +7,7 @@ written in pieces.
 """
 
 from uricodec._core._urn_lines import find
-from uricodec.cli import streams
+from uricodec._files import streams
 
 # The buffer has room for so many chunks.
 ROOM = 4
@@ -32,7 +32,7 @@ def run(arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 3 for a file that fails.
+        FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
     names = arguments.files or ["-"]

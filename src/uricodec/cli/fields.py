@@ -6,7 +6,9 @@ from uricodec import ByteSet
 from uricodec._core._field_lines import reason_of, transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._lines import NO_CONTROL
-from uricodec.cli import lines, streams
+from uricodec._files import streams
+from uricodec.cli import lines
+from uricodec.cli.errors import CommandError
 
 # What framing is asked for with.
 OPTIONS = ["delimiter", "fields", "csv", "header", "json_field", "jsonl", "nul"]
@@ -149,7 +151,7 @@ class Plan:
         if self._header == b"":
             return 0
         if chunk.partial:
-            raise streams.CommandError(f"{name}: the header is too long", 1)
+            raise CommandError(f"{name}: the header is too long", 1)
         names, size = self.framing.first(chunk.buffer, chunk.size)
         header = bytes(chunk.view[:size])
         if self._header is None:
@@ -157,7 +159,7 @@ class Plan:
             self.framing = Framing(**self._options, fields=spans_of(self._items, self._refuse, names))
             self._header = header
         elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
-            raise streams.CommandError(f"{name}: its header is another one", 1)
+            raise CommandError(f"{name}: its header is another one", 1)
         return size
 
     def header_of(self, chunk, size):

@@ -8,7 +8,8 @@ import os
 from collections import namedtuple
 from itertools import chain
 
-from uricodec.cli import pool, streams
+from uricodec._files import pool, streams
+from uricodec.cli.errors import CommandError
 from uricodec.errors import UriError
 
 # The buffer has room for so many chunks. A longer line is refused, whatever it says: memory stays flat.
@@ -114,15 +115,15 @@ def filter_inputs(worker, arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors fail, 2 if both outputs are one file, 3 for a
-            file that fails.
+        CommandError: Of status 1 for a line that is refused with --errors fail, 2 if both outputs are one file.
+        FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             run(worker, arguments, arguments.errors, output, None)
     elif os.path.realpath(arguments.invalid_to) == os.path.realpath(arguments.output or "-"):
-        raise streams.CommandError("--output and --invalid-to are the same file", 2)
+        raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
             run(worker, arguments, arguments.errors, output, rejects)
@@ -140,7 +141,7 @@ def check_inputs(worker, arguments):
         int: 0 if every line is valid, else 1.
 
     Raises:
-        CommandError: Of status 3 for a file that fails.
+        FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
     with streams.Output(arguments.output) as rejects:
@@ -239,7 +240,8 @@ class LineFilter:
             workers (Pool): What works on its chunks.
 
         Raises:
-            CommandError: An invalid line, with --errors fail; or a file fails.
+            CommandError: An invalid line, with --errors fail.
+            FileError: A file fails.
             BrokenPipeError: Nobody reads the output any more.
         """
         self._name = source.name
@@ -367,7 +369,7 @@ class LineFilter:
     def _fail(self, start, position, reason):
         """Stop at an octet of the chunk; its line starts at `start`."""
         place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
-        raise streams.CommandError(f"{place}: {reason}", 1)
+        raise CommandError(f"{place}: {reason}", 1)
 
 
 def visible(octets):

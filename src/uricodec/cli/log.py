@@ -8,7 +8,8 @@ import re
 from collections import deque
 
 from uricodec._core._log_records import LONGEST, NAMES, LogReader
-from uricodec.cli import streams
+from uricodec._files import streams
+from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import visible
 
 # The buffer has room for so many octets: a longer line is no record, and memory stays flat.
@@ -28,14 +29,15 @@ def run(arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 2 if both outputs are one file or pyarrow is missing, 3 for a file that fails.
+        CommandError: Both outputs are one file, or pyarrow is missing.
+        FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             convert(arguments, output, None)
     elif os.path.realpath(arguments.invalid_to) == os.path.realpath(arguments.output or "-"):
-        raise streams.CommandError("--output and --invalid-to are the same file", 2)
+        raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
             convert(arguments, output, rejects)
@@ -88,7 +90,7 @@ class Converter:
             source (Input): What to read.
 
         Raises:
-            CommandError: A file fails.
+            FileError: A file fails.
             BrokenPipeError: Nobody reads the output any more.
         """
         buffer = self._buffer
@@ -227,11 +229,11 @@ class Arrow(Jsonl):
     def __init__(self, output, flags):
         super().__init__(output, flags)
         if output.isatty():
-            raise streams.CommandError("--to arrow does not write to a terminal", 2)
+            raise CommandError("--to arrow does not write to a terminal", 2)
         try:
             import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
-            raise streams.CommandError("--to arrow needs pyarrow", 2) from None
+            raise CommandError("--to arrow needs pyarrow", 2) from None
         from uricodec import logs
         from uricodec._core._log_columns import convert_columns
 

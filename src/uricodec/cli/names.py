@@ -3,7 +3,8 @@
 import re
 
 from uricodec._core._urn_lines import check_lines, normalize_lines
-from uricodec.cli import fields, lines, streams
+from uricodec._files import streams
+from uricodec.cli import fields, lines
 
 # What level "functional" changes in lines of level "namespace", which is the highest that the core has for lines.
 ISBN_10 = re.compile(rb"urn:isbn:[0-9]{9}[0-9X](?=\r?$)", re.MULTILINE)

@@ -14,7 +14,8 @@ from uricodec._core._uri_operations import (
     SplitRows,
     UriToIriRows,
 )
-from uricodec.cli import fields, lines, streams
+from uricodec._files import streams
+from uricodec.cli import fields, lines
 from uricodec.errors import UriSyntaxError
 
 # Of a base: it would be one of every line.

@@ -7,7 +7,7 @@ says, no more is decompressed at once than there is room for.
 
 from importlib import import_module
 
-from uricodec.cli import streams
+from uricodec._files import streams
 
 # What a file begins with: what that is called. bzip2: the size of blocks, and what begins the first one, or ends all.
 MAGIC = {
@@ -109,14 +109,14 @@ class Reader:
         head (bytes): What has been read of it.
 
     Raises:
-        CommandError: No module can read it; or it is damaged, or ends too early. What came before has been read then.
+        FileError: No module can read it; or it is damaged, or ends too early. What came before has been read then.
     """
 
     def __init__(self, name, form, read_into, head):
         found = find_module(form)
         if found is None:
             hint = " (Python 3.14, or pip install 'uricodec[compress]')" if form == "zstd" else ""
-            raise streams.CommandError(f"{name}: {form} data, and no module that reads them{hint}")
+            raise streams.FileError(name, f"{form} data, and no module that reads them{hint}")
         self._new_member, self._error = MAKERS[found[0]](found[1])
         self._name, self._form = name, form
         self._read_into = read_into
@@ -134,14 +134,14 @@ class Reader:
                 if not self._rest:
                     return 0
                 if not begins_with(self._rest, self._form):  # some modules would wait for more of a header
-                    raise streams.CommandError(f"{self._name}: damaged {self._form} data (something else behind them)")
+                    raise streams.FileError(self._name, f"damaged {self._form} data (something else behind them)")
                 self._member = self._new_member()
             elif self._member.needs_input and not self._rest and not self._read():
-                raise streams.CommandError(f"{self._name}: truncated {self._form} data")
+                raise streams.FileError(self._name, f"truncated {self._form} data")
             try:
                 data = self._member.decompress(self._rest, len(view))
             except (self._error, EOFError) as error:
-                raise streams.CommandError(f"{self._name}: damaged {self._form} data ({error})") from None
+                raise streams.FileError(self._name, f"damaged {self._form} data ({error})") from None
             self._rest = b""
             if data:
                 view[: len(data)] = data

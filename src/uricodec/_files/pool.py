@@ -9,7 +9,7 @@ import os
 from collections import deque
 from stat import S_ISREG
 
-from uricodec.cli import streams
+from uricodec._files import streams
 
 # Chunks that are read, or wait to be written, while threads work on others.
 AHEAD = 2
@@ -93,7 +93,7 @@ class Pool:
             tuple[Chunk, object]: A chunk and the result for it, in order.
 
         Raises:
-            CommandError: The input fails; the results for what came before have been yielded.
+            FileError: The input fails; the results for what came before have been yielded.
         """
         pending = deque()
         failure = None
@@ -101,7 +101,7 @@ class Pool:
         while True:
             try:
                 chunk = next(chunks, None)
-            except streams.CommandError as error:
+            except streams.FileError as error:
                 chunk, failure = None, error
             if chunk is not None:
                 if prepare:

@@ -1,4 +1,4 @@
-"""What the commands read from and write to: chunks of whole lines, whole files, the meter.
+"""What is read from and written to: chunks of whole lines, whole files, the meter.
 
 A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
 front, and the next read goes behind it. So memory stays flat, and nothing is done in Python for a single line.
@@ -20,20 +20,23 @@ METER_DELAY = 0.5
 METER_PERIOD = 0.1
 
 
-class CommandError(Exception):
-    """A failure that ends the command: one line for the user.
+class FileError(OSError):
+    """A file that fails.
 
     Args:
-        message (str): The line, without "uricodec: ".
-        status (int): The exit status: 1 for invalid input, 3 for a failed file.
+        name (str): Of the file, as a message may show it.
+        reason (str): Why, for the user.
+        number (int | None): The error number of the system, if it is the system that says so.
 
-    >>> CommandError("access.log: No such file or directory").status
-    3
+    >>> str(FileError("access.log", "No such file or directory"))
+    'access.log: No such file or directory'
     """
 
-    def __init__(self, message, status=3):
-        super().__init__(message)
-        self.status = status
+    def __init__(self, name, reason, number=None):
+        super().__init__(number, reason, name)
+
+    def __str__(self):
+        return f"{self.filename}: {self.strerror}"
 
 
 def printable(name):
@@ -51,13 +54,13 @@ def tell(text):
 
 
 def failure(name, error):
-    return CommandError(f"{name}: {getattr(error, 'strerror', None) or error}")
+    return FileError(name, getattr(error, "strerror", None) or str(error), getattr(error, "errno", None))
 
 
 def binary(text_stream, name):
     """The octets below sys.stdin or sys.stdout."""
     if text_stream is None:
-        raise CommandError(f"{name}: closed")
+        raise FileError(name, "closed")
     return getattr(text_stream.buffer, "raw", text_stream.buffer)  # a stand-in (tests) may have no raw stream
 
 
@@ -114,12 +117,12 @@ class Input:
         meter (Meter): Is told how much has been read.
 
     Raises:
-        CommandError: It cannot be opened or read.
+        FileError: It cannot be opened or read.
 
     >>> with Output(os.devnull) as output, Input("missing.txt", Meter([], output)) as source:
     ...     pass
     Traceback (most recent call last):
-    uricodec.cli.streams.CommandError: missing.txt: No such file or directory
+    uricodec._files.streams.FileError: missing.txt: No such file or directory
     """
 
     def __init__(self, name, meter):
@@ -167,7 +170,7 @@ class Input:
         size = end = self.read_into(view)
         if end and buffer[0] not in b"\x1fB\xfd\x28":  # nothing that is compressed begins with another one
             return self.read_into, end
-        from uricodec.cli import compress
+        from uricodec._files import compress
 
         while size and end < compress.LONGEST and compress.may_be(view[:end]):
             size = self.read_into(view[end:])
@@ -192,7 +195,7 @@ class Input:
                 buffer.
 
         Raises:
-            CommandError: The input fails. The whole lines before have been yielded.
+            FileError: The input fails. The whole lines before have been yielded.
         """
         chunk = free.popleft()
         new = 0  # where what has been read last starts
@@ -273,7 +276,7 @@ class Output:
         in_line (bool): Whether the last octet written was another one.
 
     Raises:
-        CommandError: It cannot be opened or written.
+        FileError: It cannot be opened or written.
         BrokenPipeError: Nobody reads it any more.
     """
 
