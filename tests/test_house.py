@@ -62,6 +62,7 @@ CORE = [
     "_batch_columns",
     "_batch_lists",
     "_names",
+    "_name_lines",
 ]
 
 

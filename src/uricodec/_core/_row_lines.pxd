@@ -2,6 +2,8 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
+from uricodec._core._rows cimport RowOperation
+
 
 # What becomes of a line that is refused. TRUST: nobody looks for one.
 cdef enum Policy:
@@ -75,4 +77,6 @@ cdef inline void note(LineTask *lines, int code, size_t offset) noexcept nogil:
 
 
 cdef int begin(LineTask *lines, object errors, object end, Py_ssize_t limit) except -1
+# An operation on lines, as far as there is room, or until `limit` have been refused. False after an exception.
+cdef bint transform(LineTask *lines, RowOperation how, bint all_lines) noexcept nogil
 cdef object result(const LineTask *lines, list code_names, Py_ssize_t limit)

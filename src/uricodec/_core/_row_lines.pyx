@@ -133,7 +133,6 @@ cdef void copy_lines(LineTask *lines, const Operation *operation, const Chunk *c
 # --- all lines ----------------------------------------------------------------------------------------------------------
 
 cdef bint transform(LineTask *lines, RowOperation how, bint all_lines) noexcept nogil:
-    """False after an exception."""
     cdef Operation operation = how.operation
     cdef const void *options = how.options
     cdef bint marked = how.mark != NULL and kernels.mark_outside != portable.mark_outside

@@ -20,14 +20,6 @@ from cpython.mem cimport PyMem_RawFree
 
 # --- lines --------------------------------------------------------------------------------------------------------------
 
-cdef struct Task:
-    LineTask lines
-    Level level
-    Spec spec
-    uc_set ends             # every octet but the end
-    uc_set no_component     # and these: every octet but "?" and "#"
-    const uc_set *nss
-
 cdef ByteSet ALL = ByteSet(range(256))
 cdef ByteSet NO_COMPONENT = ~ByteSet("?#")
 
@@ -129,22 +121,29 @@ cdef bint write_lines(Task *task) noexcept nogil:
     return True
 
 
-cdef object run(object src, Task *task, object end, object level, object spec, object errors, Py_ssize_t limit):
-    """Do a task, all of which but its buffers is still to be set."""
+cdef void set_form(Task *task, Level level, Spec spec) noexcept:
+    """Set all of a task but its lines, which are."""
     cdef LineTask *lines = &task.lines
-    cdef bint done
-    if len(end) != 1 or ALL_OCTETS.set.member[<uint8_t>end[0]]:
-        raise ValueError(f"no octet that can end a line of URNs: {end!r}")
-    task.level = <Level>level_of(level)
-    if task.level == FUNCTIONAL:
-        raise ValueError("lines have no level 'functional'")
-    task.spec = (RFC2141 if task.level == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec)
-    begin(lines, errors, end, limit)
-    if lines.policy == TRUST and task.level >= NAMESPACE:
+    task.level, task.spec = level, spec
+    if lines.policy == TRUST and level >= NAMESPACE:
         lines.policy = KEEP     # a rule needs a URN
     task.ends, task.no_component = ALL.set, NO_COMPONENT.set
     remove_octet(&task.ends, lines.end)
-    task.nss = &PLAIN_2141.set if task.spec == RFC2141 else &PLAIN_8141.set
+    task.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
+
+
+cdef object run(object src, Task *task, object end, object level, object spec, object errors, Py_ssize_t limit):
+    """Do a task, all of which but its buffers is still to be set."""
+    cdef LineTask *lines = &task.lines
+    cdef Level form
+    cdef bint done
+    if len(end) != 1 or ALL_OCTETS.set.member[<uint8_t>end[0]]:
+        raise ValueError(f"no octet that can end a line of URNs: {end!r}")
+    form = <Level>level_of(level)
+    if form == FUNCTIONAL:
+        raise ValueError("lines have no level 'functional'")
+    begin(lines, errors, end, limit)
+    set_form(task, form, (RFC2141 if form == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec))
     try:
         with nogil:
             done = write_lines(task)

@@ -1,0 +1,23 @@
+from typing import Literal, final
+
+from typing_extensions import Buffer
+
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._names import Names
+from uricodec._core._row_lines import Lines
+from uricodec._core._rows import RowOperation
+
+@final
+class LineNames(Names):
+    def __init__(
+        self,
+        rows: RowOperation,
+        key: FingerprintKey,
+        end: bytes = b"\n",
+        errors: Literal["keep", "drop", "fail"] = "keep",
+    ) -> None: ...
+    def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
+    def find(self, lines: Buffer, first: int) -> None: ...
+    def write(self, dst: Buffer) -> int: ...
+    def write_counted(self, dst: Buffer, counts: Buffer) -> int: ...
+    def room(self) -> int: ...

@@ -1,0 +1,194 @@
+"""Lines that are names: where they are, their fingerprints, and those that are kept."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uricodec import uri, urn
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._name_lines import LineNames
+from uricodec._core._rows import RowOperation
+from uricodec._core._table import Table
+from uricodec._core._uri_operations import NormalizeRows
+from uricodec._core._urn_rows import NormalizeUrnRows
+from uricodec.errors import UriError, UriSyntaxError, UrnError
+
+KEY = FingerprintKey("tests")
+URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
+URI_LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
+KINDS = [
+    ("bytes", RowOperation, lambda line: line),
+    *[(f"urn {level}", lambda level=level: NormalizeUrnRows(level), lambda line, level=level: urn.key(line, level))
+      for level in URN_LEVELS],
+    *[(f"uri {level}", lambda level=level: NormalizeRows(level), lambda line, level=level: uri.key(line, level))
+      for level in URI_LEVELS],
+]  # fmt: skip
+kinds = pytest.mark.parametrize("make, key", [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+
+LINES = [
+    b"urn:example:a",
+    b"URN:Example:a",
+    b"urn:example:%c3%A9?=q#f",
+    b"urn:isbn:0-395-36341-1",
+    b"urn:ISBN:0395363411",
+    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
+    b"urn:example:" + b"x" * 300,
+    b"HTTP://Example.COM:80/a/./b/../%7euser?q#f",
+    b"http://m\xc3\xbcnchen.example/\xe6\x9d\xb1",
+    b"",
+    b"url:x%",
+    b"\xff\x00\xfe",
+    b"\r",
+    b"a\r",
+    b"urn:example:\xc3",
+]
+
+
+def lines_of(data, end=b"\n"):
+    """The naive twin: (line, octets with its end)."""
+    parts = data.split(end)
+    pieces = [(part, end) for part in parts[:-1]] + ([(parts[-1], b"")] if parts[-1] else [])
+    return [
+        (line[:-1], b"\r" + tail) if tail == b"\n" and line.endswith(b"\r") else (line, tail) for line, tail in pieces
+    ]
+
+
+def form_of(key, line):
+    try:
+        return key(line), True
+    except UriError:
+        return line, False
+
+
+def check(data, make, key, end=b"\n", names=None):
+    names = names or LineNames(make(), KEY, end)
+    lines = lines_of(data, end)
+    forms = [form_of(key, line) for line, _ in lines]
+    found = names.read(data, 0, 1000)
+    assert found[:3] == (0, len(lines), sum(not valid for _, valid in forms))
+    assert [fault.line for fault in found.faults] == [i for i, (_, valid) in enumerate(forms) if not valid]
+    assert len(names) == len(lines) and names.marks == bytes(len(lines))
+    assert names.fingerprints == b"".join(KEY.fingerprint(form) for form, _ in forms)
+    Table(1 << 20).add(names)
+    want, seen, counts = b"", set(), b""
+    for (line, tail), (form, _) in zip(lines, forms, strict=True):
+        if form not in seen:
+            seen.add(form)
+            counts += b"%d\t" % len(seen) + line + (tail or end)
+            want += line + (tail or end)
+    room = bytearray(b"\xaa" * names.room())
+    assert names.new == len(seen)
+    assert bytes(room[: names.write(room)]) == want
+    assert bytes(room[: names.write_counted(room, struct.pack(f"={len(seen)}Q", *range(1, len(seen) + 1)))]) == counts
+
+
+@kinds
+def test_all_kinds(tier, make, key):
+    names = LineNames(make(), KEY)
+    check(b"\n".join(LINES), make, key, names=names)
+    check(b"\r\n".join(LINES) + b"\r\n", make, key, names=names)
+    check(b"\n".join(line * 3 for line in LINES) + b"\n" + b"\n".join(LINES), make, key, names=names)
+
+
+@pytest.mark.parametrize("make, key", [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]], ids=["bytes", "8141", "namespace"])
+def test_every_length(tier, make, key):
+    names = LineNames(make(), KEY)
+    for n in range(131):
+        line = b"URN:isbn:" + b"0" * n
+        check(line, make, key, names=names)
+        check(b"\n" * n, make, key, names=names)
+        check(line + b"\n" + line + b"\r\nx" + b"\n" * (n % 3), make, key, names=names)
+
+
+@given(
+    st.lists(st.sampled_from(LINES) | st.binary(max_size=80), max_size=40),
+    st.sampled_from(KINDS),
+    st.sampled_from([b"\n", b"\r\n", b"\0"]),
+    st.booleans(),
+)
+def test_any_octets(lines, kind, end, whole):
+    data = end.join(lines) + end * whole
+    check(data, *kind[1:], end=end[-1:])
+
+
+def test_large_buffers(tier):
+    """More lines than were there before, longer ones, and ones that straddle what is looked at once."""
+    names = LineNames(NormalizeUrnRows("8141"), KEY)
+    key = KINDS[3][2]
+    for count, size in (10, 5), (3000, 10), (20, 70_000), (5, 5), (10_000, 0):
+        check(b"".join(b"URN:Example:%d%s\n" % (i % 99, b"x" * size) for i in range(count)), None, key, names=names)
+
+
+@pytest.mark.parametrize("n", [*range(131), 4095, 4096, 4097])
+def test_nothing_beyond_the_end_is_read(tier, fence, n):
+    data = (b"urn:x:" + b"\n" * n)[:n] if n < 7 else b"URN:ex:" + b"a" * (n - 7)
+    hostile = fence.at_end(data)
+    names = LineNames(NormalizeUrnRows("8141"), KEY)
+    assert names.read(hostile, 0).lines == len(lines_of(data))
+    Table(1 << 20).add(names)
+    room = bytearray(names.room())
+    assert bytes(room[: names.write(room)]) == b"".join(
+        line + (tail or b"\n") for line, tail in dict(lines_of(data)).items()
+    )
+
+
+def test_a_form_that_is_many_times_longer():
+    """At level "iri", an octet may become three."""
+    data = b"".join(b"http://h/%s\n" % ("é" * i).encode() for i in range(2000))
+    check(data, lambda: NormalizeRows("iri"), lambda line: uri.key(line, "iri"))
+
+
+def test_what_is_dropped():
+    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="drop")
+    found = names.read(b"urn:example:a\nx\nx\nURN:example:a\n\nurn:example:b", 0)
+    assert found == (0, 6, 3, [])
+    assert names.marks == b"\0\1\1\0\1\0"
+    Table(1 << 20).add(names)
+    room = bytearray(names.room())
+    assert bytes(room[: names.write(room)]) == b"urn:example:a\nurn:example:b\n"
+
+
+@pytest.mark.parametrize("make, error", [(lambda: NormalizeUrnRows("8141"), UrnError),
+                                         (lambda: NormalizeRows("rfc1630"), UriSyntaxError)])  # fmt: skip
+def test_what_fails(make, error):
+    names = LineNames(make(), KEY, errors="fail")
+    assert names.read(b"urn:example:a\n", 0).lines == 1
+    with pytest.raises(error) as caught:
+        names.read(b"urn:example:a\nurn:ex%zz\n", 0)
+    assert caught.value.position >= 14
+    assert names.read(b"urn:example:a\n", 0).lines == 1
+
+
+def test_a_second_reading():
+    names = LineNames(RowOperation(), KEY)
+    names.find(b"a\nb\r\n\nc", 7)
+    assert len(names) == 4 and names.marks == bytes(4)
+    names.find(b"", 0)
+    assert len(names) == 0
+
+
+def test_what_is_held():
+    names = LineNames(RowOperation(), KEY)
+    data = bytearray(b"a\nb\n")
+    names.read(data, 0)
+    with pytest.raises(BufferError):
+        data.append(0)
+    names.read(b"", 0)
+    data.append(0)
+
+
+def test_options_that_mean_nothing():
+    with pytest.raises(ValueError, match="no policy 'null'"):
+        LineNames(RowOperation(), KEY, errors="null")
+    with pytest.raises(ValueError, match="no control character"):
+        LineNames(RowOperation(), KEY, b"ab")
+    names = LineNames(RowOperation(), KEY)
+    names.read(b"abc", 0)
+    with pytest.raises(ValueError, match="too small"):
+        names.write(bytearray(3))
+    with pytest.raises(ValueError, match="too small"):
+        names.write_counted(bytearray(3), b"")
+    with pytest.raises(ValueError, match="not as many counts"):
+        names.write_counted(bytearray(1000), bytes(8))
