@@ -122,9 +122,9 @@ def test_large_buffers(tier):
 
 
 @pytest.mark.parametrize("n", [*range(131), 4095, 4096, 4097])
-def test_nothing_beyond_the_end_is_read(tier, fence, n):
+def test_nothing_beyond_the_end_is_read(tier, fences, n):
     data = (b"urn:x:" + b"\n" * n)[:n] if n < 7 else b"URN:ex:" + b"a" * (n - 7)
-    hostile = fence.at_end(data)
+    hostile = fences[0].at_end(data)
     names = LineNames(NormalizeUrnRows("8141"), KEY)
     assert names.read(hostile, 0).lines == len(lines_of(data))
     Table(1 << 20).add(names)
