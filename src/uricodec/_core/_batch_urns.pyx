@@ -10,7 +10,7 @@ from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span, accept_rows
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
 from uricodec._core._urn cimport spec_of
-from uricodec._core._urn_forms cimport BYTES, CHUNK, NAMESPACE
+from uricodec._core._urn_forms cimport BASE, BYTES, CHUNK, NAMESPACE, Rule, apply_rule, find_rules
 from uricodec._core._urn_grammar cimport NID_OCTETS, Reading, Spec
 from uricodec._core._urn_rows cimport Naming, UrnRows, read_row
 
@@ -90,17 +90,26 @@ cdef size_t lines_before(const uint32_t *ends, size_t first, size_t rows, size_t
 
 cdef void write_forms(Task *task, const Naming *naming, size_t first, size_t stop, const uint32_t *ends) noexcept nogil:
     """Bring lines that are plain into normal form, and unpack them."""
+    cdef uint8_t nids[ROWS]
+    cdef uint8_t rules[ROWS]
     cdef uint8_t *lines = task.scratch + ends[first]
     cdef uint8_t *dst = task.out + task.written
-    cdef size_t i, o = 0, start = 0, size
+    cdef size_t n = ends[stop] - ends[first], i, o = 0, start = 0, size
+    cdef bint has_rules = naming.level >= NAMESPACE
     if naming.level != BYTES:
-        kernels.normalize_urns(lines, ends[stop] - ends[first], c'\n', lines)
+        kernels.normalize_urns(lines, n, c'\n', lines)
+    if has_rules:
+        find_rules(lines, ends + first, stop - first, nids, rules)
     for i in range(first, stop):
         size = ends[i + 1] - ends[first] - start - 1
         copy_octets(dst + o, lines + start, size)
         start += size + 1
+        if has_rules and rules[i - first] != BASE:
+            size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, naming.level, False)
         o += size
         task.out_at[task.done + i - first + 1] = <uint32_t>(task.written + o)
+    if has_rules:       # which may have folded triplets
+        kernels.upper_triplets(dst, o, dst)
     task.written += o
     task.done += stop - first
 
@@ -174,13 +183,8 @@ cdef bint rows_of_urns(Task *task) noexcept nogil:
     return True
 
 
-cdef inline bint has_kernels(RowOperation rows):
-    """Rules of namespaces are applied to one URN at a time, which is then read and written in one go."""
-    return isinstance(rows, UrnRows) and (<UrnRows>rows).naming.level < NAMESPACE
-
-
 cdef block_function urn_block(RowOperation rows, Kind kind):
-    if has_kernels(rows) and kind != SPLIT:
+    if isinstance(rows, UrnRows) and kind != SPLIT:
         return rows_of_urns
     return NULL
 
@@ -208,6 +212,7 @@ cdef size_t lines_quickly(Task *task) noexcept nogil:
 
 
 cdef quick_function urn_quick(RowOperation rows):
-    if has_kernels(rows):
+    """Lines that get rules of namespaces are done as rows."""
+    if isinstance(rows, UrnRows) and (<UrnRows>rows).naming.level < NAMESPACE:
         return lines_quickly
     return NULL

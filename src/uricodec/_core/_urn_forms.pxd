@@ -1,5 +1,5 @@
 """The normal forms of a URN, written from what was read."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._core._urn_grammar cimport Reading
 
@@ -31,6 +31,8 @@ cdef enum:
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil
 cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst) noexcept nogil
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, uint8_t *nids, uint8_t *rules) noexcept nogil
+cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil
 
 

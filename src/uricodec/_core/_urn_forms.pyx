@@ -52,52 +52,57 @@ provide(&portable)
 
 # --- the rules of namespaces --------------------------------------------------------------------------------------------
 
-# Open addressing by the lower-case NID, less than half full. A loop without the GIL may be reading a table while a larger
-# one takes its place: old ones stay, all of them together no larger than the new one.
+# Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
+# larger one takes its place: old ones stay, all of them together no larger than the new one.
 cdef struct Row:
     uint64_t ends       # the first and the last four octets: all of an NID of up to eight
-    uint8_t nid[32]
     uint8_t size        # 0: free
     uint8_t rule
+
+cdef struct Nid:
+    uint8_t octets[4 + 32]      # behind "urn:"
 
 cdef struct Table:
     size_t mask         # number of rows - 1
     size_t used
     Row *rows
+    Nid *nids           # of the rows, apart: few are asked for, and the rows stay in the first cache
 
 cdef Table *table = NULL
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
+    """The NID stands behind "urn:", so that a short one needs no branch: it is read with what is before."""
     cdef uint32_t first, last
-    if n < 4:
-        return nid[0] | <uint64_t>nid[n // 2] << 8 | <uint64_t>nid[n - 1] << 16
-    memcpy(&first, nid, 4)
+    memcpy(&first, nid + min(n, <size_t>4) - 4, 4)
     memcpy(&last, nid + n - 4, 4)
     return first | <uint64_t>last << 32
 
 
 cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n) noexcept nogil:
-    """The row of a lower-case NID of 1 to 32 octets, or the free one where it would be."""
+    """The row of a lower-case NID of 1 to 32 octets behind "urn:", or the free one where it would be."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
     cdef Row *row
     while True:
         row = rows.rows + (i & rows.mask)
-        if row.size == 0 or row.ends == ends and row.size == n and (n <= 8 or memcmp(row.nid, nid, n) == 0):
-            return row
+        # Of this row or a free one it is 0: one branch, nearly always taken, where two would often be mispredicted.
+        if min(row.ends ^ ends | row.size ^ n, <uint64_t>row.size) == 0:
+            if n <= 8 or row.size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
+                return row
         i += 1
 
 
 cdef inline Rule rule_of(const uint8_t *nid, size_t n) noexcept nogil:
-    """The rule of a lower-case NID."""
+    """The rule of a lower-case NID behind "urn:"."""
     return <Rule>row_of(table, nid, n).rule
 
 
 cdef Table *new_table(size_t rows) noexcept nogil:
-    cdef Table *made = <Table *>PyMem_RawMalloc(sizeof(Table) + rows * sizeof(Row))
+    cdef Table *made = <Table *>PyMem_RawMalloc(sizeof(Table) + rows * (sizeof(Row) + sizeof(Nid)))
     if made != NULL:
         made.mask, made.used, made.rows = rows - 1, 0, <Row *>(made + 1)
+        made.nids = <Nid *>(made.rows + rows)
         memset(made.rows, 0, rows * sizeof(Row))
     return made
 
@@ -105,29 +110,35 @@ cdef Table *new_table(size_t rows) noexcept nogil:
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     """Set the rule of a lower-case NID of 1 to 32 octets. -1: no memory. One thread at a time."""
     global table
-    cdef Row *row = row_of(table, nid, n)
+    cdef Nid name
+    cdef Row *row
+    cdef Row *moved
     cdef Table *larger
     cdef size_t i
+    memcpy(name.octets, b"urn:", 4)
+    memcpy(name.octets + 4, nid, n)
+    row = row_of(table, name.octets + 4, n)
     if row.size == 0:
-        if table.used * 2 >= table.mask:
+        if table.used * 4 >= table.mask:
             larger = new_table(2 * (table.mask + 1))
             if larger == NULL:
                 return -1
             for i in range(table.mask + 1):
                 if table.rows[i].size:
-                    row_of(larger, table.rows[i].nid, table.rows[i].size)[0] = table.rows[i]
+                    moved = row_of(larger, table.nids[i].octets + 4, table.rows[i].size)
+                    moved[0], larger.nids[moved - larger.rows] = table.rows[i], table.nids[i]
             larger.used = table.used
             table = larger
-            row = row_of(table, nid, n)
-        memcpy(row.nid, nid, n)
-        row.ends = ends_of(nid, n)
+            row = row_of(table, name.octets + 4, n)
+        table.nids[row - table.rows] = name
+        row.ends = ends_of(name.octets + 4, n)
         table.used += 1
     row.rule = rule
     row.size = <uint8_t>n
     return 0
 
 
-table = new_table(512)
+table = new_table(1024)
 if table == NULL:
     raise MemoryError
 
@@ -266,28 +277,34 @@ cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets
     return drop_update(nss, size) if rule == NEWSML else size
 
 
+cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
+    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with room for GROWTH octets
+    more, and return its size. `triplets` as of write_nss."""
+    cdef size_t nss = nid_end + 1
+    n = nss + write_nss(rule, urn + nss, n - nss, triplets)
+    if level == FUNCTIONAL and rule == DROP_HYPHENS and n == nss + 10 and memcmp(urn + 4, b"isbn:", 5) == 0:
+        n = nss + to_isbn_13(urn + nss)
+    return n
+
+
 # --- normal forms -------------------------------------------------------------------------------------------------------
 
 cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst) noexcept nogil:
     """Write the normal form, and return its size. dst has room for GROWTH octets more than the URN, and may overlap it from
     below."""
     cdef Rule rule
-    cdef size_t i, nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
+    cdef size_t nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
     if dst != s:
         memmove(dst, s, n)
     if level == BYTES:
         return n
-    for i in range(nss):
-        dst[i] = lower(dst[i])
+    fold(dst, nss, False)
     if urn.changes & (DIGITS | COMPONENT_DIGITS):
         kernels.upper_triplets(dst + nss, n - nss, dst + nss)
-    if level >= NAMESPACE:
-        rule = rule_of(dst + 4, urn.nid_end - 4)
-        if rule != BASE:
-            n = nss + write_nss(rule, dst + nss, n - nss, urn.changes & TRIPLETS)
-        if level == FUNCTIONAL and rule == DROP_HYPHENS and n == nss + 10 and memcmp(dst + 4, b"isbn:", 5) == 0:
-            n = nss + to_isbn_13(dst + nss)
-    return n
+    if level < NAMESPACE:
+        return n
+    rule = rule_of(dst + 4, urn.nid_end - 4)
+    return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
 
 
 # --- lines --------------------------------------------------------------------------------------------------------------
@@ -300,8 +317,21 @@ cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
 
 
-cdef inline void apply_rule(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, size_t *run,
-                            size_t *out) noexcept nogil:
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, uint8_t *nids, uint8_t *rules) noexcept nogil:
+    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK octets:
+    line i ends at ends[i + 1] - ends[0]."""
+    cdef uint64_t stops[WORDS + 1]
+    cdef size_t n = ends[rows] - ends[0], i, nid
+    kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
+    stops[(n + 63) // 64] = 0
+    for i in range(rows):
+        nid = ends[i] - ends[0] + 4
+        nids[i] = <uint8_t>uc_lowest_bit(bits_from(stops, nid))
+        rules[i] = <uint8_t>rule_of(lines + nid, nids[i])
+
+
+cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, size_t *run,
+                               size_t *out) noexcept nogil:
     cdef size_t nss = nid_end + 1, size
     cdef Rule rule = rule_of(lines + start + 4, nid_end - start - 4)
     if rule == BASE:
@@ -346,7 +376,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil:
                 nid = bits_from(stops, start + 4)
                 nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)
                 if nid_end < line_end:
-                    apply_rule(lines, start, nid_end, line_end, &run, &out)
+                    apply_to_line(lines, start, nid_end, line_end, &run, &out)
             start = line_end + 1
     if out != run:
         memmove(lines + out, lines + run, n - run)
