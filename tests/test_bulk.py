@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from uricodec import bulk, urn
 from uricodec._core import _batch_tasks
 from uricodec.errors import UriError
+from uricodec.namespaces import NAMESPACES
 
 pa = pytest.importorskip("pyarrow")
 
@@ -298,6 +299,17 @@ def test_long_rows(tier, size, type_):
         assert as_rows(bulk.is_valid_urn(source)) == oracle.column("is_valid_urn", rows, "keep")[0]
 
 
+def test_many_tasks():
+    """Of a large column, most of which becomes shorter than its beginning says, or longer."""
+    rows = ["/plain"] * 20_000 + ["/%41%42" * 30] * 100_000 + ["/é" * 20] * 30_000
+    for source in pa.array(rows), pa.array(rows[::-1]):
+        result = bulk.unquote(source, threads=2)
+        assert len(result.arrays) > 4
+        whole = pa.chunked_array(result)
+        whole.validate(full=True)
+        assert whole.to_pylist() == [row.replace("%41%42", "AB") for row in source.to_pylist()]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_threads_make_no_difference(threads):
     rows = ["/a%20b/%C3%A9", None, "plain", "%FF", "urn:example:%2f", "100%"] * 40_000
@@ -500,6 +512,23 @@ def test_files(threads):
         bulk.unquote(io.BytesIO(lines))
     with pytest.raises(TypeError, match="output"):
         bulk.unquote([], output=output)
+
+
+# --- rules of namespaces ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["namespace", "functional"])
+def test_rules_of_namespaces_in_columns(tier, level):
+    """Of every namespace, of names that are none, and with triplets and what a rule drops at both ends of rows."""
+    others = ["ab", "abc", "abcd", "x-wmoo", "schemas-upnp-orgs", "schemas-upnp-0rg", "a" * 31, "a" * 32]
+    names = ["%c3x-A%a9", "0-395-36341-1", "Params:xA%aa", "ul:A", "IMEI:90420156-025763-0;vers=0", "A-B:c:%2f", "-"]
+    rows = [f"URN:{nid.title()}:{name}" for nid in [*NAMESPACES, *others] for name in names]
+    want = [urn.normalize(row, level) for row in rows]
+    for source in pa.array(rows), pa.array(rows, pa.string_view()):
+        assert as_rows(bulk.normalize_urn(source, level=level)) == want
+    rows[5::7] = [None, "urn:isbn:", "URN:ISBN:0-395-36341-1?=q"] * (len(rows) // 21)
+    want, _ = oracle.column("normalize_urn", rows, "keep", level=level)
+    assert as_rows(bulk.normalize_urn(pa.array(rows), level=level)) == want
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------

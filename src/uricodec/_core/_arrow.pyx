@@ -28,9 +28,9 @@ cdef extern from *:
      * without a copy; and those that nobody needs any more are kept for the next call, up to 128 MiB: what a call for a
      * million rows of some 100 octets makes. They stay the process's own. Whoever finds the lock taken does without. */
     #define UC_PAGE ((size_t)2 << 20)
-    #define UC_MAPPED(size) ((size) >= 2 * UC_PAGE)
+    #define UC_MAPPED(size) ((size) >= UC_PAGE)
     #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
-    #define UC_KEPT 16
+    #define UC_KEPT 32
     #define UC_KEPT_MOST ((size_t)128 << 20)
     static struct { void *data; size_t size; } uc_kept[UC_KEPT];
     static size_t uc_kept_size;

@@ -341,11 +341,15 @@ cdef block_function codec_block(RowOperation rows):
 
 cdef size_t expected_size(RowOperation rows, const uint8_t *src, size_t n) noexcept:
     """About how many octets become of these, judged by the first: a guess that is right saves a copy."""
-    cdef size_t sample = min(n, <size_t>1 << 16), marks
-    if how_of(rows) == NULL or sample == 0:
+    cdef size_t sample = min(n, <size_t>1 << 16)
+    cdef const Encoding *how = how_of(rows)
+    if sample == 0:
         return n
-    marks = kernels.count_outside(src, sample, &how_of(rows).safe)
-    return n + n // sample * 2 * marks + n // 8
+    if type(rows) is DecodeRows:
+        return n - n // sample * 2 * min(kernels.count_outside(src, sample, &NO_PERCENT.set), sample // 3) + n // 8
+    if how == NULL:
+        return n
+    return n + n // sample * 2 * kernels.count_outside(src, sample, &how.safe) + n // 8
 
 
 cdef quick_function codec_quick(RowOperation rows):

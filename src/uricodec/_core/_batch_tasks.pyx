@@ -252,8 +252,8 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
             if task.quick != NULL:
                 task.slow = SLOW
             # Most operations make text no longer, but they want to have room until it is written.
-            job.lent = [lend_bytes(&task.data, expected_size(
-                plan.rows, rows.source.data + start, stop - start) + 4 * BLOCK + 4 * ROWS)]
+            size = max(expected_size(plan.rows, rows.source.data + start, stop - start), stop - start)
+            job.lent = [lend_bytes(&task.data, size + 4 * BLOCK + 4 * ROWS)]
             return job
         task.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.no_end)
         task.count += stop > start and rows.source.data[stop - 1] != rows.source.end
@@ -281,10 +281,11 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
 
 
 cdef list ranges(size_t count, size_t octets, size_t threads):
-    """Where tasks begin and end: two for each thread, if they are worth that, and no more than 16 M rows in one."""
+    """Where tasks begin and end: two for each thread, if they are worth that, and no more than 16 M rows in one. Of a large
+    column there are more, so that a thread whose memory is slow for a while does fewer of them."""
     cdef size_t parts = 1, i
     if threads > 1:
-        parts = max(min(2 * threads, octets >> 19), (count >> 24) + 1)
+        parts = max(min(2 * threads, octets >> 19), min(8 * threads, octets >> 22), (count >> 24) + 1)
     return [(count * i // parts, count * (i + 1) // parts) for i in range(parts)]
 
 
