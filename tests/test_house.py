@@ -62,7 +62,8 @@ CORE = [
     "_batch_columns",
     "_batch_lists",
     "_names",
-    "_name_lines",
+    "_table",
+    "_cardinality",
 ]
 
 

@@ -1,4 +1,7 @@
-from typing_extensions import disjoint_base
+from collections.abc import Sequence
+from typing import final
+
+from typing_extensions import Buffer, disjoint_base
 
 @disjoint_base
 class Names:
@@ -11,3 +14,14 @@ class Names:
     @property
     def fingerprints(self) -> bytes: ...
     def __len__(self) -> int: ...
+
+@final
+class FingerprintNames(Names):
+    def __new__(
+        cls,
+        fingerprints: Buffer,
+        forms: Sequence[bytes] | None = None,
+        first: int = 0,
+        numbers: Sequence[int] | None = None,
+        marks: bytes | None = None,
+    ) -> FingerprintNames: ...
