@@ -62,8 +62,8 @@ CORE = [
     "_batch_columns",
     "_batch_lists",
     "_names",
-    "_table",
-    "_cardinality",
+    "_spill",
+    "_first_rows",
 ]
 
 
