@@ -387,8 +387,8 @@ cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexc
 cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t *counts) noexcept nogil:
     cdef Cursor cursor
     cdef size_t i, put = 0
-    cursor.word, cursor.before = 0, 0
     for i in range(n):
+        cursor.word, cursor.before = SIZE_MAX, 0    # rows are anywhere: no one has to wait for the one before
         if is_set(self, pairs[2 * i]):
             counts[rank_of(self, pairs[2 * i], &cursor)] = pairs[2 * i + 1]
             put += 1
