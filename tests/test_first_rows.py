@@ -102,6 +102,28 @@ def test_ranks_of_all_rows():
             rank += row in set(numbers[rank : rank + 1])
 
 
+def test_what_changes_is_no_longer_sealed():
+    rows = FirstRows()
+    for change in (
+        lambda: rows.reserve(len(rows) + 1),
+        lambda: rows.set(SpilledNames()),
+        lambda: rows.move(bytearray(8192)),
+    ):
+        rows.seal()
+        assert rows.rank(5) == 0
+        change()
+        with pytest.raises(ValueError, match="sealed"):
+            rows.rank(5)
+
+
+def test_bits_that_are_there_already():
+    """Of another process, perhaps: they are counted in the end."""
+    rows = FirstRows(bytearray(b"\xff" * 80))
+    rows.seal()
+    assert rows.count == 640
+    assert [rows.rank(row) for row in (0, 1, 64, 639, 640)] == [0, 1, 64, 639, 640]
+
+
 def test_rows_beyond_2_to_the_32():
     """In a mapping that has pages where bits are."""
     room = mmap.mmap(-1, (2**33 + 2**12) // 8)

@@ -142,18 +142,40 @@ def test_partitions_of_all_depths_differ():
 
 
 def test_a_block_that_is_taken_gets_no_more():
-    rows = [(bytes(16), i, b"") for i in range(3)]
+    rows = [(bytes(16), i, b"abc") for i in range(3)]
+    for exact in False, True:
+        buffers = SpillBuffers(exact=exact, parts=1)
+        buffers.add(made_of(rows[:1], bytes([LATER]), exact))
+        block = buffers.take(0)
+        before = bytes(block)
+        assert buffers.add(made_of(rows[1:], bytes([LATER]) * 2, exact)) == 0
+        assert buffers.full == 0
+        assert block == before == oracle.pack(rows[:1], exact)
     names, buffers = made_of(rows, bytes([LATER]) * 3), SpillBuffers(parts=1)
-    assert buffers.add(names, 2) == 3
-    block = buffers.take(0)
-    before = bytes(block)
-    assert buffers.add(names, 0) == 0
-    assert buffers.full == 0
-    assert block == before == oracle.pack(rows[2:])
-    buffers.clear(0)
     assert buffers.add(names, 0) == 3
     assert buffers.full == -1
     assert buffers.take(0) == oracle.pack(rows)
+
+
+def test_rooms_are_used_to_their_ends():
+    rows = [(bytes(16), i, b"abcd") for i in range(40)]
+    for room in range(128, 400):
+        for exact in False, True:
+            buffers = SpillBuffers(exact=exact, room=room, parts=1)
+            fit = (room // 8 * 8 - HEADER) // (28 if exact else 20)
+            assert buffers.add(made_of(rows, bytes([LATER]) * 40, exact)) == fit
+            assert buffers.take(0) == oracle.pack(rows[:fit], exact)
+            assert len(buffers.take(0)) <= room
+
+
+@pytest.mark.parametrize(
+    ("gap", "fits"), [(0, True), (1, True), (2**32 - 1, True), (2**32, False), (2**63, False), (-1, False)]
+)
+def test_a_block_spans_less_than_2_to_the_32(gap, fits):
+    buffers = SpillBuffers(parts=1)
+    buffers.add(made_of([(bytes(16), 2**40, b"")], bytes([LATER])))
+    assert buffers.add(made_of([(bytes(16), 2**40 + gap, b"")], bytes([LATER]))) == fits
+    assert [number for _, number, _ in read(buffers.take(0))] == [2**40, 2**40 + gap][: 1 + fits]
 
 
 def test_long_forms():
@@ -182,7 +204,7 @@ def test_a_view_outlives_the_buffers():
 
 def test_a_long_block_is_cleared_and_its_buffer_is_a_usual_one():
     buffers = SpillBuffers(exact=True, room=128, parts=1)
-    for size in 1000, 5, 70_000, 56:
+    for size in 1000, 1001, 5, 70_003, 4999, 56:
         rows = [(bytes(16), 1, b"a" * size)]
         assert buffers.add(made_of(rows, bytes([LATER]), exact=True)) == 1
         assert buffers.take(0) == oracle.pack(rows, exact=True)
@@ -325,6 +347,27 @@ def test_headers_that_lie(fences, fields, exact, lengths, length):
     assert len(block) == size
     assert len(found) == rows
     assert sum(len(form) for _, _, form in found) == octets
+
+
+@pytest.mark.parametrize(
+    ("exact", "size", "rows", "octets"),
+    [
+        (False, HEADER, 2**62, 0),
+        (True, HEADER, 2**61, 0),
+        (False, 56, 0, 8),
+        (True, 2**63, 0, 2**63 - HEADER),
+        (True, HEADER, 1, 2**64 - 24),
+        (True, HEADER - 8, 0, 2**64 - 8),
+        (True, 2**64 - 8, 0, 2**64 - 56),
+        (False, 0, 0, 0),
+    ],
+)
+def test_headers_that_overflow(exact, size, rows, octets):
+    header = oracle.header(oracle.MAGIC[exact], size, rows, 0, octets)
+    with pytest.raises(ValueError, match="header"):
+        block_size(header)
+    with pytest.raises(ValueError, match="header"):
+        SpilledNames().read(header.ljust(56, b"\0"))
 
 
 def test_lengths_that_lie(fences):
