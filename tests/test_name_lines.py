@@ -63,7 +63,7 @@ def form_of(key, line):
 
 
 def check(data, make, key, end=b"\n", names=None):
-    names = names or LineNames(make(), KEY, end)
+    names = LineNames(make(), KEY, end) if names is None else names
     lines = lines_of(data, end)
     forms = [form_of(key, line) for line, _ in lines]
     found = names.read(data, 0, 1000)

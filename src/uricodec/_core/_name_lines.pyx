@@ -214,7 +214,7 @@ cdef class LineNames(Names):
             self.transform_all(lines)
         if lines.policy == FAIL and lines.invalid:
             return 0
-        if not have_places(&self.form_places, self.count):
+        if not have_places(&self.form_places, self.count + 1):
             with gil:
                 raise MemoryError
         self.forms, self.form_starts, self.form_ends = lines.dst, self.form_places.starts, self.form_places.ends
