@@ -16,6 +16,7 @@ cdef struct Slots:
 # Forms one behind the other.
 cdef struct Arena:
     uint8_t *start
+    uint8_t *region         # address space, and how much
     size_t reserved
     size_t had              # octets that memory was had for
     size_t used

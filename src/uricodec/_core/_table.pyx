@@ -47,7 +47,9 @@ cdef enum:
     PLAIN = 2
     COUNTING = 4
     SLACK = 256                     # slots; 50 behind the last home are in use less than once in a million tables
-    AHEAD = 24                      # rows
+    AHEAD = 32                      # rows: their slots are on their way
+    FORMS_AHEAD = 12                # their forms are
+    BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
     LEAST = 1 << 14                 # octets of the first slots, and of the first forms
     # What make_room says.
@@ -55,7 +57,7 @@ cdef enum:
     NO_ROOM = 1
     NO_MEMORY = 2
 
-cdef uint64_t MOST_HOMES = 0xFFFFFFFF
+cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint can tell apart
 # Stands for 64 zeros in the second half of a fingerprint, as those mean an empty slot. It is the half of no fingerprint
 # with the same first half: each has an even number of ones.
 cdef uint64_t NOT_ZERO = <uint64_t>1 << 63
@@ -255,8 +257,8 @@ cdef class Table:
     cdef void close(self) noexcept nogil:
         if self.region != NULL:
             release(self.region, self.reserved)
-        if self.arena.start != NULL:
-            release(self.arena.start, self.arena.reserved)
+        if self.arena.region != NULL:
+            release(self.arena.region, self.arena.reserved)
         memset(&self.slots, 0, sizeof(Slots))
         memset(&self.arena, 0, sizeof(Arena))
         self.region = NULL
@@ -272,15 +274,19 @@ cdef class Table:
         cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
         cdef size_t filled = <size_t>(<double>self.slots.homes * 0.9)
+        cdef size_t size = 2 * self.had, fair
         if self.arena.used:
-            # As many slots as there will be forms for, if those to come are as long as those that came.
-            most = min(most, <size_t>(<double>self.limit / (
-                1 + 0.9 * <double>self.arena.used / <double>self.slots.count / <double>octets)))
-        most = self.rounded(min(min(most, reserved), 2 * self.had))
-        if most // octets > MOST_HOMES:
-            most = self.rounded(<size_t>MOST_HOMES * octets)
-        if most > self.had and most - self.had >= self.had // 32:
-            return self.grow(most)
+            # As many slots as there will be forms for, if those to come are as long as those that came; and some more if
+            # that was wrong.
+            fair = <size_t>(<double>self.limit / (
+                1 + 0.9 * <double>self.arena.used / <double>self.slots.count / <double>octets))
+            if self.slots.count >= filled:
+                fair = max(fair, self.had + self.had // 16)
+            size = min(size, rounded_up(fair, self.granule))
+        most = self.rounded(min(most, min(reserved, <size_t>min(MOST_HOMES * octets, (<size_t>-1) // 2))))
+        size = min(size, most)
+        if size > self.had and (size - self.had >= self.had // 32 or self.slots.count >= filled):
+            return self.grow(size)
         if self.slots.count >= filled:
             return NO_ROOM
         self.slots.enough = filled
@@ -310,19 +316,21 @@ cdef class Table:
         cdef size_t need = arena.used + octets, size, most
         if need <= arena.had:
             return ROOM
-        if arena.start != NULL and arena.reserved < need and not arena.used:
+        if arena.region != NULL and arena.reserved - HUGE_PAGE < need and not arena.used:
             # The first name of all is longer than the limit.
-            release(arena.start, arena.reserved)
+            release(arena.region, arena.reserved)
             memset(arena, 0, sizeof(Arena))
-        if arena.start == NULL:
+        if arena.region == NULL:
             arena.reserved = self.limit
-            arena.start = reserve_most(&arena.reserved, need, self.granule)
-            if arena.start == NULL:
+            arena.region = reserve_most(&arena.reserved, need, self.granule)
+            if arena.region == NULL:
                 return NO_MEMORY
+            arena.start = <uint8_t *>rounded_up(<size_t>arena.region, HUGE_PAGE)
         # Some more than is needed, but as a share of what there is already, and inside the limit.
         most = self.limit - self.had if self.limit > self.had else 0
-        most = min(most - most % self.granule, arena.reserved)
-        size = min(rounded_up(need + arena.had // 32, self.granule), most)
+        most = min(most, arena.reserved - HUGE_PAGE)
+        size = rounded_up(need + arena.had // 32, HUGE_PAGE if need > 2 * HUGE_PAGE else self.granule)
+        size = min(size, most - most % self.granule)
         if size < need:
             if arena.used:
                 return NO_ROOM
@@ -342,22 +350,35 @@ cdef class Table:
 
 
 cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
-    """Put the names of the slots from `old` on where they belong, now that there are slots before those."""
+    """Put the names of the slots from `old` on where they belong, now that there are slots before those.
+
+    A few slots are emptied at a time, and nearly without branches: which of them have names cannot be foreseen.
+    """
+    cdef uint64_t held[BLOCK * COUNTING]
     cdef uint64_t *slot = old
+    cdef uint64_t *end
+    cdef uint64_t *name
     cdef uint64_t *to
-    cdef uint64_t held[COUNTING]
     cdef size_t i
     while slot < slots.last:
-        if slot[1]:
+        end = slots.last if <size_t>(slots.last - slot) < BLOCK * stride else slot + BLOCK * stride
+        name = held
+        while slot < end:
             for i in range(stride):
-                held[i] = slot[i]
+                name[i] = slot[i]
+            name += stride if slot[1] else 0
             slot[1] = 0
-            to = home(slots.start, slots.homes, stride, held[0])
+            slot += stride
+        end = name
+        name = held
+        while name < end:
+            to = home(slots.start, slots.homes, stride, name[0])
+            to += stride if to[1] else 0
             while to[1]:
                 to += stride
             for i in range(stride):
-                to[i] = held[i]
-        slot += stride
+                to[i] = name[i]
+            name += stride
 
 
 cdef inline void put_in_order(Slots *slots, size_t stride) noexcept nogil:
@@ -483,6 +504,14 @@ cdef inline size_t take(Table table, Names names, size_t row, size_t stride) noe
     return row
 
 
+cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride) noexcept nogil:
+    """Where the form of a name is, if it is at home or in the next slot of 64 octets that came at once. No branches."""
+    cdef uint64_t *slot = home(table.slots.start, table.slots.homes, stride, low)
+    cdef uint64_t *other = slot + (stride if (<size_t>slot + 8 * stride) & 63 else 0)
+    cdef uint64_t place = slot[1] & (0 - <uint64_t>(slot[0] == low)) | other[1] & (0 - <uint64_t>(other[0] == low))
+    return table.arena.start + place
+
+
 cdef inline size_t take_forms(Table table, Names names, size_t row, size_t stride) noexcept nogil:
     """The same, comparing forms."""
     cdef Slots slots = table.slots
@@ -497,6 +526,8 @@ cdef inline size_t take_forms(Table table, Names names, size_t row, size_t strid
     while row < rows:
         if row + AHEAD < rows:
             prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * (row + AHEAD))))
+        if row + FORMS_AHEAD < rows:
+            prefetch(likely_form(table, word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] == PENDING:
             low = word(fingerprints + 16 * row)
             form = names.forms + names.form_starts[row]
@@ -539,6 +570,8 @@ cdef inline void look_up(Table table, Names names, size_t row, size_t stride) no
     for row in range(row, rows):
         if row + AHEAD < rows:
             prefetch(home(slots.start, slots.homes, stride, word(fingerprints + 16 * (row + AHEAD))))
+        if exact and row + FORMS_AHEAD < rows:
+            prefetch(likely_form(table, word(fingerprints + 16 * (row + FORMS_AHEAD)), stride))
         if marks[row] != PENDING:
             continue
         low = word(fingerprints + 16 * row)
