@@ -188,7 +188,7 @@ def test_limit(counting, exact, limit):
     assert (names.new, names.later) == (0, len(values) - table.count)
 
 
-@pytest.mark.parametrize(("counting", "octets"), [(False, 19), (True, 38)])
+@pytest.mark.parametrize(("counting", "octets"), [(False, 21), (True, 42)])
 def test_memory_is_used_up(counting, octets):
     for limit in 4 << 20, 5_000_000:
         table = Table(limit, counting)

@@ -15,9 +15,9 @@ the new start, belongs into s at the latest: its old home was s - D at most, and
 what is read was not written before, no second table is needed, and reading as well as writing goes from the start to
 the end once: a few nanoseconds a name.
 
-**Full.** Where the next growth would not fit into the limit, the slots fill up to nine tenths. After that the table stays as
+**Full.** Where the next growth would not fit into the limit, the slots fill up to four fifths. After that the table stays as
 it is. Its names are put in order, each run of slots in itself, so that a search for an unknown name can stop at the
-first name that is greater: it sees five slots instead of fifty.
+first name that is greater: it sees three slots instead of thirteen.
 
 **Exact.** The second half of the fingerprint makes room for where the normal form is. Names with the same first half are
 compared octet by octet, so those with the same fingerprint and different forms are two names, one after the other.
@@ -273,13 +273,13 @@ cdef class Table:
         cdef size_t octets = 8 * (COUNTING if self.counting else PLAIN)
         cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
-        cdef size_t filled = <size_t>(<double>self.slots.homes * 0.9)
+        cdef size_t filled = <size_t>(<double>self.slots.homes * 0.8)
         cdef size_t size = 2 * self.had, fair
         if self.arena.used:
             # As many slots as there will be forms for, if those to come are as long as those that came; and some more if
             # that was wrong.
             fair = <size_t>(<double>self.limit / (
-                1 + 0.9 * <double>self.arena.used / <double>self.slots.count / <double>octets))
+                1 + 0.8 * <double>self.arena.used / <double>self.slots.count / <double>octets))
             if self.slots.count >= filled:
                 fair = max(fair, self.had + self.had // 16)
             size = min(size, rounded_up(fair, self.granule))
