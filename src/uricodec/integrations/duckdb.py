@@ -1,0 +1,218 @@
+"""DuckDB: functions of SQL, and a stream for whole tables.
+
+`register` gives a connection the functions of `SQL_FUNCTIONS`. DuckDB hands them vectors of up to 2048 rows, which are
+computed by one call of `uricodec.bulk` each. A Python function has no overloads in DuckDB, but it may have any number
+of arguments behind the first one: that is how the last arguments of `uri_normalize(name, level)` can be left out. An
+argument may also be a column; rows with the same arguments are then computed together.
+
+`stream` reads the result of a query in batches, adds columns to each, and is read by SQL again. A connection has one
+result open at a time, so the query runs on a cursor of its own: reading its result never waits for itself.
+
+DuckDB and pyarrow are imported when they are used: `pip install uricodec[duckdb]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["register", "stream"]
+
+# Rows in a batch of a stream: what goes in and out of one stays in the cache.
+_BATCH = 10_000
+
+_Key = FingerprintKey | str | bytes | None
+_Compute = Callable[..., Any]
+
+
+def register(con: duckdb.DuckDBPyConnection, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
+    """Give a connection the functions of SQL; those that it has been given before are replaced.
+
+    Args:
+        con (duckdb.DuckDBPyConnection): The connection. Its cursors have the functions as well.
+        errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (NULL for
+            `*_split`). "raise": the query fails. "replace": as "null", but what is decoded is decoded as urllib.parse
+            does. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is, whatever this is.
+        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
+            process's own.
+        prefix (str): What the names of all functions begin with.
+
+    Raises:
+        ValueError: There is no such policy.
+        ModuleNotFoundError: DuckDB or pyarrow is not installed.
+
+    Source: docs/duckdb.md.
+
+    >>> import duckdb
+    >>> con = duckdb.connect()
+    >>> register(con)
+    >>> con.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), urn_normalize('URN:X-y:a', 'bytes')").fetchall()
+    [('/café', None, 'URN:X-y:a')]
+    """
+    import duckdb
+    import pyarrow as pa
+
+    for name in SQL_FUNCTIONS:
+        compute = _computing(name, errors, key, 1)
+        type_ = _type_in_sql(pa.array(compute(pa.array([], pa.string()))).type)
+        function = _of_vectors(name, compute)
+        with suppress(duckdb.InvalidInputException):
+            con.remove_function(prefix + name)
+        con.create_function(prefix + name, function, ["VARCHAR"], type_, type="arrow", null_handling="special")
+
+
+def stream(
+    con: duckdb.DuckDBPyConnection,
+    query: str,
+    columns: Mapping[str, tuple[str, ...]],
+    errors: str = "null",
+    key: _Key = None,
+) -> pa.RecordBatchReader:
+    """The result of a query with columns that are computed from others, batch by batch, to be read by SQL again.
+
+    Args:
+        con (duckdb.DuckDBPyConnection): Where the query runs: on a cursor of this connection, which has its tables and
+            views, but none that are temporary, nor what is not committed.
+        query (str): SQL.
+        columns (Mapping[str, tuple[str, ...]]): The name of a column, and what is in it: a function of SQL (as of
+            `register`, without prefix), the column of the query that it is computed from, and the function's last
+            arguments. A name that the query has is replaced, any other one comes behind.
+        errors (str): As of `register`.
+        key (FingerprintKey | str | bytes | None): As of `register`.
+
+    Returns:
+        pyarrow.RecordBatchReader: The rows, in the order of the query. They are computed while they are read, once.
+
+    Raises:
+        ValueError: There is no such function, argument or policy.
+        KeyError: The query has no such column, or more than one.
+        TypeError: A column is no text.
+
+    Source: docs/duckdb.md.
+
+    >>> import duckdb
+    >>> con = duckdb.connect()
+    >>> con.execute("create table log as select 1 as id, '/caf%C3%A9' as path") and None
+    >>> decoded = stream(con, "from log", {"text": ("uri_decode", "path")})
+    >>> con.sql("select id, path, text from decoded").fetchall()
+    [(1, '/caf%C3%A9', '/café')]
+    """
+    import pyarrow as pa
+
+    work = []
+    for name, (function, column, *arguments) in columns.items():
+        compute = _computing(function, errors, key, None)
+        if len(arguments) > len(SQL_FUNCTIONS[function].arguments):
+            raise ValueError(_arity(function))
+        work.append((name, column, compute, arguments))
+
+    def add(batch: pa.RecordBatch) -> pa.RecordBatch:
+        result = batch
+        for name, column, compute, arguments in work:
+            values, place = pa.array(compute(batch.column(column), *arguments)), result.schema.get_field_index(name)
+            result = result.append_column(name, values) if place < 0 else result.set_column(place, name, values)
+        return result
+
+    cursor = con.cursor()
+    relation = cursor.sql(query)
+    read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
+    source: pa.RecordBatchReader = read(_BATCH)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with cursor:
+            yield from map(add, source)
+
+    empty = pa.RecordBatch.from_arrays([pa.nulls(0, type_) for type_ in source.schema.types], schema=source.schema)
+    return pa.RecordBatchReader.from_batches(add(empty).schema, batches())
+
+
+def _computing(name: str, errors: str, key: _Key, threads: int | None) -> _Compute:
+    """What a function of SQL does with a column, and its last arguments as Python has them."""
+    if name not in SQL_FUNCTIONS:
+        raise ValueError(f"no function {name!r}; there are: {', '.join(SQL_FUNCTIONS)}")
+    if errors not in ("null", "keep", "raise", "replace"):
+        raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
+    operation, arguments, given = SQL_FUNCTIONS[name]
+    function, result, _ = OPERATIONS[operation]
+    if result in ("verdict", "fault"):
+        errors = "keep"
+    elif result == "split" or (errors == "replace" and operation != "unquote"):
+        errors = "raise" if errors == "raise" else "null"
+    how: dict[str, Any] = {"errors": errors, "threads": threads, **given}
+    if result == "fingerprint":
+        how["key"] = key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
+
+    def compute(column: Any, *values: str) -> Any:
+        done = function(column, **dict(zip(arguments, values, strict=False)), **how)
+        return _of_any_length(done) if result == "fingerprint" else done
+
+    return compute
+
+
+def _of_any_length(column: Any) -> pa.Array:
+    """Older versions of DuckDB misread columns of octets that have a fixed length, if some are null."""
+    import pyarrow as pa
+
+    return pa.chunked_array(column).cast(pa.binary()).combine_chunks()
+
+
+def _arity(name: str) -> str:
+    arguments = SQL_FUNCTIONS[name].arguments
+    return f"{name} has {1 + len(arguments)} arguments at most: {', '.join(('name', *arguments))}"
+
+
+def _of_vectors(name: str, compute: _Compute) -> _Compute:
+    """What DuckDB calls: all arguments are columns, and one that is NULL makes the row NULL.
+
+    DuckDB reads from a signature how many there are, and evaluates its annotations, so there are none.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    arguments = SQL_FUNCTIONS[name].arguments
+
+    def of_column(column):
+        return compute(column)
+
+    def one(column: pa.Array, values: tuple[Any, ...]) -> Any:
+        if None in values:
+            return compute(pa.nulls(len(column), pa.string()))
+        for argument, value in zip(arguments, values, strict=False):
+            if not isinstance(value, str):
+                raise TypeError(f"{name}: {argument} is text, not {value!r}")
+        return compute(column, *values)
+
+    def of_columns(*vectors):
+        column, *given = vectors
+        if len(given) > len(arguments):
+            raise TypeError(_arity(name))
+        distinct = [pc.unique(values) for values in given]
+        if all(len(values) == 1 for values in distinct):
+            return one(column, tuple(values[0].as_py() for values in distinct))
+        rows_with: dict[tuple[Any, ...], list[int]] = {}
+        for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
+            rows_with.setdefault(values, []).append(row)
+        column = column.cast(pa.string()).combine_chunks()  # not all versions of pyarrow take rows of views
+        parts = [pa.array(one(column.take(pa.array(rows)), values)) for values, rows in rows_with.items()]
+        order = pa.array([row for rows in rows_with.values() for row in rows])
+        return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
+
+    return of_columns if arguments else of_column
+
+
+def _type_in_sql(type_: pa.DataType) -> str:
+    """The type of a result in SQL."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(type_):
+        fields = [f'"{field.name}" {_type_in_sql(field.type)}' for field in type_]
+        return f"STRUCT({', '.join(fields)})"
+    return {pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN", pa.int64(): "BIGINT"}.get(type_, "BLOB")

@@ -1,0 +1,428 @@
+"""DuckDB: every function of SQL does what its operation does with a list, and streams are in order, whole and lazy."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from uricodec import bulk
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec.integrations import duckdb as hook
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+
+duckdb = pytest.importorskip("duckdb", reason="duckdb is part of the extra duckdb")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra duckdb")
+
+HOSTILE = [
+    *(
+        None,
+        "",
+        "%",
+        "100%",
+        "%4",
+        "%zz",
+        "%FF",
+        "%C3",
+        "%C3%A9",
+        "%c3%a9",
+        "caf%C3%A9",
+        "é",
+        "日本",
+        "𐍈",
+        "a b",
+        "a+b",
+        "\0",
+    ),
+    *("%00", "%25", "%2525", "%2f", "a%2Fb", "\n", "%0A", "~", "%7E", "a" * 12, "a" * 13, "%41" * 400, "é" * 3000, " "),
+    *(
+        "http://example.org/a/../b",
+        "HTTP://Example.ORG:80/%7ea?x#y",
+        "//é/",
+        "http://[::1]/",
+        "http://[",
+        "mailto:a@b.c",
+    ),
+    *(
+        "URN:ISBN:0-395-36341-1",
+        "urn:isbn:0395363411",
+        "urn:example:a%2f#b",
+        "urn:example:",
+        "urn:x:a",
+        "urn:a-b:é",
+        "urn:",
+    ),
+]
+VECTORS = HOSTILE * 150  # of 2048 rows, and a shorter one
+LEVELS = {"uri_normalize": ["case", "path"], "urn_normalize": ["bytes", "namespace"], "urn_key": ["2141", "functional"]}
+RULES = {"is_uri": ["URI", "URI-reference"], "uri_check": ["URI", "relative-ref"], "is_urn": ["2141", "any"]}
+OTHERS = {
+    "uri_encode": ["", "/:"],
+    "is_iri": ["IRI", "IRI-reference"],
+    "iri_check": ["IRI", "irelative-ref"],
+    "urn_check": ["2141", "8141"],
+    "urn_split": ["2141", "any"],
+    "name_fingerprint": ["bytes", "urn"],
+}
+GIVEN = LEVELS | RULES | OTHERS
+
+
+@pytest.fixture
+def con():
+    with duckdb.connect() as con:
+        table = pa.table({"id": range(len(VECTORS)), "name": pa.array(VECTORS, pa.string())})
+        con.register("source", table)
+        con.execute("create table names as from source")
+        con.unregister("source")
+        yield con
+
+
+def of_names(con, expression):
+    return [row[0] for row in con.sql(f"select {expression} from names order by id").fetchall()]
+
+
+def of_bulk(name, *values, rows=VECTORS, errors="null", key=None):
+    """What the function does, said in lists."""
+    operation, arguments, given = SQL_FUNCTIONS[name]
+    function, result, _ = OPERATIONS[operation]
+    how = {} if result in ("verdict", "fault") else {"errors": errors}
+    how |= {"key": key} if result == "fingerprint" else {}
+    found = function(rows, **{**how, **dict(zip(arguments, values, strict=False)), **given})
+    if result == "fault":  # in a column an offset counts octets
+        for row, fault in zip(rows, found, strict=True):
+            if fault is not None:
+                fault["offset"] = len(row[: fault["offset"]].encode())
+    return found
+
+
+def test_every_function_that_has_arguments_is_tried_with_them():
+    assert set(GIVEN) == {name for name, function in SQL_FUNCTIONS.items() if function.arguments}
+
+
+@pytest.mark.parametrize("name", SQL_FUNCTIONS)
+def test_function(con, name):
+    hook.register(con, key="secret")
+    expected = of_bulk(name, key="secret")
+    assert of_names(con, f"{name}(name)") == expected
+    assert len({str(row) for row in expected}) > 2
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in GIVEN.items() for value in values])
+def test_function_with_an_argument(con, name, value):
+    hook.register(con, key="secret")
+    assert of_names(con, f"{name}(name, '{value}')") == of_bulk(name, value, key="secret")
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_an_argument_is_a_column(con, name):
+    """Every row has its own; where it is NULL, so is the row."""
+    hook.register(con, key="secret")
+    one, other = GIVEN[name]
+    found = of_names(con, f"{name}(name, case id % 3 when 0 then '{one}' when 1 then '{other}' end)")
+    ones, others = of_bulk(name, one, key="secret"), of_bulk(name, other, key="secret")
+    assert found == [(ones, others, [None] * len(ones))[i % 3][i] for i in range(len(ones))]
+
+
+def test_two_arguments(con):
+    hook.register(con, key="secret")
+    expected = of_bulk("name_fingerprint", "urn", "namespace", key="secret")
+    assert of_names(con, "name_fingerprint(name, 'urn', 'namespace')") == expected
+    assert of_names(con, "name_fingerprint(name, 'urn', if(id >= 0, 'namespace', '2141'))") == expected
+    assert expected[HOSTILE.index("URN:ISBN:0-395-36341-1")] == expected[HOSTILE.index("urn:isbn:0395363411")]
+    assert of_names(con, "name_fingerprint(name, 'urn', NULL)") == [None] * len(VECTORS)
+
+
+def test_functions_in_an_expression(con):
+    hook.register(con)
+    query = "select count(*) from names where is_uri(name) and uri_split(name).host = 'example.org'"
+    rows = zip(bulk.is_valid_uri(VECTORS), bulk.split_uri(VECTORS), strict=True)
+    expected = sum(1 for valid, parts in rows if valid and parts["host"] == "example.org")
+    assert con.sql(query).fetchall() == [(expected,)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "type_"),
+    [
+        ("uri_decode('a')", "VARCHAR"),
+        ("is_urn('a')", "BOOLEAN"),
+        ("urn_check('a')", 'STRUCT(code VARCHAR, "offset" BIGINT)'),
+        ("name_fingerprint('a')", "BLOB"),
+        ("uri_decode(NULL)", "VARCHAR"),
+    ],
+)
+def test_type(con, expression, type_):
+    hook.register(con)
+    assert con.sql(f"select typeof({expression})").fetchall() == [(type_,)]
+
+
+@pytest.mark.parametrize("errors", ["keep", "replace"])
+@pytest.mark.parametrize("name", ["uri_decode", "form_decode", "urn_normalize", "is_urn", "uri_check", "urn_split"])
+def test_policy(con, name, errors):
+    hook.register(con, errors)
+    decodes = SQL_FUNCTIONS[name].operation == "unquote"
+    expected = of_bulk(name, errors=errors if decodes or errors == "keep" else "null")
+    assert of_names(con, f"{name}(name)") == expected
+
+
+def test_policy_is_to_raise(con):
+    hook.register(con, "raise")
+    with pytest.raises(duckdb.InvalidInputException, match="malformed triplet at position 3"):
+        con.sql("select uri_decode('100%')").fetchall()
+    assert con.sql("select uri_decode('%41'), is_urn('x'), uri_check('/a b').code").fetchall() == [("A", False, "path")]
+
+
+def test_a_bad_row_is_null_where_the_own_function_of_duckdb_stops(con):
+    hook.register(con)
+    con.execute("create table bad as select unnest(['/caf%C3%A9', '/%FF', '/b']) as path")
+    with pytest.raises(duckdb.Error):
+        con.sql("select url_decode(path) from bad").fetchall()
+    assert con.sql("select uri_decode(path) from bad").fetchall() == [("/café",), (None,), ("/b",)]
+
+
+def test_no_rows_and_one(con):
+    hook.register(con)
+    assert con.sql("select uri_normalize(name, 'case') from names where false").fetchall() == []
+    assert con.sql("select uri_normalize(name, 'case') from names where id = 1").fetchall() == [("",)]
+
+
+def test_filtered_vectors(con):
+    """Of a vector, DuckDB may hand over some rows only, in another order."""
+    hook.register(con)
+    query = "select id, uri_decode(name) from names where id % 7 = 3 order by hash(id) limit 500"
+    expected = bulk.unquote(VECTORS, errors="null")
+    assert all(text == expected[id_] for id_, text in con.sql(query).fetchall())
+
+
+def test_views_of_strings(con):
+    """DuckDB can hand over views, and large offsets."""
+    hook.register(con)
+    expected = of_bulk("uri_normalize", "case")
+    for setting in "produce_arrow_string_view", "arrow_large_buffer_size":
+        con.execute(f"set {setting}=true")
+        assert of_names(con, "uri_normalize(name, 'case')") == expected
+        assert of_names(con, "uri_normalize(name, if(id >= 0, 'case', 'path'))") == expected
+        assert of_names(con, "uri_normalize(name, if(id % 2 = 0, 'case', 'path'))")[::2] == expected[::2]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("uri_normalize('a', 'none')", "no level 'none'"),
+        ("uri_normalize('a', 5)", "level is text, not 5"),
+        ("uri_normalize('a', 'case', 'b')", "uri_normalize has 2 arguments at most: name, level"),
+        ("name_fingerprint('a', 'urn', '8141', 'x')", "at most: name, kind, level"),
+        ("uri_decode('a', 'b')", "No function matches"),
+        ("uri_decode(5)", "No function matches"),
+        ("uri_normalize()", "No function matches"),
+    ],
+)
+def test_a_wrong_call(con, call, says):
+    hook.register(con)
+    with pytest.raises(duckdb.Error, match=says):
+        con.sql(f"select {call}").fetchall()
+
+
+def test_register_again(con):
+    """The last time counts."""
+    hook.register(con, "keep", key="one")
+    one = con.sql("select uri_decode('100%'), name_fingerprint('a')").fetchall()
+    hook.register(con, key="other")
+    other = con.sql("select uri_decode('100%'), name_fingerprint('a')").fetchall()
+    assert one == [("100%", FingerprintKey("one").fingerprint("a"))]
+    assert other == [(None, FingerprintKey("other").fingerprint("a"))]
+
+
+def test_prefix(con):
+    hook.register(con)
+    hook.register(con, "keep", prefix="uc_")
+    assert con.sql("select uc_uri_decode('100%'), uri_decode('100%')").fetchall() == [("100%", None)]
+
+
+def test_a_cursor_has_the_functions(con):
+    hook.register(con)
+    assert con.cursor().sql("select uri_decode('%41'), uri_normalize('A:', 'case')").fetchall() == [("A", "a:")]
+
+
+def test_no_function_of_duckdb_has_such_a_name(con):
+    names = {name for (name,) in con.sql("select distinct function_name from duckdb_functions()").fetchall()}
+    assert names & set(SQL_FUNCTIONS) == set()
+    hook.register(con)
+    names = {name for (name,) in con.sql("select distinct function_name from duckdb_functions()").fetchall()}
+    assert names >= set(SQL_FUNCTIONS)
+
+
+def test_unknown_policy(con):
+    with pytest.raises(ValueError, match="neither 'null', 'keep', 'raise' nor 'replace': 'ignore'"):
+        hook.register(con, "ignore")
+
+
+def test_groups_are_those_of_the_key(con):
+    hook.register(con, key=FingerprintKey("secret"))
+    secret = FingerprintKey("secret")
+    query = "select name_fingerprint(name, 'urn'), list(distinct name) from names where name is not null group by 1"
+    groups = {key: set(names) for key, names in con.sql(query).fetchall()}
+    expected = {}
+    for name, normal in zip(HOSTILE, bulk.normalize_urn(HOSTILE), strict=True):
+        if name is not None:
+            expected.setdefault(secret.fingerprint(normal), set()).add(name)
+    assert groups == expected
+
+
+def test_a_random_key_is_that_of_the_process(con):
+    hook.register(con)
+    assert con.sql("select name_fingerprint('a')").fetchall() == [tuple(bulk.fingerprint(["a"]))]
+
+
+def test_threads_of_duckdb():
+    with duckdb.connect(config={"threads": 4}) as con:
+        hook.register(con)
+        con.execute("create table many as select range as id, 'a%20' || range as name from range(500_000)")
+        wrong = "select count(*) from many where uri_decode(name) is distinct from 'a ' || id"
+        assert con.sql(wrong).fetchall() == [(0,)]
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+def test_stream(con):
+    columns = {
+        "text": ("uri_decode", "name"),
+        "normal": ("uri_normalize", "name", "case"),
+        "name": ("uri_encode", "name", "/:"),
+        "fault": ("uri_check", "name"),
+        "key": ("name_fingerprint", "name", "urn", "2141"),
+    }
+    reader = hook.stream(con, "select id, name, -id as last from names order by id", columns, key="secret")
+    assert reader.schema.names == ["id", "name", "last", "text", "normal", "fault", "key"]
+    found = con.sql("select text, normal, name, fault, key, id, last from reader").fetchall()
+    expected = [of_bulk(function, *values, key="secret") for function, _, *values in columns.values()]
+    assert found == list(zip(*expected, range(len(VECTORS)), range(0, -len(VECTORS), -1), strict=True))
+
+
+def test_stream_is_what_the_functions_are(con):
+    hook.register(con, key="secret")
+    columns = {f"of_{name}": (name, "name") for name in SQL_FUNCTIONS}
+    reader = hook.stream(con, "from names order by id", columns, key="secret")  # noqa: F841  (SQL reads it)
+    calls = ", ".join(f"{name}(name)" for name in SQL_FUNCTIONS)
+    assert (
+        con.sql("select columns('of_.*') from reader order by id").fetchall()
+        == con.sql(f"select {calls} from names order by id").fetchall()
+    )
+
+
+@pytest.mark.parametrize("errors", ["keep", "replace", "null"])
+def test_stream_with_a_policy(con, errors):
+    columns = {"text": ("uri_decode", "name"), "urn": ("urn_key", "name")}
+    table = hook.stream(con, "from names order by id", columns, errors).read_all()
+    assert table["text"].to_pylist() == of_bulk("uri_decode", errors=errors)
+    assert table["urn"].to_pylist() == of_bulk("urn_key", errors="keep" if errors == "keep" else "null")
+
+
+def test_stream_that_raises(con):
+    reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, "raise")
+    with pytest.raises(ValueError, match="malformed triplet"):
+        reader.read_all()
+
+
+def test_stream_of_many_batches_is_in_order():
+    with duckdb.connect(config={"threads": 4}) as con:
+        con.execute("create table many as select range as id, 'a%20' || range as name from range(300_000)")
+        reader = hook.stream(con, "from many", {"text": ("uri_decode", "name")})  # noqa: F841  (SQL reads it)
+        con.execute("create table decoded as from reader")
+        query = "select id, rowid from decoded where id <> rowid or text is distinct from 'a ' || id"
+        assert con.sql(query).fetchall() == []
+        assert con.sql("select count(*) from decoded").fetchall() == [(300_000,)]
+
+
+def test_stream_is_lazy(con):
+    """What has not been read yet is not computed: memory stays flat."""
+    seen = []
+    tick = lambda column: seen.append(len(column)) or column  # noqa: E731
+    con.create_function("tick", tick, ["BIGINT"], "BIGINT", type="arrow", side_effects=True)
+    con.execute("set threads=1")
+    query = "select tick(range) as id, repeat('a%20', 100) as name from range(2_000_000)"
+    reader = hook.stream(con, query, {"name": ("uri_decode", "name")})
+    batch = reader.read_next_batch()
+    assert batch["name"][0].as_py() == "a " * 100
+    assert batch.num_rows <= sum(seen) < 200_000
+    assert batch["id"].to_pylist() == list(range(batch.num_rows))
+
+
+def test_stream_of_an_enum(con):
+    con.execute(
+        "create table kinds as select ('a%20' || range % 3)::enum('a%200', 'a%201', 'a%202') as kind from range(9)"
+    )
+    reader = hook.stream(con, "from kinds", {"kind": ("uri_decode", "kind")})
+    assert reader.read_all()["kind"].to_pylist() == ["a 0", "a 1", "a 2"] * 3
+
+
+def test_stream_of_no_rows(con):
+    table = hook.stream(con, "from names where false", {"text": ("uri_decode", "name")}).read_all()
+    assert table.schema.names == ["id", "name", "text"]
+    assert table.num_rows == 0
+
+
+def test_stream_leaves_the_connection_alone(con):
+    reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")})
+    assert con.sql("select count(*) from names").fetchall() == [(len(VECTORS),)]
+    assert sum(batch.num_rows for batch in reader) == len(VECTORS)
+    assert con.sql("select 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "says"),
+    [
+        ({"x": ("url_decode", "name")}, ValueError, "no function 'url_decode'; there are: uri_decode, "),
+        ({"x": ("uri_decode", "nome")}, KeyError, "nome"),
+        ({"x": ("uri_decode", "id")}, TypeError, "no column of text"),
+        ({"x": ("uri_decode", "name", "path")}, ValueError, "uri_decode has 1 arguments at most"),
+        ({"x": ("urn_key", "name", "path")}, ValueError, "path"),
+    ],
+)
+def test_stream_of_nothing(con, columns, error, says):
+    with pytest.raises(error, match=says):
+        hook.stream(con, "from names", columns)
+
+
+# --- besides ----------------------------------------------------------------------------------------------------------
+
+
+def test_random_names(con):
+    rng = random.Random(8)
+    hook.register(con)
+    pieces = [
+        "%",
+        "%4",
+        "%41",
+        "%C3%A9",
+        "%E6%97",
+        "é",
+        "a",
+        "b c",
+        "+",
+        "/",
+        ":",
+        "urn:",
+        "urn:isbn:",
+        "//h",
+        "?",
+        "#",
+    ]
+    rows = ["".join(rng.choices(pieces, k=rng.randint(0, 9))) for _ in range(5000)]
+    con.register("random", pa.table({"id": range(len(rows)), "name": rows}))
+    for name in SQL_FUNCTIONS:
+        found = con.sql(f"select {name}(name) from random order by id").fetchall()
+        assert [row for (row,) in found] == of_bulk(name, rows=rows)
+
+
+def test_nothing_is_imported_before_it_is_used():
+    code = "import sys, uricodec.integrations.duckdb; print(*{'duckdb', 'pyarrow', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_docstrings():
+    import doctest
+
+    found = doctest.testmod(hook)
+    assert found.attempted > 5 and not found.failed
