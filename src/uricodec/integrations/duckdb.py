@@ -21,8 +21,8 @@ from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
 
 if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
+    import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 __all__ = ["register", "stream"]
 
@@ -60,13 +60,14 @@ def register(con: duckdb.DuckDBPyConnection, errors: str = "null", key: _Key = N
     import duckdb
     import pyarrow as pa
 
+    how: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         compute = _computing(name, errors, key, 1)
         type_ = _type_in_sql(pa.array(compute(pa.array([], pa.string()))).type)
         function = _of_vectors(name, compute)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
-        con.create_function(prefix + name, function, ["VARCHAR"], type_, type="arrow", null_handling="special")
+        con.create_function(prefix + name, function, ["VARCHAR"], type_, **how)
 
 
 def stream(
@@ -175,12 +176,9 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
     DuckDB reads from a signature how many there are, and evaluates its annotations, so there are none.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
+    import pyarrow.compute as pc  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     arguments = SQL_FUNCTIONS[name].arguments
-
-    def of_column(column):
-        return compute(column)
 
     def one(column: pa.Array, values: tuple[Any, ...]) -> Any:
         if None in values:
@@ -190,8 +188,7 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
                 raise TypeError(f"{name}: {argument} is text, not {value!r}")
         return compute(column, *values)
 
-    def of_columns(*vectors):
-        column, *given = vectors
+    def many(column: pa.ChunkedArray, *given: pa.ChunkedArray) -> Any:
         if len(given) > len(arguments):
             raise TypeError(_arity(name))
         distinct = [pc.unique(values) for values in given]
@@ -204,6 +201,12 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
         parts = [pa.array(one(column.take(pa.array(rows)), values)) for values, rows in rows_with.items()]
         order = pa.array([row for rows in rows_with.values() for row in rows])
         return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
+
+    def of_column(column):
+        return compute(column)
+
+    def of_columns(*columns):
+        return many(*columns)
 
     return of_columns if arguments else of_column
 
