@@ -313,13 +313,13 @@ def test_stream_is_what_the_functions_are(con):
 @pytest.mark.parametrize("errors", ["keep", "replace", "null"])
 def test_stream_with_a_policy(con, errors):
     columns = {"text": ("uri_decode", "name"), "urn": ("urn_key", "name")}
-    table = hook.stream(con, "from names order by id", columns, errors).read_all()
+    table = hook.stream(con, "from names order by id", columns, errors=errors).read_all()
     assert table["text"].to_pylist() == of_bulk("uri_decode", errors=errors)
     assert table["urn"].to_pylist() == of_bulk("urn_key", errors="keep" if errors == "keep" else "null")
 
 
 def test_stream_that_raises(con):
-    reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, "raise")
+    reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, errors="raise")
     with pytest.raises(ValueError, match="malformed triplet"):
         reader.read_all()
 
@@ -348,12 +348,30 @@ def test_stream_is_lazy(con):
     assert batch["id"].to_pylist() == list(range(batch.num_rows))
 
 
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_stream_in_batches_of_a_size(con, threads):
+    con.execute("create table many as select range as id, repeat('a%20', 50) || range as name from range(30_000)")
+    reader = hook.stream(con, "from many", {"name": ("uri_decode", "name")}, batch_size=4096, threads=threads)
+    sizes = []
+    for batch in reader:
+        expected = [f"{'a ' * 50}{i}" for i in range(sum(sizes), sum(sizes) + batch.num_rows)]
+        assert batch["name"].to_pylist() == expected
+        sizes.append(batch.num_rows)
+    assert sum(sizes) == 30_000
+    assert max(sizes) <= 4096 < 3 * max(sizes)
+
+
 def test_stream_of_an_enum(con):
     con.execute(
         "create table kinds as select ('a%20' || range % 3)::enum('a%200', 'a%201', 'a%202') as kind from range(9)"
     )
     reader = hook.stream(con, "from kinds", {"kind": ("uri_decode", "kind")})
     assert reader.read_all()["kind"].to_pylist() == ["a 0", "a 1", "a 2"] * 3
+
+
+def test_stream_with_what_it_does_not_take(con):
+    with pytest.raises(TypeError, match="faults"):
+        hook.stream(con, "from names", {"x": ("uri_decode", "name")}, faults=None)
 
 
 def test_stream_of_no_rows(con):

@@ -15,25 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
 
 if TYPE_CHECKING:
-    import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from typing_extensions import Unpack
 
 __all__ = ["register", "stream"]
-
-# Rows in a batch of a stream: what goes in and out of one stays in the cache.
-_BATCH = 10_000
 
 _Key = FingerprintKey | str | bytes | None
 _Compute = Callable[..., Any]
 
 
-def register(con: duckdb.DuckDBPyConnection, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
+class How(TypedDict, total=False):
+    """What a stream takes besides."""
+
+    errors: str
+    key: FingerprintKey | str | bytes | None
+    threads: int | None
+
+
+def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
     """Give a connection the functions of SQL; those that it has been given before are replaced.
 
     Args:
@@ -57,8 +61,8 @@ def register(con: duckdb.DuckDBPyConnection, errors: str = "null", key: _Key = N
     >>> con.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), urn_normalize('URN:X-y:a', 'bytes')").fetchall()
     [('/café', None, 'URN:X-y:a')]
     """
-    import duckdb
-    import pyarrow as pa
+    import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     how: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
@@ -71,12 +75,12 @@ def register(con: duckdb.DuckDBPyConnection, errors: str = "null", key: _Key = N
 
 
 def stream(
-    con: duckdb.DuckDBPyConnection,
+    con: Any,
     query: str,
     columns: Mapping[str, tuple[str, ...]],
-    errors: str = "null",
-    key: _Key = None,
-) -> pa.RecordBatchReader:
+    batch_size: int = 10_000,
+    **how: Unpack[How],
+) -> Any:
     """The result of a query with columns that are computed from others, batch by batch, to be read by SQL again.
 
     Args:
@@ -86,8 +90,10 @@ def stream(
         columns (Mapping[str, tuple[str, ...]]): The name of a column, and what is in it: a function of SQL (as of
             `register`, without prefix), the column of the query that it is computed from, and the function's last
             arguments. A name that the query has is replaced, any other one comes behind.
+        batch_size (int): How many rows are in a batch, about. What is in one should stay in a cache of the processor.
         errors (str): As of `register`.
         key (FingerprintKey | str | bytes | None): As of `register`.
+        threads (int | None): How many threads share a batch; None: those that there are, for more than 1 MiB of text.
 
     Returns:
         pyarrow.RecordBatchReader: The rows, in the order of the query. They are computed while they are read, once.
@@ -110,12 +116,12 @@ def stream(
 
     work = []
     for name, (function, column, *arguments) in columns.items():
-        compute = _computing(function, errors, key, None)
+        compute = _computing(function, **how)
         if len(arguments) > len(SQL_FUNCTIONS[function].arguments):
             raise ValueError(_arity(function))
         work.append((name, column, compute, arguments))
 
-    def add(batch: pa.RecordBatch) -> pa.RecordBatch:
+    def add(batch: Any) -> Any:
         result = batch
         for name, column, compute, arguments in work:
             values, place = pa.array(compute(batch.column(column), *arguments)), result.schema.get_field_index(name)
@@ -125,9 +131,9 @@ def stream(
     cursor = con.cursor()
     relation = cursor.sql(query)
     read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
-    source: pa.RecordBatchReader = read(_BATCH)
+    source = read(batch_size)
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def batches() -> Iterator[Any]:
         with cursor:
             yield from map(add, source)
 
@@ -135,7 +141,7 @@ def stream(
     return pa.RecordBatchReader.from_batches(add(empty).schema, batches())
 
 
-def _computing(name: str, errors: str, key: _Key, threads: int | None) -> _Compute:
+def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> _Compute:
     """What a function of SQL does with a column, and its last arguments as Python has them."""
     if name not in SQL_FUNCTIONS:
         raise ValueError(f"no function {name!r}; there are: {', '.join(SQL_FUNCTIONS)}")
@@ -147,7 +153,7 @@ def _computing(name: str, errors: str, key: _Key, threads: int | None) -> _Compu
         errors = "keep"
     elif result == "split" or (errors == "replace" and operation != "unquote"):
         errors = "raise" if errors == "raise" else "null"
-    how: dict[str, Any] = {"errors": errors, "threads": threads, **given}
+    how = {"errors": errors, "threads": threads, **given}
     if result == "fingerprint":
         how["key"] = key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
 
@@ -158,7 +164,7 @@ def _computing(name: str, errors: str, key: _Key, threads: int | None) -> _Compu
     return compute
 
 
-def _of_any_length(column: Any) -> pa.Array:
+def _of_any_length(column: Any) -> Any:
     """Older versions of DuckDB misread columns of octets that have a fixed length, if some are null."""
     import pyarrow as pa
 
@@ -180,7 +186,7 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
 
     arguments = SQL_FUNCTIONS[name].arguments
 
-    def one(column: pa.Array, values: tuple[Any, ...]) -> Any:
+    def one(column: Any, values: tuple[Any, ...]) -> Any:
         if None in values:
             return compute(pa.nulls(len(column), pa.string()))
         for argument, value in zip(arguments, values, strict=False):
@@ -188,7 +194,7 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
                 raise TypeError(f"{name}: {argument} is text, not {value!r}")
         return compute(column, *values)
 
-    def many(column: pa.ChunkedArray, *given: pa.ChunkedArray) -> Any:
+    def many(column: Any, *given: Any) -> Any:
         if len(given) > len(arguments):
             raise TypeError(_arity(name))
         distinct = [pc.unique(values) for values in given]
@@ -211,7 +217,7 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
     return of_columns if arguments else of_column
 
 
-def _type_in_sql(type_: pa.DataType) -> str:
+def _type_in_sql(type_: Any) -> str:
     """The type of a result in SQL."""
     import pyarrow as pa
 

@@ -1,0 +1,78 @@
+"""DuckDB on one thread: its own url_decode, beside `uri_decode` of `register`, and a `stream` of two columns.
+
+A query decodes every path of a table and adds up their lengths. Before each round, url_decode has a round of its own,
+so that what disturbs the machine disturbs both; `extra_info` has how many times faster than that the median is. Every
+row is compared with urllib.parse's. If URICODEC_CORPORA has a paths.txt, its lines are taken (but those that url_decode
+stops at), else paths that are made here.
+
+python -m pytest benchmarks/test_duckdb.py --benchmark-json=bench.json
+"""
+
+import random
+from pathlib import Path
+from statistics import median
+from time import process_time
+from urllib.parse import unquote
+
+import pytest
+from data import CORPORA
+from test_bulk import path
+
+from uricodec import bulk
+from uricodec.integrations import duckdb as hook
+
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+
+COUNT = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def con():
+    if CORPORA and (lines := Path(CORPORA, "paths.txt")).exists():
+        rows = lines.read_text("utf-8").split("\n")[:-1]
+        rows = [row for row, text in zip(rows, bulk.unquote(rows, errors="null"), strict=True) if text is not None]
+    else:
+        rng = random.Random(1)
+        rows = [path(rng) for _ in range(COUNT)]
+    with duckdb.connect(config={"threads": 1}) as con:
+        con.register("source", pa.table({"id": range(len(rows)), "path": rows, "text": [unquote(row) for row in rows]}))
+        con.execute("create table log as from source")
+        con.unregister("source")
+        hook.register(con)
+        yield con
+
+
+def built_in(con, select):
+    return select("url_decode(path)", "log")
+
+
+def function(con, select):
+    return select("uri_decode(path)", "log")
+
+
+def stream(con, select):
+    needed = "id, path, text" if select.__name__ == "check" else "id, path"
+    con.register("decoded", hook.stream(con, f"select {needed} from log", {"path": ("uri_decode", "path")}))
+    return select("path", "decoded")
+
+
+@pytest.mark.parametrize("way", [built_in, function, stream])
+def test_decode(benchmark, con, way):
+    def check(text, source):
+        return con.execute(f"select count(*) from {source} where {text} is distinct from text").fetchall()
+
+    def total(text, source):
+        return con.execute(f"select sum(strlen({text})) from {source}").fetchall()
+
+    def reference():
+        start = process_time()
+        built_in(con, total)
+        times.append(process_time() - start)
+
+    assert way(con, check) == [(0,)]
+    times = []
+    benchmark.group = "decode"
+    benchmark.pedantic(way, (con, total), setup=reference, rounds=15, warmup_rounds=1)
+    benchmark.extra_info |= {"bytes": con.execute("select sum(strlen(path)) from log").fetchall()[0][0]}
+    benchmark.extra_info["times faster"] = round(median(times) / benchmark.stats.stats.median, 2)
