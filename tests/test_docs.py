@@ -76,6 +76,7 @@ def library_examples():
             yield pytest.param(block, libraries, id=f"{page.name}-{'-'.join(libraries)}")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")  # of its own settings
 @pytest.mark.parametrize(("block", "libraries"), list(library_examples()))
 def test_library_examples_of_a_page(block, libraries):
     for library in libraries:
