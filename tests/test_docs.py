@@ -48,7 +48,7 @@ def run(text, names, title):
 @pytest.mark.parametrize(("doc", "names"), list(documented()))
 def test_docstring(doc, names):
     for engine in re.findall(r">>> import (duckdb|pandas|polars|pyspark)", doc):
-        pytest.importorskip(engine, reason=f"{engine} is part of an extra")
+        pytest.importorskip(engine, reason=f"{engine} is not installed")
     assert run(doc, names, "docstring")
 
 
@@ -80,7 +80,7 @@ def library_examples():
 @pytest.mark.parametrize(("block", "libraries"), list(library_examples()))
 def test_library_examples_of_a_page(block, libraries):
     for library in libraries:
-        pytest.importorskip(library, reason=f"{library} is part of the extra interop")
+        pytest.importorskip(library, reason=f"{library} is not installed")
     assert run(block, {}, libraries[0])
 
 

@@ -13,6 +13,7 @@ from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb is part of the extra duckdb")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra duckdb")
+pytest.importorskip("numpy", reason="numpy is part of the extra duckdb")
 
 HOSTILE = [
     *(
@@ -232,6 +233,14 @@ def test_register_again(con):
     assert other == [(None, FingerprintKey("other").fingerprint("a"))]
 
 
+def test_register_again_by_a_cursor(con):
+    """DuckDB lets nobody but the connection that made them take functions away."""
+    hook.register(con, "keep")
+    with pytest.raises(duckdb.CatalogException, match="already exists"):
+        hook.register(con.cursor())
+    assert con.sql("select uri_decode('100%')").fetchall() == [("100%",)]
+
+
 def test_prefix(con):
     hook.register(con)
     hook.register(con, "keep", prefix="uc_")
@@ -385,6 +394,12 @@ def test_stream_leaves_the_connection_alone(con):
     assert con.sql("select count(*) from names").fetchall() == [(len(VECTORS),)]
     assert sum(batch.num_rows for batch in reader) == len(VECTORS)
     assert con.sql("select 1").fetchall() == [(1,)]
+
+
+def test_stream_of_what_a_cursor_does_not_see(con):
+    con.execute("create temp table mine as from names")
+    with pytest.raises(duckdb.CatalogException, match="mine"):
+        hook.stream(con, "from mine", {})
 
 
 @pytest.mark.parametrize(
