@@ -163,10 +163,17 @@ cdef class Work:
         self.count, self.found = bads_of(jobs, self.limit)
         return of_one_type(type, [text_array(job, type) for job in jobs])
 
+    cdef Refused policy_for(self, Plan plan):
+        """A fault says what is wrong with a row that is refused; nothing can be kept of one that is no URI or URN in parts."""
+        if plan.kind == FAULT and self.policy == NULL_ROW:
+            return KEEP_ROW
+        if plan.kind == SPLIT and self.policy == KEEP_ROW:
+            return NULL_ROW
+        return self.policy
+
     cdef object answers(self, Plan plan, Type type, list arrays):
         cdef Type values = type if type.dictionary is None else type.dictionary
-        policy = KEEP_ROW if plan.kind == FAULT and self.policy == NULL_ROW else self.policy
-        jobs = self.jobs(plan, type, arrays, policy, self.limit)
+        jobs = self.jobs(plan, type, arrays, self.policy_for(plan), self.limit)
         self.count, self.found = bads_of(jobs, self.limit)
         return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
 
@@ -248,8 +255,7 @@ cdef class Work:
         if plan.kind != TEXT and type(source) is not bytes:
             source = bytes(memoryview(source))      # nobody may change the number of lines
         rows = rows_of_lines(source, end)
-        policy = KEEP_ROW if plan.kind == FAULT and self.policy == NULL_ROW else self.policy
-        jobs = jobs_of(plan, [rows], policy, self.limit, self.look,
+        jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
                        self.threads_for(rows.source.count), self.first)
         self.count, self.found = bads_of(jobs, self.limit)
         for job in jobs:

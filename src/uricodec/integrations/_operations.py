@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from uricodec import bulk
+from uricodec._core._batch_uris import FIELDS as URI_FIELDS
+from uricodec._core._batch_urns import FIELDS as URN_FIELDS
 
 FAULT = ("code", "offset")
-URI = ("scheme", "authority", "path", "query", "fragment")
-URN = ("nid", "nss", "r_component", "q_component", "f_component")
 
 
 class Operation(NamedTuple):
@@ -42,9 +42,9 @@ OPERATIONS = {
     "check_uri": Operation(bulk.check_uri, "fault", FAULT),
     "check_iri": Operation(bulk.check_iri, "fault", FAULT),
     "check_urn": Operation(bulk.check_urn, "fault", FAULT),
-    "split_uri": Operation(bulk.split_uri, "split", URI),
-    "split_iri": Operation(bulk.split_iri, "split", URI),
-    "split_urn": Operation(bulk.split_urn, "split", URN),
+    "split_uri": Operation(bulk.split_uri, "split", URI_FIELDS),
+    "split_iri": Operation(bulk.split_iri, "split", URI_FIELDS),
+    "split_urn": Operation(bulk.split_urn, "split", URN_FIELDS),
     "fingerprint": Operation(bulk.fingerprint, "fingerprint"),
 }
 
