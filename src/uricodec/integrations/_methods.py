@@ -1,0 +1,82 @@
+"""Methods for namespaces and accessors of engines: one for each operation, with its signature and its documentation.
+
+What an operation takes besides its column stays as it is; of what all operations take, an engine has a part.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from uricodec.integrations._operations import OPERATIONS
+
+HOW = {
+    "errors": (
+        "str | None",
+        'errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace" for\n'
+        "        `unquote`. None: what is the default of `uricodec.bulk`.",
+    ),
+    "faults": (
+        "Faults | None",
+        "faults (uricodec.bulk.Faults | None): Is filled with the number of these rows, and the first of them.",
+    ),
+    "threads": (
+        "int | None",
+        "threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB.",
+    ),
+}
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def with_operations(how: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
+    """Give a class a method for each operation.
+
+    Args:
+        how (Iterable[str]): Those of the arguments in `HOW` that the methods take.
+        returns (dict[str, str]): What a method returns, for each kind of result, as its documentation says it.
+
+    Returns:
+        Callable[[type], type]: The decorator. A method calls `self._do(name, arguments)` with those that were given.
+    """
+
+    def decorate(owner: _Class) -> _Class:
+        for name, operation in OPERATIONS.items():
+            setattr(owner, name, _method(owner, name, tuple(how), returns[operation.result]))
+        return owner
+
+    return decorate
+
+
+def _method(owner: type, name: str, how: tuple[str, ...], returns: str) -> Callable[..., Any]:
+    own = list(inspect.signature(OPERATIONS[name].function).parameters.values())[1:-1]
+    shared = [
+        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=HOW[each][0]) for each in how
+    ]
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([first, *own, *shared])
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
+        this = given.pop("self")
+        return this._do(name, {key: value for key, value in given.items() if key not in how or value is not None})
+
+    method.__name__, method.__qualname__, method.__module__ = name, f"{owner.__qualname__}.{name}", owner.__module__
+    method.__doc__ = _document(name, how, returns)
+    method.__signature__ = signature  # type: ignore[attr-defined]
+    return method
+
+
+def _document(name: str, how: tuple[str, ...], returns: str) -> str:
+    """The documentation of an operation, for rows that are not its first argument."""
+    text = inspect.getdoc(OPERATIONS[name].function) or ""
+    head, _, rest = text.partition("\n\nArgs:\n")
+    own = re.sub(r"    column \(Any\).*\n", "", rest.partition("\n\nReturns:\n")[0] + "\n")
+    source = re.search(r"\n\n(Source: .*)\n", rest)
+    arguments = own + "".join(f"    {HOW[each][1]}\n" for each in how)
+    return f"{head}\n\nArgs:\n{arguments}\nReturns:\n    {returns}\n\n{source[1] if source else ''}\n"
