@@ -155,7 +155,7 @@ cdef class Work:
         return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
-        if type.format == b"n":
+        if b"n" in (type.format, None if type.dictionary is None else type.dictionary.format):
             return type, arrays
         if type.dictionary is not None:
             return self.dictionaries(plan, type, arrays)

@@ -1,0 +1,268 @@
+"""The namespace `uricodec` of Polars, against lists: in memory and streaming, every dtype, any number of chunks."""
+
+import inspect
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uricodec import bulk
+from uricodec.errors import UriError
+from uricodec.integrations._operations import OPERATIONS
+
+pl = pytest.importorskip("polars", reason="polars is the extra polars")
+
+import uricodec.integrations.polars  # noqa: E402, F401  (it registers the namespace)
+
+ROWS = [
+    "/a%20b",
+    None,
+    "",
+    "/plain/and/longer/than/a/view/has/room",
+    "%",
+    "100%",
+    "%FF",
+    "%C3%A9",
+    "/caf%c3%a9/and/longer/than/a/view/has/room",
+    "é",
+    "日本%",
+    "http://u@EXAMPLE.org:80/a/../%7Eb?q=1#f",
+    "http://example.org/é",
+    "URN:ISBN:0-395-36341-1",
+    "urn:example:a%2fb?+r?=q#f",
+    "urn:example:",
+    "a b",
+    "\0%00",
+]
+OCTETS = [*[row if row is None else row.encode() for row in ROWS], b"\xff%41"]
+CALLS = [(name, {}) for name in OPERATIONS] + [
+    ("quote", {"safe": "", "plus": True}),
+    ("requote", {"invalid": "encode"}),
+    ("requote", {"invalid": "error", "errors": "null"}),
+    ("unquote", {"plus": True, "errors": "null"}),
+    ("unquote", {"errors": "keep"}),
+    ("iri_to_uri", {"ascii_ext": "encode"}),
+    ("normalize_uri", {"level": "iri", "errors": "null"}),
+    ("normalize_urn", {"level": "namespace", "errors": "null"}),
+    ("is_valid_uri", {"rule": "URI-reference", "errors": "null"}),
+    ("is_valid_urn", {"spec": "2141"}),
+    ("check_urn", {"spec": "2141", "errors": "null"}),
+    ("fingerprint", {"kind": "urn", "key": b"k"}),
+    ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
+]
+IDS = [f"{name} {','.join(map(str, given.values()))}" for name, given in CALLS]
+ENGINES = "streaming", "in-memory"
+
+
+def of_list(rows, name, given):
+    """What a Series is to have. Offsets are in octets there, so octets are what is looked at for faults."""
+    function, result, _ = OPERATIONS[name]
+    if result == "fault":
+        rows = [row.encode() if isinstance(row, str) else row for row in rows]
+    done = function(rows, **given)
+    if result == "split":
+        decode = lambda part: part.decode() if isinstance(part, bytes) else part  # noqa: E731
+        done = [row and {field: decode(part) for field, part in row.items()} for row in done]
+    return done
+
+
+def results(column, name, given):
+    """The Series that comes out of a plan in every engine, and of the Series itself."""
+    plan = column.to_frame().lazy().select(getattr(pl.col(column.name).uricodec, name)(**given))
+    schema = plan.collect_schema()
+    for engine in ENGINES:
+        frame = plan.collect(engine=engine)
+        assert frame.schema == schema
+        yield frame.to_series()
+    yield getattr(column.uricodec, name)(**given)
+
+
+def shapes(column):
+    """The same dtype in slices and chunks."""
+    yield column
+    yield column[3:11]
+    yield column[:0]
+    yield pl.concat([column[:1], column[:0], column[1:9], column[9:]], rechunk=False)
+    yield column.reverse()
+    yield column.clear(4)
+
+
+DTYPES = [pl.String(), pl.Categorical(), pl.Categorical(pl.Categories("uricodec-test")), pl.Binary()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("name", "given"), CALLS, ids=IDS)
+def test_every_operation(name, given, dtype):
+    text = OPERATIONS[name].result == "text"
+    column = pl.Series("x", OCTETS if dtype == pl.Binary else ROWS, dtype=dtype)
+    for part in shapes(column):
+        want = of_list(part.to_list(), name, given)
+        for result in results(part, name, given):
+            assert result.to_list() == want
+            assert result.name == "x"
+            assert not text or result.dtype == dtype
+
+
+@given(st.lists(st.none() | st.text("%4A1Cc3é:/?#+ urn", max_size=30), max_size=60), st.integers(1, 20))
+def test_unquote_is_that_of_the_library(rows, size):
+    parts = [pl.Series("x", rows[i : i + size], dtype=pl.String) for i in range(0, len(rows), size)]
+    column = pl.concat(parts, rechunk=False) if parts else pl.Series("x", rows, dtype=pl.String)
+    want = [row if row is None else urllib.parse.unquote(row) for row in rows]
+    for result in results(column, "unquote", {}):
+        assert result.to_list() == want
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nulls_alone(name):
+    for column in pl.Series("x", [None] * 3), pl.Series("x", [None] * 3, dtype=pl.String):
+        for result in results(column, name, {}):
+            assert result.is_null().all() and len(result) == 3
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_enums(name):
+    """Their strings are settled: they have verdicts and components, but no other text."""
+    column = pl.Series("x", ["a", "a b", None, "a"], dtype=pl.Enum(["a b", "a", "%"]))
+    if OPERATIONS[name].result == "text":
+        for engine in ENGINES:
+            with pytest.raises(TypeError, match="cast it to String"):
+                column.to_frame().lazy().select(getattr(pl.col("x").uricodec, name)()).collect(engine=engine)
+        with pytest.raises(TypeError, match="cast it to String"):
+            getattr(column.uricodec, name)()
+    else:
+        for result in results(column, name, {}):
+            assert result.to_list() == of_list(column.to_list(), name, {})
+
+
+def test_where_expressions_stand():
+    """Elements of lists, groups, windows, literals, conditions, and several columns."""
+    frame = pl.DataFrame({"g": [1, 1, 2], "x": ["%41", None, "%42"], "l": [["%41", "b"], [], None], "y": ["%43"] * 3})
+    decoded = pl.col("x").uricodec.unquote()
+    assert frame.select(pl.col("l").list.eval(pl.element().uricodec.unquote()))["l"].to_list() == [["A", "b"], [], None]
+    assert frame.group_by("g", maintain_order=True).agg(decoded)["x"].to_list() == [["A", None], ["B"]]
+    assert frame.select(decoded.over("g"))["x"].to_list() == ["A", None, "B"]
+    assert pl.select(pl.lit("%41").uricodec.unquote()).item() == "A"
+    assert frame.filter(decoded == "B")["g"].to_list() == [2]
+    assert frame.select(pl.col("x", "y").uricodec.unquote()).rows() == [("A", "C"), (None, "C"), ("B", "C")]
+    assert frame.select(pl.col("x").uricodec.split_uri().struct.field("path"))["path"].to_list() == ["%41", None, "%42"]
+
+
+def test_plans_stream():
+    """The function sees pieces of a long column, and an operation that is not elementwise would see it whole."""
+    seen = []
+
+    def look(column):
+        seen.append(len(column))
+        return column
+
+    rows = pl.Series("x", ["/a%20b"] * 500_000).to_frame().lazy()
+    looked = rows.select(pl.col("x").map_batches(look, return_dtype=pl.String, is_elementwise=True).uricodec.unquote())
+    assert looked.select(pl.col("x").str.len_bytes().sum()).collect(engine="streaming").item() == 4 * 500_000
+    assert len(seen) > 1 and sum(seen) == 500_000
+
+
+def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
+    column = pl.col("x").uricodec
+    with pytest.raises(ValueError, match="no policy"):
+        column.unquote(errors="ignore")
+    with pytest.raises(ValueError, match="no kind"):
+        column.fingerprint(kind="urn:")
+    with pytest.raises(TypeError, match=r"^unquote: .*'faults'"):
+        column.unquote(faults=bulk.Faults())
+    with pytest.raises(TypeError, match=r"^unquote: .*'separator'"):
+        pl.Series(["a"]).uricodec.unquote(separator=b"\0")
+    with pytest.raises(TypeError, match="too many positional"):
+        column.split_uri("URI")
+
+
+@pytest.mark.parametrize("rows", [[1], [1.5], [["a"]], [{"a": "b"}], [True]])
+def test_columns_of_no_text(rows):
+    column = pl.Series("x", rows)
+    with pytest.raises(TypeError, match="unquote: a column of String"):
+        column.uricodec.unquote()
+    for engine in ENGINES:
+        with pytest.raises(TypeError, match="unquote: a column of String"):
+            column.to_frame().lazy().select(pl.col("x").uricodec.unquote()).collect(engine=engine)
+
+
+def test_errors_that_are_raised():
+    column = pl.Series("x", ["/ok", "100%"])
+    with pytest.raises(UriError, match="row 1: malformed triplet"):
+        column.uricodec.unquote(errors="raise")
+    for engine in ENGINES:
+        with pytest.raises(ValueError, match=r"^unquote: malformed triplet, at 3 of '100%'"):
+            column.to_frame().lazy().select(pl.col("x").uricodec.unquote(errors="raise")).collect(engine=engine)
+
+
+def test_faults_and_threads_of_a_series():
+    faults = bulk.Faults()
+    column = pl.concat([pl.Series("x", ["a", "%"]), pl.Series("x", ["%FF", "é%"])], rechunk=False)
+    assert column.uricodec.unquote(faults=faults, threads=2).to_list() == ["a", "%", "\ufffd", "é%"]
+    assert faults.rows == [(1, "percent", 0), (2, "utf-8", 0), (3, "percent", 2)]
+
+
+def test_the_same_key_gives_the_same_groups():
+    frame = pl.DataFrame({"x": ["urn:example:a", "URN:Example:a", "urn:example:A", "no urn", None, "no urn"]})
+    print_of = pl.col("x").uricodec.fingerprint("urn", key=b"k", errors="keep")
+    want = bulk.fingerprint(frame["x"].to_list(), "urn", key=b"k", errors="keep")
+    for engine in ENGINES:
+        assert frame.lazy().select(print_of).collect(engine=engine)["x"].to_list() == want
+    first = frame.filter(print_of.is_first_distinct())["x"].to_list()
+    assert first == ["urn:example:a", "urn:example:A", "no urn", None]
+    own = frame.lazy().select(pl.col("x").uricodec.fingerprint("urn")).collect(engine="streaming")["x"]
+    assert own.to_list() == bulk.fingerprint(frame["x"].to_list(), "urn")  # the process has one key of its own
+
+
+def test_signatures_and_documentation():
+    for name, operation in OPERATIONS.items():
+        own = list(inspect.signature(operation.function).parameters)[1:-1]
+        for methods, how in (pl.col("x").uricodec, ["errors"]), (pl.Series().uricodec, ["errors", "faults", "threads"]):
+            method = getattr(methods, name)
+            assert list(inspect.signature(method).parameters) == own + how
+            assert method.__name__ == name and method.__qualname__ == f"{type(methods).__name__}.{name}"
+            assert method.__doc__.startswith(operation.function.__doc__.splitlines()[0])
+            _, arguments = method.__doc__.split("\nArgs:\n")
+            assert all(f"\n    {each} (" in "\n" + arguments for each in own + how)
+            assert "column (Any)" not in arguments and "Source: " in arguments and ">>>" not in arguments
+
+
+def test_registering_does_not_import_other_engines():
+    code = (
+        "import sys, uricodec.bulk; assert 'polars' not in sys.modules\n"
+        "import uricodec.integrations.polars; assert not {'pyarrow', 'pandas', 'duckdb'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+MEMORY = """
+import resource
+import sys
+
+import polars as pl
+
+import uricodec.integrations.polars
+
+row = "/a/path/of/a/log/that/has/some/caf%C3%A9/in/it?q=a%20b"
+rows = pl.Series("x", [row] * 1_000_000)
+chunks = int(sys.argv[1])
+size = len(rows) // chunks
+column = pl.concat([rows[i * size : (i + 1) * size].reverse() for i in range(chunks)], rechunk=False)
+assert column.n_chunks() == chunks
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+plan = column.to_frame().lazy().select(pl.col("x").uricodec.unquote().str.len_bytes().sum())
+assert plan.collect(engine="streaming").item() == (len(row) - 6) * len(rows)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the unit of ru_maxrss")
+def test_memory_does_not_grow_with_the_number_of_chunks():
+    def peak(chunks):
+        command = [sys.executable, "-c", MEMORY, str(chunks)]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert peak(2000) < peak(1) + 20_000  # KiB; 2000 pieces of 64 KiB would be 128 MB
