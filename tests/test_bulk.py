@@ -2,6 +2,7 @@
 
 import io
 import threading
+import urllib.parse
 
 import oracle_bulk as oracle
 import pytest
@@ -208,6 +209,23 @@ def test_columns_of_nulls():
 def test_empty_columns(name, type_):
     for source in pa.array([], type_), pa.chunked_array([], type_), pa.array(["a", None], type_)[2:]:
         assert as_rows(getattr(bulk, name)(source)) == []
+
+
+@pytest.mark.parametrize(
+    "rows", [["%", "41"], ["%", "41", "%42"], ["%", "100%", "%FF", "%C3%A9"], ["", "%", "", "42%43"]]
+)
+@pytest.mark.parametrize("type_", LAYOUTS[str].values(), ids=str)
+def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
+    """Not even from a first row of one octet."""
+    want = [urllib.parse.unquote(row) for row in rows]
+    assert as_rows(bulk.unquote(pa.array(rows, type_))) == want
+    octets = pa.array([row.encode() for row in rows], pa.binary())
+    assert as_rows(bulk.unquote(octets)) == [urllib.parse.unquote_to_bytes(row) for row in rows]
+
+
+def test_dictionaries_of_nulls():
+    source = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int32()), pa.nulls(0))
+    assert as_rows(bulk.unquote(source)) == as_rows(bulk.is_valid_uri(source)) == [None, None]
 
 
 def test_tables_of_one_column():

@@ -222,8 +222,10 @@ cdef bint decode_block(Task *task) noexcept nogil:
     for i in range(1, rows + 1):
         end = block.at[i]
         at[i] = <uint32_t>(end - 2 * bits_before(triplets, counts, end))
+        if end >= 1:
+            across |= triplets[(end - 1) >> 6] >> ((end - 1) & 63)
         if end >= 2:
-            across |= triplets[(end - 1) >> 6] >> ((end - 1) & 63) | triplets[(end - 2) >> 6] >> ((end - 2) & 63)
+            across |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
     if across & 1 and not block.gap:
         return by_rows(task)
     if not how.text:
