@@ -99,8 +99,7 @@ def _of_categories(column: pd.Series, operation: Operation, given: dict[str, Any
         return _of_arrow(source, operation, given, categories.dtype)
     done = pa.array(operation.function(source, **given))
     numbers, values = pd.factorize(_from_arrow(pa.chunked_array([done.dictionary]), categories.dtype))
-    codes = column.cat.codes.to_numpy()
-    codes = np.where(codes < 0, -1, numbers[codes])
+    codes = np.append(numbers, -1)[column.cat.codes.to_numpy()]  # -1, which is none, stays
     return pd.Series(pd.Categorical.from_codes(codes, pd.Index(values), ordered=column.cat.ordered))
 
 

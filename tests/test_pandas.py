@@ -1,0 +1,260 @@
+"""The accessor `uricodec` of pandas, against lists: every dtype of text, its index, its name and what it lacks."""
+
+import inspect
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uricodec import bulk
+from uricodec.errors import UriError
+from uricodec.integrations._operations import OPERATIONS
+
+pd = pytest.importorskip("pandas", reason="pandas is the extra pandas")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra pandas")
+
+import numpy as np  # noqa: E402
+
+import uricodec.integrations.pandas  # noqa: E402, F401  (it registers the accessors)
+
+ROWS = [
+    "/a%20b",
+    None,
+    "",
+    "/plain/and/longer/than/a/view/has/room",
+    "%",
+    "100%",
+    "%FF",
+    "%C3%A9",
+    "/caf%c3%a9/and/longer/than/a/view/has/room",
+    "é",
+    "日本%",
+    "http://u@EXAMPLE.org:80/a/../%7Eb?q=1#f",
+    "http://example.org/é",
+    "URN:ISBN:0-395-36341-1",
+    "urn:example:a%2fb?+r?=q#f",
+    "urn:example:",
+    "a b",
+    "%61%20b",
+    "\0%00",
+]
+NAMES = [f"row {i}" for i in range(len(ROWS))]
+OBJECTS = {"object": object, "string[python]": pd.StringDtype("python")}
+ARROWS = {
+    "string[pyarrow]": pd.StringDtype("pyarrow"),
+    "arrow string": pd.ArrowDtype(pa.string()),
+    "arrow large_string": pd.ArrowDtype(pa.large_string()),
+    "arrow dictionary": pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())),
+    "arrow binary": pd.ArrowDtype(pa.binary()),
+    "category": "category",
+}
+if int(pd.__version__.partition(".")[0]) >= 3:
+    OBJECTS["str, python"] = pd.StringDtype("python", na_value=np.nan)
+    ARROWS["str"] = "str"
+DTYPES = OBJECTS | ARROWS
+CALLS = [(name, {}) for name in OPERATIONS] + [
+    ("quote", {"safe": "", "plus": True}),
+    ("requote", {"invalid": "error", "errors": "null"}),
+    ("unquote", {"plus": True, "errors": "null"}),
+    ("unquote", {"errors": "keep", "threads": 2}),
+    ("normalize_uri", {"level": "iri", "errors": "null"}),
+    ("normalize_urn", {"level": "namespace", "errors": "null"}),
+    ("is_valid_uri", {"rule": "URI-reference", "errors": "null"}),
+    ("check_urn", {"spec": "2141"}),
+    ("fingerprint", {"kind": "urn", "key": b"k"}),
+    ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
+]
+IDS = [f"{name} {','.join(map(str, given.values()))}" for name, given in CALLS]
+
+
+def made(kind, rows=ROWS, names=NAMES, name="x"):
+    if kind == "arrow binary":
+        rows = [row if row is None else row.encode() for row in rows]
+    return pd.Series(rows, dtype=DTYPES[kind], index=names, name=name)
+
+
+def plain(column):
+    """The rows of a Series, None for those that are missing."""
+    return [None if pd.isna(value) else value for value in column.tolist()]
+
+
+def of_list(rows, name, given, kind):
+    """What the rows are to be. Text that Arrow holds has its offsets in octets."""
+    operation = OPERATIONS[name]
+    if operation.result == "fault" and kind in ARROWS:
+        rows = [row.encode() if isinstance(row, str) else row for row in rows]
+    return operation.function(rows, **given)
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize(("name", "given"), CALLS, ids=IDS)
+def test_every_operation(name, given, kind):
+    whole = made(kind)
+    for column in whole, whole[4:11], whole[:0], whole[::-2], pd.concat([whole, whole[2:5]]):
+        before = column.copy(deep=True)
+        done = getattr(column.uricodec, name)(**given)
+        want = of_list(plain(column), name, given, kind)
+        assert done.index.equals(column.index)
+        if OPERATIONS[name].fields:
+            assert list(done.columns) == list(OPERATIONS[name].fields)
+            for field in done.columns:
+                assert plain(done[field]) == [row and row[field] for row in want]
+        else:
+            assert plain(done) == want
+            assert done.name == "x"
+        assert column.equals(before)
+        check_dtypes(done, column, OPERATIONS[name].result, want)
+
+
+def check_dtypes(done, column, result, want):
+    values = column.cat.categories.dtype if column.dtype == "category" else column.dtype
+    arrow, nullable = isinstance(values, pd.ArrowDtype), isinstance(values, pd.StringDtype) and values.na_value is pd.NA
+    if result == "text" and column.dtype == "category":
+        assert done.dtype == "category" and done.cat.categories.dtype == values
+    elif result == "text":
+        assert done.dtype == column.dtype
+    elif result == "verdict" and arrow:
+        assert done.dtype == "bool[pyarrow]"
+    elif result == "verdict":
+        assert done.dtype == ("boolean" if nullable or None in want else bool)
+    elif result == "fault":
+        assert done["offset"].dtype == ("int64[pyarrow]" if arrow else "Int64")
+        assert arrow or done["code"].dtype == values
+    elif result == "split":
+        assert arrow or set(done.dtypes) == {values}
+    else:
+        assert done.dtype == (pd.ArrowDtype(pa.binary(16)) if arrow else object)
+
+
+@given(st.lists(st.none() | st.text("%4A1Cc3é:/?#+ urn", max_size=30), max_size=40), st.sampled_from(list(DTYPES)))
+def test_unquote_is_that_of_the_library(rows, kind):
+    done = made(kind, rows, range(len(rows))).uricodec.unquote()
+    decode = urllib.parse.unquote_to_bytes if kind == "arrow binary" else urllib.parse.unquote
+    assert plain(done) == [row if row is None else decode(row) for row in rows]
+
+
+def test_what_is_missing_stays_what_it_is():
+    rows = ["%41", None, float("nan"), pd.NA, pd.NaT, b"%FF", "\ud800"]
+    column = pd.Series(rows, dtype=object)
+    done = column.uricodec.unquote().tolist()
+    assert done[0] == "A" and done[5:] == [b"\xff", "\ud800"]
+    assert all(one is other for one, other in zip(done[1:5], rows[1:5], strict=True))
+    assert column.uricodec.is_valid_uri().isna().tolist() == [False, *[True] * 4, False, False]
+    assert column.uricodec.fingerprint().tolist()[1:5] == [None] * 4
+    assert column.uricodec.split_urn().isna().all(axis=None)
+    assert pd.Series(["%41", "b"], dtype=object).uricodec.unquote().tolist() == ["A", "b"]
+    for dtype in DTYPES.values():
+        assert pd.Series([None] * 2, dtype=dtype).uricodec.unquote().isna().all()
+        assert pd.Series([None] * 2, dtype=dtype).uricodec.split_uri().isna().all(axis=None)
+
+
+def test_rows_that_do_not_change_are_the_same_objects():
+    column = pd.Series(["/plain" * 9, "%41"], dtype=object)
+    assert column.uricodec.unquote()[0] is column[0]
+
+
+def test_categories():
+    """Values that become the same are one, in their order; those that are refused are missing; codes of -1 stay."""
+    kinds = pd.CategoricalDtype(["%zz", "b%20", "b ", "a"], ordered=True)
+    column = pd.Series(["a", "b ", None, "b%20", "%zz"], dtype=kinds)
+    done = column.uricodec.unquote(errors="null")
+    assert plain(done) == ["a", "b ", None, "b ", None]
+    assert done.cat.categories.tolist() == ["b ", "a"] and done.cat.ordered
+    with pytest.raises(UriError, match="row 4: malformed triplet"):
+        column.uricodec.unquote(errors="raise")
+    assert plain(column[:4].uricodec.unquote(errors="raise")) == ["a", "b ", None, "b "]
+    for empty in pd.Series([], dtype="category"), pd.Series([None], dtype="category"):
+        assert empty.uricodec.quote().isna().all() and len(empty.uricodec.quote()) == len(empty)
+        assert len(empty.uricodec.check_uri()) == len(empty.uricodec.is_valid_uri()) == len(empty)
+
+
+def test_indexes():
+    index = pd.Index(["/a%20b", "/c"], name="path")
+    decoded = index.uricodec.unquote()
+    assert isinstance(decoded, pd.Index) and decoded.dtype == index.dtype and decoded.name == "path"
+    assert decoded.tolist() == ["/a b", "/c"]
+    assert index.uricodec.is_valid_uri().tolist() == [False, False]
+    parts = index.uricodec.split_uri()
+    assert parts.index.equals(index) and parts["path"].tolist() == index.tolist()
+    assert pd.CategoricalIndex(["%41", "A"]).uricodec.unquote().categories.tolist() == ["A"]
+
+
+def test_indexes_of_rows_that_repeat():
+    column = pd.Series(["%41", "%42", "%43"], index=[1, 1, 0])
+    assert column.uricodec.unquote().tolist() == ["A", "B", "C"]
+    assert column.uricodec.split_uri()["path"].tolist() == column.tolist()
+    frame = pd.DataFrame({"path": column})
+    frame["path"] = frame["path"].uricodec.unquote()
+    assert frame.index.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1]),
+        pd.Series([True]),
+        pd.Series([1.5]),
+        pd.Series([pd.Timestamp(0)]),
+        pd.Series(pd.Categorical([1, 2])),
+        pd.Series([1], dtype=pd.ArrowDtype(pa.int64())),
+        pd.Index([1]),
+        pd.MultiIndex.from_tuples([("a", "b")]),
+    ],
+    ids=lambda column: f"{type(column).__name__} {column.dtype}",
+)
+def test_columns_of_no_text(column):
+    assert not hasattr(column, "uricodec")
+    with pytest.raises(AttributeError, match="for text and octets, not for"):
+        column.uricodec  # noqa: B018
+
+
+def test_objects_that_are_no_text():
+    for rows in ["a", 1], [None, 1.5]:
+        with pytest.raises(TypeError, match="bytes-like"):
+            pd.Series(rows, dtype=object).uricodec.unquote()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DTYPES if kind != "arrow binary"])
+def test_errors_and_faults(kind):
+    column = made(kind, ["/ok", "é100%"], [5, 6])
+    with pytest.raises(UriError, match="row 1: malformed triplet"):
+        column.uricodec.unquote(errors="raise")
+    faults = bulk.Faults()
+    assert plain(column.uricodec.unquote(errors="keep", faults=faults)) == ["/ok", "é100%"]
+    assert faults.rows == [(1, "percent", 4 if kind in OBJECTS else 5)]
+    with pytest.raises(ValueError, match="no policy"):
+        column.uricodec.unquote(errors="ignore")
+    with pytest.raises(TypeError, match=r"^unquote: .*'separator'"):
+        column.uricodec.unquote(separator=b"\0")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DTYPES if kind != "arrow binary"])
+def test_the_same_key_gives_the_same_groups(kind):
+    rows = ["urn:example:a", "URN:Example:a", "urn:example:A", "no urn", None, "no urn"]
+    column = made(kind, rows, range(6))
+    prints = column.uricodec.fingerprint("urn", key=b"k", errors="keep")
+    assert plain(prints) == bulk.fingerprint(rows, "urn", key=b"k", errors="keep")
+    assert plain(column[~prints.duplicated()]) == ["urn:example:a", "urn:example:A", "no urn", None]
+
+
+def test_signatures_and_documentation():
+    for name, operation in OPERATIONS.items():
+        own = list(inspect.signature(operation.function).parameters)[1:-1]
+        for accessor in pd.Series(["a"]).uricodec, pd.Index(["a"]).uricodec:
+            method = getattr(accessor, name)
+            assert list(inspect.signature(method).parameters) == [*own, "errors", "faults", "threads"]
+            assert method.__qualname__ == f"{type(accessor).__name__}.{name}"
+            assert method.__doc__.startswith(operation.function.__doc__.splitlines()[0])
+
+
+def test_objects_need_no_pyarrow():
+    code = (
+        "import sys, uricodec.bulk; assert 'pandas' not in sys.modules\n"
+        "import pandas, uricodec.integrations.pandas; assert not {'polars', 'duckdb'} & set(sys.modules)\n"
+        "sys.modules['pyarrow'] = None\n"
+        "assert pandas.Series(['%41'], dtype=object).uricodec.unquote().tolist() == ['A']"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
