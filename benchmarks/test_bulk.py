@@ -7,10 +7,11 @@ python -m pytest benchmarks/test_bulk.py --benchmark-json=bench.json && python b
 """
 
 import random
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
-from data import WORDS
+from data import CORPORA, WORDS
 
 from uricodec import bulk
 
@@ -21,7 +22,7 @@ SCRIPTS = "/caf%C3%A9", "/%E6%97%A5%E6%9C%AC", "/%D0%BC%D0%BE%D1%81%D0%BA%D0%B2%
 
 
 def path(rng):
-    """A path of 50 octets on average."""
+    """A path of 41 octets on average."""
     parts = [rng.choice(WORDS) for _ in range(rng.randint(3, 11))]
     text = "/" + "/".join(parts)
     return text + rng.choice(SCRIPTS) if rng.random() < 0.35 else text
@@ -38,6 +39,15 @@ URNS = [urn(rng) for rng in [random.Random(2)] for _ in range(COUNT)]
 DECODED = [unquote(row) for row in PATHS]
 ENCODED = [quote(row) for row in PATHS]
 LINES = "\n".join(PATHS).encode() + b"\n"
+
+
+def log_paths():
+    """Paths and what urllib.parse makes of them: real ones, if there are any."""
+    file = Path(CORPORA or "", "paths.txt")
+    if CORPORA is None or not file.exists():
+        return PATHS, DECODED
+    rows = file.read_text("utf-8").split("\n")[:-1]
+    return rows, [unquote(row) for row in rows]
 
 
 def arrow(rows, type_=None):

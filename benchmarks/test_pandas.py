@@ -1,6 +1,7 @@
 """A column of a log in pandas, beside a loop over urllib.parse: text that Arrow holds, and objects.
 
-A row is a path of 50 octets on average; a third of them has triplets. Every output is compared with urllib.parse's.
+A row is a path of 41 octets on average, a third of which have triplets; or a line of paths.txt, in the folder that
+URICODEC_CORPORA names. Every output is compared with urllib.parse's.
 
     python -m pytest benchmarks/test_pandas.py --benchmark-json=bench.json
 """
@@ -8,14 +9,15 @@ A row is a path of 50 octets on average; a third of them has triplets. Every out
 import urllib.parse
 
 import pytest
-from test_bulk import DECODED, PATHS
+from test_bulk import log_paths
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 import uricodec.integrations.pandas  # noqa: E402, F401
 
-TIMES = 10  # what there is of each path
+PATHS, DECODED = log_paths()
+TIMES = 1_000_000 // len(PATHS)
 DTYPES = {
     "str": "str" if int(pd.__version__.partition(".")[0]) >= 3 else "string[pyarrow]",
     "object": object,

@@ -65,7 +65,7 @@ def test_every_public_function_has_an_example():
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if "```python\n" in page.read_text("utf-8")], ids=lambda page: page.name
+    "page", [page for page in PAGES if "```python" in page.read_text("utf-8")], ids=lambda page: page.name
 )
 def test_python_examples_of_a_page(page):
     """One after the other: what one imports, the next ones have."""

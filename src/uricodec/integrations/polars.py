@@ -19,6 +19,7 @@ from typing import Any
 
 import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
+from uricodec.bulk import Column
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
 from uricodec.integrations._operations import OPERATIONS
@@ -56,9 +57,16 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         raise TypeError(f"{name}: an Enum has no strings but its own; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
-    result = pl.Series(column.name, OPERATIONS[name].function(column, **given))
+    result = _series(column.name, OPERATIONS[name].function(column, **given))
     wanted = column.dtype if text else _dtype(name)
     return result if result.dtype == wanted else result.cast(wanted)
+
+
+def _series(name: str, done: Column) -> pl.Series:
+    """A Series of what is done. Polars would copy it into one chunk."""
+    if len(done.arrays) < 2:
+        return pl.Series(name, done)
+    return pl.concat([pl.Series(name, Column(done.type, [array])) for array in done.arrays], rechunk=False)
 
 
 def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
