@@ -149,7 +149,7 @@ def test_interrupted_threads_leave_nothing(tmp_path, command):
         child = subprocess.Popen(
             [*COMMAND, *command, path, "-", "-o", out], stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        while not list(tmp_path.glob(".uricodec-*")):
+        while not list(tmp_path.glob(".*.uricodec.tmp")):
             time.sleep(0.01)
         time.sleep(0.3)
         child.send_signal(number)
@@ -157,7 +157,7 @@ def test_interrupted_threads_leave_nothing(tmp_path, command):
         assert child.wait() == 128 + number
         assert child.stderr.read() == b""
         child.stderr.close()
-        assert not out.exists() and not list(tmp_path.glob(".uricodec-*"))
+        assert [each.name for each in tmp_path.iterdir()] == ["in"]
 
 
 def limit_file_size():

@@ -7,7 +7,7 @@ front, and the next read goes behind it. So memory stays flat, and nothing is do
 import errno
 import os
 import sys
-from stat import S_IMODE, S_ISREG
+from stat import S_ISREG
 from time import monotonic
 
 # Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
@@ -265,8 +265,9 @@ class Output:
     """Standard output, or a file that is there only when it is complete.
 
     Such a file is written under another name in the same folder, and takes its place at the end of the with block; if
-    that ends by an exception (a signal that ends the process, too), the file goes and its place is untouched. A device
-    or a named pipe is written to as it is.
+    that ends by an exception (a signal that ends the process, too), the file goes and its place is untouched. What a
+    process leaves behind that is killed goes when the next one writes the same file. A device or a named pipe is
+    written to as it is.
 
     Args:
         path (str | None): Of the file; None or "-" for standard output.
@@ -310,15 +311,17 @@ class Output:
         path = os.path.realpath(self._path)  # a symbolic link stays one
         if exists and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        temporary = os.path.join(os.path.dirname(path), f".uricodec-{os.urandom(6).hex()}.tmp")
-        self._raw = open(temporary, "xb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
-        self._path, self._temporary = path, temporary
+        from uricodec._files.temporary import Temporary
+
         self._handlers = catch_signals()
+        try:
+            self._temporary = Temporary(path)
+        finally:
+            if self._temporary is None:
+                self._restore_signals()
+        self._raw = self._temporary.raw
         if exists:
-            try:  # noqa: SIM105  (contextlib takes a millisecond to import)
-                os.chmod(temporary, S_IMODE(os.stat(path).st_mode))
-            except OSError:
-                pass  # a file system without modes
+            self._temporary.copy_mode()
 
     def write(self, data):
         """Write all of `data` (memoryview or bytes)."""
@@ -344,20 +347,24 @@ class Output:
         if self._path is None:
             return
         try:
-            self._raw.close()
-            if kind is None and self._temporary:
-                os.replace(self._temporary, self._path)
+            if self._temporary is None:
+                self._raw.close()
+            elif kind is None:
+                self._temporary.replace()
                 self._temporary = None
         except OSError as error:
             raise failure(self.name, error) from None
         finally:
             if self._temporary:
-                os.unlink(self._temporary)
-            if self._handlers:
-                import signal
+                self._temporary.discard()
+            self._restore_signals()
 
-                for number, handler in self._handlers.items():
-                    signal.signal(number, handler)
+    def _restore_signals(self):
+        if self._handlers:
+            import signal
+
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
 
 
 # --- the meter --------------------------------------------------------------------------------------------------------
