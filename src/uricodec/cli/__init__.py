@@ -177,6 +177,13 @@ def run_log(arguments):
     return log.run(arguments)
 
 
+def run_dedup(arguments):
+    from uricodec.cli import dedup, dedup_options
+
+    dedup_options.settle(arguments, {"urn": URN_LEVELS, "uri": URI_LEVELS, "iri": URI_LEVELS, "bytes": []})
+    return dedup.run(arguments)
+
+
 def run_info(_arguments):
     from uricodec.cli import info
 
@@ -217,7 +224,7 @@ def add_filter(commands, name, summary, description, epilog):
 
 
 FRAMING = ["delimiter", "fields", "csv", "header", "json_field", "jsonl"]
-KINDS = {"urn": "RFC 2141 and 8141", "uri": "RFC 3986", "iri": "RFC 3987"}
+KINDS = {"urn": "RFC 2141 and 8141", "uri": "RFC 3986", "iri": "RFC 3987", "bytes": "any octets, as they are"}
 SPECS = ["2141", "8141", "any"]
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
 URI_LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
@@ -370,6 +377,22 @@ def add_names(commands):
     )
 
 
+def add_dedup(commands):
+    from uricodec.cli import dedup_options
+
+    dedup = add_filter(commands, "dedup", "print each name once", dedup_options.DEDUP, dedup_options.DEDUP_EXAMPLES)
+    dedup.set_defaults(run=run_dedup)
+    add_kind(dedup, ["urn", "uri", "iri", "bytes"])
+    action = dedup.add_argument(
+        "--level",
+        metavar="LEVEL",
+        help="which names are the same (default: 8141 for URNs, path for URIs, iri for IRIs)",
+    )
+    suggest(action, *URN_LEVELS, *URI_LEVELS)
+    dedup_options.add(dedup)
+    add_reports(dedup)
+
+
 def add_log(commands):
     from uricodec.cli import log_options
 
@@ -474,6 +497,7 @@ def make_parser():
 
     add_codec(commands)
     add_names(commands)
+    add_dedup(commands)
     add_log(commands)
     info = commands.add_parser(
         "info",

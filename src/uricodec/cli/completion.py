@@ -4,7 +4,7 @@ import argparse
 import re
 
 # The shell completes the names of files itself.
-FILES = {"--output", "--invalid-to"}
+FILES = {"--output", "--invalid-to", "--against", "--groups", "--key-file", "--spill-dir"}
 
 BASH = """\
 # Completes command lines of uricodec. Load it with: eval "$(uricodec completion bash)"
