@@ -253,7 +253,7 @@ def test_damaged_gzip(tmp_path):
     for size in (2, 9, 18, len(whole) // 2, len(whole) - 8, len(whole) - 1):
         path.write_bytes(whole[:size])
         status, output, complaint = run("decode", path)
-        assert (status, complaint) == (3, f"uricodec: {path}: truncated gzip data\n")
+        assert status == 3 and complaint.startswith(f"uricodec: {path}: truncated gzip data (after ")
         assert not output or output.endswith(b"\n")
     for bad in (
         whole[:200] + bytes(50) + whole[250:],

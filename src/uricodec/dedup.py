@@ -9,11 +9,20 @@ first spelling of a name stands for it, and the order stays. See docs/dedup.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Union
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._name_lines import LineNames
+from uricodec._core._rows import RowOperation
+from uricodec._core._uri_operations import NormalizeRows
+from uricodec._core._urn_rows import NormalizeUrnRows
+from uricodec._corpus import Corpus, Progress, count_unique, write_counted, write_unique
+from uricodec._files import streams
+from uricodec._sift import Scratch, Sieve, parse_memory
+
+if TYPE_CHECKING:
+    from typing import Literal
 
 __all__ = ["Deduplicator", "Progress", "Statistics", "dedup_files", "estimate_files", "rules_of", "unique"]
 
@@ -21,26 +30,15 @@ Key = Union[FingerprintKey, str, bytes, None]
 Path = Union[str, "os.PathLike[str]"]
 Memory = Union[int, str, None]
 
-
-class Progress(NamedTuple):
-    """How far dedup_files() is.
-
-    Attributes:
-        phase (str): "read", "sift" (what was spilled), or "write".
-        octets (int): How many have been read in this phase, of inputs as they are (compressed, if they are).
-        total (int): How many that will be; 0: nobody knows.
-        rows (int): How many have been done in this phase.
-        unique (int): How many names are known.
-    """
-
-    phase: str
-    octets: int
-    total: int
-    rows: int
-    unique: int
+# The ladders of levels: each merges what those before merge, and more. Whatever else there is stands on all but the last.
+_LADDERS = {
+    "bytes": ("bytes",),
+    "urn": ("bytes", "2141", "8141", "namespace", "functional"),
+    "uri": ("simple", "case", "percent", "path", "scheme", "iri"),
+}
+_LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri"}
 
 
-@dataclass
 class Statistics:
     """What came of dedup_files().
 
@@ -52,24 +50,83 @@ class Statistics:
         written (int): How many lines were written.
         spilled (int): Octets that went to temporary files because they had no room in memory.
         merged (dict[str, int]): With rules=True: by what (see `rules_of`) how many lines became duplicates.
+
+    >>> Statistics().as_dict()
+    {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'merged': {}}
     """
 
-    rows: int = 0
-    unique: int = 0
-    duplicates: int = 0
-    invalid: int = 0
-    written: int = 0
-    spilled: int = 0
-    merged: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.rows = self.unique = self.duplicates = self.invalid = self.written = self.spilled = 0
+        self.merged: dict[str, int] = {}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of them, for JSON."""
+        return dict(self.__dict__)
+
+    def __repr__(self) -> str:
+        return f"Statistics({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
 def rules_of(kind: str = "urn", level: str | None = None) -> tuple[str, ...]:
-    """The levels up to one, the finest first, each of which merges what the one before merges, and more.
+    """The levels up to one, the finest first: each merges what the one before it merges, and more.
 
-    >>> rules_of("urn"), rules_of("uri")
-    (('bytes', '2141', '8141'), ('bytes', 'case', 'percent', 'path'))
+    Args:
+        kind (str): "urn", "uri", "iri" or "bytes".
+        level (str | None): The last of them; None: what is taken for the kind.
+
+    Returns:
+        tuple[str, ...]: Names of levels.
+
+    Raises:
+        ValueError: There is no such kind or level.
+
+    >>> rules_of("urn"), rules_of("uri"), rules_of("uri", "rfc2396")
+    (('bytes', '2141', '8141'), ('simple', 'case', 'percent', 'path'), ('simple', 'case', 'percent', 'rfc2396'))
     """
-    raise NotImplementedError
+    level = _level_of(kind, level)
+    ladder = _LADDERS["uri" if kind == "iri" else kind]
+    if level is None:
+        return ladder
+    if level in ladder:
+        return ladder[: ladder.index(level) + 1]
+    return {"rfc2396": (*ladder[:3], level), "rfc1630": (level,)}[level]
+
+
+def _level_of(kind: str, level: str | None) -> str | None:
+    if kind not in _LEVELS:
+        raise ValueError(f"no kind {kind!r}; there are: {', '.join(_LEVELS)}")
+    if level is not None and kind == "bytes":
+        raise ValueError("octets have no levels")
+    _rows_of(kind, level or _LEVELS[kind])
+    return level or _LEVELS[kind]
+
+
+def _rows_of(kind: str, level: str | None, last: str | None = None) -> RowOperation:
+    """What brings names into normal form. A level on the way to the last one reads as that one does."""
+    if kind == "bytes" or level is None:
+        return RowOperation()
+    if kind != "urn":
+        return NormalizeRows(level)
+    if level in ("namespace", "functional"):
+        import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
+    return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
+
+
+def _key_of(key: Key, exact: bool) -> FingerprintKey:
+    """With exact=True, a key that may be known would only make it slow."""
+    if key is None or exact:
+        return FingerprintKey()
+    return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
+
+
+def _check(errors: str, end: bytes) -> None:
+    LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]
+
+
+def _paths(paths: Path | Sequence[Path]) -> list[str]:
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    return [os.fspath(path) for path in paths]
 
 
 class Deduplicator:
@@ -151,8 +208,56 @@ def dedup_files(
         ValueError: There is no such kind, level or option.
         streams.FileError: A file fails (an OSError with filename and strerror); an input changed while it was read.
         BrokenPipeError: Nobody reads the output any more.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
+    ...     with open(source, "w") as file:
+    ...         _ = file.write("urn:isbn:1\\nURN:ISBN:1\\nurn:isbn:2\\nurn:isbn:1\\n")
+    ...     done = dedup_files(source, target, rules=True)
+    ...     print(open(target).read(), end="")
+    urn:isbn:1
+    urn:isbn:2
+    >>> done.rows, done.unique, done.merged
+    (4, 2, {'bytes': 1, '2141': 1, '8141': 0})
     """
-    raise NotImplementedError
+    level = _level_of(kind, level)
+    if report not in ("unique", "counts", "repeated"):
+        raise ValueError(f"no report {report!r}; there are: unique, counts, repeated")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"{jobs} threads can do nothing")
+    _check(errors, end)
+    size, secret, scratch = parse_memory(memory), _key_of(key, exact), Scratch(spill_dir)
+    statistics = Statistics()
+
+    def make(at: str | None = level) -> LineNames:
+        return LineNames(_rows_of(kind, at, level), secret, end, errors)
+
+    with (
+        streams.Output(None if output is None else os.fspath(output)) as file,
+        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress) as corpus,
+    ):
+        file.end = end[0]
+        sieve = Sieve(size, exact, report != "unique", scratch)
+        if report == "unique":
+            statistics.written = write_unique(corpus, make, sieve, scratch, file, rules)
+            statistics.unique = statistics.written
+        else:
+            least = 2 if report == "repeated" else None
+            statistics.unique, statistics.written = write_counted(corpus, make, sieve, scratch, file, least, size)
+        statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
+        valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
+        statistics.duplicates = before = valid - statistics.unique
+        finer = 0
+        for name in rules_of(kind, level) if rules else ():
+            if name != (level or "bytes"):
+                sieve = Sieve(size, exact, False, scratch)
+                before = valid - count_unique(corpus, lambda at=name: make(at), sieve, scratch)
+            else:
+                before = statistics.duplicates
+            statistics.merged[name], finer = before - finer, before
+        statistics.spilled = scratch.spilled
+    return statistics
 
 
 def estimate_files(

@@ -12,7 +12,7 @@ cdef enum Mark:
 # Who fills one in owns what the pointers are about, and keeps it until the next batch.
 cdef class Names:
     cdef size_t count                   # of rows
-    cdef uint64_t first                 # the number of the first row of all that are worked on;
+    cdef public uint64_t first          # the number of the first row of all that are worked on;
     cdef const uint32_t *numbers        # NULL: the others follow; otherwise row i has the number first + numbers[i]
     # Row i as it is: src[starts[i] .. ends[i]). NULL where nobody needs it.
     cdef const uint8_t *src

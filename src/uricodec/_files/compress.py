@@ -122,6 +122,7 @@ class Reader:
         self._read_into = read_into
         self._buffer = memoryview(bytearray(streams.COMPRESSED_CHUNK))
         self._rest = head  # read, but not decompressed yet
+        self._done = 0
         self._member = self._new_member()
 
     def read_into(self, view):
@@ -137,14 +138,15 @@ class Reader:
                     raise streams.FileError(self._name, f"damaged {self._form} data (something else behind them)")
                 self._member = self._new_member()
             elif self._member.needs_input and not self._rest and not self._read():
-                raise streams.FileError(self._name, f"truncated {self._form} data")
+                raise streams.FileError(self._name, f"truncated {self._form} data (after {self._done} octets)")
             try:
                 data = self._member.decompress(self._rest, len(view))
             except (self._error, EOFError) as error:
-                raise streams.FileError(self._name, f"damaged {self._form} data ({error})") from None
+                raise streams.FileError(self._name, f"damaged {self._form} data ({error}; after {self._done} octets)") from None
             self._rest = b""
             if data:
                 view[: len(data)] = data
+                self._done += len(data)
                 return len(data)
 
     def _read(self):

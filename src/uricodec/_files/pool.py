@@ -81,13 +81,14 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def results(self, source, cut=streams.last_line, prepare=None):
+    def results(self, source, cut=streams.last_line, prepare=None, longest=0):
         """Read an input, and work on it.
 
         Args:
             source (Input): The input.
             cut (Callable): As of Input.chunks().
             prepare (Callable[[Chunk], None]): What is done with each chunk before, in order and in this thread.
+            longest (int): As of Input.chunks().
 
         Yields:
             tuple[Chunk, object]: A chunk and the result for it, in order.
@@ -97,7 +98,7 @@ class Pool:
         """
         pending = deque()
         failure = None
-        chunks = source.chunks(self._free, cut)
+        chunks = source.chunks(self._free, cut, longest)
         while True:
             try:
                 chunk = next(chunks, None)

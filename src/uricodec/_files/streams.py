@@ -115,6 +115,10 @@ class Input:
     Args:
         name (str): The path of a file, or "-".
         meter (Meter): Is told how much has been read.
+        file (binary file | None): What to read instead of opening anything: it stays open, and is not compressed.
+
+    Attributes:
+        compressed (bool): Whether it is, as far as is known.
 
     Raises:
         FileError: It cannot be opened or read.
@@ -125,13 +129,18 @@ class Input:
     uricodec._files.streams.FileError: missing.txt: No such file or directory
     """
 
-    def __init__(self, name, meter):
+    def __init__(self, name, meter, file=None):
         self.name = "<stdin>" if name == "-" else printable(name)
         self._path = name
         self._meter = meter
+        self._file = file
+        self._plain = file is not None
+        self.compressed = False
 
     def __enter__(self):
-        if self._path == "-":
+        if self._file is not None:
+            self._raw = self._file
+        elif self._path == "-":
             self._raw = binary(sys.stdin, self.name)
         else:
             try:
@@ -141,8 +150,27 @@ class Input:
         return self
 
     def __exit__(self, *exception):
-        if self._path != "-":
+        if self._path != "-" and self._file is None:
             self._raw.close()
+
+    def status(self):
+        """What the system says of it (os.stat_result); None: it is no file of the system."""
+        try:
+            return os.fstat(self._raw.fileno())
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    def place(self):
+        """Where it is read next, if it is a regular file."""
+        return self._raw.tell()
+
+    def resume(self, place, plain=True):
+        """Read on at another place of a regular file, which is not compressed if it is `plain`."""
+        try:
+            self._raw.seek(place)
+        except OSError as error:
+            raise failure(self.name, error) from None
+        self._plain = plain
 
     def read_into(self, view):
         """Read what there is, at most len(view) octets; 0 at the end."""
@@ -168,7 +196,7 @@ class Input:
         """
         view = memoryview(buffer)[:CHUNK]
         size = end = self.read_into(view)
-        if end and buffer[0] not in b"\x1fB\xfd\x28":  # nothing that is compressed begins with another one
+        if self._plain or (end and buffer[0] not in b"\x1fB\xfd\x28"):  # nothing that is compressed begins with another one
             return self.read_into, end
         from uricodec._files import compress
 
@@ -178,10 +206,11 @@ class Input:
         form = compress.format_of(view[:end])
         if form is None:
             return self.read_into, end
+        self.compressed = True
         read_into = compress.Reader(self.name, form, self.read_into, bytes(view[:end])).read_into
         return read_into, read_into(view)
 
-    def chunks(self, free, cut=last_line):
+    def chunks(self, free, cut=last_line, longest=0):
         """Read the input chunk by chunk into the fronts of buffers.
 
         Args:
@@ -189,13 +218,15 @@ class Input:
                 lines. There has to be one at the start and whenever the next chunk is asked for.
             cut (Callable[[bytearray, int, int], int]): Says where the last line, or record, ends that is whole, in a
                 buffer of which what is known starts and ends somewhere.
+            longest (int): Up to so many octets, a line is a whole one: buffers grow if they must, and shrink again. 0: they
+                stay as they are.
 
         Yields:
             Chunk: The next chunk: whole lines, the last one of the input, or a part of a line that is longer than the
                 buffer.
 
         Raises:
-            FileError: The input fails. The whole lines before have been yielded.
+            FileError: The input fails, or a line is longer than `longest`. The whole lines before have been yielded.
         """
         chunk = free.popleft()
         new = 0  # where what has been read last starts
@@ -203,13 +234,18 @@ class Input:
         while end > new:
             at = cut(chunk.buffer, new, end)
             chunk.partial = not at and end == len(chunk.buffer)
-            if chunk.partial:
+            if chunk.partial and longest:
+                if end >= longest:
+                    raise FileError(self.name, f"a line of more than {longest} octets")
+                chunk.partial = False
+                chunk.move(chunk.view, min(2 * end, longest))
+            elif chunk.partial:
                 at = safe_cut(chunk.buffer, end)
             if at:
                 chunk.size = at
                 yield chunk
                 following = free.popleft()
-                following.view[: end - at] = chunk.view[at:end]
+                following.take(chunk.view[at:end])
                 chunk = following
             new = end - at
             end = new + read_into(chunk.view[new : new + CHUNK])
@@ -237,6 +273,21 @@ class Chunk:
         self.buffer = bytearray(room)
         self.view = memoryview(self.buffer)
         self.size, self.partial = 0, False
+        self._room = room
+
+    def move(self, octets, room):
+        """Have another buffer, with octets at its front."""
+        self.buffer = bytearray(room)
+        self.view = memoryview(self.buffer)
+        self.view[: len(octets)] = octets
+
+    def take(self, octets):
+        """Have octets at the front of the buffer, which is as long as at first, or longer if they are."""
+        room = max(self._room, 2 * len(octets) if len(octets) >= self._room else 0)
+        if len(self.buffer) == room or self._room < len(octets) < len(self.buffer):
+            self.view[: len(octets)] = octets
+        else:
+            self.move(octets, room)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

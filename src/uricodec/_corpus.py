@@ -1,0 +1,477 @@
+"""A corpus in files: readings of its lines as batches of names, and the lines that are written.
+
+The algorithm is told in _sift. What is read a second time is opened again, and must not have changed; what cannot be read
+again, as a pipe, is kept in a temporary file from the line on that may be needed.
+"""
+
+import mmap
+from collections import namedtuple
+from stat import S_ISREG
+from time import monotonic
+
+from uricodec._core._first_rows import FirstRows
+from uricodec._core._name_lines import LineNames
+from uricodec._files import pool, streams
+from uricodec._sift import Sieve
+from uricodec.errors import UriError
+
+# Octets of the buffers of lines, and of the longest line.
+ROOM = 2 * streams.CHUNK
+LONGEST = 1 << 30
+
+# Names whose counts are fetched at once.
+COUNTS = 1 << 14
+
+# Seconds between reports of progress.
+PERIOD = 0.1
+
+Progress = namedtuple("Progress", ["phase", "octets", "total", "rows", "unique"])
+Progress.__doc__ = """How far it is.
+
+Attributes:
+    phase (str): "read", "sift" (what was spilled), "compare" (by another rule), or "write".
+    octets (int): How many have been read in this phase, of inputs as they are.
+    total (int): How many that will be; 0: nobody knows.
+    rows (int): How many lines that were.
+    unique (int): How many names are known.
+"""
+
+
+class Ticker:
+    """Who tells about progress, as a meter of inputs.
+
+    Args:
+        tell (Callable[[Progress], None] | None): Is told; None: nobody wants to know.
+        total (int): How many octets all inputs have.
+    """
+
+    def __init__(self, tell, total):
+        self._tell, self._total = tell, total
+        self.unique = 0
+        self.begin("read")
+
+    def begin(self, phase):
+        self._phase, self._octets, self.rows, self._next = phase, 0, 0, 0
+
+    def add(self, size):
+        """Note that `size` more octets have been read."""
+        self._octets += size
+        if self._tell is not None and monotonic() >= self._next:
+            self._tell(Progress(self._phase, self._octets, self._total, self.rows, self.unique))
+            self._next = monotonic() + PERIOD
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+class Source:
+    """An input, which may be read more than once.
+
+    Args:
+        path (str): Of the file; "-" for standard input.
+
+    Attributes:
+        path (str): It.
+        first (int): The number of its first line,
+        lines (int): and how many there are.
+        size (int): Octets of the lines that have been read.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.first = self.lines = self.size = 0
+        self._file = None  # what was kept,
+        self._resume = 0, 0  # what to skip of it, or of the file: lines and octets
+        self._mark = self._start = None  # of a regular file: what it was, and where it was read
+        self._known = self._compressed = False
+
+    def open(self, ticker):
+        return streams.Input(self.path, ticker, self._file)
+
+    def begin(self, file, number):
+        """Look at the file at the start of a reading.
+
+        Args:
+            file (Input): It.
+            number (int): Of its first line, in the first reading.
+
+        Returns:
+            int: The number of the first line that is read.
+
+        Raises:
+            FileError: It is not what it was.
+        """
+        if self._file is not None:
+            file.resume(0)
+            return self.first + self._resume[0]
+        if not self._known:
+            self._known = True
+            self.first, self._mark = number, mark_of(file)
+            self._start = file.place() if self._mark else None
+            return number
+        if mark_of(file) != self._mark:
+            changed(file)
+        lines, octets = self._resume
+        if self._compressed:
+            file.resume(self._start, plain=False)
+            return self.first
+        file.resume(self._start + octets)
+        return self.first + lines
+
+    def end(self, file, number, again):
+        """See at the end of a reading, when the number of the next line is this, that nothing was changed."""
+        if not again:
+            self.lines = number - self.first
+            self._compressed = file.compressed
+        elif self._file is None and (mark_of(file) != self._mark or number != self.first + self.lines):
+            changed(file)
+
+    def keep(self, chunk, number, scratch):
+        """Keep a chunk of lines, the first of which has this number, for the next reading: the first one that is kept,
+        or the next one."""
+        if self._mark is not None:
+            return
+        if self._file is None:
+            self._file = scratch.file()
+            self._resume = number - self.first, 0
+        scratch.write(self._file, chunk.view[: chunk.size])
+
+    def skip(self, number):
+        """Do not read again what is before the line with this number, where the next chunk begins."""
+        if self._file is None:
+            self._resume = number - self.first, self.size
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
+
+
+def mark_of(file):
+    """What tells a regular file from one that was changed; None: it is no regular file."""
+    status = file.status()
+    if status is None or not S_ISREG(status.st_mode):
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def changed(file):
+    raise streams.FileError(file.name, "it was changed while it was worked on")
+
+
+class Corpus:
+    """Inputs, as batches of names.
+
+    Args:
+        inputs (list[str]): Names of files; "-" for standard input.
+        against (list[str]): Those that come before.
+        end (bytes): What ends a line.
+        jobs (int | None): How many threads work; None: as many as are worth it.
+        scratch (Scratch): Where temporary files are.
+        progress (Callable[[Progress], None] | None): Is told how far it is.
+
+    Attributes:
+        mine (int): The number of the first line of the inputs.
+        lines (int): How many lines there are, those of `against` among them.
+    """
+
+    def __init__(self, inputs, against, end, jobs, scratch, progress):
+        names = [*against, *inputs]
+        if names.count("-") > 1:
+            raise ValueError("standard input can be read once")
+        self._against = [Source(path) for path in against]
+        self._inputs = [Source(path) for path in inputs]
+        self._end, self._jobs, self._scratch = end, jobs or pool.jobs_for(names), scratch
+        self.ticker = Ticker(progress, streams.total_size(names))
+        self._from = None  # the first source of which something is to be read again
+        self.mine = self.lines = 0
+        self.invalid = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        for source in (*self._against, *self._inputs):
+            source.close()
+
+    def first_reading(self, make, keep):
+        """Read everything for the first time.
+
+        Args:
+            make (Callable[[], LineNames]): Makes what lines are read with.
+            keep (bool): Whether all of it will be read again.
+
+        Yields:
+            tuple[LineNames, bool]: A batch, and whether it is of an input. If it is, and has rows for later, it and what
+                follows will be read again.
+        """
+        number = 0
+        with self._pool(make, read_names) as workers:
+            for source in (*self._against, *self._inputs):
+                mine = source in self._inputs
+                if source is self._inputs[0]:
+                    self.mine = number
+                with source.open(self.ticker) as file:
+                    source.begin(file, number)
+                    for chunk, found in self._results(workers, file):
+                        names = chunk.work.names
+                        if isinstance(found, UriError):
+                            self._fail(found, chunk, file, number - source.first)
+                        names.first = number
+                        yield names, mine
+                        if mine:
+                            self.invalid += found.invalid
+                            if names.later and not keep and self._from is None:
+                                source.skip(number)
+                                self._from = source
+                        if keep or self._from is not None:
+                            source.keep(chunk, number, self._scratch)
+                        source.size += chunk.size
+                        number += len(names)
+                        self.ticker.rows += len(names)
+                    source.end(file, number, False)
+        self.lines = number
+
+    def next_reading(self, phase, make=None, keep=False):
+        """Read again what is to be read again.
+
+        Args:
+            phase (str): What that is called.
+            make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too. None:
+                nothing of lines is needed but where they are, and nothing of `against`.
+
+        Yields:
+            LineNames: A batch.
+        """
+        self.ticker.begin(phase)
+        sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
+        if make:
+            sources = [*self._against, *sources]
+        with self._pool(make or self._make_plain, read_names if make else find_names) as workers:
+            for source in sources:
+                with source.open(self.ticker) as file:
+                    number = source.begin(file, 0)
+                    for chunk, found in self._results(workers, file):
+                        names = chunk.work.names
+                        if isinstance(found, UriError):
+                            changed(file)
+                        names.first = number
+                        yield names
+                        number += len(names)
+                        self.ticker.rows += len(names)
+                    source.end(file, number, True)
+
+    def _make_plain(self):
+        from uricodec._core._fingerprint import FingerprintKey
+        from uricodec._core._rows import RowOperation
+
+        return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
+
+    def _pool(self, make, work):
+        return pool.Pool(self._jobs, ROOM, lambda: work(make()))
+
+    def _results(self, workers, file):
+        return workers.results(file, self._cut, longest=LONGEST)
+
+    def _cut(self, buffer, start, end):
+        return buffer.rfind(self._end, start, end) + 1
+
+    def _fail(self, error, chunk, file, lines):
+        buffer, place = chunk.buffer, error.position
+        start = buffer.rfind(self._end, 0, place) + 1
+        stop = buffer.find(self._end, place, chunk.size)
+        number = lines + buffer.count(self._end, 0, start) + 1
+        line = bytes(buffer[start : stop if stop >= 0 else chunk.size])
+        raise type(error)(f"{file.name}: line {number}: {error.reason}", line, place - start)
+
+
+def read_names(names):
+    """What reads the lines of a chunk, for a Pool. An error of a line is what comes of it."""
+
+    def work(chunk):
+        try:
+            return names.read(chunk.view[: chunk.size], 0)
+        except UriError as error:
+            return error
+
+    work.names = names
+    return work
+
+
+def find_names(names):
+    """What finds the lines of a chunk."""
+
+    def work(chunk):
+        names.find(chunk.view[: chunk.size], 0)
+
+    work.names = names
+    return work
+
+
+class Lines:
+    """What lines are written with.
+
+    Args:
+        output (Output): Where to.
+
+    Attributes:
+        written (int): How many lines that were.
+    """
+
+    def __init__(self, output):
+        self._output = output
+        self._room = memoryview(bytearray(ROOM))
+        self.written = 0
+
+    def write(self, names):
+        """Write the lines that are marked as new."""
+        self._have_room(names)
+        self._output.write(self._room[: names.write(self._room)])
+        self.written += names.new
+
+    def write_counted(self, names, counts):
+        """Write them with their counts."""
+        self._have_room(names)
+        self._output.write(self._room[: names.write_counted(self._room, counts)])
+        self.written += names.new
+
+    def _have_room(self, names):
+        if names.room() > len(self._room):
+            self._room = memoryview(bytearray(2 * names.room()))
+
+
+# --- what is done -----------------------------------------------------------------------------------------------------
+
+
+class Counts:
+    """How often each name was seen.
+
+    Args:
+        scratch (Scratch): Where temporary files are.
+        memory (int): How many octets may be in memory.
+    """
+
+    def __init__(self, scratch, memory):
+        self._scratch, self._memory = scratch, memory
+        self._file = None
+
+    def add(self, table):
+        """Take the counts of a table, when its partition has been sifted."""
+        if self._file is None:
+            self._file = self._scratch.file()
+        for pairs in table.counts(COUNTS):
+            self._scratch.write(self._file, pairs)
+
+    def put(self, rows, table):
+        """Put all counts in order: those that were added, or those of the only table.
+
+        Returns:
+            bytes-like: As FirstRows wants them.
+        """
+        rows.seal()
+        size = 8 * rows.count
+        if self._file is None:
+            counts = bytearray(size)
+            for pairs in table.counts(COUNTS):
+                rows.put_counts(pairs, counts)
+            return counts
+        counts = self._scratch.mapping(max(size, 8))
+        self._file.seek(0)
+        buffer = bytearray(16 * COUNTS)
+        while octets := self._file.readinto(buffer):
+            rows.put_counts(memoryview(buffer)[:octets], counts)
+            if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
+                counts.madvise(mmap.MADV_DONTNEED)  # what is in the file need not be in memory
+        self._file.close()
+        return counts
+
+
+def write_unique(corpus, make, sieve, scratch, output, keep):
+    """Write the first line of each name.
+
+    Args:
+        corpus (Corpus): Where lines are.
+        make (Callable[[], LineNames]): Makes what they are read with.
+        sieve (Sieve): What finds them; one that does not count.
+        scratch (Scratch): Where temporary files are.
+        output (Output): Where lines are written.
+        keep (bool): Whether the corpus is read again, whatever comes.
+
+    Returns:
+        int: How many were written.
+    """
+    lines, ticker = Lines(output), corpus.ticker
+    for names, mine in corpus.first_reading(make, keep):
+        sieve.add(names)
+        if mine and names.new:
+            lines.write(names)
+            ticker.unique = lines.written
+    rows = find_later(corpus, sieve, scratch)
+    if rows is not None:
+        for names in corpus.next_reading("write"):
+            rows.mark(names)
+            if names.new:
+                lines.write(names)
+    return lines.written
+
+
+def write_counted(corpus, make, sieve, scratch, output, least, memory):
+    """Write the first line of each name that was seen often enough.
+
+    Args:
+        corpus, make, scratch, output: As above.
+        sieve (Sieve): What finds them, and counts.
+        least (int | None): How often that is; None: any number, and it is written.
+        memory (int): How many octets counts may take.
+
+    Returns:
+        tuple[int, int]: How many names there are, and how many were written.
+    """
+    counts, rows = Counts(scratch, memory), FirstRows()
+    for names, mine in corpus.first_reading(make, True):
+        sieve.add(names)
+        if mine and names.new:
+            rows.set(names)
+            corpus.ticker.unique = rows.count
+    if sieve.spill is not None:
+        corpus.ticker.begin("sift")
+        sieve.finish(lambda names: take_later(corpus, rows, names), counts.add)
+    known = counts.put(rows, sieve.table)
+    unique = rows.count - rows.rank(corpus.mine)
+    sieve.close()
+    lines = Lines(output)
+    for names in corpus.next_reading("write"):
+        rows.mark_counted(names, known, least or 0)
+        if names.new and least is None:
+            lines.write_counted(names, rows.counts_of(names, known))
+        elif names.new:
+            lines.write(names)
+    return unique, lines.written
+
+
+def find_later(corpus, sieve, scratch):
+    """Sift what was left for later. Returns which rows are first of those (FirstRows), None if there are none."""
+    if sieve.spill is None:
+        sieve.close()
+        return None
+    corpus.ticker.begin("sift")
+    rows = FirstRows(scratch.mapping((corpus.lines + 63) // 64 * 8))
+    sieve.finish(lambda names: take_later(corpus, rows, names), None)
+    sieve.close()
+    rows.seal()
+    return rows
+
+
+def take_later(corpus, rows, names):
+    rows.set(names)
+    corpus.ticker.rows += len(names)
+    corpus.ticker.add(0)
+
+
+def count_unique(corpus, make, sieve, scratch):
+    """How many names there are by another rule, in a corpus that was read before."""
+    unique = 0
+    for names in corpus.next_reading("compare", make):
+        sieve.add(names)
+        unique += names.new if names.first >= corpus.mine else 0
+    rows = find_later(corpus, sieve, scratch)
+    return unique + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)
