@@ -22,6 +22,9 @@ LONGEST = 1 << 30
 # Names whose counts are fetched at once.
 COUNTS = 1 << 14
 
+# So many faults are fetched at once.
+FAULTS = 16_384
+
 # Seconds between reports of progress.
 PERIOD = 0.1
 
@@ -168,13 +171,15 @@ class Corpus:
         jobs (int | None): How many threads work; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
+        refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
+            line (from 1), where in it the fault is, code, the line (bytes).
 
     Attributes:
         mine (int): The number of the first line of the inputs.
         lines (int): How many lines there are, those of `against` among them.
     """
 
-    def __init__(self, inputs, against, end, jobs, scratch, progress):
+    def __init__(self, inputs, against, end, jobs, scratch, progress, refused=None):  # noqa: PLR0913, PLR0917
         names = [*against, *inputs]
         if names.count("-") > 1:
             raise ValueError("standard input can be read once")
@@ -182,6 +187,7 @@ class Corpus:
         self._inputs = [Source(path) for path in inputs]
         self._end, self._jobs, self._scratch = end, jobs or pool.jobs_for(names), scratch
         self.ticker = Ticker(progress, streams.total_size(names))
+        self._refused, self._spare = refused, None
         self._from = None  # the first source of which something is to be read again
         self.mine = self.lines = 0
         self.invalid = 0
@@ -205,7 +211,8 @@ class Corpus:
                 follows will be read again.
         """
         number = 0
-        with self._pool(make, read_names) as workers:
+        limit = FAULTS if self._refused else 0
+        with self._pool(make, lambda names: read_names(names, limit)) as workers:
             for source in (*self._against, *self._inputs):
                 mine = source in self._inputs
                 if source is self._inputs[0]:
@@ -220,6 +227,8 @@ class Corpus:
                         yield names, mine
                         if mine:
                             self.invalid += found.invalid
+                            if limit and found.invalid:
+                                self._report(file.name, number - source.first + 1, chunk, found, make)
                             if names.later and not keep and self._from is None:
                                 source.skip(number)
                                 self._from = source
@@ -275,6 +284,25 @@ class Corpus:
     def _cut(self, buffer, start, end):
         return buffer.rfind(self._end, start, end) + 1
 
+    def _report(self, name, line, chunk, found, make):
+        """Say which lines of a chunk are refused; `line` is the number of its first one."""
+        buffer, start = chunk.buffer, 0
+        while True:
+            for fault in found.faults:
+                at = start + fault.start
+                stop = buffer.find(self._end, at, chunk.size)
+                text = bytes(buffer[at : stop if stop >= 0 else chunk.size])
+                self._refused(name, line + fault.line, fault.offset, fault.code, self._without_return(text))
+            if found.invalid <= len(found.faults):
+                return
+            start = stop + 1
+            line += fault.line + 1
+            self._spare = self._spare or make()
+            found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS)
+
+    def _without_return(self, text):
+        return text.removesuffix(b"\r") if self._end == b"\n" else text
+
     def _fail(self, error, chunk, file, lines):
         buffer, place = chunk.buffer, error.position
         start = buffer.rfind(self._end, 0, place) + 1
@@ -284,12 +312,12 @@ class Corpus:
         raise type(error)(f"{file.name}: line {number}: {error.reason}", line, place - start)
 
 
-def read_names(names):
+def read_names(names, limit=0):
     """What reads the lines of a chunk, for a Pool. An error of a line is what comes of it."""
 
     def work(chunk):
         try:
-            return names.read(chunk.view[: chunk.size], 0)
+            return names.read(chunk.view[: chunk.size], 0, limit)
         except UriError as error:
             return error
 

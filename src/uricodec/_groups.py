@@ -5,10 +5,10 @@
 3. What belongs to a name with several spellings is read once more: the first row of the name, if its count says so, and
    every spelling that is not the first of its name. That is all that Python sees.
 
-These spellings are sorted by fingerprint (and normal form, if that is to be exact) and row, so that those of a name stand
-together, the first one first. What equals what is found out by normal forms, level by level. Then they are sorted by the
-first row of their name and their own, and written. Sorting takes temporary files, and so the memory is bounded even if
-all spellings are of one name.
+These spellings are sorted by fingerprint (and normal form, if that is to be exact) and row, so that those of a name
+stand together, the first one first. What equals what is found out by normal forms, level by level. Then they are sorted
+by the first row of their name and their own, and written. Sorting takes temporary files, and so the memory is bounded
+even if all spellings are of one name.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from json import dumps
 from struct import Struct
 from typing import Any
 
-from uricodec._core._first_rows import FirstRows
 from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
 from uricodec._core._names import FingerprintNames
 from uricodec._corpus import Corpus, Counts
@@ -185,8 +185,8 @@ class Groups:
     Args:
         corpus (Corpus): Has been read once, all of which is to be read again.
         make (Callable[[bool], LineNames]): Makes what lines are read with: False, as octets; True, as names.
-        forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, the finest first, and what brings a spelling into
-            normal form. The last one is that of the names.
+        forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, the finest first, and what brings a spelling
+            into normal form. The last one is that of the names.
         scratch (Scratch): Where temporary files are.
         memory (int): Octets.
         exact (bool): Whether normal forms are compared.
@@ -194,7 +194,7 @@ class Groups:
         end (bytes): What ends a line.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917
         self,
         corpus: Corpus,
         make: Callable[[bool], LineNames],

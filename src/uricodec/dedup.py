@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._core._fingerprint import FingerprintKey
@@ -20,6 +21,7 @@ from uricodec._core._urn_rows import NormalizeUrnRows
 from uricodec._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec._files import streams
 from uricodec._sift import Scratch, Sieve, parse_memory
+from uricodec.errors import UriError
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -112,6 +114,29 @@ def _rows_of(kind: str, level: str | None, last: str | None = None) -> RowOperat
     return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
 
 
+def _form_of(kind: str, level: str, last: str | None) -> Callable[[bytes], bytes]:
+    """What brings a name into normal form; if it is none, that is itself."""
+    if kind == "urn":
+        from uricodec import urn
+
+        spec = "2141" if last == "2141" else "8141"
+        normalize = lambda text: urn.normalize(text, level, spec)  # noqa: E731
+    elif kind == "bytes":
+        return bytes
+    else:
+        from uricodec import uri
+
+        normalize = lambda text: uri.normalize(text, level)  # noqa: E731
+
+    def form(text: bytes) -> bytes:
+        try:
+            return normalize(text)
+        except UriError:
+            return text
+
+    return form
+
+
 def _key_of(key: Key, exact: bool) -> FingerprintKey:
     """With exact=True, a key that may be known would only make it slow."""
     if key is None or exact:
@@ -175,6 +200,7 @@ def dedup_files(
     jobs: int | None = None,
     rules: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    refused: Callable[[str, int, int, str, bytes], None] | None = None,
 ) -> Statistics:
     """Write the first line of each name.
 
@@ -185,9 +211,8 @@ def dedup_files(
         level (str | None): Of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
         report (str): "unique": the first line of each name. "counts": "COUNT TAB LINE". "repeated": the first line of
             each name that came more than once.
-        groups (Path | None): A file for the report which spellings merged, and why. A line for each spelling (as octets)
-            of a name with more than one, in the order of the input: "FIRST TAB RULE TAB LINE". FIRST is the number (from
-            1, over all inputs) of the first line of the name, RULE what merged it (see rules_of), "first" for the first.
+        groups (Path | None): A file for the report which spellings merged, and why: a line of JSON for each name with
+            several spellings in the inputs, see docs/dedup.md.
         against (Sequence[Path]): Files whose names are not written.
         memory (int | str | None): Bounds the tables: octets, "64M", "1G" or "50%"; None: half of what there is.
         spill_dir (Path | None): Where temporary files go; None: the system's place for them.
@@ -199,6 +224,8 @@ def dedup_files(
         jobs (int | None): How many threads work; None: as many as are worth it.
         rules (bool): Find out what merged the lines, for Statistics.merged; one more pass for each rule.
         progress (Callable[[Progress], None] | None): Is told now and then.
+        refused (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
+            (from 1), where in it the fault is (in octets, from 0), code, line.
 
     Returns:
         Statistics: How many there were.
@@ -233,14 +260,16 @@ def dedup_files(
     def make(at: str | None = level) -> LineNames:
         return LineNames(_rows_of(kind, at, level), secret, end, errors)
 
+    report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
         streams.Output(None if output is None else os.fspath(output)) as file,
-        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress) as corpus,
+        report_to as group_file,
+        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress, refused) as corpus,
     ):
         file.end = end[0]
         sieve = Sieve(size, exact, report != "unique", scratch)
         if report == "unique":
-            statistics.written = write_unique(corpus, make, sieve, scratch, file, rules)
+            statistics.written = write_unique(corpus, make, sieve, scratch, file, rules or groups is not None)
             statistics.unique = statistics.written
         else:
             least = 2 if report == "repeated" else None
@@ -256,6 +285,13 @@ def dedup_files(
             else:
                 before = statistics.duplicates
             statistics.merged[name], finer = before - finer, before
+        if group_file is not None:
+            from uricodec._groups import Groups
+
+            forms = [(name, _form_of(kind, name, level)) for name in rules_of(kind, level)]
+            shown = None if key is None else _key_of(key, False)
+            how = Groups(corpus, lambda names: make(level if names else None), forms, scratch, size, exact, shown, end)
+            how.write(group_file)
         statistics.spilled = scratch.spilled
     return statistics
 

@@ -142,7 +142,9 @@ class Reader:
             try:
                 data = self._member.decompress(self._rest, len(view))
             except (self._error, EOFError) as error:
-                raise streams.FileError(self._name, f"damaged {self._form} data ({error}; after {self._done} octets)") from None
+                raise streams.FileError(
+                    self._name, f"damaged {self._form} data ({error}; after {self._done} octets)"
+                ) from None
             self._rest = b""
             if data:
                 view[: len(data)] = data

@@ -196,7 +196,9 @@ class Input:
         """
         view = memoryview(buffer)[:CHUNK]
         size = end = self.read_into(view)
-        if self._plain or (end and buffer[0] not in b"\x1fB\xfd\x28"):  # nothing that is compressed begins with another one
+        if self._plain or (
+            end and buffer[0] not in b"\x1fB\xfd\x28"
+        ):  # nothing that is compressed begins with another one
             return self.read_into, end
         from uricodec._files import compress
 
@@ -429,13 +431,17 @@ class Meter:
     Args:
         names (list[str]): The inputs, which say how much there is to read.
         output (Output): Where the command writes.
+
+    Attributes:
+        on_terminal (bool): Whether it shows.
     """
 
     def __init__(self, names, output):
         self._done = self._width = 0
         self._start = monotonic()
         self._next = float("inf")
-        if sys.stderr is not None and sys.stderr.isatty() and not output.isatty():
+        self.on_terminal = sys.stderr is not None and sys.stderr.isatty() and not output.isatty()
+        if self.on_terminal:
             self._total = total_size(names)
             self._next = self._start + METER_DELAY
 
@@ -446,13 +452,20 @@ class Meter:
         """Note that `size` more octets have been read."""
         self._done += size
         now = monotonic()
-        if now >= self._next:
-            self._next = now + METER_PERIOD
+        if self.due(now):
             share = f"{min(100, 100 * self._done // self._total)} %  " if self._total else ""
             megabytes = self._done / 1e6
-            self._show(f"{share}{megabytes:.0f} MB  {megabytes / (now - self._start):.0f} MB/s")
+            self.say(f"{share}{megabytes:.0f} MB  {megabytes / (now - self._start):.0f} MB/s")
 
-    def _show(self, text):
+    def due(self, now):
+        """Whether it is time to show something; if so, it is not for a while."""
+        if now < self._next:
+            return False
+        self._next = now + METER_PERIOD
+        return True
+
+    def say(self, text):
+        """Show a line in place of the last one."""
         try:
             sys.stderr.write(f"\r{text:{self._width}}\r")
             sys.stderr.flush()
@@ -462,7 +475,7 @@ class Meter:
 
     def __exit__(self, *exception):
         if self._width:
-            self._show("")
+            self.say("")
 
 
 def total_size(names):

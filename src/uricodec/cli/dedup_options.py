@@ -1,6 +1,7 @@
 """What `uricodec dedup` can be told, and what its help says. This is imported when any command starts."""
 
 import argparse
+import re
 
 DEDUP = """\
 Print each name once: the first line of all that stand for the same one, in the
@@ -24,13 +25,12 @@ examples:
 
 """
 
-UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
+SIZE = re.compile(r"[0-9]+(\.[0-9]+)?([kmgt](i?b)?|%)?", re.IGNORECASE)
 
 
 def memory_size(text):
     """The text, if it is a size: "1000000", "64M", "50%"."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in {*UNITS, "%"} else (text, "")
-    if not (number.isascii() and number.isdigit() and int(number)) or (unit == "%" and int(number) > 100):
+    if not SIZE.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f"not a size: {text!r} (write 64M or 1G, or 50% for that part of the machine's memory)"
         )
@@ -131,5 +131,7 @@ def settle(arguments, levels):
         arguments.refuse("argument --rules: only with --stats, which says what it finds")
     if [*(arguments.files or ["-"]), *arguments.against].count("-") > 1:
         arguments.refuse("standard input can be read once")
+    if arguments.groups and kind == "bytes":
+        arguments.refuse("argument --groups: with --kind bytes, each name has one spelling (see --count)")
     if arguments.key == "":
         arguments.refuse("argument --key: a key has at least one character")
