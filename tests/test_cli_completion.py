@@ -31,7 +31,7 @@ def complete(*words):
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["de"], ["decode"]),
+        (["de"], ["decode", "dedup"]),
         (["decode", "--j"], ["--jobs", "--json-field", "--jsonl"]),
         (["decode", "-"], None),
         (["decode", "--errors", ""], ["keep", "replace", "null", "drop", "fail"]),

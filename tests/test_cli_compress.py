@@ -120,7 +120,9 @@ def test_truncated_data(form):
     for size in len(compress_magic(form)), len(whole) // 3, len(whole) - 9, len(whole) - 1:
         for jobs in "1", "3":
             status, output, said = run("decode", "-j", jobs, stdin=whole[:size])
-            assert status == 3 and re.fullmatch(f"uricodec: <stdin>: truncated {form} data \\(after [0-9]+ octets\\)\n", said)
+            assert status == 3 and re.fullmatch(
+                f"uricodec: <stdin>: truncated {form} data \\(after [0-9]+ octets\\)\n", said
+            )
             assert PLAIN.startswith(output) and (output == b"" or output.endswith(b"\n"))
     assert len(output) > len(PLAIN) - streams.CHUNK
 
