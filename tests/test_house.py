@@ -62,8 +62,12 @@ CORE = [
     "_batch_columns",
     "_batch_lists",
     "_names",
+    "_table",
+    "_cardinality",
     "_spill",
     "_first_rows",
+    "_name_lines",
+    "_name_columns",
 ]
 
 

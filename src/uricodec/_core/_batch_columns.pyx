@@ -122,21 +122,9 @@ cdef class Work:
     def column(self, source):
         """Do an object with Arrow capsules; returns a Column."""
         cdef list arrays = []
-        cdef Type type = read_object(source, arrays), whole = type
-        cdef Array array
-        if type.format == b"+s":
-            if len(type.children) != 1:
-                raise TypeError(f"a table of {len(type.children)} columns: choose one of them")
-            type = type.children[0]
-            arrays = [column_of(array) for array in arrays]
-        if type.dictionary is not None:
-            if type.format not in WIDTHS:
-                raise TypeError(f"no indices of a dictionary: Arrow format {type.format.decode('latin-1')!r}")
-            values = type.dictionary
-        else:
-            values = type
-        if values.format not in LAYOUTS or values.dictionary is not None:
-            raise TypeError(f"no column of text or octets: its Arrow format is {values.format.decode('latin-1')!r}")
+        cdef Type whole, type, values
+        whole, type = read_column(source, arrays)
+        values = type if type.dictionary is None else type.dictionary
         plan = self.make(LAYOUTS[values.format][1])
         type, arrays = self.text(plan, type, arrays) if (<Plan?>plan).kind == TEXT else self.answers(plan, type, arrays)
         if whole.format == b"+s":
@@ -264,6 +252,25 @@ cdef class Work:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
         parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+cdef tuple read_column(object source, list arrays):
+    """What an object with Arrow capsules has to give: its type, and that of its column, the arrays of which are added."""
+    cdef Type whole = read_object(source, arrays), type = whole, values
+    cdef Array array
+    if type.format == b"+s":
+        if len(type.children) != 1:
+            raise TypeError(f"a table of {len(type.children)} columns: choose one of them")
+        type = type.children[0]
+        arrays[:] = [column_of(array) for array in arrays]
+    values = type
+    if type.dictionary is not None:
+        if type.format not in WIDTHS:
+            raise TypeError(f"no indices of a dictionary: Arrow format {type.format.decode('latin-1')!r}")
+        values = type.dictionary
+    if values.format not in LAYOUTS or values.dictionary is not None:
+        raise TypeError(f"no column of text or octets: its Arrow format is {values.format.decode('latin-1')!r}")
+    return whole, type
 
 
 cdef object of_one_type(Type type, list typed):

@@ -1,0 +1,6 @@
+"""Columns as objects have them."""
+from uricodec._core._arrow cimport Array
+
+
+cdef tuple read_column(object source, list arrays)
+cdef Array table_of(Array column)
