@@ -381,8 +381,9 @@ cdef Array select_rows(Rows rows, const uint8_t *marks):
     if source.layout == NULLS:
         array.set_buffers(old.n_buffers)
         return array
-    for room in (&where, &data, &valid):
-        memset(room, 0, sizeof(Room))
+    memset(&where, 0, sizeof(Room))
+    memset(&data, 0, sizeof(Room))
+    memset(&valid, 0, sizeof(Room))
     width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
              sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
     try:
