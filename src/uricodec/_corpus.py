@@ -12,7 +12,6 @@ from time import monotonic
 from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
 from uricodec._files import pool, streams
-from uricodec._sift import Sieve
 from uricodec.errors import UriError
 
 # Octets of the buffers of lines, and of the longest line.

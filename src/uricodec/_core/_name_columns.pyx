@@ -300,6 +300,20 @@ cdef Outcome name_row(ColumnNames self, const uint8_t *src, size_t n) noexcept n
 
 # --- what is kept -------------------------------------------------------------------------------------------------------
 
+def borrow(column):
+    """What an Arrow object has to give, to be read any number of times.
+
+    Args:
+        column (Arrow object): Anything; a stream is read.
+
+    Returns:
+        Column: The same.
+    """
+    cdef list arrays = []
+    type = read_object(column, arrays)
+    return Column(type, arrays)
+
+
 def mask(marks):
     """Which rows are the first of their names, as a column.
 
