@@ -78,6 +78,8 @@ cdef class Plan:
             self.plain = plain.set
 
 
+# As of LineNames: the collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
 @cython.final
 cdef class Rows:
     """Where the rows of an array or a buffer are."""

@@ -40,6 +40,8 @@ cdef int borrow(object room, Py_buffer *buffer, int flags, size_t unit) except -
     return 0
 
 
+# The collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
 @cython.final
 cdef class FirstRows:
     """Bits of rows. Whatever changes them may be called by one thread at a time, and nothing else meanwhile.

@@ -87,6 +87,8 @@ cdef size_t find_places(const uint8_t *src, size_t n, uint8_t end, const uc_set 
 
 # --- names --------------------------------------------------------------------------------------------------------------
 
+# The collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
 @cython.final
 cdef class LineNames(Names):
     """The names of the lines of a buffer.

@@ -359,6 +359,8 @@ cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except 
 
 # --- reading ------------------------------------------------------------------------------------------------------------
 
+# The collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
 @cython.final
 cdef class SpilledNames(Names):
     """A batch of names that were spilled: a block, read again. It is empty at first.
