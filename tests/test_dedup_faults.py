@@ -135,15 +135,12 @@ def test_interrupted_at_any_moment(place, clean, mode, number):
         child.send_signal(number)
         said = child.communicate()[1]
         assert os.listdir(place / "spill") == []
-        assert said == b""
-        if child.returncode == 0:
-            assert contents(place) == expected
-        else:
+        found = contents(place)
+        if found != expected:  # otherwise the signal came at the end, when Python has a way of its own
             interrupted += 1
-            assert child.returncode == 128 + number
-            found = contents(place)
+            assert (child.returncode, said) == (128 + number, b"")
             assert found.pop("in") == LINES
-            # An output may be complete, if another one was not yet.
+            # One output may be complete before the other.
             assert all(found[name] == expected[name] for name in found)
         for name in expected.keys() - {"in"}:
             (place / name).unlink(missing_ok=True)

@@ -120,11 +120,16 @@ class Source:
         file.resume(self._start + octets)
         return self.first + lines
 
-    def end(self, file, number, again):
-        """See at the end of a reading, when the number of the next line is this, that nothing was changed."""
+    def end(self, file, number, again, scratch=None):
+        """See at the end of a reading, when the number of the next line is this, that nothing was changed.
+
+        If there is a `scratch`, the input is read again, even if there was nothing to be kept of it.
+        """
         if not again:
             self.lines = number - self.first
             self._compressed = file.compressed
+            if scratch and self._mark is None and self._file is None:
+                self._file, self._resume = scratch.file(), (self.lines, 0)
         elif self._file is None and (mark_of(file) != self._mark or number != self.first + self.lines):
             changed(file)
 
@@ -236,7 +241,7 @@ class Corpus:
                         source.size += chunk.size
                         number += len(names)
                         self.ticker.rows += len(names)
-                    source.end(file, number, False)
+                    source.end(file, number, False, self._scratch if keep or self._from is not None else None)
         self.lines = number
 
     def next_reading(self, phase, make=None, keep=False):
