@@ -1,7 +1,7 @@
 """A corpus in files: readings of its lines as batches of names, and the lines that are written.
 
-The algorithm is told in _sift. What is read a second time is opened again, and must not have changed; what cannot be read
-again, as a pipe, is kept in a temporary file from the line on that may be needed.
+The algorithm is told in _sift. What is read a second time is opened again, and must not have changed; what cannot be
+read again, as a pipe, is kept in a temporary file from the line on that may be needed.
 """
 
 import mmap
@@ -211,8 +211,8 @@ class Corpus:
             keep (bool): Whether all of it will be read again.
 
         Yields:
-            tuple[LineNames, bool]: A batch, and whether it is of an input. If it is, and has rows for later, it and what
-                follows will be read again.
+            tuple[LineNames, bool]: A batch, and whether it is of an input. If it is, and has rows for later, it and
+                what follows will be read again.
         """
         number = 0
         limit = FAULTS if self._refused else 0
@@ -249,8 +249,8 @@ class Corpus:
 
         Args:
             phase (str): What that is called.
-            make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too. None:
-                nothing of lines is needed but where they are, and nothing of `against`.
+            make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
+                None: nothing of lines is needed but where they are, and nothing of `against`.
 
         Yields:
             LineNames: A batch.
@@ -312,7 +312,7 @@ class Corpus:
         start = buffer.rfind(self._end, 0, place) + 1
         stop = buffer.find(self._end, place, chunk.size)
         number = lines + buffer.count(self._end, 0, start) + 1
-        line = bytes(buffer[start : stop if stop >= 0 else chunk.size])
+        line = self._without_return(bytes(buffer[start : stop if stop >= 0 else chunk.size]))
         raise type(error)(f"{file.name}: line {number}: {error.reason}", line, place - start)
 
 
@@ -417,7 +417,7 @@ class Counts:
         return counts
 
 
-def write_unique(corpus, make, sieve, scratch, output, keep):
+def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, PLR0917
     """Write the first line of each name.
 
     Args:
@@ -446,7 +446,7 @@ def write_unique(corpus, make, sieve, scratch, output, keep):
     return lines.written
 
 
-def write_counted(corpus, make, sieve, scratch, output, least, memory):
+def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
     """Write the first line of each name that was seen often enough.
 
     Args:

@@ -2,9 +2,9 @@
 
 A table has the names seen so far, and stays as it is when it is full: a name that it does not hold is found out about
 later. Fingerprint and number of such a row go to one of 64 partitions in a temporary file, and a row with the same name
-goes to the same one. When all has been read, each partition is sifted in the same way, with bits of the fingerprint that
-were not used before if it has to be partitioned again. The first rows that are found so have their bits set, and the
-input is read a second time from where the table was full: the lines whose bits are set are written.
+goes to the same one. When all has been read, each partition is sifted in the same way, with bits of the fingerprint
+that were not used before if it has to be partitioned again. The first rows that are found so have their bits set, and
+the input is read a second time from where the table was full: the lines whose bits are set are written.
 
 So all lines written in the first reading come before all others, and the output is the same whatever the memory. Counts
 are known at the end only; they, and what has duplicates, are written in a second reading of everything.
@@ -22,6 +22,9 @@ from uricodec._files import streams
 # Octets of the buffer of a partition: as many as that if memory is not tiny.
 SPILL_ROOM = 64 * 1024
 LEAST_SPILL_ROOM = 1024
+
+# After so many files, those that are closed are forgotten.
+FILES = 100
 
 
 # --- temporary files --------------------------------------------------------------------------------------------------
@@ -45,11 +48,18 @@ class Scratch:
 
         self.spilled = 0
         self._new = tempfile.TemporaryFile
+        self._files = []
         try:
             self.name = os.fspath(folder) if folder is not None else tempfile.gettempdir()
         except OSError as error:
             raise streams.failure("temporary files", error) from None
         self.file().close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
 
     def fail(self, error):
         return streams.failure(streams.printable(str(self.name)), error)
@@ -57,9 +67,19 @@ class Scratch:
     def file(self):
         """A new file, which goes when it is closed."""
         try:
-            return self._new(buffering=0, prefix="uricodec-", dir=self.name)
+            file = self._new(buffering=0, prefix="uricodec-", dir=self.name)
         except (OSError, ValueError) as error:
             raise self.fail(error) from None
+        if len(self._files) >= FILES:
+            self._files = [each for each in self._files if not each.closed]
+        self._files.append(file)
+        return file
+
+    def close(self):
+        """Close all files."""
+        for file in self._files:
+            file.close()
+        self._files = []
 
     def write(self, file, octets):
         """Write all of it at the end."""
@@ -236,8 +256,8 @@ def parse_memory(memory):
     """How many octets somebody means.
 
     Args:
-        memory (int | str | None): Octets, or with a unit ("64M", "1.5G": powers of 1024), or a part of the machine's memory
-            ("50%"); None: half of it.
+        memory (int | str | None): Octets, or with a unit ("64M", "1.5G": powers of 1024), or a part of the machine's
+            memory ("50%"); None: half of it.
 
     Returns:
         int: Octets.

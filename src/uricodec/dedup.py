@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._core._cardinality import Cardinality
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Deduplicator", "Progress", "Statistics", "dedup_files", "estimate_files", "rules_of", "unique"]
 
-Key = Union[FingerprintKey, str, bytes, None]
+Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
-Memory = Union[int, str, None]
+Memory = Union[int, str, None]  # noqa: UP007
 
-# The ladders of levels: each merges what those before merge, and more. Whatever else there is stands on all but the last.
+# The ladders of levels: each merges what those before merge, and more.
 _LADDERS = {
     "bytes": ("bytes",),
     "urn": ("bytes", "2141", "8141", "namespace", "functional"),
@@ -157,8 +158,10 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
-_NEW, _LATER = 2, 3
+_NEW = 2
 _ANSWERS = (None, False, True, None)  # to the marks of rows
+
+_IS_NEW = bytes(mark == _NEW for mark in range(256))
 
 _PIECE = 1 << 20  # octets of a buffer that are worked on at once
 
@@ -208,7 +211,8 @@ class Deduplicator:
         rows, secret = _rows_of(kind, level), _key_of(key, exact)
         self._columns = ColumnNames(rows, secret, errors)
         self._lines = LineNames(rows, secret, b"\n", errors)
-        self._sieve = Sieve(parse_memory(memory), exact, False, Scratch(spill_dir))
+        self._scratch = Scratch(spill_dir)
+        self._sieve = Sieve(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
         self._invalid = self._later = 0
         self._done = False
@@ -224,6 +228,7 @@ class Deduplicator:
         """Give back the memory, and what is on the disk. Nothing can be added then."""
         self._later, self._done = self.count, True
         self._sieve.close()
+        self._scratch.close()
 
     @property
     def invalid(self) -> int:
@@ -250,8 +255,8 @@ class Deduplicator:
                 lines, ended by "\\n" each. All nulls are the same.
 
         Returns:
-            list[bool | None] | Column: True or False for each row; None (null): the memory was full. A Column of bool for
-                an Arrow object.
+            list[bool | None] | Column: True or False for each row; None (null): the memory was full. A Column of bool
+                for an Arrow object.
 
         Raises:
             UriError: A row is refused, with errors="fail".
@@ -266,8 +271,8 @@ class Deduplicator:
         """Find out about the rows of which add() could not tell. Nothing can be added then.
 
         Returns:
-            list[int]: The numbers of those that are the first ones of their names, ascending. Rows are numbered from 0 in
-                the order in which they were added.
+            list[int]: The numbers of those that are the first ones of their names, ascending. Rows are numbered from 0
+                in the order in which they were added.
 
         Raises:
             OSError: A temporary file fails.
@@ -275,7 +280,7 @@ class Deduplicator:
         found: list[int] = []
 
         def take(names: Any) -> None:
-            found.extend(n for n, mark in zip(names.row_numbers, names.marks) if mark == _NEW)
+            found.extend(compress(names.row_numbers, names.marks.translate(_IS_NEW)))
 
         self._finish(take)
         return sorted(found)
@@ -330,7 +335,8 @@ def unique(
         column (list | tuple | Arrow object | bytes-like): As of `Deduplicator.add`; all others as of `Deduplicator`.
 
     Returns:
-        list | Column | bytes: These rows: a list for a list, a Column of the same type for an Arrow object, lines for lines.
+        list | Column | bytes: These rows: a list for a list, a Column of the same type for an Arrow object, lines for
+            lines.
 
     Raises:
         UriError: A row is refused, with errors="fail".
@@ -355,7 +361,7 @@ def unique(
                 marks[row] = _NEW
             if _is_arrow(column):
                 return select(column, bytes(marks))
-            return [row for row, mark in zip(column, marks) if mark == _NEW]
+            return list(compress(column, marks.translate(_IS_NEW)))
         for names in deduplicator._batches(column):
             rows.set(names)
         deduplicator._finish(rows.set)
@@ -450,7 +456,8 @@ def dedup_files(
     ...     with open(source, "w") as file:
     ...         _ = file.write("urn:isbn:1\\nURN:ISBN:1\\nurn:isbn:2\\nurn:isbn:1\\n")
     ...     done = dedup_files(source, target, rules=True)
-    ...     print(open(target).read(), end="")
+    ...     with open(target) as file:
+    ...         print(file.read(), end="")
     urn:isbn:1
     urn:isbn:2
     >>> done.rows, done.unique, done.merged
@@ -462,7 +469,7 @@ def dedup_files(
     if jobs is not None and jobs < 1:
         raise ValueError(f"{jobs} threads can do nothing")
     _check(errors, end)
-    size, secret, scratch = parse_memory(memory), _key_of(key, exact), Scratch(spill_dir)
+    size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = Statistics()
 
     def make(at: str | None = level) -> LineNames:
@@ -470,6 +477,7 @@ def dedup_files(
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
+        Scratch(spill_dir) as scratch,  # which is known to be there before anything else is
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
         Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress, refused) as corpus,

@@ -220,8 +220,8 @@ class Input:
                 lines. There has to be one at the start and whenever the next chunk is asked for.
             cut (Callable[[bytearray, int, int], int]): Says where the last line, or record, ends that is whole, in a
                 buffer of which what is known starts and ends somewhere.
-            longest (int): Up to so many octets, a line is a whole one: buffers grow if they must, and shrink again. 0: they
-                stay as they are.
+            longest (int): Up to so many octets, a line is a whole one: buffers grow if they must, and shrink again. 0:
+                they stay as they are.
 
         Yields:
             Chunk: The next chunk: whole lines, the last one of the input, or a part of a line that is longer than the
