@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import os
+import pathlib
 import pty
 import re
 import subprocess
@@ -456,3 +457,19 @@ def test_progress_in_words():
 def test_no_progress_elsewhere():
     done = process(*URN, input=b"urn:ab:1\n" * 100_000)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"urn:ab:1\n", b"")
+
+
+# --- the documentation ------------------------------------------------------------------------------------------------
+
+
+def table_of_levels():
+    page = (pathlib.Path(__file__).parents[1] / "docs/dedup.md").read_text("utf-8")
+    return re.findall(r"^\| `(\w+)` \| `(.*)` \| `(\w+)` \| `(.*)` \|$", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("kind", "one", "level", "other"), table_of_levels())
+def test_what_the_documentation_says_of_levels(kind, one, level, other):
+    rules = dedup.rules_of(kind, LEVELS[kind][4 if kind == "urn" else 5])
+    for rule in rules:
+        found = output_of(*options_of(kind, rule), stdin=f"{one}\n{other}\n".encode()).count(b"\n")
+        assert found == (1 if rules.index(rule) >= rules.index(level) else 2)

@@ -118,27 +118,19 @@ def _rows_of(kind: str, level: str | None, last: str | None = None) -> RowOperat
     return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
 
 
-def _form_of(kind: str, level: str, last: str | None) -> Callable[[bytes], bytes]:
+def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes]:
     """What brings a name into normal form; if it is none, that is itself."""
-    if kind == "urn":
-        from uricodec import urn
+    from uricodec import uri, urn
 
-        spec = "2141" if last == "2141" else "8141"
-        normalize = lambda text: urn.normalize(text, level, spec)  # noqa: E731
-    elif kind == "bytes":
-        return bytes
-    else:
-        from uricodec import uri
-
-        normalize = lambda text: uri.normalize(text, level)  # noqa: E731
+    spec: Any = "2141" if last == "2141" else "8141"
 
     def form(text: bytes) -> bytes:
         try:
-            return normalize(text)
+            return urn.normalize(text, level, spec) if kind == "urn" else uri.normalize(text, level)
         except UriError:
             return text
 
-    return form
+    return bytes if kind == "bytes" else form
 
 
 def _key_of(key: Key, exact: bool) -> FingerprintKey:
