@@ -122,11 +122,18 @@ def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes
     """What brings a name into normal form; if it is none, that is itself."""
     from uricodec import uri, urn
 
-    spec: Any = "2141" if last == "2141" else "8141"
+        spec = "2141" if last == "2141" else "8141"
+        normalize: Any = lambda text: urn.normalize(text, level, spec)  # type: ignore[call-overload]  # noqa: E731
+    elif kind == "bytes":
+        return bytes
+    else:
+        from uricodec import uri
+
+        normalize = lambda text: uri.normalize(text, level)  # type: ignore[call-overload]  # noqa: E731
 
     def form(text: bytes) -> bytes:
         try:
-            return urn.normalize(text, level, spec) if kind == "urn" else uri.normalize(text, level)
+            return bytes(normalize(text))
         except UriError:
             return text
 
@@ -188,7 +195,7 @@ class Deduplicator:
     [False, True] [] 3 7
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         kind: str = "urn",
         level: str | None = None,
@@ -310,7 +317,7 @@ class Deduplicator:
         self._sieve.close()
 
 
-def unique(
+def unique(  # noqa: PLR0913
     column: Any,
     kind: str = "urn",
     level: str | None = None,
@@ -388,7 +395,7 @@ def _pieces(column: Any) -> Iterator[memoryview]:
         start, size = start + cut, _PIECE
 
 
-def dedup_files(
+def dedup_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
@@ -504,7 +511,7 @@ def dedup_files(
     return statistics
 
 
-def estimate_files(
+def estimate_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     *,
     kind: str = "urn",

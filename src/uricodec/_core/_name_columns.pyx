@@ -44,6 +44,7 @@ cdef class ColumnNames(Names):
     Raises:
         ValueError: There is no such policy.
 
+    >>> from uricodec._core._fingerprint import FingerprintKey
     >>> from uricodec._core._urn_rows import NormalizeUrnRows
     >>> names = ColumnNames(NormalizeUrnRows("8141"), FingerprintKey())
     >>> names.hold(["URN:Example:a", None, "urn:example:a", None])
@@ -366,11 +367,11 @@ def select(column, marks):
     Raises:
         ValueError: Not as many marks as rows.
     """
-    cdef list arrays = [], made = []
+    cdef list arrays = [], made = [], sources
     cdef Rows rows
     cdef size_t done = 0
     whole, type = read_column(column, arrays)
-    cdef list sources = [rows_of(array, type) for array in arrays]
+    sources = [rows_of(array, type) for array in arrays]
     if sum([(<Rows>each).source.count for each in sources]) != len(marks):
         raise ValueError("not as many marks as rows")
     for rows in sources:

@@ -5,6 +5,7 @@ from typing_extensions import Buffer, disjoint_base
 
 @disjoint_base
 class Names:
+    first: int
     @property
     def new(self) -> int: ...
     @property
