@@ -1,0 +1,441 @@
+"""PySpark: functions of SQL and of columns, deduplication that moves fingerprints, extraction of URNs.
+
+    from uricodec.integrations import spark as us
+
+Columns go to the Python workers as Arrow, piece by piece, and each piece is one call of `uricodec.bulk`; pandas has no
+part in it. The workers need uricodec and pyarrow as the driver does. `dedup` shuffles, for each name, its fingerprint
+and the number of its row, and never the name:
+
+    part 1: names --> (fingerprint, row) --> the first of each fingerprint --\\
+    part 2: names --> (fingerprint, row) --> the first of each fingerprint ---+--> shuffle --> the first of all: rows
+                                                                                                       |
+    part 1: its rows, once more --> those that are marked <-----+----- a bit for each row, broadcast <-+
+    part 2: its rows, once more --> those that are marked <----/
+
+The number of a row is that of its partition and its place there. Reading files twice gives the same ones twice, as does
+selecting and filtering what was read. Behind a shuffle nobody promises that, so of all other DataFrames the executors
+keep a copy until the second reading.
+
+pyspark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from uricodec import bulk, urn
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+
+__all__ = [
+    "check_iri",
+    "check_uri",
+    "check_urn",
+    "dedup",
+    "extract_urns",
+    "fingerprint",
+    "iri_to_uri",
+    "is_valid_iri",
+    "is_valid_uri",
+    "is_valid_urn",
+    "normalize_uri",
+    "normalize_urn",
+    "quote",
+    "register",
+    "requote",
+    "split_iri",
+    "split_uri",
+    "split_urn",
+    "unquote",
+    "uri_to_iri",
+]
+
+_Key = FingerprintKey | str | bytes | None
+_Compute = Callable[..., Any]
+
+_REFUSING = ("text", "split", "fingerprint")  # results of which a row has none if it is refused
+_own_secret = b""
+
+
+def _shared_key(key: _Key) -> FingerprintKey:
+    """A key that the workers get with the function: a random one is made here, as each of them would make its own."""
+    global _own_secret  # noqa: PLW0603
+    if key is None:
+        key = _own_secret = _own_secret or os.urandom(64)
+    if not isinstance(key, FingerprintKey):
+        return FingerprintKey(key)
+    pickle.dumps(key)  # a random one says here why it cannot be shared
+    return key
+
+
+# --- functions of columns ---------------------------------------------------------------------------------------------
+
+
+def _udf(name: str, compute: _Compute) -> Any:
+    """What Spark calls for each piece of a column. The type of the result is that of no rows."""
+    import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
+
+    def rows(*columns: Any) -> Any:
+        return _array(compute(*columns))
+
+    rows.__name__ = name
+    rows.__annotations__ = {"columns": pa.Array, "return": pa.Array}  # Spark evaluates those of the source in vain
+    return arrow_udf(rows, _ddl(_array(compute(pa.array([], pa.string()))).type))
+
+
+def _array(column: Any) -> Any:
+    """A Column of `bulk` as Spark takes it, to which octets of a fixed size are nothing that it knows."""
+    import pyarrow as pa
+
+    array = pa.array(column)
+    return array.cast(pa.binary()) if pa.types.is_fixed_size_binary(array.type) else array
+
+
+def _ddl(type_: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_struct(type_):
+        return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in type_)}>"
+    return {pa.string(): "string", pa.bool_(): "boolean", pa.int64(): "bigint"}.get(type_, "binary")
+
+
+def _computing(name: str, result: str, function: _Compute, how: dict[str, Any]) -> _Compute:
+    """What becomes of a column. Of octets there are verdicts and fingerprints; they have no text."""
+    import pyarrow as pa
+
+    def compute(column: Any, **given: Any) -> Any:
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        octets = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+        if octets and result in ("text", "split"):
+            raise TypeError(f"{name}: a column of text, not of {column.type}")
+        return function(column, threads=1, **how, **given)
+
+    return compute
+
+
+def _column_function(name: str) -> _Compute:
+    """An operation of `bulk` as a function of a column of Spark, with its signature and its documentation."""
+    operation = OPERATIONS[name]
+    own = list(inspect.signature(operation.function).parameters.values())[1:-1]
+    column = inspect.Parameter("column", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
+    errors = inspect.Parameter("errors", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+    signature = inspect.Signature([column, *own, *([errors] if operation.result in _REFUSING else [])])
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            given = dict(signature.bind(*args, **kwargs).arguments)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
+        of = given.pop("column")
+        if given.get("errors", "") is None:
+            del given["errors"]
+        if operation.result == "fingerprint":
+            given["key"] = _shared_key(given.get("key"))
+        operation.function([], **given)  # arguments that are wrong fail here, not in a worker
+        return _udf(name, _computing(name, operation.result, operation.function, given))(of)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _document(name)
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
+def _document(name: str) -> str:
+    """The documentation of an operation, for a column of Spark."""
+    head, _, rest = (inspect.getdoc(OPERATIONS[name].function) or "").partition("\n\nArgs:\n")
+    arguments, _, rest = rest.partition("\n\nReturns:\n")
+    own = re.sub(r" *column \(Any\): .*\n?", "", arguments).rstrip("\n")
+    source = re.search(r"\n\n(Source: .*)\n", rest)
+    result = OPERATIONS[name].result
+    lines = [head, "", "Args:", "    column (Column | str): The column, or its name.", own]
+    if result in _REFUSING:
+        lines += [
+            '    errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace"'
+        ]
+        lines += ["        for `unquote`. None: what is the default of `uricodec.bulk`."]
+    returns = {
+        "text": "Strings.",
+        "verdict": "Booleans.",
+        "fault": "Structs of code and offset (in octets), or NULL where nothing is wrong.",
+        "split": "Structs of the components, which are NULL where they are undefined.",
+        "fingerprint": "Binary, of 16 octets. Under the key None, the driver makes a random one for all its calls.",
+    }
+    lines += ["", "Returns:", f"    Column: {returns[result]}", "", source[1] if source else ""]
+    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1])) + "\n"
+
+
+quote = _column_function("quote")
+requote = _column_function("requote")
+unquote = _column_function("unquote")
+iri_to_uri = _column_function("iri_to_uri")
+uri_to_iri = _column_function("uri_to_iri")
+normalize_uri = _column_function("normalize_uri")
+normalize_urn = _column_function("normalize_urn")
+is_valid_uri = _column_function("is_valid_uri")
+is_valid_iri = _column_function("is_valid_iri")
+is_valid_urn = _column_function("is_valid_urn")
+check_uri = _column_function("check_uri")
+check_iri = _column_function("check_iri")
+check_urn = _column_function("check_urn")
+split_uri = _column_function("split_uri")
+split_iri = _column_function("split_iri")
+split_urn = _column_function("split_urn")
+fingerprint = _column_function("fingerprint")
+
+
+# --- functions of SQL -------------------------------------------------------------------------------------------------
+
+
+def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
+    """Give a session the functions of SQL; those that it has been given before are replaced.
+
+    Args:
+        spark (SparkSession): The session.
+        errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (its parts
+            are NULL for `*_split`). "raise": the query fails. "replace": as "null", but what is decoded is decoded as
+            urllib.parse does. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is,
+            whatever this is.
+        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
+            driver's own.
+        prefix (str): What the names of all functions begin with.
+
+    Raises:
+        ValueError: There is no such policy.
+        TypeError: The key is a random FingerprintKey, which cannot be shared.
+        ModuleNotFoundError: PySpark or pyarrow is not installed.
+
+    Source: docs/spark.md.
+    """
+    if errors not in ("null", "keep", "raise", "replace"):
+        raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
+    shared = _shared_key(key)
+    for name, (operation, arguments, given) in SQL_FUNCTIONS.items():
+        function, result, _ = OPERATIONS[operation]
+        policy = "null" if errors == "replace" and operation != "unquote" else errors
+        how: dict[str, Any] = {"errors": policy if result in _REFUSING else "keep", **given}
+        if result == "fingerprint":
+            how["key"] = shared
+        compute = _computing(name, result, function, how)
+        spark.udf.register(prefix + name, _udf(prefix + name, _with_arguments(name, arguments, compute)))
+
+
+def _with_arguments(name: str, arguments: tuple[str, ...], compute: _Compute) -> _Compute:
+    """The last arguments are columns as well. Rows that have the same ones are done together, NULL makes NULL."""
+    import pyarrow as pa
+    import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    def one(column: Any, values: tuple[Any, ...]) -> Any:
+        if None in values:
+            return _array(compute(pa.nulls(len(column), pa.string())))
+        for argument, value in zip(arguments, values, strict=False):
+            if not isinstance(value, str):
+                raise TypeError(f"{name}: {argument} is text, not {value!r}")
+        return _array(compute(column, **dict(zip(arguments, values, strict=False))))
+
+    def of_columns(column: Any, *given: Any) -> Any:
+        if len(given) > len(arguments):
+            several = ", ".join(("name", *arguments))
+            raise TypeError(f"{name} has {1 + len(arguments)} arguments at most: {several}")
+        if not given or not len(column):
+            return compute(column)
+        distinct = [pc.unique(values) for values in given]
+        if all(len(values) == 1 for values in distinct):
+            return one(column, tuple(values[0].as_py() for values in distinct))
+        rows_with: dict[tuple[Any, ...], list[int]] = {}
+        for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
+            rows_with.setdefault(values, []).append(row)
+        parts = [one(column.take(pa.array(rows)), values) for values, rows in rows_with.items()]
+        order = pa.array([row for rows in rows_with.values() for row in rows])
+        return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
+
+    return of_columns
+
+
+# --- deduplication ----------------------------------------------------------------------------------------------------
+
+# No column of a DataFrame is called that.
+_ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
+
+# Nodes of a plan that give the same rows, in the same places, whenever they are computed.
+_STEADY = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
+
+
+def dedup(  # noqa: PLR0913, PLR0917
+    df: Any,
+    column: str | Any,
+    kind: str = "urn",
+    level: str | None = None,
+    key: _Key = None,
+    order: str | Any | None = None,
+) -> Any:
+    """Keep the first row of those with equivalent names, with all its columns as they are.
+
+    What is moved between machines is, for each name that is the first one in its partition, its fingerprint of 16
+    octets and the number of its row (and `order`). A name that is refused is equivalent to itself alone. Rows without a
+    name (NULL) are equivalent to each other.
+
+    Args:
+        df (DataFrame): The rows. They are read twice; where the second reading could differ, which is everything but
+            files, selections and filters, the executors keep a copy of them on the way (DataFrame.localCheckpoint).
+        column (str | Column): The names, or the name of their column: text, or binary.
+        kind (str): "urn", "uri", "iri", or "bytes" as they are.
+        level (str | None): What is equivalent, as of `uricodec.bulk.fingerprint`.
+        key (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
+            not depend on it.
+        order (str | Column | None): By what a row is the first: the lowest value; NULL comes last. Among rows with the
+            same value Spark chooses. Numbers, dates and times are quick; text is slower. None: the order of the
+            partitions, and of the rows in each. For a single file this is its order; files are read in any order.
+
+    Returns:
+        DataFrame: The rows that are kept, in the partitions of `df`.
+
+    Raises:
+        ValueError: There is no such kind or level.
+        TypeError: The key is a random FingerprintKey, which cannot be shared.
+
+    Source: docs/spark.md; docs/fingerprint.md.
+    """
+    from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
+    from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
+
+    how: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
+    bulk.fingerprint([], **how)
+    rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
+    if not _is_steady(df):
+        rows = rows.localCheckpoint(eager=False)
+    name = sf.col(column) if isinstance(column, str) else column
+    names = rows.select(name.alias("name"), sf.col(_ROW).alias("row"))
+    first = sf.min("row")
+    if order is not None:
+        by = sf.col(order) if isinstance(order, str) else order
+        names = rows.select(name.alias("name"), sf.col(_ROW).alias("row"), by.alias("by"))
+        first = sf.coalesce(sf.min_by("row", "by"), first)  # of rows whose order is NULL, min_by knows none
+    numbers = [StructField("high", LongType()), StructField("low", LongType())]
+    schema = StructType([*numbers, *names.schema.fields[1:]])
+    kept = names.mapInArrow(_fingerprints(how), schema).groupBy("high", "low").agg(first.alias("row"))
+    # 64 rows share a number: a million rows cost 125 kB, and what it takes to find them.
+    marks = kept.groupBy(sf.shiftright("row", 6).alias(_BLOCK)).agg(
+        sf.bit_or(sf.expr("shiftleft(1L, cast(row & 63 as int))")).alias(_MARKS)
+    )
+    rows = rows.withColumn(_BLOCK, sf.shiftright(sf.col(_ROW), 6)).join(sf.broadcast(marks), _BLOCK)
+    is_marked = sf.expr(f"shiftrightunsigned(`{_MARKS}`, cast(`{_ROW}` & 63 as int)) & 1 = 1")
+    return rows.where(is_marked).drop(_ROW, _BLOCK, _MARKS)
+
+
+def _is_steady(df: Any) -> bool:
+    """Whether the rows of a DataFrame are in the same places of the same partitions whenever they are computed.
+
+    Spark Connect does not tell, and neither do files behind other interfaces than Spark's own.
+    """
+    if not hasattr(df, "_jdf"):
+        return False
+    plan = df._jdf.queryExecution().optimizedPlan()
+    if not plan.deterministic():
+        return False
+    nodes = [plan]
+    for node in nodes:
+        name = node.nodeName()
+        is_file = name == "LogicalRelation" and node.relation().getClass().getSimpleName() == "HadoopFsRelation"
+        if name not in _STEADY and not is_file:
+            return False
+        nodes += [node.children().apply(i) for i in range(node.children().size())]
+    return True
+
+
+def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Two numbers instead of names, in batches; Spark groups by numbers faster than by octets."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def batches(source: Iterator[Any]) -> Iterator[Any]:
+        for batch in source:
+            prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **how))
+            octets = prints.buffers()[1]
+            if len(batch) == 0 or octets is None:
+                continue
+            numbers = pa.Array.from_buffers(pa.int64(), octets.size // 8, [None, octets])
+            pairs = pa.FixedSizeListArray.from_arrays(numbers.slice(2 * prints.offset, 2 * len(prints)), 2)
+            halves = [pc.list_element(pairs, half) for half in (0, 1)]
+            if prints.null_count:
+                halves = [pc.if_else(prints.is_valid(), half, None) for half in halves]
+            yield pa.RecordBatch.from_arrays(
+                [*halves, *batch.columns[1:]], names=["high", "low", *batch.schema.names[1:]]
+            )
+
+    return batches
+
+
+# --- extraction -------------------------------------------------------------------------------------------------------
+
+_AT_ONCE = 10_000  # rows that come out together, however many a text has
+
+
+def extract_urns(
+    df: Any, column: str, into: str = "urn", offsets: bool = False, terminators: Any = urn.TERMINATORS
+) -> Any:
+    """Find the URNs in texts: a row for each of them, with the other columns of its text.
+
+    Args:
+        df (DataFrame): The rows.
+        column (str): The name of the column of texts; of text, its UTF-8, or binary. It is not in the result.
+        into (str): The name of the column of URNs.
+        offsets (bool): Add the columns `<into>_start` and `<into>_end`: where in the text the URN is, in octets from 0.
+        terminators (ByteSet | bytes | str): The octets that end a URN, as of `uricodec.urn.find`.
+
+    Returns:
+        DataFrame: The other columns, the URNs, and the offsets. A text without URNs has no row. In a partition, the
+            URNs are in the order of the texts.
+
+    Raises:
+        ValueError: A column has the name of a new one, or there is no such column, or none of text.
+
+    Source: RFC 2141 section 2.4.
+    """
+    import pyarrow as pa
+    from pyspark.sql.types import (  # type: ignore[import-not-found,unused-ignore]
+        BinaryType,
+        LongType,
+        StringType,
+        StructField,
+        StructType,
+    )
+
+    urn.find(b"", terminators)
+    fields = list(df.schema.fields)
+    if [type(field.dataType) for field in fields if field.name == column] not in ([StringType], [BinaryType]):
+        raise ValueError(f"{column!r} is not the name of one column of text or octets")
+    kept = [i for i, field in enumerate(fields) if field.name != column]
+    place = next(i for i, field in enumerate(fields) if field.name == column)
+    new = [StructField(into, StringType(), False)]
+    if offsets:
+        new += [StructField(f"{into}_{end}", LongType(), False) for end in ("start", "end")]
+    schema = StructType([*(fields[i] for i in kept), *new])
+    names = schema.fieldNames()
+    if len(set(names)) < len(names):
+        raise ValueError(f"two columns would have the same name: {', '.join(names)}")
+
+    def found(texts: list[bytes | None]) -> Iterator[tuple[int, str, int, int]]:
+        for row, text in enumerate(texts):
+            if text is not None:
+                for start, end in urn.find(text, terminators):
+                    yield row, text[start:end].decode("utf-8", "replace"), start, end
+
+    def batches(source: Iterator[Any]) -> Iterator[Any]:
+        for batch in source:
+            rest = batch.select(kept) if kept else None
+            urns = found(batch.column(place).cast(pa.binary()).to_pylist())
+            while piece := [each for each, _ in zip(urns, range(_AT_ONCE), strict=False)]:
+                rows, *columns = map(list, zip(*piece, strict=True))
+                others = rest.take(pa.array(rows, pa.int64())).columns if rest is not None else []
+                types = [pa.string(), pa.int64(), pa.int64()]
+                columns = [pa.array(values, type_) for values, type_ in zip(columns, types, strict=True)]
+                yield pa.RecordBatch.from_arrays([*others, *columns[: len(new)]], names=names)
+
+    return df.mapInArrow(batches, schema)
