@@ -26,6 +26,7 @@ import os
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from uricodec import bulk, urn
@@ -109,11 +110,12 @@ def _computing(name: str, result: str, function: _Compute, how: dict[str, Any]) 
     """What becomes of a column. Of octets there are verdicts and fingerprints; they have no text."""
     import pyarrow as pa
 
+    text, octets = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
+
     def compute(column: Any, **given: Any) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        octets = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
-        if octets and result in ("text", "split"):
+        if column.type not in (text if result in ("text", "split") else text + octets):
             raise TypeError(f"{name}: a column of text, not of {column.type}")
         return function(column, threads=1, **how, **given)
 
@@ -431,7 +433,7 @@ def extract_urns(
         for batch in source:
             rest = batch.select(kept) if kept else None
             urns = found(batch.column(place).cast(pa.binary()).to_pylist())
-            while piece := [each for each, _ in zip(urns, range(_AT_ONCE), strict=False)]:
+            while piece := list(islice(urns, _AT_ONCE)):
                 rows, *columns = map(list, zip(*piece, strict=True))
                 others = rest.take(pa.array(rows, pa.int64())).columns if rest is not None else []
                 types = [pa.string(), pa.int64(), pa.int64()]

@@ -1,0 +1,194 @@
+"""Spark on two cores: duplicates among names, and paths decoded, beside what Spark has for it.
+
+What is timed is a query from files (Parquet, in the cache of the machine) to a sink that drops what it gets, by the
+clock on the wall: the session has started, and each query has run once before. The contenders take turns, and the table
+has the median. What is shuffled is what Spark says of its stages. The results are checked in the same run: duplicates
+against a dict of `uricodec.urn.key`, in plain Python, and decoded paths against urllib.parse.
+
+    python benchmarks/spark_dedup.py urns.txt paths.txt --json spark.json
+
+Both files have one name in each line. For the figures of docs/spark.md these were 10 M URNs, 2 M of them different, and
+2 M paths of web logs.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pyspark
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+import uricodec
+from uricodec import urn
+from uricodec.errors import UrnError
+from uricodec.integrations import spark as us
+
+ROWS = 1_000_000
+
+
+def session(folder, memory):
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(Path(uricodec.__file__).parent.parent), os.environ.get("PYTHONPATH")])
+    )
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    builder = builder.config("spark.driver.memory", memory).config("spark.local.dir", folder)
+    return builder.config("spark.sql.shuffle.partitions", "8").getOrCreate()
+
+
+def to_parquet(lines, column, path):
+    """The lines of a file and their numbers, as a table."""
+    options = pyarrow.csv.ReadOptions(column_names=[column])
+    parse = pyarrow.csv.ParseOptions(delimiter="\n", quote_char=False, ignore_empty_lines=False)
+    convert = pyarrow.csv.ConvertOptions(column_types={column: pa.string()}, strings_can_be_null=False)
+    table = pyarrow.csv.read_csv(lines, options, parse, convert)
+    table = table.add_column(0, "id", pa.array(range(len(table)), pa.int64()))
+    pyarrow.parquet.write_table(table, path, row_group_size=ROWS // 4)
+    return len(table)
+
+
+class Stages:
+    """Octets that stages have written for a shuffle, as Spark counts them."""
+
+    def __init__(self, spark):
+        self.context = spark.sparkContext
+        self.seen = {}
+
+    def written(self):
+        """Octets and rows since the last call."""
+        scala = self.context._jsc.sc()
+        scala.listenerBus().waitUntilEmpty()
+        quantiles = self.context._gateway.new_array(self.context._jvm.double, 0)
+        found = scala.statusStore().stageList(None, False, False, quantiles, None)
+        octets = rows = 0
+        for stage in (found.apply(i) for i in range(found.size())):
+            if stage.stageId() not in self.seen:
+                self.seen[stage.stageId()] = True
+                octets += stage.shuffleWriteBytes()
+                rows += stage.shuffleWriteRecords()
+        return octets, rows
+
+
+def drop(frame):
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def compare(spark, title, queries, rounds):
+    """Run queries in turns."""
+    stages = Stages(spark)
+    rows = {name: {"group": title, "query": name, "seconds": []} for name in queries}
+    for turn in range(rounds + 1):
+        for name, query in queries.items():
+            stages.written()
+            start = time.perf_counter()
+            drop(query())
+            seconds = time.perf_counter() - start
+            rows[name]["shuffled_bytes"], rows[name]["shuffled_rows"] = stages.written()
+            if turn:
+                rows[name]["seconds"].append(seconds)
+    for row in rows.values():
+        row["median"] = median(row["seconds"])
+    return list(rows.values())
+
+
+def key(name):
+    try:
+        return urn.key(name)
+    except UrnError:
+        return name
+
+
+def check_duplicates(found, lines):
+    """Row for row: the first line of each group, as it is spelled."""
+    first = {}
+    with open(lines, encoding="utf-8", newline="\n") as names:
+        for number, line in enumerate(names):
+            name = line.removesuffix("\n")
+            first.setdefault(key(name), (number, name))
+    kept = found.orderBy("id").toArrow()
+    ids, names = zip(*first.values(), strict=True)
+    want = pa.table({"id": pa.array(ids, pa.int64()), "name": pa.array(names, pa.string())})
+    if kept.cast(want.schema) != want:
+        raise SystemExit("dedup and a dict of urn.key differ")
+    return len(first)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("urns", help="a file of URNs, one in a line")
+    options.add_argument("paths", help="a file of paths, one in a line")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--memory", default="4g", help="of Spark's machine (default: 4g)")
+    options.add_argument("--json", help="where to write the figures")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(folder, given.memory)
+        names = to_parquet(given.urns, "name", f"{folder}/urns.parquet")
+        paths = to_parquet(given.paths, "path", f"{folder}/paths.parquet")
+        urns = spark.read.parquet(f"{folder}/urns.parquet")
+        log = spark.read.parquet(f"{folder}/paths.parquet")
+        python_unquote = sf.udf(unquote, "string")
+
+        rows = compare(
+            spark,
+            f"duplicates, {names:,} URNs",
+            {
+                "distinct of normalize_urn": lambda: urns.select(us.normalize_urn("name").alias("name")).distinct(),
+                "dedup": lambda: us.dedup(urns, "name", order="id"),
+                "normalize_urn alone": lambda: urns.select(us.normalize_urn("name")),
+            },
+            given.rounds,
+        )
+        kept = check_duplicates(us.dedup(urns, "name", order="id"), given.urns)
+        assert urns.select(us.normalize_urn("name")).distinct().count() == kept
+
+        rows += compare(
+            spark,
+            f"decoding, {paths:,} paths",
+            {
+                "udf of urllib.parse.unquote": lambda: log.select(python_unquote("path")),
+                "try_url_decode": lambda: log.select(sf.try_url_decode("path")),
+                "unquote": lambda: log.select(us.unquote("path")),
+                "unquote, plus and null": lambda: log.select(us.unquote("path", plus=True, errors="null")),
+            },
+            given.rounds,
+        )
+        both = log.select(us.unquote("path").alias("ours"), python_unquote("path").alias("theirs"))
+        assert both.where(~sf.col("ours").eqNullSafe(sf.col("theirs"))).count() == 0
+        java = log.select(
+            us.unquote("path", plus=True, errors="null").alias("ours"), sf.try_url_decode("path").alias("theirs")
+        )
+        same = java.where(sf.col("ours").eqNullSafe(sf.col("theirs"))).count()
+        spark.stop()
+
+    print(f"Python {platform.python_version()}, PySpark {pyspark.__version__}, uricodec {uricodec.__version__}")
+    print(f"{kept:,} URNs are left; {paths - same:,} of {paths:,} paths differ from those of try_url_decode\n")
+    print("| | median, s | fastest, s | shuffled, MB | shuffled rows |\n|---|---:|---:|---:|---:|")
+    for row in rows:
+        figures = f"{row['median']:.2f} | {min(row['seconds']):.2f} | {row['shuffled_bytes'] / 1e6:.1f}"
+        print(f"| {row['group']}: {row['query']} | {figures} | {row['shuffled_rows']:,} |")
+    by = {row["query"]: row["median"] for row in rows}
+    ratios = {
+        "dedup beside distinct": by["distinct of normalize_urn"] / by["dedup"],
+        "unquote beside the udf": by["udf of urllib.parse.unquote"] / by["unquote"],
+        "unquote beside try_url_decode": by["try_url_decode"] / by["unquote, plus and null"],
+    }
+    print("\n" + ", ".join(f"{name}: {ratio:.2f}x" for name, ratio in ratios.items()))
+    if given.json:
+        Path(given.json).write_text(json.dumps({"rows": rows, "ratios": ratios, "left": kept}, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,474 @@
+"""PySpark does what the scalar functions do, row by row, and what one machine does.
+
+One session for all tests. Rows come from Arrow files where it matters that there are several partitions.
+"""
+
+import inspect
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import uricodec
+from uricodec import bulk, iri, uri, urn
+from uricodec.integrations import spark as us
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+
+sql = pytest.importorskip("pyspark.sql", reason="PySpark is part of the extra spark")
+sf = pytest.importorskip("pyspark.sql.functions", reason="PySpark is part of the extra spark")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra spark")
+PythonException = pytest.importorskip("pyspark.errors").PythonException
+Row = sql.Row
+
+# PySpark says so of pandas 3, which nothing here needs.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+PATHS = [None, "", "/plain", "/a%20b+c", "/caf%C3%A9/long/enough/for/a/view", "%", "100%", "%zz", "%FF", "%C3%A9%C3"]
+PATHS += ["%e2%82%ac", "%F0%9F%8D%B5", "é", "日本/%2F", "a" * 300 + "%41", "%00", "%0A\t", "%25%32%35", "+", "a b"]
+URIS = [
+    None,
+    "",
+    "http://example.org/",
+    "HTTP://Example.org:80/a/../%7eb?q#f",
+    "//h:8/%",
+    "a b",
+    "http://[::1]/",
+    "é:x",
+]
+URIS += [
+    "http://example.org/é",
+    "urn:x",
+    "http://a:b@c:1/d?e#f",
+    "1:a",
+    "x:",
+    "http://%41",
+    "http://münchen.de/",
+    "%zz",
+]
+URNS = [None, "", "urn:example:a", "URN:Example:a", "urn:example:A%2f", "urn:example:A%2F", "URN:ISBN:0-395-36341-1"]
+URNS += ["urn:isbn:0395363411", "urn:x:", "urn:", "url:x", "urn:example:a?+r?=q#f", "urn:example:é", "urn:a&b:c", "%zz"]
+
+ROWS = PATHS + URIS + URNS
+KEY = b"of these tests"
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = str(Path(uricodec.__file__).parent.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    builder = sql.SparkSession.builder.master("local[2]").appName("uricodec")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def names(spark):
+    """All rows, in more than one partition, with their places."""
+    return spark.createDataFrame(list(enumerate(ROWS)), "id int, name string").repartition(3).cache()
+
+
+def column_of(frame):
+    """The second column by the first one."""
+    rows = {row[0]: row[1] for row in frame.collect()}
+    return [plain(rows[i]) for i in range(len(rows))]
+
+
+def plain(value):
+    if isinstance(value, Row):
+        return value.asDict()
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+def expected(name, **given):
+    """What the operation makes of a list. The offset of a fault counts octets in columns, characters in a list."""
+    result = OPERATIONS[name].function(ROWS, **given)
+    if OPERATIONS[name].result != "fault":
+        return result
+    return [
+        fault and {"code": fault["code"], "offset": len(row[: fault["offset"]].encode())}
+        for row, fault in zip(ROWS, result, strict=True)
+    ]
+
+
+# --- functions of columns ---------------------------------------------------------------------------------------------
+
+
+def test_there_is_a_function_for_each_operation():
+    assert set(us.__all__) == {*OPERATIONS, "dedup", "extract_urns", "register"}
+    for name, operation in OPERATIONS.items():
+        function = getattr(us, name)
+        assert function.__name__ == name
+        own = list(inspect.signature(operation.function).parameters)[1:-1]
+        takes = list(inspect.signature(function).parameters)
+        assert takes[: len(own) + 1] == ["column", *own]
+        assert ("errors" in takes) == (operation.result in ("text", "split", "fingerprint"))
+        for argument in takes:
+            assert f"\n    {argument} (" in function.__doc__
+        assert "\nSource: " in function.__doc__ and "\n\n\n" not in function.__doc__
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_columns(names, name):
+    given = {"key": KEY} if name == "fingerprint" else {}
+    assert column_of(names.select("id", getattr(us, name)("name", **given))) == expected(name, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("quote", {"safe": "", "plus": True}),
+        ("quote", {"safe": bulk.ByteSet("abc/")}),
+        ("requote", {"invalid": "encode"}),
+        ("unquote", {"plus": True, "errors": "null"}),
+        ("unquote", {"errors": "keep"}),
+        ("iri_to_uri", {"ascii_ext": "encode", "host": "idna", "errors": "null"}),
+        ("uri_to_iri", {"host": "unicode"}),
+        ("normalize_uri", {"level": "scheme", "errors": "null"}),
+        ("normalize_urn", {"level": "namespace", "errors": "null"}),
+        ("is_valid_uri", {"rule": "URI-reference"}),
+        ("check_urn", {"spec": "2141"}),
+        ("split_urn", {"spec": "2141", "errors": "null"}),
+        ("fingerprint", {"kind": "urn", "level": "namespace", "key": KEY, "errors": "keep"}),
+        ("fingerprint", {"kind": "uri", "key": KEY}),
+    ],
+)
+def test_arguments(names, name, given):
+    assert column_of(names.select("id", getattr(us, name)(sf.col("name"), **given))) == expected(name, **given)
+
+
+def test_octets_have_fingerprints_and_verdicts_but_no_text(names):
+    octets = names.select("id", sf.col("name").cast("binary").alias("name"))
+    assert column_of(octets.select("id", us.is_valid_urn("name"))) == expected("is_valid_urn")
+    prints = column_of(octets.select("id", us.fingerprint("name", "urn", key=KEY)))
+    assert prints == expected("fingerprint", kind="urn", key=KEY)
+    with pytest.raises(PythonException, match="unquote: a column of text, not of binary"):
+        octets.select(us.unquote("name")).collect()
+
+
+def test_no_rows(spark, names):
+    assert names.where("id < 0").select(us.unquote("name"), us.split_uri("name")).collect() == []
+    assert spark.sql("select 1 as id").select("id", us.unquote(sf.lit(None))).collect()[0][1] is None
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: us.unquote("name", errors="no"), ValueError),
+        (lambda: us.quote("name", errors="replace"), ValueError),
+        (lambda: us.normalize_urn("name", level="no"), ValueError),
+        (lambda: us.unquote("name", threads=2), TypeError),
+        (lambda: us.is_valid_urn("name", errors="null"), TypeError),
+        (lambda: us.fingerprint("name", key=bulk.FingerprintKey()), TypeError),
+    ],
+)
+def test_wrong_arguments_fail_in_the_driver(spark, call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_a_row_that_is_refused_fails_the_query_if_that_is_wanted(names):
+    with pytest.raises(PythonException, match="malformed triplet"):
+        names.select(us.unquote("name", errors="raise")).collect()
+
+
+def test_without_a_key_all_calls_share_a_random_one(names):
+    first, second = (column_of(names.select("id", us.fingerprint("name"))) for _ in range(2))
+    assert first == second != expected("fingerprint")
+    assert len(set(first)) == len(set(ROWS))
+
+
+# --- functions of SQL -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def select(spark, names):
+    us.register(spark, key=KEY)
+    names.createOrReplaceTempView("names")
+    return lambda expression: column_of(spark.sql(f"select id, {expression} from names"))
+
+
+ARGUMENTS = {"safe": "/:", "level": "simple", "rule": "URI-reference", "spec": "2141", "kind": "uri"}
+
+
+@pytest.mark.parametrize("name", SQL_FUNCTIONS)
+def test_sql(select, name):
+    operation, arguments, given = SQL_FUNCTIONS[name]
+    how = {"errors": "keep" if OPERATIONS[operation].result in ("verdict", "fault") else "null", **given}
+    if operation == "fingerprint":
+        how["key"] = KEY
+    assert select(f"{name}(name)") == expected(operation, **how)
+    values = {argument: ARGUMENTS[argument] for argument in arguments}
+    if name.startswith("urn"):
+        values = {"level": "namespace"} if "level" in values else values
+    if name.startswith(("is_iri", "iri_check")):
+        values = {"rule": "absolute-IRI"}
+    for count in range(1, len(values) + 1):
+        first = dict(list(values.items())[:count])
+        texts = ", ".join(f"'{value}'" for value in first.values())
+        assert select(f"{name}(name, {texts})") == expected(operation, **how, **first)
+
+
+def test_arguments_that_are_columns(select):
+    levels = ["bytes", "8141", "namespace", None]
+    per_row = "array('bytes', '8141', 'namespace', null)[id % 4]"
+    by_level = [
+        expected("normalize_urn", level=level, errors="null") if level else [None] * len(ROWS) for level in levels
+    ]
+    assert select(f"urn_normalize(name, {per_row})") == [by_level[i % 4][i] for i in range(len(ROWS))]
+    assert select("urn_normalize(name, null)") == [None] * len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("uri_decode(name, 'x')", "uri_decode has 1 arguments at most: name"),
+        ("uri_normalize(name, 'no')", "no level 'no'"),
+        ("uri_encode(name, 1)", "uri_encode: safe is text, not 1"),
+        ("uri_decode(id)", "uri_decode: a column of text, not of int32"),
+        ("is_urn(id)", "is_urn: a column of text, not of int32"),
+    ],
+)
+def test_wrong_calls(select, expression, message):
+    with pytest.raises(PythonException, match=message):
+        select(expression)
+
+
+@pytest.mark.parametrize(("errors", "row"), [("keep", "100%"), ("replace", "100%"), ("null", None)])
+def test_policies(spark, errors, row):
+    us.register(spark, errors=errors, prefix="p_")
+    query = (
+        "select p_uri_decode('100%'), p_is_urn('x'), p_urn_check('x').code, p_iri_to_uri('a b'), p_uri_decode('%FF')"
+    )
+    kept = {"keep": ("a b", "%FF"), "replace": (None, "\ufffd"), "null": (None, None)}[errors]
+    assert tuple(spark.sql(query).collect()[0]) == (row, False, "scheme", *kept)
+
+
+def test_no_such_policy(spark):
+    with pytest.raises(ValueError, match="'no'"):
+        us.register(spark, errors="no")
+
+
+# --- deduplication ----------------------------------------------------------------------------------------------------
+
+
+def first_of_each(rows, key):
+    """The plain definition: the first row for each key, of what cannot be read for itself."""
+    kept = {}
+    for row in rows:
+        kept.setdefault(key(row[-1]), row)
+    return list(kept.values())
+
+
+def key_of(kind, level):
+    function = {"urn": urn.key, "uri": uri.normalize, "iri": uri.normalize, "bytes": lambda name: name}[kind]
+
+    def key(name):
+        try:
+            return name and (function(name, level=level) if level else function(name))
+        except uricodec.errors.UriError:
+            return "refused", name
+
+    return key
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [("urn", None), ("urn", "namespace"), ("urn", "bytes"), ("uri", "path"), ("iri", "iri"), ("bytes", None)],
+)
+def test_dedup(spark, names, kind, level):
+    doubled = names.union(names.select((sf.col("id") + len(ROWS)).alias("id"), sf.col("name")))
+    want = first_of_each(list(enumerate(ROWS * 2)), key_of(kind, level))
+    found = us.dedup(doubled, "name", kind, level, order="id")
+    assert found.columns == ["id", "name"]
+    assert sorted(map(tuple, found.collect()), key=lambda row: (row[0], row[3])) == want
+
+
+@pytest.fixture(scope="module")
+def files(spark, tmp_path_factory):
+    """200 000 rows of 40 000 names in files, so in several partitions."""
+    import pyarrow.parquet as pq
+
+    rng = random.Random(1)
+    rows = [variant(rng, rng.randrange(40_000)) for _ in range(200_000)]
+    times = [rng.choice([None, *range(50)]) for _ in rows]
+    folder = tmp_path_factory.mktemp("names")
+    table = pa.table({"id": range(len(rows)), "time": times, "name": rows})
+    for part in range(4):
+        pq.write_table(table.slice(part * 50_000, 50_000), folder / f"{part}.parquet")
+    return spark.read.parquet(str(folder)), rows, times
+
+
+def variant(rng, number):
+    if number % 100 == 0:
+        return None
+    if number % 100 == 1:
+        return f"no urn {number}"
+    return f"{rng.choice(['urn', 'URN'])}:{rng.choice(['example', 'Example'])}:{number:x}%{rng.choice(['2f', '2F'])}"
+
+
+def test_dedup_of_files_is_that_of_one_machine(files):
+    frame, rows, _ = files
+    assert us._is_steady(frame)
+    found = us.dedup(frame, "name", order="id").select("id", "name")
+    assert sorted(map(tuple, found.collect())) == first_of_each(list(enumerate(rows)), key_of("urn", None))
+
+
+def test_the_first_is_that_with_the_lowest_order_and_ties_leave_one(files):
+    frame, rows, times = files
+    key = key_of("urn", None)
+    lowest = {}
+    for name, time in zip(rows, times, strict=True):
+        lowest.setdefault(key(name), []).append(51 if time is None else time)
+    found = us.dedup(frame, "name", order="time").collect()
+    assert {key(row.name): 51 if row.time is None else row.time for row in found} == {
+        k: min(v) for k, v in lowest.items()
+    }
+    assert len(found) == len(lowest)
+    assert all(rows[row.id] == row.name and times[row.id] == row.time for row in found)
+
+
+def test_without_an_order_the_first_is_that_of_the_first_partition(files):
+    frame, rows, _ = files
+    placed = frame.select("id", sf.monotonically_increasing_id().alias("place")).collect()
+    in_order = sorted((row.place, row.id, rows[row.id]) for row in placed)
+    want = sorted(row[1] for row in first_of_each(in_order, key_of("urn", None)))
+    assert sorted(row.id for row in us.dedup(frame, "name").collect()) == want
+
+
+def test_rows_behind_a_shuffle_are_kept_until_they_are_read_again(files):
+    frame, rows, _ = files
+    shuffled = frame.repartition(7)
+    assert not us._is_steady(shuffled)
+    assert not us._is_steady(frame.limit(10)) and not us._is_steady(frame.where(sf.rand() < 0.5))
+    assert us._is_steady(frame.where("id > 3").select(us.unquote("name").alias("name")).where("name > 'a'"))
+    for order in None, "id", sf.col("id") * 2:
+        found = us.dedup(shuffled, "name", order=order).collect()
+        assert len(found) == len(first_of_each(list(enumerate(rows)), key_of("urn", None)))
+    halves = us.dedup(frame.where(sf.rand() < 0.5), "name").select("name").collect()
+    assert len({key_of("urn", None)(row.name) for row in halves}) == len(halves) > 30_000
+
+
+def test_dedup_of_octets_and_of_expressions(files):
+    frame, rows, _ = files
+    want = [row[0] for row in first_of_each(list(enumerate(rows)), key_of("urn", None))]
+    found = us.dedup(frame, sf.col("name").cast("binary"), order="id")
+    assert sorted(row.id for row in found.collect()) == want
+    last = us.dedup(frame, "name", order=-sf.col("id"))
+    backwards = first_of_each(list(enumerate(rows))[::-1], key_of("urn", None))
+    assert sorted(map(tuple, last.select("id", "name").collect())) == sorted(backwards)
+
+
+def test_dedup_of_nothing_and_of_one(spark, files):
+    frame, _, _ = files
+    assert us.dedup(frame.where("id < 0"), "name").collect() == []
+    assert us.dedup(spark.range(1).select(sf.lit(None).cast("string").alias("name")), "name").collect() == [
+        Row(name=None)
+    ]
+
+
+def test_names_are_not_shuffled(spark, files):
+    """What is exchanged between machines are numbers."""
+    plan = us.dedup(files[0], "name", order="id")._jdf.queryExecution().executedPlan().toString()
+    exchanges = [line for line in plan.split("\n") if "Exchange hashpartitioning" in line]
+    assert len(exchanges) == 2
+    behind = plan[plan.index("BroadcastExchange") : plan.index("MapInArrow")]
+    assert "name#" not in behind and "high#" in behind
+
+
+@pytest.mark.parametrize(("given", "error"), [({"kind": "no"}, ValueError), ({"level": "no"}, ValueError)])
+def test_dedup_refuses_in_the_driver(names, given, error):
+    with pytest.raises(error):
+        us.dedup(names, "name", **given)
+    with pytest.raises(TypeError, match="pickle"):
+        us.dedup(names, "name", key=bulk.FingerprintKey())
+
+
+# --- extraction -------------------------------------------------------------------------------------------------------
+
+TEXTS = ['see <urn:isbn:0451450523>, "URN:x1:a%2Fb"', None, "", "no names", "é urn:example:é", "urn:", "urn:a1:b" * 3]
+TEXTS += ["urn:aa:~b&c ", "turn:a:b", "日本 urn:example:日 urn:example:1,"]
+
+
+@pytest.mark.parametrize("type_", ["string", "binary"])
+def test_extraction(spark, type_):
+    rows = [(i, text if type_ == "string" or text is None else text.encode(), [i]) for i, text in enumerate(TEXTS)]
+    frame = spark.createDataFrame(rows, f"id int, text {type_}, more array<int>").repartition(3)
+    want = []
+    for i, text in enumerate(TEXTS):
+        octets = (text or "").encode()
+        want += [(i, [i], octets[a:b].decode(), a, b) for a, b in urn.find(octets)]
+    assert len(want) == 4
+    found = us.extract_urns(frame, "text", offsets=True)
+    assert found.columns == ["id", "more", "urn", "urn_start", "urn_end"]
+    assert sorted(map(tuple, found.collect()), key=lambda row: (row[0], row[3])) == want
+    without = us.extract_urns(frame.select("text"), "text", into="name")
+    assert without.columns == ["name"]
+    assert sorted(row.name for row in without.collect()) == sorted(row[2] for row in want)
+
+
+def test_extraction_with_other_terminators(spark):
+    frame = spark.createDataFrame([("urn:aa:~b&c d",)], "text string")
+    assert us.extract_urns(frame, "text", terminators=" ").collect() == [Row(urn="urn:aa:~b&c")]
+
+
+def test_a_text_with_many_urns_goes_in_pieces(spark):
+    frame = spark.range(1).select("id", sf.expr("repeat('urn:aa:b ', 50001)").alias("text"))
+    found = us.extract_urns(frame, "text", offsets=True)
+    assert [row.urn_start for row in found.collect()] == list(range(0, 9 * 50001, 9))
+    assert found.where("id = 0 and urn = 'urn:aa:b'").count() == 50001
+
+
+@pytest.mark.parametrize("given", [{"column": "no"}, {"column": "id"}, {"column": "text", "into": "id"}])
+def test_extraction_refuses_columns(spark, given):
+    with pytest.raises(ValueError, match="name"):
+        us.extract_urns(spark.createDataFrame([(1, "a")], "id int, text string"), **given)
+
+
+# --- a million --------------------------------------------------------------------------------------------------------
+
+
+def test_a_million_rows(spark, tmp_path):
+    """Names that Spark makes, in files, through SQL, columns, deduplication and extraction; the counts are known."""
+    made = spark.range(1_000_000, numPartitions=4).select(
+        "id",
+        sf.expr(
+            "concat(if(id % 2 = 0, 'URN:Example:', 'urn:example:'), id % 250000, '%2', if(id % 3 = 0, 'F', 'f'))"
+        ).alias("name"),
+    )
+    made.write.parquet(str(tmp_path / "names"))
+    frame = spark.read.parquet(str(tmp_path / "names"))
+    us.register(spark)
+    frame.createOrReplaceTempView("million")
+    query = "select count(*), count_if(is_urn(name)), count(distinct urn_key(name)), sum(length(uri_decode(name)))"
+    rows, valid, distinct, length = spark.sql(query + " from million").collect()[0]
+    numbers = sum(len(str(i % 250_000)) for i in range(1_000_000))
+    assert (rows, valid, distinct, length) == (1_000_000, 1_000_000, 250_000, numbers + 13_000_000)
+    kept = us.dedup(frame, "name", order="id")
+    assert kept.agg(sf.count("*"), sf.min("id"), sf.max("id")).collect()[0][:] == (250_000, 0, 249_999)
+    texts = frame.select(sf.concat(sf.lit("see "), "name", sf.lit(", "), "name", sf.lit("\n")).alias("text"))
+    assert us.extract_urns(texts, "text").count() == 2_000_000
+
+
+def test_nothing_is_imported_before_it_is_used():
+    code = "import sys, uricodec.integrations.spark; print({'pyspark', 'pyarrow', 'pandas'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_scalar_functions_agree(names):
+    """The references above are lists; this one is the functions for one name."""
+    decoded = column_of(names.select("id", us.normalize_urn("name", errors="null")))
+    for name, form in zip(ROWS, decoded, strict=True):
+        assert form == (urn.normalize(name) if name is not None and urn.is_valid(name) else None)
+    converted = column_of(names.select("id", us.iri_to_uri("name", errors="null")))
+    for name, form in zip(ROWS, converted, strict=True):
+        if form is not None:
+            assert form == iri.iri_to_uri(name)
