@@ -18,12 +18,12 @@ import platform
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 import pyspark
 from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ from uricodec import urn
 from uricodec.errors import UrnError
 from uricodec.integrations import spark as us
 
-ROWS = 1_000_000
+ROWS = 250_000  # in a group of a table
 
 
 def session(folder, memory):
@@ -48,15 +48,21 @@ def session(folder, memory):
     return builder.config("spark.sql.shuffle.partitions", "8").getOrCreate()
 
 
+def lines_of(path):
+    with open(path, encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            yield line.removesuffix("\n")
+
+
 def to_parquet(lines, column, path):
     """The lines of a file and their numbers, as a table."""
-    options = pyarrow.csv.ReadOptions(column_names=[column])
-    parse = pyarrow.csv.ParseOptions(delimiter="\n", quote_char=False, ignore_empty_lines=False)
-    convert = pyarrow.csv.ConvertOptions(column_types={column: pa.string()}, strings_can_be_null=False)
-    table = pyarrow.csv.read_csv(lines, options, parse, convert)
-    table = table.add_column(0, "id", pa.array(range(len(table)), pa.int64()))
-    pyarrow.parquet.write_table(table, path, row_group_size=ROWS // 4)
-    return len(table)
+    schema = pa.schema({"id": pa.int64(), column: pa.string()})
+    rest, number = lines_of(lines), 0
+    with pyarrow.parquet.ParquetWriter(path, schema) as table:
+        while piece := list(islice(rest, ROWS)):
+            table.write_table(pa.table([pa.array(range(number, number + len(piece))), pa.array(piece)], schema))
+            number += len(piece)
+    return number
 
 
 class Stages:
@@ -113,10 +119,8 @@ def key(name):
 def check_duplicates(found, lines):
     """Row for row: the first line of each group, as it is spelled."""
     first = {}
-    with open(lines, encoding="utf-8", newline="\n") as names:
-        for number, line in enumerate(names):
-            name = line.removesuffix("\n")
-            first.setdefault(key(name), (number, name))
+    for number, name in enumerate(lines_of(lines)):
+        first.setdefault(key(name), (number, name))
     kept = found.orderBy("id").toArrow()
     ids, names = zip(*first.values(), strict=True)
     want = pa.table({"id": pa.array(ids, pa.int64()), "name": pa.array(names, pa.string())})
