@@ -214,6 +214,12 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
         ModuleNotFoundError: PySpark or pyarrow is not installed.
 
     Source: docs/spark.md.
+
+    >>> import pyspark
+    >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
+    >>> register(spark)
+    >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_urn('urn:')").first())
+    ('/café', None, False)
     """
     if errors not in ("null", "keep", "raise", "replace"):
         raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
@@ -303,6 +309,12 @@ def dedup(  # noqa: PLR0913, PLR0917
         TypeError: The key is a random FingerprintKey, which cannot be shared.
 
     Source: docs/spark.md; docs/fingerprint.md.
+
+    >>> import pyspark
+    >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
+    >>> names = spark.createDataFrame([(2, "urn:example:a"), (1, "URN:Example:a")], "id int, name string")
+    >>> [tuple(row) for row in dedup(names, "name", order="id").collect()]
+    [(1, 'URN:Example:a')]
     """
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
@@ -399,6 +411,12 @@ def extract_urns(
         ValueError: A column has the name of a new one, or there is no such column, or none of text.
 
     Source: RFC 2141 section 2.4.
+
+    >>> import pyspark
+    >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
+    >>> pages = spark.createDataFrame([(1, "see <urn:isbn:0451450523>")], "page int, text string")
+    >>> [tuple(row) for row in extract_urns(pages, "text", offsets=True).collect()]
+    [(1, 'urn:isbn:0451450523', 5, 24)]
     """
     import pyarrow as pa
     from pyspark.sql.types import (  # type: ignore[import-not-found,unused-ignore]
