@@ -271,6 +271,10 @@ def _with_arguments(name: str, arguments: tuple[str, ...], compute: _Compute) ->
 # No column of a DataFrame is called that.
 _ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
 
+# What is a number of 64 bits in the same order is one, and NULL the highest: that is less to shuffle.
+_NUMBERS = dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), "cast(by as bigint)")
+_NUMBERS |= {"DateType": "cast(unix_date(by) as bigint)", "TimestampType": "unix_micros(by)"}
+
 # Nodes of a plan that give the same rows, in the same places, whenever they are computed.
 _STEADY = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
 
@@ -330,7 +334,13 @@ def dedup(  # noqa: PLR0913, PLR0917
     if order is not None:
         by = sf.col(order) if isinstance(order, str) else order
         names = rows.select(name.alias("name"), sf.col(_ROW).alias("row"), by.alias("by"))
-        first = sf.coalesce(sf.min_by("row", "by"), first)  # of rows whose order is NULL, min_by knows none
+        number = _NUMBERS.get(type(names.schema["by"].dataType).__name__)
+        if number:
+            last = f"coalesce({number}, {2**63 - 1}L) as by"
+            names = names.selectExpr("name", "row", last)
+            first = sf.min_by("row", "by")
+        else:
+            first = sf.coalesce(sf.min_by("row", "by"), first)  # of rows whose order is NULL, min_by knows none
     numbers = [StructField("high", LongType()), StructField("low", LongType())]
     schema = StructType([*numbers, *names.schema.fields[1:]])
     kept = names.mapInArrow(_fingerprints(how), schema).groupBy("high", "low").agg(first.alias("row"))
@@ -356,11 +366,15 @@ def _is_steady(df: Any) -> bool:
     nodes = [plan]
     for node in nodes:
         name = node.nodeName()
-        is_file = name == "LogicalRelation" and node.relation().getClass().getSimpleName() == "HadoopFsRelation"
-        if name not in _STEADY and not is_file:
+        if name not in _STEADY and not (name == "LogicalRelation" and _is_of_files(node.relation())):
             return False
         nodes += [node.children().apply(i) for i in range(node.children().size())]
     return True
+
+
+def _is_of_files(relation: Any) -> bool:
+    """Of files without buckets, which make partitions or do not as the rest of a plan has it."""
+    return relation.getClass().getSimpleName() == "HadoopFsRelation" and relation.bucketSpec().isEmpty()
 
 
 def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
