@@ -31,6 +31,18 @@ def tier(request):
     _kernels.use_tier(before)
 
 
+def forbid(address, size):
+    """Nobody may touch that memory any more."""
+    address, size, no_access = ctypes.c_void_p(address), ctypes.c_size_t(size), 0
+    if sys.platform == "win32":
+        no_access, before = 1, ctypes.c_ulong()
+        done = ctypes.windll.kernel32.VirtualProtect(address, size, no_access, ctypes.byref(before))
+    else:
+        done = not ctypes.CDLL(None).mprotect(address, size, no_access)
+    if not done:
+        raise OSError("memory cannot be protected")
+
+
 class Fence:
     """Memory between two pages that nobody may touch: an access past either end of it is a crash.
 
@@ -42,11 +54,8 @@ class Fence:
         self.memory = mmap.mmap(-1, size + 2 * mmap.PAGESIZE)
         self.view = memoryview(self.memory)[mmap.PAGESIZE : mmap.PAGESIZE + size]
         first = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        libc = ctypes.CDLL(None, use_errno=True)
-        no_access = 0
         for guard in first, first + mmap.PAGESIZE + size:
-            if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(mmap.PAGESIZE), no_access):
-                raise OSError(ctypes.get_errno(), "mprotect")
+            forbid(guard, mmap.PAGESIZE)
 
     def at_start(self, octets):
         view = self.view[: len(octets)]
