@@ -5,6 +5,7 @@ read again, as a pipe, is kept in a temporary file from the line on that may be 
 """
 
 import mmap
+from _thread import get_ident
 from collections import namedtuple
 from stat import S_ISREG
 from time import monotonic
@@ -43,12 +44,12 @@ class Ticker:
     """Who tells about progress, as a meter of inputs.
 
     Args:
-        tell (Callable[[Progress], None] | None): Is told; None: nobody wants to know.
+        tell (Callable[[Progress], None] | None): Is told, in this thread; None: nobody wants to know.
         total (int): How many octets all inputs have.
     """
 
     def __init__(self, tell, total):
-        self._tell, self._total = tell, total
+        self._tell, self._total, self._thread = tell, total, get_ident()
         self.unique = 0
         self.begin("read")
 
@@ -58,7 +59,7 @@ class Ticker:
     def add(self, size):
         """Note that `size` more octets have been read."""
         self._octets += size
-        if self._tell is not None and monotonic() >= self._next:
+        if self._tell is not None and get_ident() == self._thread and monotonic() >= self._next:
             self._tell(Progress(self._phase, self._octets, self._total, self.rows, self.unique))
             self._next = monotonic() + PERIOD
 
@@ -176,7 +177,7 @@ class Corpus:
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
         refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
-            line (from 1), where in it the fault is, code, the line (bytes).
+            line (from 1), where in it the fault is, code, the line (bytes). That may be in any thread.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
@@ -203,75 +204,81 @@ class Corpus:
         for source in (*self._against, *self._inputs):
             source.close()
 
-    def first_reading(self, make, keep):
+    def first_reading(self, make, keep, take):
         """Read everything for the first time.
 
         Args:
             make (Callable[[], LineNames]): Makes what lines are read with.
             keep (bool): Whether all of it will be read again.
-
-        Yields:
-            tuple[LineNames, bool]: A batch, and whether it is of an input. If it is, and has rows for later, it and
-                what follows will be read again.
+            take (Callable[[LineNames, bool], None]): Is given each batch, in order, in any thread; and whether it is of
+                an input. If it is, and has rows for later, it and what follows will be read again.
         """
-        number = 0
         limit = FAULTS if self._refused else 0
-        with self._pool(make, lambda names: read_names(names, limit)) as workers:
-            for source in (*self._against, *self._inputs):
-                mine = source in self._inputs
-                if source is self._inputs[0]:
-                    self.mine = number
-                with source.open(self.ticker) as file:
-                    source.begin(file, number)
-                    for chunk, found in self._results(workers, file):
-                        names = chunk.work.names
-                        if isinstance(found, UriError):
-                            self._fail(found, chunk, file, number - source.first)
-                        names.first = number
-                        yield names, mine
-                        if mine:
-                            self.invalid += found.invalid
-                            if limit and found.invalid:
-                                self._report(file.name, number - source.first + 1, chunk, found, make)
-                            if names.later and not keep and self._from is None:
-                                source.skip(number)
-                                self._from = source
-                        if keep or self._from is not None:
-                            source.keep(chunk, number, self._scratch)
-                        source.size += chunk.size
-                        number += len(names)
-                        self.ticker.rows += len(names)
-                    source.end(file, number, False, self._scratch if keep or self._from is not None else None)
-        self.lines = number
+        crew = self._crew(make, lambda names: read_names(names, limit))
 
-    def next_reading(self, phase, make=None, keep=False):
+        def step(source, file, chunk, found):
+            names = chunk.work.names
+            mine, line = source in self._inputs, names.first - source.first
+            if isinstance(found, UriError):
+                self._fail(found, chunk, file, line)
+            take(names, mine)
+            if mine:
+                self.invalid += found.invalid
+                if limit and found.invalid:
+                    self._report(file.name, line + 1, chunk, found, make)
+                if names.later and not keep and self._from is None:
+                    source.skip(names.first)
+                    self._from = source
+            if keep or self._from is not None:
+                source.keep(chunk, names.first, self._scratch)
+            source.size += chunk.size
+
+        for source in (*self._against, *self._inputs):
+            if source is self._inputs[0]:
+                self.mine = self.lines
+            with source.open(self.ticker) as file:
+                self.lines = self._read(crew, source, file, self.lines, step)
+                again = keep or self._from is not None
+                source.end(file, self.lines, False, self._scratch if again else None)
+
+    def next_reading(self, phase, take, make=None):
         """Read again what is to be read again.
 
         Args:
             phase (str): What that is called.
+            take (Callable[[LineNames], None]): Is given each batch, in order, in any thread.
             make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
                 None: nothing of lines is needed but where they are, and nothing of `against`.
-
-        Yields:
-            LineNames: A batch.
         """
         self.ticker.begin(phase)
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
         if make:
             sources = [*self._against, *sources]
-        with self._pool(make or self._make_plain, read_names if make else find_names) as workers:
-            for source in sources:
-                with source.open(self.ticker) as file:
-                    number = source.begin(file, 0)
-                    for chunk, found in self._results(workers, file):
-                        names = chunk.work.names
-                        if isinstance(found, UriError):
-                            changed(file)
-                        names.first = number
-                        yield names
-                        number += len(names)
-                        self.ticker.rows += len(names)
-                    source.end(file, number, True)
+        crew = self._crew(make or self._make_plain, read_names if make else find_names)
+
+        def step(_, file, chunk, found):
+            if isinstance(found, UriError):
+                changed(file)
+            take(chunk.work.names)
+
+        for source in sources:
+            with source.open(self.ticker) as file:
+                source.end(file, self._read(crew, source, file, 0, step), True)
+
+    def _read(self, crew, source, file, number, step):
+        """Read an input, chunk by chunk. Returns the number of the line after it, if that of its first one is this."""
+        number = source.begin(file, number)
+
+        def take(chunk, found):
+            nonlocal number
+            names = chunk.work.names
+            names.first = number
+            step(source, file, chunk, found)
+            number += len(names)
+            self.ticker.rows += len(names)
+
+        crew.each(file, take, self._cut, LONGEST)
+        return number
 
     def _make_plain(self):
         from uricodec._core._fingerprint import FingerprintKey
@@ -279,11 +286,8 @@ class Corpus:
 
         return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
 
-    def _pool(self, make, work):
-        return pool.Pool(self._jobs, ROOM, lambda: work(make()))
-
-    def _results(self, workers, file):
-        return workers.results(file, self._cut, longest=LONGEST)
+    def _crew(self, make, work):
+        return pool.Crew(self._jobs, ROOM, lambda: work(make()))
 
     def _cut(self, buffer, start, end):
         return buffer.rfind(self._end, start, end) + 1
@@ -317,7 +321,7 @@ class Corpus:
 
 
 def read_names(names, limit=0):
-    """What reads the lines of a chunk, for a Pool. An error of a line is what comes of it."""
+    """What reads the lines of a chunk, for a Crew. An error of a line is what comes of it."""
 
     def work(chunk):
         try:
@@ -432,17 +436,22 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
         int: How many were written.
     """
     lines, ticker = Lines(output), corpus.ticker
-    for names, mine in corpus.first_reading(make, keep):
+
+    def take(names, mine):
         sieve.add(names)
         if mine and names.new:
             lines.write(names)
             ticker.unique = lines.written
+
+    def take_marked(names):
+        rows.mark(names)
+        if names.new:
+            lines.write(names)
+
+    corpus.first_reading(make, keep, take)
     rows = find_later(corpus, sieve, scratch)
     if rows is not None:
-        for names in corpus.next_reading("write"):
-            rows.mark(names)
-            if names.new:
-                lines.write(names)
+        corpus.next_reading("write", take_marked)
     return lines.written
 
 
@@ -459,11 +468,21 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
         tuple[int, int]: How many names there are, and how many were written.
     """
     counts, rows = Counts(scratch, memory), FirstRows()
-    for names, mine in corpus.first_reading(make, True):
+
+    def take(names, mine):
         sieve.add(names)
         if mine and names.new:
             rows.set(names)
             corpus.ticker.unique = rows.count
+
+    def take_counted(names):
+        rows.mark_counted(names, known, least or 0)
+        if names.new and least is None:
+            lines.write_counted(names, rows.counts_of(names, known))
+        elif names.new:
+            lines.write(names)
+
+    corpus.first_reading(make, True, take)
     if sieve.spill is not None:
         corpus.ticker.begin("sift")
         sieve.finish(lambda names: take_later(corpus, rows, names), counts.add)
@@ -471,12 +490,7 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
     unique = rows.count - rows.rank(corpus.mine)
     sieve.close()
     lines = Lines(output)
-    for names in corpus.next_reading("write"):
-        rows.mark_counted(names, known, least or 0)
-        if names.new and least is None:
-            lines.write_counted(names, rows.counts_of(names, known))
-        elif names.new:
-            lines.write(names)
+    corpus.next_reading("write", take_counted)
     return unique, lines.written
 
 
@@ -502,8 +516,12 @@ def take_later(corpus, rows, names):
 def count_unique(corpus, make, sieve, scratch):
     """How many names there are by another rule, in a corpus that was read before."""
     unique = 0
-    for names in corpus.next_reading("compare", make):
+
+    def take(names):
+        nonlocal unique
         sieve.add(names)
         unique += names.new if names.first >= corpus.mine else 0
+
+    corpus.next_reading("compare", take, make)
     rows = find_later(corpus, sieve, scratch)
     return unique + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)

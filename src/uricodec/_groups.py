@@ -224,26 +224,29 @@ class Groups:
         spellings, names = Firsts(self._scratch, memory, self._exact), Firsts(self._scratch, memory, False)
         found, members = Sorter(self._scratch, memory), Sorter(self._scratch, memory)
         try:
-            for batch in self._reading(False):
-                spellings.add(batch)
+            self._read(False, spellings.add)
             spellings.finish()
-            for batch in self._reading(True):
+
+            def take(batch: Any) -> None:
                 spellings.rows.mark(batch)
                 if batch.new:
                     names.add(pick(batch))
+
+            self._read(True, take)
             names.finish()
-            for batch in self._reading(True):
-                self._find(batch, spellings, names, found)
+            self._read(True, lambda batch: self._find(batch, spellings, names, found))
             self._join(found, members)
             return self._write(members, output)
         finally:
             for each in spellings, names, found, members:
                 each.close()
 
-    def _reading(self, as_names: bool) -> Iterator[LineNames]:
-        for batch in self._corpus.next_reading("groups", lambda: self._make(as_names)):
+    def _read(self, as_names: bool, take: Callable[[LineNames], None]) -> None:
+        def take_mine(batch: LineNames) -> None:
             if batch.first >= self._corpus.mine:
-                yield batch
+                take(batch)
+
+        self._corpus.next_reading("groups", take_mine, lambda: self._make(as_names))
 
     def _find(self, batch: Any, spellings: Firsts, names: Firsts, found: Sorter) -> None:
         """Find the spellings of a batch that share their name with others."""

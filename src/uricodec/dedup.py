@@ -438,7 +438,8 @@ def dedup_files(  # noqa: PLR0913
         rules (bool): Find out what merged the lines, for Statistics.merged; one more pass for each rule.
         progress (Callable[[Progress], None] | None): Is told now and then.
         refused (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
-            (from 1), where in it the fault is (in octets, from 0), code, line.
+            (from 1), where in it the fault is (in octets, from 0), code, line. That is in order, and in any thread if
+            there are several.
 
     Returns:
         Statistics: How many there were.
@@ -544,6 +545,7 @@ def estimate_files(  # noqa: PLR0913
     _check(errors, end)
     secret, found = _key_of(key, False), Cardinality()
     with Corpus(_paths(inputs), [], end, jobs, None, progress) as corpus:
-        for names, _ in corpus.first_reading(lambda: LineNames(_rows_of(kind, level), secret, end, errors), False):
-            found.add(names)
+        corpus.first_reading(
+            lambda: LineNames(_rows_of(kind, level), secret, end, errors), False, lambda names, _: found.add(names)
+        )
     return found.estimate()

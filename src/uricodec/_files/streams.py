@@ -7,6 +7,7 @@ front, and the next read goes behind it. So memory stays flat, and nothing is do
 import errno
 import os
 import sys
+from _thread import get_ident
 from stat import S_ISREG
 from time import monotonic
 
@@ -62,6 +63,25 @@ def binary(text_stream, name):
     if text_stream is None:
         raise FileError(name, "closed")
     return getattr(text_stream.buffer, "raw", text_stream.buffer)  # a stand-in (tests) may have no raw stream
+
+
+class Waiting:
+    """The threads that wait just now, for each other or for somebody else, perhaps for ever."""
+
+    def __init__(self):
+        self._threads = set()
+
+    def __enter__(self):
+        self._threads.add(get_ident())
+
+    def __exit__(self, *exception):
+        self._threads.discard(get_ident())
+
+    def __contains__(self, thread):
+        return thread in self._threads
+
+
+waiting = Waiting()
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
@@ -383,14 +403,15 @@ class Output:
         self.in_line = data[-1] != self.end
         rest = memoryview(data)
         try:
-            while rest:
-                size = self._raw.write(rest)
-                if size is None:  # somebody made it non-blocking
-                    from select import select
+            with waiting:
+                while rest:
+                    size = self._raw.write(rest)
+                    if size is None:  # somebody made it non-blocking
+                        from select import select
 
-                    select([], [self._raw], [])
-                    size = 0
-                rest = rest[size:]
+                        select([], [self._raw], [])
+                        size = 0
+                    rest = rest[size:]
         except BrokenPipeError:
             raise
         except OSError as error:

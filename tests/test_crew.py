@@ -1,0 +1,202 @@
+"""Threads that take turns: all in order, the first error wins, and nobody waits for ever."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from command import COMMAND
+
+from uricodec._files import pool, streams
+
+LINES = [b"%05d\n" % i for i in range(1000)]
+ALL = b"".join(LINES)
+every_number = pytest.mark.parametrize("jobs", [1, 2, 4])
+
+
+class Failure(Exception):
+    pass
+
+
+class NoMeter:
+    def add(self, size):
+        pass
+
+
+class Source(streams.Input):
+    """Octets, a few at a time; behind so many of them, reading fails."""
+
+    def __init__(self, octets=ALL, stop=None):
+        super().__init__("lines", NoMeter())
+        self._octets, self._place, self._stop = octets, 0, stop
+
+    def read_into(self, view):
+        if self._stop is not None and self._place >= self._stop:
+            raise streams.FileError("lines", "gone")
+        piece = self._octets[self._place : self._place + min(len(view), 97)]
+        view[: len(piece)] = piece
+        self._place += len(piece)
+        return len(piece)
+
+
+def work(chunk):
+    """Not as fast with all of them, so that threads overtake each other."""
+    octets = bytes(chunk.view[: chunk.size])
+    if octets[4] % 7 == 0:
+        time.sleep(0.001)
+    return octets
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits():
+    yield
+    assert not streams.waiting._threads
+
+
+@every_number
+def test_order(jobs):
+    taken, busy = [], threading.Lock()
+
+    def take(chunk, octets):
+        assert busy.acquire(blocking=False)
+        assert octets == chunk.view[: chunk.size]
+        taken.append(octets)
+        busy.release()
+
+    crew = pool.Crew(jobs, 64, lambda: work)
+    for octets in ALL, b"", LINES[0], ALL[:-1]:  # one crew is for many inputs
+        taken.clear()
+        crew.each(Source(octets), take)
+        assert b"".join(taken) == octets
+
+
+def test_all_threads_work():
+    """From the second chunk on."""
+    seen = set()
+    everybody = threading.Barrier(3, timeout=30)
+
+    def meet(chunk):
+        if len(seen) and (thread := threading.get_ident()) not in seen - {0}:
+            seen.add(thread)
+            everybody.wait()
+        seen.add(0)
+
+    pool.Crew(3, 64, lambda: meet).each(Source(), lambda chunk, _: None)
+    assert len(seen - {0}) == 3 and threading.get_ident() in seen
+
+
+@every_number
+@pytest.mark.parametrize("place", [0, 7, 120])
+def test_errors_while_working(jobs, place):
+    """That of the first chunk is raised, even if others fail before it does; all before it has been taken."""
+    taken = []
+
+    def fail(chunk):
+        octets = work(chunk)
+        number = int(octets[:5])
+        if number >= place:
+            time.sleep(0.01 if number <= place + 10 else 0)
+            raise Failure(number)
+        return octets
+
+    with pytest.raises(Failure) as raised:
+        pool.Crew(jobs, 60, lambda: fail).each(Source(), lambda _, octets: taken.append(octets))
+    assert b"".join(taken) == b"".join(LINES[: raised.value.args[0]])
+    assert place <= raised.value.args[0] < place + 20
+
+
+@every_number
+@pytest.mark.parametrize("error", [Failure, SystemExit, KeyboardInterrupt, MemoryError, BrokenPipeError])
+def test_errors_while_taking(jobs, error):
+    taken = []
+
+    def take(_, octets):
+        if len(taken) == 20:
+            raise error
+        taken.append(octets)
+
+    with pytest.raises(error):
+        pool.Crew(jobs, 60, lambda: work).each(Source(), take)
+    assert len(taken) == 20 and ALL.startswith(b"".join(taken))
+
+
+@every_number
+@pytest.mark.parametrize("stop", [0, 600, 3000])
+def test_errors_while_reading(jobs, stop):
+    """Come after what was read."""
+    taken = []
+    with pytest.raises(streams.FileError, match=r"^lines: gone$"):
+        pool.Crew(jobs, 60, lambda: work).each(Source(stop=stop), lambda _, octets: taken.append(octets))
+    assert stop - 120 < len(b"".join(taken)) <= stop + 97
+    assert ALL.startswith(b"".join(taken))
+
+
+@every_number
+def test_an_earlier_error_wins(jobs):
+    """Reading fails while what was read before is worked on, and fails."""
+
+    def fail(chunk):
+        time.sleep(0.05)
+        raise Failure
+
+    with pytest.raises(Failure):
+        pool.Crew(jobs, 60, lambda: fail).each(Source(stop=60), None)
+
+
+def test_an_interrupt_while_others_work():
+    """Nothing is taken after it."""
+    taken, main = [], threading.get_ident()
+
+    def take(_, octets):
+        taken.append(octets)
+        if len(taken) > 20 and threading.get_ident() == main:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.Crew(3, 60, lambda: work).each(Source(), take)
+    number = len(taken)
+    time.sleep(0.05)
+    assert len(taken) == number < 100
+
+
+def test_no_more_threads(monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(pool, "start_new_thread", refuse)
+    taken = []
+    pool.Crew(3, 60, lambda: work).each(Source(), lambda _, octets: taken.append(octets))
+    assert b"".join(taken) == ALL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals")
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("who", ["reader", "writer"])
+def test_a_signal_while_a_thread_waits_for_others(tmp_path, jobs, number, who):
+    """The input does not go on, or nobody reads the output: which thread waits for that is chance."""
+    lines = b"".join(b"urn:example:%d\n" % i for i in range(100_000))
+    (tmp_path / "in").write_bytes(lines)
+    reading, writing = os.pipe()
+    command = [*COMMAND, "dedup", "--kind", "urn", "-j", jobs]
+    if who == "reader":
+        child = subprocess.Popen([*command, "-o", tmp_path / "out"], stdin=reading, stderr=subprocess.PIPE)
+        os.write(writing, lines[: 1 << 16])
+    else:
+        child = subprocess.Popen([*command, tmp_path / "in"], stdout=writing, stderr=subprocess.PIPE)
+    try:
+        time.sleep(1)
+        start = time.monotonic()
+        child.send_signal(number)
+        said = child.communicate(timeout=20)[1]
+    finally:
+        child.kill()
+        os.close(reading)
+        os.close(writing)
+    assert time.monotonic() - start < 3
+    assert said == b""
+    assert child.returncode in (128 + number, -number)
+    assert not (tmp_path / "out").exists()
