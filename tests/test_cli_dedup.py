@@ -422,12 +422,15 @@ def test_progress_on_a_terminal(tmp_path):
     """What is done, how many lines and names, how fast; and nothing of it is left in the end."""
     path = tmp_path / "in"
     with open(path, "wb") as file:
-        for row in range(1_500_000):
-            file.write(b"urn:example:%d\n" % (row % 400_000))
+        for row in range(200_000):
+            file.write(b"urn:example:%d\n" % (row % 70_000))
     terminal, device = pty.openpty()
-    child = subprocess.Popen(
-        [*COMMAND, *URN, "--memory", "1M", "-c", "-j", "1", path, "-o", tmp_path / "out"], stderr=device
+    code = "import sys; from uricodec._files import streams; streams.METER_DELAY = streams.METER_PERIOD = 0;"
+    code += (
+        "from uricodec import _corpus; _corpus.PERIOD = 0; from uricodec.cli import main; sys.exit(main(sys.argv[1:]))"
     )
+    arguments = [*URN, "--memory", "1M", "-c", "-j", "1", path, "-o", tmp_path / "out"]
+    child = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=device)
     os.close(device)
     said = b""
     try:
