@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from command import COMMAND, growth, output_of, process, run
+from command import growth, output_of, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
