@@ -26,8 +26,24 @@ LEAST_SPILL_ROOM = 1024
 # After so many files, those that are closed are forgotten.
 FILES = 100
 
+# How a file without a name is opened; 0: there are none.
+TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
+
 
 # --- temporary files --------------------------------------------------------------------------------------------------
+
+
+def usual_folder():
+    """Where the system wants temporary files: as tempfile says, asked only if it is not the first guess."""
+    guess = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
+    if TEMPORARY and os.access(guess, os.W_OK | os.X_OK):
+        return guess
+    import tempfile
+
+    try:
+        return tempfile.gettempdir()
+    except OSError as error:
+        raise streams.failure("temporary files", error) from None
 
 
 class Scratch:
@@ -44,15 +60,9 @@ class Scratch:
     """
 
     def __init__(self, folder):
-        import tempfile
-
         self.spilled = 0
-        self._new = tempfile.TemporaryFile
         self._files = []
-        try:
-            self.name = os.fspath(folder) if folder is not None else tempfile.gettempdir()
-        except OSError as error:
-            raise streams.failure("temporary files", error) from None
+        self.name = os.fspath(folder) if folder is not None else usual_folder()
         self.file().close()
 
     def __enter__(self):
@@ -66,14 +76,24 @@ class Scratch:
 
     def file(self):
         """A new file, which goes when it is closed."""
-        try:
-            file = self._new(buffering=0, prefix="uricodec-", dir=self.name)
-        except (OSError, ValueError) as error:
-            raise self.fail(error) from None
+        file = self._open()
         if len(self._files) >= FILES:
             self._files = [each for each in self._files if not each.closed]
         self._files.append(file)
         return file
+
+    def _open(self):
+        if TEMPORARY:
+            try:
+                return open(os.open(self.name, TEMPORARY, 0o600), "r+b", buffering=0)
+            except (OSError, ValueError):
+                pass  # not every file system has files without a name; or tempfile says what is wrong
+        import tempfile  # it takes longer to import than a short corpus to be done
+
+        try:
+            return tempfile.TemporaryFile(buffering=0, prefix="uricodec-", dir=self.name)
+        except (OSError, ValueError) as error:
+            raise self.fail(error) from None
 
     def close(self):
         """Close all files."""

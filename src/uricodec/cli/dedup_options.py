@@ -126,9 +126,7 @@ def settle(arguments, levels):
             if getattr(arguments, name):
                 arguments.refuse(f"argument --{name.replace('_', '-')}: not allowed with --estimate")
     if arguments.count and arguments.repeated:
-        arguments.refuse(
-            "argument -d/--repeated: not allowed with -c/--count (1 says that a name is not repeated)"
-        )
+        arguments.refuse("argument -d/--repeated: not allowed with -c/--count (1 says that a name is not repeated)")
     if arguments.rules and not arguments.stats:
         arguments.refuse("argument --rules: only with --stats, which says what it finds")
     if [*(arguments.files or ["-"]), *arguments.against].count("-") > 1:
