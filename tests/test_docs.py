@@ -1,6 +1,8 @@
 """What is written about the package runs: docstrings, README and docs, and the stubs say what the modules have."""
 
 import ast
+import codecs
+import collections
 import doctest
 import importlib
 import itertools
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import uricodec
-from uricodec import iri, namespaces, uri, urn
+from uricodec import iri, namespaces, parse, uri, urn
+from uricodec._core import _stdlib as stdlib
 from uricodec.errors import UriSyntaxError
 
 ROOT = Path(__file__).parent.parent
@@ -187,6 +190,48 @@ def test_table_of_older_levels(one, other, answers):
 def test_table_of_attacks(text, fault):
     found = iri.check_iri(ast.literal_eval(text), rule="IRI-reference")
     assert fault == f"{found.code} at {found.offset}"
+
+
+FAST = """
+quote("a b") quote(b"a b") quote(bytearray(b"a b")) quote("a b", b"/") quote_plus("a b", safe="+")
+quote_from_bytes(b"a b") unquote("%41") unquote("%FF", errors="surrogateescape") unquote(b"%41")
+unquote_plus("a+b") unquote_to_bytes("%41") unquote_to_bytes(b"%41") parse_qsl("a=b&c=%41")
+parse_qs("a=b;c", separator=";") urlencode({"a": 1}) urlencode((("a", None),))
+urlencode([("a", b"b"), ("c", 1.5), ("d", True)]) urlencode({"a": [1, "b"], "c": (2,)}, doseq=True)
+urlsplit("http://h/a?b#c") urlparse("//h/a;b") urldefrag("http://h/a?b#c") urljoin("http://h/a/b", "../c")
+urlunsplit(("http", "h", "/a", "b", "c")) urlunsplit(urlsplit("http://h/a"))
+urlunparse(["http", "h", "/a", "", "b", "c"])
+"""
+SLOW = """
+quote("a", encoding="latin-1") quote("a", errors="replace") quote(Text("a")) unquote("%41", "latin-1")
+unquote("%41", errors="mine") unquote_plus("%41", "latin-1") parse_qsl(b"a=b") parse_qsl("a=b", encoding="latin-1")
+parse_qsl("a=b&&c=d", separator="&&") urlencode(Other(a="b")) urlencode({"a": Text("b")})
+urlencode({"a": "b"}, encoding="utf-8") urlencode({"a": "b"}, quote_via=lambda *args: "x") urlsplit(b"http://h")
+urlsplit(Text("http://h")) urlsplit("http://[::1]/") urlsplit("http://\\xe9/") urlsplit("http://h/a\\tb")
+urlsplit(" http://h") urldefrag("http://h/a;b#c") urldefrag("http://h/a?#c") urldefrag("HTTP://h/a#c")
+urlunsplit((b"http", b"h", b"", b"", b"")) urlunsplit(("http", "h", "/a", None, "")) urlunsplit(("", "", "//a", "", ""))
+urljoin(b"http://h", b"a") urljoin("http://h/\\xe9", "a") urljoin("http://h/a;b", "c;d") urljoin("http://h/a", "http:")
+urljoin("http://h", "a/" * 129)
+"""
+
+
+def calls(text):
+    return re.split(r"(?<=\))\s+(?=\w+\()", text.strip())
+
+
+@pytest.mark.parametrize(
+    ("call", "fast"), [(each, True) for each in calls(FAST)] + [(each, False) for each in calls(SLOW)]
+)
+def test_what_the_drop_in_hands_to_the_stdlib(call, fast, monkeypatch):
+    """docs/drop_in.md says which calls are fast. Which calls of the stdlib's functions there were."""
+    seen = []
+    for name in stdlib.FAST:
+        original = getattr(stdlib, name)
+        spy = lambda *args, original=original, **options: seen.append(original) or original(*args, **options)  # noqa: E731
+        monkeypatch.setattr(stdlib, name, spy)
+    codecs.register_error("mine", codecs.strict_errors)
+    eval(call, vars(parse) | {"Text": type("Text", (str,), {}), "Other": collections.UserDict})
+    assert (not seen) == fast
 
 
 def test_ci_runs_the_test_command_of_the_readme():

@@ -27,7 +27,7 @@ def install() -> _Installed:
     Installing twice does no harm.
 
     Returns:
-        A context manager, for `with uricodec.install():`, which uninstalls at its end. It need not be used.
+        ContextManager: For `with uricodec.install()`, which uninstalls at its end. It need not be used.
 
     >>> import urllib.parse, uricodec
     >>> with uricodec.install():

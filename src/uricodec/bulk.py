@@ -14,14 +14,14 @@ What comes in decides what comes out:
 
 All operations take, besides their own arguments:
 
-    errors (str): What becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null
-        (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of
-        the row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
-    faults (Faults | None): Is filled with the number of these rows, and the first of them.
-    threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB. A list is
-        done by one thread. The order of rows is always that of the input.
-    separator (bytes): The control character that ends a line. A "\\\\r" before "\\\\n" belongs to the end.
-    output (binary file | None): Where the lines of a file go.
+- `errors` (str): what becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null
+  (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
+  row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
+- `faults` (Faults | None): is filled with the number of these rows, and the first of them.
+- `threads` (int | None): how many threads share the work; None: those that there are, for more than 1 MiB. A list is
+  done by one thread. The order of rows is always that of the input.
+- `separator` (bytes): the control character that ends a line. A "\\r" before "\\n" belongs to the end.
+- `output` (binary file | None): where the lines of a file go.
 
 No library is imported for this.
 

@@ -279,7 +279,7 @@ class Components(namedtuple("Components", ["scheme", "authority", "path", "query
 
     @property
     def host_kind(self):
-        """What the host is: "reg-name" (a name, or empty), "IPv4address" or "IP-literal"; None without an authority."""
+        """The kind of the host, "reg-name" (a name, or empty), "IPv4address" or "IP-literal"; None without an authority."""
         return subcomponent(self[1], OF_KIND)
 
 
