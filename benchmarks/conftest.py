@@ -10,6 +10,7 @@ if that of uricodec was not.
 """
 
 import importlib.metadata
+import os
 import platform
 import sys
 from collections import deque
@@ -75,6 +76,7 @@ def measure(benchmark):
 
 
 def pytest_benchmark_update_machine_info(machine_info):
+    machine_info["load"] = os.getloadavg()[2]
     machine_info["measured"] = {
         "uricodec": f"{uricodec.__version__} (tier {uricodec.cpu_tier()})",
         "urllib.parse": f"of Python {platform.python_version()}",

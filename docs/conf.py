@@ -12,6 +12,7 @@ release = version = uricodec.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"uricodec {release}"
 default_role = "code"  # `x` in a docstring
 autodoc_member_order = "bysource"
@@ -20,14 +21,20 @@ napoleon_use_ivar = True
 suppress_warnings = ["ref.python"]  # there are two classes named Fault
 
 
-def join_returns(*event):
-    """What stands below "Returns:" is one paragraph: its further lines are indented for eyes, not for docutils."""
-    *_, lines = event
+def as_written(*event):
+    """Docstrings are for eyes: backslashes stand for themselves, and what is below "Returns:" is one paragraph."""
+    _, what, *_, lines = event
+    if what == "module":
+        lines[:] = [part for line in lines for part in (["::", ""] if line.startswith("    from ") else []) + [line]]
+    example = False
     for i, line in enumerate(lines):
-        if line.startswith("Returns:"):
-            end = next((j for j in range(i + 1, len(lines)) if not lines[j].strip()), len(lines))
-            lines[i + 1 : end] = ["    " + " ".join(map(str.strip, lines[i + 1 : end]))]
-            break
+        example = line.strip() != "" and (example or line.lstrip().startswith(">>>"))
+        if not example:
+            lines[i] = line.replace("\\", "\\\\")
+    if "Returns:" in lines:
+        i = lines.index("Returns:") + 1
+        end = next((j for j in range(i, len(lines)) if not lines[j].strip()), len(lines))
+        lines[i:end] = ["    " + " ".join(map(str.strip, lines[i:end]))]
 
 
 def skip_fields(*event):
@@ -37,5 +44,5 @@ def skip_fields(*event):
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", join_returns, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", as_written, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", skip_fields)

@@ -192,6 +192,20 @@ def test_table_of_attacks(text, fault):
     assert fault == f"{found.code} at {found.offset}"
 
 
+def test_the_page_on_performance_has_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    page, plots = importlib.import_module("report").documents()
+    assert page == (ROOT / "docs/performance.md").read_text("utf-8")
+    assert plots == {path.name: path.read_text("utf-8") for path in (ROOT / "docs/performance").glob("*.svg")}
+
+
+def test_tests_that_the_pages_name():
+    for page in PAGES:
+        for file, name in re.findall(r"`(?:tests/)?(test_\w+\.py)(?:::(\w+))?`", page.read_text("utf-8")):
+            text = (ROOT / "tests" / file).read_text("utf-8")
+            assert re.search(rf"^(def|class) {name or 'test_'}", text, re.MULTILINE), (page.name, file, name)
+
+
 FAST = """
 quote("a b") quote(b"a b") quote(bytearray(b"a b")) quote("a b", b"/") quote_plus("a b", safe="+")
 quote_from_bytes(b"a b") unquote("%41") unquote("%FF", errors="surrogateescape") unquote(b"%41")
