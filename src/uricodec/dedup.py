@@ -235,7 +235,7 @@ class Deduplicator:
 
     @property
     def count(self) -> int:
-        """How many names are known: all there are, unless the memory was full and finish() was not called yet.
+        """How many names are known. That is all there are, unless the memory was full and finish() was not called yet.
 
         Nulls are no names.
         """

@@ -260,7 +260,7 @@ cdef class URN:
 
     @property
     def spec(self):
-        """The specification by which it was read: "2141" or "8141"."""
+        """The specification by which it was read, "2141" or "8141"."""
         return SPEC_NAMES[self.reading.spec]
 
     @property
