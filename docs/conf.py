@@ -3,6 +3,8 @@
 python -m sphinx -W --keep-going -b html docs build/html
 """
 
+import re
+
 import uricodec
 
 project = "uricodec"
@@ -16,25 +18,29 @@ html_show_copyright = False
 html_title = f"uricodec {release}"
 default_role = "code"  # `x` in a docstring
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # the docstrings have the types
 napoleon_use_ivar = True
 suppress_warnings = ["ref.python"]  # there are two classes named Fault
 
 
 def as_written(*event):
-    """Docstrings are for eyes: backslashes stand for themselves, and what is below "Returns:" is one paragraph."""
+    """Docstrings are for eyes. Backslashes stand for themselves; in the head of a module, what is indented is code or a
+    picture; and what is below "Returns:" is one paragraph."""
     _, what, *_, lines = event
-    if what == "module":
-        lines[:] = [part for line in lines for part in (["::", ""] if line.startswith("    from ") else []) + [line]]
-    example = False
-    for i, line in enumerate(lines):
+    written, before, example = [], "", False
+    for line in lines:
+        drawn = what == "module" and line.startswith("    ")
+        if drawn and not before:
+            written += ["::", ""]
         example = line.strip() != "" and (example or line.lstrip().startswith(">>>"))
-        if not example:
-            lines[i] = line.replace("\\", "\\\\")
-    if "Returns:" in lines:
-        i = lines.index("Returns:") + 1
-        end = next((j for j in range(i, len(lines)) if not lines[j].strip()), len(lines))
-        lines[i:end] = ["    " + " ".join(map(str.strip, lines[i:end]))]
+        written.append(line if drawn or example else line.replace("\\", "\\\\"))
+        before = line
+    if "Returns:" in written:
+        i = written.index("Returns:") + 1
+        end = written.index("", i) if "" in written[i:] else len(written)
+        written[i:end] = ["    " + " ".join(map(str.strip, written[i:end]))]
+    lines[:] = written
 
 
 def skip_fields(*event):
@@ -43,6 +49,13 @@ def skip_fields(*event):
     return True if type(item).__name__ == "_tuplegetter" else None
 
 
+def shorten(*event):
+    """A long set is a name that the docstring explains."""
+    *_, signature, returns = event
+    return signature and re.sub(r"ByteSet\(b(['\"]).{99,}\1\)", "ByteSet(...)", signature), returns
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", as_written, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", skip_fields)
+    app.connect("autodoc-process-signature", shorten)
