@@ -190,6 +190,8 @@ cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
     """RFC 3187 section 3.2, RFC 3044. Without its first octet, even if that is a hyphen, an NSS might be none."""
     cdef size_t i, size = 1
     cdef uint8_t octet
+    if n == 0:      # what somebody else wrote meanwhile
+        return 0
     for i in range(n):
         octet = nss[i]
         nss[i] = c'X' if octet == c'x' else octet
