@@ -3,6 +3,7 @@
 import array
 import mmap
 import random
+import struct
 
 import oracle_spill as oracle
 import pytest
@@ -114,6 +115,22 @@ def test_what_changes_is_no_longer_sealed():
         change()
         with pytest.raises(ValueError, match="sealed"):
             rows.rank(5)
+
+
+def test_bits_that_somebody_changes_after_they_were_counted():
+    """No count goes, or comes from, where there is no room for it."""
+    room, names = bytearray(64), made_of(range(512), [NEW] * 512)
+    rows = FirstRows(room)
+    rows.set(made_of([3], [NEW]))
+    rows.seal()
+    room[:] = b"\xff" * 64
+    counts = bytearray(8)
+    assert rows.put_counts(struct.pack("=6Q", 500, 7, 0, 5, 1, 6), counts) == 1
+    assert counts == struct.pack("=Q", 5)
+    with pytest.raises(ValueError, match="not the first"):
+        rows.counts_of(names, counts)
+    rows.mark_counted(names, counts, 1)
+    assert names.marks == bytes([NEW]) + bytes([SEEN]) * 511 and names.new == 1
 
 
 def test_bits_that_are_there_already():

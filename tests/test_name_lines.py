@@ -1,6 +1,9 @@
 """Lines that are names: where they are, their fingerprints, and those that are kept."""
 
+import ctypes
 import struct
+import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -81,7 +84,8 @@ def check(data, make, key, end=b"\n", names=None):
     room = bytearray(b"\xaa" * names.room())
     assert names.new == len(seen)
     assert bytes(room[: names.write(room)]) == want
-    assert bytes(room[: names.write_counted(room, struct.pack(f"={len(seen)}Q", *range(1, len(seen) + 1)))]) == counts
+    numbers = memoryview(struct.pack(f"=B{len(seen)}Q", 0, *range(1, len(seen) + 1)))[1:]  # at an odd address
+    assert bytes(room[: names.write_counted(room, numbers)]) == counts
 
 
 @kinds
@@ -159,6 +163,87 @@ def test_what_fails(make, error):
         names.read(b"urn:example:a\nurn:ex%zz\n", 0)
     assert caught.value.position >= 14
     assert names.read(b"urn:example:a\n", 0).lines == 1
+
+
+def test_after_a_failure_there_are_no_names():
+    """The forms of the batch before are not where they were."""
+    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="fail")
+    names.read(b"urn:example:a\n", 0)
+    with pytest.raises(UrnError):
+        names.read(b"urn:example:b\n" * 5000 + b"url:x\n", 0)
+    assert len(names) == 0 and names.fingerprints == b""
+    table = Table(1 << 20, exact=True)
+    table.add(names)
+    assert table.count == 0
+
+
+def test_lines_that_are_only_found_have_no_forms():
+    names = LineNames(RowOperation(), KEY)
+    names.read(b"a\nb\n", 0)
+    names.find(b"a\nb\nc\n", 0)
+    with pytest.raises(ValueError, match="normal forms"):
+        Table(1 << 20, exact=True).add(names)
+
+
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+@pytest.mark.parametrize(
+    "make, one, other",
+    [
+        (RowOperation, b"aaaaaaaa", b"\n\n\n\n\n\n\n\n"),
+        (lambda: NormalizeUrnRows("8141"), b"urn:example:a\n", b"\nu\nu\nu\nu\nu\nu\nu"),
+        (lambda: NormalizeUrnRows("namespace"), b"urn:isbn:0\n", b"urn:isbn:\n\n"),
+        (lambda: NormalizeRows("iri"), b"http://hhhhhhh/\n", "http://é/éé/\n".encode()),
+    ],
+    ids=["ends", "refused", "no NSS", "growing"],
+)
+def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
+    """Wrong names at worst."""
+    assert len(one) == len(other)
+    names, data = LineNames(make(), KEY, errors=errors), bytearray(one * 5000)
+    shared = (ctypes.c_char * len(data)).from_buffer(data)
+    over = threading.Event()
+
+    def change():
+        while not over.is_set():
+            for text in other * 5000, one * 5000:
+                ctypes.memmove(shared, text, len(data))  # without the interpreter's lock
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        stop = time.monotonic() + 0.4
+        while time.monotonic() < stop:
+            names.read(data, 0)
+            Table(1 << 20, exact=True).add(names)
+            room = bytearray(names.room())
+            assert names.write(room) <= len(room)
+            assert names.write_counted(room, bytes(8 * names.new)) <= len(room)
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_names_that_threads_share():
+    """One of them works on the names, the others are told."""
+    names, refused = LineNames(NormalizeUrnRows("8141"), KEY), []
+    stop = time.monotonic() + 0.4
+
+    def work(size):
+        while time.monotonic() < stop:
+            try:
+                names.read(b"urn:example:abc\n" * size, 0)
+                Table(1 << 20, exact=True).add(names)
+                names.write(bytearray(size * 16 + 1000))
+            except (RuntimeError, ValueError) as error:
+                refused.append(str(error).split(":")[0])
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in (10, 20_000, 50_000)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(refused) <= {"another thread is using the names", "dst is too small"}
+    assert names.read(b"a\n", 0).lines == 1
 
 
 def test_a_second_reading():

@@ -90,8 +90,10 @@ cdef class Cardinality:
             names (Names): The rows. One that is marked as seen is left out: it is no name, or it was here before. So all
                 batches that a table is given are to come here as well, before or after it.
         """
+        names.use()
         with nogil:
             self.add_rows(names)
+        names.busy = False
 
     def merge(self, Cardinality other not None):
         """Count what another one has counted, with the same key.

@@ -149,9 +149,11 @@ cdef class FirstRows:
         """
         cdef uint64_t row = 0
         cdef Status status
+        names.use()
         with nogil:
             self.unseal()
             status = set_rows(self, names, &row)
+        names.busy = False
         raise_status(self, status, row)
 
     def mark(self, Names names not None):
@@ -160,8 +162,10 @@ cdef class FirstRows:
         Args:
             names (Names): A batch; its `new` is set, and its `later` is 0.
         """
+        names.use()
         with nogil:
             mark_rows(self, names)
+        names.busy = False
 
     # --- counts
 
@@ -247,12 +251,15 @@ cdef class FirstRows:
             ValueError: As put_counts().
         """
         cdef Py_buffer source
-        self.must_be_sealed()
         self.borrow_counts(counts, &source, PyBUF_SIMPLE)
-        with nogil:
-            mark_rows(self, names)
-            unmark_low(self, names, <const uint64_t *>source.buf, least)
-        PyBuffer_Release(&source)
+        try:
+            names.use()
+            with nogil:
+                mark_rows(self, names)
+                unmark_low(self, names, <const uint64_t *>source.buf, least)
+            names.busy = False
+        finally:
+            PyBuffer_Release(&source)
 
     def counts_of(self, Names names not None, counts):
         """Return the counts of the rows that are marked as new.
@@ -271,15 +278,21 @@ cdef class FirstRows:
         cdef size_t i, n = 0
         cdef bytes result
         cdef bint found
-        self.must_be_sealed()
-        for i in range(names.count):
-            n += names.marks[i] == NEW
-        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(8 * n))
-        cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(result)
+        cdef uint8_t *dst
         self.borrow_counts(counts, &source, PyBUF_SIMPLE)
-        with nogil:
-            found = copy_counts(self, names, <const uint64_t *>source.buf, dst)
-        PyBuffer_Release(&source)
+        try:
+            names.use()
+            try:
+                for i in range(names.count):
+                    n += names.marks[i] == NEW
+                result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(8 * n))
+                dst = <uint8_t *>PyBytes_AS_STRING(result)
+                with nogil:
+                    found = copy_counts(self, names, <const uint64_t *>source.buf, dst)
+            finally:
+                names.busy = False
+        finally:
+            PyBuffer_Release(&source)
         if not found:
             raise ValueError("a row that is marked as new is not the first of its name")
         return result
@@ -291,9 +304,13 @@ cdef class FirstRows:
 
     cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags) except -1:
         borrow(counts, buffer, flags, 8)
-        if <size_t>buffer.len // 8 < self.count:
+        try:
+            self.must_be_sealed()       # also by now: the buffer may have had code of its own
+            if <size_t>buffer.len // 8 < self.count:
+                raise ValueError(f"room for {buffer.len // 8} counts instead of {self.count}")
+        except:
             PyBuffer_Release(buffer)
-            raise ValueError(f"room for {buffer.len // 8} counts instead of {self.count}")
+            raise
         return 0
 
 
@@ -386,37 +403,48 @@ cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexc
     return before + bits_of(self.words[at] & ((<uint64_t>1 << (row & 63)) - 1))
 
 
+cdef inline bint find_count(FirstRows self, uint64_t row, Cursor *cursor, uint64_t *rank) noexcept nogil:
+    """Where the count of a row is. False: its bit is not set, or it is one that was not there when bits were counted."""
+    if not is_set(self, row):
+        return False
+    rank[0] = rank_of(self, row, cursor)
+    return rank[0] < self.count
+
+
 cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t *counts) noexcept nogil:
     cdef Cursor cursor
+    cdef uint64_t rank
     cdef size_t i, put = 0
     for i in range(n):
         cursor.word, cursor.before = SIZE_MAX, 0    # rows are anywhere: no one has to wait for the one before
-        if is_set(self, pairs[2 * i]):
-            counts[rank_of(self, pairs[2 * i], &cursor)] = pairs[2 * i + 1]
+        if find_count(self, pairs[2 * i], &cursor, &rank):
+            counts[rank] = pairs[2 * i + 1]
             put += 1
     return put
 
 
 cdef void unmark_low(FirstRows self, Names names, const uint64_t *counts, uint64_t least) noexcept nogil:
     cdef Cursor cursor
+    cdef uint64_t rank
     cdef size_t i
     cursor.word, cursor.before = 0, 0
     for i in range(names.count):
-        if names.marks[i] == NEW and counts[rank_of(self, number_of(names, i), &cursor)] < least:
+        if names.marks[i] != NEW:
+            continue
+        if not find_count(self, number_of(names, i), &cursor, &rank) or counts[rank] < least:
             names.marks[i] = SEEN
             names.new -= 1
 
 
 cdef bint copy_counts(FirstRows self, Names names, const uint64_t *counts, uint8_t *dst) noexcept nogil:
     cdef Cursor cursor
-    cdef uint64_t number
+    cdef uint64_t rank
     cdef size_t i, n = 0
     cursor.word, cursor.before = 0, 0
     for i in range(names.count):
         if names.marks[i] == NEW:
-            number = number_of(names, i)
-            if not is_set(self, number):
+            if not find_count(self, number_of(names, i), &cursor, &rank):
                 return False
-            memcpy(dst + 8 * n, &counts[rank_of(self, number, &cursor)], 8)
+            memcpy(dst + 8 * n, &counts[rank], 8)
             n += 1
     return True

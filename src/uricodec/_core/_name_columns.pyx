@@ -5,6 +5,7 @@ the interpreter is free while rows of Arrow are worked on. Nulls are a group of 
 here it is said of them whether they are new, and tables leave them alone.
 """
 cimport cython
+from libc.stdint cimport INT32_MAX
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
@@ -72,7 +73,7 @@ cdef class ColumnNames(Names):
     cdef uint8_t marks_of[BATCH]
     cdef Refusal refusal
 
-    def __init__(self, RowOperation rows not None, FingerprintKey key not None, errors="keep"):
+    def __cinit__(self, RowOperation rows not None, FingerprintKey key not None, errors="keep"):
         if errors not in ("keep", "drop", "fail"):
             raise ValueError(f"no policy {errors!r} for errors; there are: keep, drop, fail")
         self.how, self.key, self.copies = rows, key, type(rows) is RowOperation
@@ -95,14 +96,16 @@ cdef class ColumnNames(Names):
         Raises:
             TypeError: It is no such thing.
         """
-        cdef list arrays = []
-        self.count, self.row, self.at, self.items, self.sources = 0, 0, 0, None, []
+        cdef list arrays = [], items = None, sources = []
         if isinstance(column, (list, tuple)):
-            self.items = list(column)
-            return len(self.items)
-        _, type = read_column(column, arrays)
-        self.sources = [rows_of(array, type) for array in arrays]
-        return sum([(<Rows>rows).source.count for rows in self.sources])
+            items = list(column)
+        else:
+            _, type = read_column(column, arrays)
+            sources = [rows_of(array, type) for array in arrays]
+        self.use()
+        self.count, self.row, self.at, self.items, self.sources = 0, 0, 0, items, sources
+        self.busy = False
+        return len(items) if items is not None else sum([(<Rows>rows).source.count for rows in sources])
 
     def read(self, first):
         """Be the names of the next rows of the column.
@@ -117,7 +120,19 @@ cdef class ColumnNames(Names):
             UriError: A row is refused, and that fails.
             TypeError: An item of a list that is no str, bytes-like or None.
             ValueError: An Arrow array is damaged.
+            RuntimeError: Another thread is using the names.
         """
+        cdef uint64_t number = first
+        self.use()
+        try:
+            return self.read_batch(number)
+        except:
+            self.count = 0      # the forms may be elsewhere by now
+            raise
+        finally:
+            self.busy = False
+
+    cdef object read_batch(self, uint64_t first):
         cdef Rows rows = None
         self.first, self.count, self.new, self.later, self.names.size = first, 0, 0, 0, 0
         memset(self.marks_of, PENDING, BATCH)
@@ -315,7 +330,7 @@ def borrow(column):
     return Column(type, arrays)
 
 
-def mask(marks):
+def mask(bytes marks not None):
     """Which rows are the first of their names, as a column.
 
     Args:
@@ -354,7 +369,7 @@ def mask(marks):
     return Column(Type(b"b"), [array])
 
 
-def select(column, marks):
+def select(column, bytes marks not None):
     """The rows of an Arrow column that are marked as new.
 
     Args:
@@ -447,6 +462,8 @@ cdef bint copy_rows(const Source *source, const uint8_t *marks, Room *where, Roo
             data.size += n
             if width == 8:
                 (<int64_t *>where.data)[done + 1] = <int64_t>data.size
+            elif data.size > INT32_MAX:     # rows that overlap
+                return False
             else:
                 (<int32_t *>where.data)[done + 1] = <int32_t>data.size
         else:

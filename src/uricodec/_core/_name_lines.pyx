@@ -70,7 +70,8 @@ cdef size_t find_places(const uint8_t *src, size_t n, uint8_t end, const uc_set 
             while word:
                 at = base + 64 * w + <size_t>uc_lowest_bit(word)
                 word &= word - 1
-                if rows == places.room:
+                if rows == places.room:     # somebody added ends since they were counted
+                    places.starts[rows] = start
                     return rows
                 places.starts[rows] = start
                 places.ends[rows] = at - (end == c'\n' and at > start and src[at - 1] == c'\r')
@@ -125,7 +126,7 @@ cdef class LineNames(Names):
     cdef uint8_t *prints            # of so many rows, and a mark for each behind them
     cdef size_t rows_room
 
-    def __init__(self, RowOperation rows not None, FingerprintKey key not None, end=b"\n", errors="keep"):
+    def __cinit__(self, RowOperation rows not None, FingerprintKey key not None, end=b"\n", errors="keep"):
         if len(end) != 1 or end[0] >= 0x20:
             raise ValueError(f"no control character that can end a line: {end!r}")
         if errors not in ("keep", "drop", "fail"):
@@ -144,6 +145,7 @@ cdef class LineNames(Names):
 
     cdef void release(self) noexcept:
         self.count = self.new = self.later = self.size = 0
+        self.forms, self.form_starts, self.form_ends = NULL, NULL, NULL
         if self.viewed:
             self.viewed = False
             PyBuffer_Release(&self.view)
@@ -226,8 +228,9 @@ cdef class LineNames(Names):
             self.form_places.starts[i] = self.form_places.ends[i] = 0
             i += 1
         if self.drops:
-            for i in range(lines.invalid):
-                self.marks[lines.found[i].line] = SEEN
+            for i in range(min(lines.invalid, lines.limit)):
+                if lines.found[i].line < self.count:
+                    self.marks[lines.found[i].line] = SEEN
         return 0
 
     def read(self, lines not None, first, limit=0):
@@ -242,12 +245,24 @@ cdef class LineNames(Names):
             Lines: 0, the number of lines and of those that are refused, and the first `limit` of these, as LineFaults.
 
         Raises:
-            UriError: A line is refused, and that fails; the position is an octet of `lines`.
+            UriError: A line is refused, and that fails; the position is an octet of `lines`. There are no names then.
+            RuntimeError: Another thread is using the names.
         """
+        cdef uint64_t number = first
+        self.use()
+        try:
+            return self.read_lines(lines, number, limit)
+        except:
+            self.release()
+            raise
+        finally:
+            self.busy = False
+
+    cdef object read_lines(self, object lines, uint64_t first, Py_ssize_t limit):
         cdef Task task
         cdef LineTask *work = &task.lines
         cdef bint urns, enough
-        self.hold(lines, <uint64_t>first)
+        self.hold(lines, first)
         urns = isinstance(self.how, UrnRows) and (<UrnRows>self.how).naming.level <= NAMESPACE
         with nogil:
             enough = self.split() and (self.copies or self.have_forms(self.size + WIDE, 0))
@@ -286,12 +301,17 @@ cdef class LineNames(Names):
         >>> len(names), names.marks
         (2, b'\x00\x00')
         """
+        cdef uint64_t number = first
         cdef bint enough
-        self.hold(lines, <uint64_t>first)
-        with nogil:
-            enough = self.split()
-        if not enough:
-            raise MemoryError
+        self.use()
+        try:
+            self.hold(lines, number)
+            with nogil:
+                enough = self.split()
+            if not enough:
+                raise MemoryError
+        finally:
+            self.busy = False
 
     # --- what is kept ---------------------------------------------------------------------------------------------------
 
@@ -321,14 +341,14 @@ cdef class LineNames(Names):
             i = stop
         return o
 
-    cdef size_t write_counts(self, const uint64_t *counts, size_t known, uint8_t *dst) noexcept nogil:
+    cdef size_t write_counts(self, const uint8_t *counts, size_t known, uint8_t *dst) noexcept nogil:
         cdef uint8_t digits[COUNT]
         cdef size_t i, at, o = 0, done = 0
         cdef uint64_t count
         for i in range(self.count):
             if self.marks[i] != NEW or done == known:
                 continue
-            count = counts[done]
+            memcpy(&count, counts + 8 * done, 8)
             done += 1
             at = COUNT
             while True:
@@ -367,11 +387,15 @@ cdef class LineNames(Names):
         cdef size_t written
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:
-            if <size_t>target.len < self.size + WIDE:
-                raise ValueError(f"dst is too small: {target.len} octets")
-            with nogil:
-                written = self.write_new(<uint8_t *>target.buf)
-            return <Py_ssize_t>written
+            self.use()
+            try:
+                if <size_t>target.len < self.size + WIDE:
+                    raise ValueError(f"dst is too small: {target.len} octets")
+                with nogil:
+                    written = self.write_new(<uint8_t *>target.buf)
+                return <Py_ssize_t>written
+            finally:
+                self.busy = False
         finally:
             PyBuffer_Release(&target)
 
@@ -394,13 +418,17 @@ cdef class LineNames(Names):
         try:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             try:
-                if <size_t>source.len != 8 * self.new:
-                    raise ValueError("not as many counts as new lines")
-                if <size_t>target.len < self.size + (COUNT + 1) * self.new + WIDE:
-                    raise ValueError(f"dst is too small: {target.len} octets")
-                with nogil:
-                    written = self.write_counts(<const uint64_t *>source.buf, self.new, <uint8_t *>target.buf)
-                return <Py_ssize_t>written
+                self.use()
+                try:
+                    if <size_t>source.len != 8 * self.new:
+                        raise ValueError("not as many counts as new lines")
+                    if <size_t>target.len < self.size + (COUNT + 1) * self.new + WIDE:
+                        raise ValueError(f"dst is too small: {target.len} octets")
+                    with nogil:
+                        written = self.write_counts(<const uint8_t *>source.buf, self.new, <uint8_t *>target.buf)
+                    return <Py_ssize_t>written
+                finally:
+                    self.busy = False
             finally:
                 PyBuffer_Release(&target)
         finally:

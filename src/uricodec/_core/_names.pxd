@@ -27,6 +27,9 @@ cdef class Names:
     # How many rows a table has marked so, of this batch.
     cdef readonly size_t new
     cdef readonly size_t later
+    cdef bint busy                      # somebody fills it in, or works on it
+
+    cdef int use(self) except -1
 
 
 cdef inline uint64_t number_of(Names names, size_t i) noexcept nogil:

@@ -13,6 +13,13 @@ cdef class Names:
         later (int): Of how many rows a full table could not say.
     """
 
+    cdef int use(self) except -1:
+        """Until `busy` is unset nobody else gets in: neither other threads, nor a buffer that is asked for its octets."""
+        with cython.critical_section(self):
+            if self.busy:
+                raise RuntimeError("another thread is using the names")
+            self.busy = True
+
     def __len__(self):
         return <Py_ssize_t>self.count
 

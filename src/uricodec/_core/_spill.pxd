@@ -35,6 +35,9 @@ cdef class SpillBuffers:
     cdef size_t room
     cdef size_t most            # rows of a partition
     cdef readonly Py_ssize_t full
+    cdef bint busy
+
+    cdef int use(self) except -1
 
 
 cdef class SpilledNames(Names):
@@ -42,3 +45,5 @@ cdef class SpilledNames(Names):
     cdef bint held
     cdef uint8_t *room          # marks, bounds, and numbers if those of the block are not aligned
     cdef size_t allocated
+
+    cdef int discard(self) except -1

@@ -204,22 +204,30 @@ cdef class SpillBuffers:
             ValueError: The forms are wanted, and the batch has none.
             OverflowError: A form of 4 GiB or more.
             MemoryError: There is none for a long form.
+            RuntimeError: Another thread is using the buffers, or the names.
         """
-        cdef Added added
+        cdef Added added = TOO_LONG
         cdef size_t i = start, part
-        if self.exact and names.form_starts == NULL and names.count:
-            raise ValueError("these names have no normal forms")
-        self.full = -1
-        while True:
-            with nogil:
-                added = add_rows(self, names, &i, &part)
-            if added == ALL:
-                return names.count
-            if added == FULL:
-                self.full = <Py_ssize_t>part
-                return i
-            add_long(self, names, i, part)
-            i += 1
+        names.use()
+        try:
+            if self.exact and names.form_starts == NULL and names.count:
+                raise ValueError("these names have no normal forms")
+            self.use()
+            try:
+                self.full = -1
+                while added == TOO_LONG:
+                    with nogil:
+                        added = add_rows(self, names, &i, &part)
+                    if added == TOO_LONG:
+                        add_long(self, names, i, part)
+                        i += 1
+                if added == FULL:
+                    self.full = <Py_ssize_t>part
+                return i if added == FULL else names.count
+            finally:
+                self.busy = False
+        finally:
+            names.busy = False
 
     def take(self, size_t part):
         """Return the block of a partition.
@@ -241,6 +249,8 @@ cdef class SpillBuffers:
         cdef size_t size
         if part >= self.count:
             raise IndexError(f"there is no partition {part}")
+        self.use()
+        self.busy = False       # nothing below lets another thread in before it is done
         at, block = &self.parts[part], <_Block>self.blocks[part]
         if at.rows == 0:
             return memoryview(b"")
@@ -275,12 +285,20 @@ cdef class SpillBuffers:
         cdef _Block block
         if part >= self.count:
             raise IndexError(f"there is no partition {part}")
+        self.use()
+        self.busy = False
         at, block = &self.parts[part], <_Block>self.blocks[part]
         if <size_t>block.size > self.room:
             block = _Block(self.room)
             self.blocks[part] = block
             at.data = block.data
         block.size, at.rows, at.octets, at.limit = 0, 0, 0, self.most
+
+    cdef int use(self) except -1:
+        with cython.critical_section(self):
+            if self.busy:
+                raise RuntimeError("another thread is using the buffers")
+            self.busy = True
 
 
 cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) noexcept nogil:
@@ -380,6 +398,11 @@ cdef class SpilledNames(Names):
 
     def release(self):
         """Let go of the block. There are no names then."""
+        self.use()
+        self.discard()
+        self.busy = False
+
+    cdef int discard(self) except -1:
         self.count, self.first, self.new, self.later = 0, 0, 0, 0
         self.fingerprints, self.forms, self.marks = NULL, NULL, NULL
         self.form_starts, self.form_ends, self.numbers = NULL, NULL, NULL
@@ -397,15 +420,17 @@ cdef class SpilledNames(Names):
         Raises:
             ValueError: It is damaged, or another size than it says. There are no names then.
             MemoryError: Nor are there then.
+            RuntimeError: Another thread is using the names.
         """
         cdef Header header
         cdef const uint8_t *at
         cdef size_t rows, room
         cdef bint sound, exact
-        self.release()
-        PyObject_GetBuffer(block, &self.block, PyBUF_SIMPLE)
-        self.held = True
+        self.use()
         try:
+            self.discard()
+            PyObject_GetBuffer(block, &self.block, PyBUF_SIMPLE)
+            self.held = True
             at = <const uint8_t *>self.block.buf
             if not read_header(at, <size_t>self.block.len, &header):
                 raise ValueError("a damaged block: its header")
@@ -425,8 +450,10 @@ cdef class SpilledNames(Names):
                 raise ValueError("a damaged block: lengths of its forms")
             self.first, self.count = header.base, rows
         except:
-            self.release()
+            self.discard()
             raise
+        finally:
+            self.busy = False
 
     @property
     def row_numbers(self):

@@ -153,16 +153,20 @@ cdef class Table:
         Raises:
             MemoryError: There is less memory than the limit. The rows before are marked and in the table; later rows are
                 pending.
-            RuntimeError: Another thread is using the table.
+            RuntimeError: Another thread is using the table, or the names.
             ValueError: The table is exact, and the names come without normal forms.
         """
         cdef int status
-        if names.count and self.exact and names.form_starts == NULL:
-            raise ValueError("an exact table needs normal forms")
-        self.use()
-        with nogil:
-            status = add_rows(self, names)
-        self.busy = False
+        names.use()
+        try:
+            if names.count and self.exact and names.form_starts == NULL:
+                raise ValueError("an exact table needs normal forms")
+            self.use()
+            with nogil:
+                status = add_rows(self, names)
+            self.busy = False
+        finally:
+            names.busy = False
         if status == NO_MEMORY:
             raise MemoryError
 
@@ -303,11 +307,10 @@ cdef class Table:
         self.slots.start = start
         self.slots.homes = size // (8 * stride) - SLACK
         self.slots.enough = <size_t>(<double>self.slots.homes * 0.75)
-        if self.slots.count:
-            if stride == PLAIN:
-                rearrange(&self.slots, old, PLAIN)
-            else:
-                rearrange(&self.slots, old, COUNTING)
+        if self.slots.count and stride == PLAIN:
+            rearrange(&self.slots, old, PLAIN)
+        elif self.slots.count:
+            rearrange(&self.slots, old, COUNTING)
         return ROOM
 
     cdef int make_room_for(self, size_t octets) noexcept nogil:
@@ -341,12 +344,12 @@ cdef class Table:
         return ROOM
 
     cdef int use(self) except -1:
-        if self.busy:
-            raise RuntimeError("another thread is using the table")
-        if self.region == NULL:
-            raise MemoryError
-        self.busy = True
-        return 0
+        with cython.critical_section(self):
+            if self.busy:
+                raise RuntimeError("another thread is using the table")
+            if self.region == NULL:
+                raise MemoryError
+            self.busy = True
 
 
 cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
@@ -449,16 +452,14 @@ cdef int add_rows(Table table, Names names) noexcept nogil:
             if status == NO_MEMORY:
                 return NO_MEMORY
             table.full = status == NO_ROOM
-            if table.full:
-                if table.counting:
-                    put_in_order(&table.slots, COUNTING)
-                else:
-                    put_in_order(&table.slots, PLAIN)
-    if table.full:
-        if table.counting:
-            look_up(table, names, row, COUNTING)
-        else:
-            look_up(table, names, row, PLAIN)
+            if table.full and table.counting:
+                put_in_order(&table.slots, COUNTING)
+            elif table.full:
+                put_in_order(&table.slots, PLAIN)
+    if table.full and table.counting:
+        look_up(table, names, row, COUNTING)
+    elif table.full:
+        look_up(table, names, row, PLAIN)
     return ROOM
 
 
