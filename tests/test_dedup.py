@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import types
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from uricodec import dedup, uri, urn
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._name_columns import ColumnNames, mask
+from uricodec._core._name_columns import ColumnNames, mask, select
 from uricodec._core._rows import RowOperation
 from uricodec._files import compress, streams
 from uricodec._sift import Scratch, Sieve, parse_memory
@@ -686,6 +687,24 @@ def test_what_is_finished():
     deduplicator.close()
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_threads_that_share_one(exact):
+    """Each name is new to one of them."""
+    rows, answers = [f"urn:example:{'x' * (i % 99)}{i}" for i in range(20_000)], []
+    lines = "\n".join(rows).encode()
+    with dedup.Deduplicator(memory="8M", exact=exact) as deduplicator:
+        threads = [
+            threading.Thread(target=lambda column=column: answers.append(deduplicator.add(column)))
+            for column in (rows, lines, rows, lines)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert deduplicator.count == len(rows) and deduplicator.rows == 4 * len(rows)
+    assert [sum(each) for each in zip(*answers, strict=True)] == [1] * len(rows)
+
+
 LAYOUTS = [
     "string",
     "large_string",
@@ -782,6 +801,26 @@ def test_batches_of_columns():
     names.read(5)
     sieve.add(names)
     assert (names.first, names.marks, names.null_seen) == (5, bytes([2, 1, 2]), True)
+
+
+def test_after_a_failure_there_are_no_names():
+    """The forms of the rows before it may be elsewhere."""
+    names = ColumnNames(RowOperation(), KEY)
+    names.hold([b"a"])
+    names.read(0)
+    names.hold([b"b" * 100] * 5000 + [3])
+    with pytest.raises(TypeError):
+        names.read(0)
+    assert len(names) == 0 and names.marks == b""
+
+
+def test_marks_that_may_change_are_refused():
+    """They are read more than once."""
+    for refused in bytearray(3), None:
+        with pytest.raises(TypeError):
+            mask(refused)
+        with pytest.raises(TypeError):
+            select(None, refused)
 
 
 # --- real names -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import compress
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._core._cardinality import Cardinality
@@ -169,6 +170,7 @@ class Deduplicator:
     """Says of rows, as they come, whether they are the first ones of their names.
 
     When the memory is full, the names that it has are still known; whether others are new is found out by finish().
+    Threads may share one: they wait for each other, and a call of add() has rows that follow each other.
 
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
@@ -215,6 +217,7 @@ class Deduplicator:
         self._cardinality = Cardinality()
         self._invalid = self._later = 0
         self._done = False
+        self._lock = RLock()
         self.rows = 0
 
     def __enter__(self) -> Deduplicator:
@@ -225,9 +228,10 @@ class Deduplicator:
 
     def close(self) -> None:
         """Give back the memory, and what is on the disk. Nothing can be added then."""
-        self._later, self._done = self.count, True
-        self._sieve.close()
-        self._scratch.close()
+        with self._lock:
+            self._later, self._done = self.count, True
+            self._sieve.close()
+            self._scratch.close()
 
     @property
     def invalid(self) -> int:
@@ -263,7 +267,8 @@ class Deduplicator:
             TypeError: The column is of another type.
             OSError: A temporary file fails.
         """
-        marks = b"".join([names.marks for names in self._batches(column)])
+        with self._lock:
+            marks = b"".join([names.marks for names in self._batches(column)])
         return mask(marks) if _is_arrow(column) else [_ANSWERS[mark] for mark in marks]
 
     def finish(self) -> list[int]:
@@ -281,7 +286,8 @@ class Deduplicator:
         def take(names: Any) -> None:
             found.extend(compress(names.row_numbers, names.marks.translate(_IS_NEW)))
 
-        self._finish(take)
+        with self._lock:
+            self._finish(take)
         return sorted(found)
 
     def _batches(self, column: Any) -> Iterator[Any]:
