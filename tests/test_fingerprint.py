@@ -85,6 +85,31 @@ def test_stays_inside_the_input_and_the_output(fences):
     assert separate(dst) == [KEY.fingerprint(name) for name in names]
 
 
+def test_batches_stay_inside_the_input(fences):
+    """Rows that all start or end where the buffer does, so many that they are sorted."""
+    chance = random.Random(7)
+    for length in range(140):
+        octets = chance.randbytes(length)
+        size = ctypes.c_size_t * 20
+        for place in fences[0].at_start, fences[0].at_end:
+            for start in 0, length // 2, length:
+                dst = fences[1].at_end(bytes(16 * 20))
+                run_rows(KEY, place(octets), size(*[start] * 20), size(*[length] * 20), dst)
+                assert separate(dst) == [oracle.fingerprint(OCTETS, octets[start:])] * 20
+
+
+def test_every_number_of_rows():
+    """Batches are sorted in parts, by their numbers of words; a few rows are not."""
+    chance = random.Random(8)
+    names = [chance.randbytes(chance.choice([*range(20), 40, 64, 65, 127, 128, 129, 300])) for _ in range(400)]
+    want = [oracle.fingerprint(OCTETS, name) for name in names]
+    for count in [*range(20), *range(120, 140), *range(250, 262), 400]:
+        assert separate(rows(KEY, names[:count])) == want[:count]
+    for length in range(140):
+        names = [chance.randbytes(length) for _ in range(130)]
+        assert separate(rows(KEY, names)) == [oracle.fingerprint(OCTETS, name) for name in names]
+
+
 def test_rows_are_as_one_by_one():
     chance = random.Random(3)
     names = [chance.randbytes(chance.choice([0, 3, 20, 40, 80, 300])) for _ in range(2000)]

@@ -7,10 +7,10 @@
  *
  * and four rounds of a Feistel network, which lose nothing, mix the 127 bits of f. Their parity becomes the 128th.
  *
- * The products a r^i are in a table, so no multiplication waits for another one, and one reduction modulo p comes at the
- * end. Rows do not wait for each other, either: the CPU works on several at a time, because how much there is to do
- * depends on nothing but their lengths. Names that are longer than the table go through Horner's rule, chunk by chunk: the
- * sum so far times r^16 is two more words with points of their own.
+ * The products a r^i are in a table, so no multiplication waits for another one, and one reduction modulo p comes at
+ * the end; c + a n is in another table. Rows do not wait for each other, either: the CPU works on several at a time,
+ * because how much there is to do depends on nothing but their lengths. Names that are longer than the tables go through
+ * Horner's rule, chunk by chunk: the sum so far times r^16 is two more words with points of their own.
  *
  * No instruction set is asked for, so that every tier has the same code. It is bound by additions, not by products.
  */
@@ -27,7 +27,9 @@ enum {
     UC_FINGERPRINT = 16, /* octets of a fingerprint */
     UC_FINGERPRINT_KEY = 64,
     UC_CHUNK_WORDS = 16,
-    UC_CHUNK = 8 * UC_CHUNK_WORDS
+    UC_CHUNK = 8 * UC_CHUNK_WORDS,
+    UC_BATCH = 128, /* rows that are sorted at once; their numbers are octets */
+    UC_FEW = 8      /* rows that are not worth it */
 };
 
 #define UC_63_BITS (UINT64_MAX >> 1)
@@ -43,6 +45,7 @@ typedef struct uc_fingerprint_key {
     uc_point words[UC_CHUNK_WORDS];  /* a r, a r^2 ... a r^16 */
     uc_point chunk, chunk_high;      /* r^16, 2^64 r^16 */
     uint64_t mix[2];
+    uc_point begins[UC_CHUNK + 1];   /* c + a n for each n */
 } uc_fingerprint_key;
 
 /* A sum of products that is not reduced yet: a + 2^64 b, each of three limbs. */
@@ -178,11 +181,17 @@ UC_INLINE uint64_t uc_parity(uint64_t word) {
 #endif
 }
 
-/* The fingerprint of src[0 .. n), UC_FINGERPRINT octets. */
-UC_INLINE void uc_fingerprint(const uc_fingerprint_key *key, const uint8_t *src, size_t n, uint8_t *dst) {
-    uc_sum sum = {{key->start.low, key->start.high, 0}, {0, 0, 0}};
-    uc_point x;
-    uc_add(&sum, n, &key->length);
+/* c + a n, not reduced if that is in no table. */
+UC_INLINE uc_sum uc_begin(const uc_fingerprint_key *key, size_t n) {
+    const uc_point *begin = n > UC_CHUNK ? &key->start : key->begins + n;
+    uc_sum sum = {{begin->low, begin->high, 0}, {0, 0, 0}};
+    if (n > UC_CHUNK) uc_add(&sum, n, &key->length);
+    return sum;
+}
+
+/* f of src[0 .. n). */
+UC_INLINE uc_point uc_polynomial(const uc_fingerprint_key *key, const uint8_t *src, size_t n) {
+    uc_sum sum = uc_begin(key, n);
     if (n > UC_CHUNK) {
         size_t before = (n - 1) / 8 + 1 - UC_CHUNK_WORDS;
         uc_add_before(&sum, key, uc_add_chunks(key, src, before));
@@ -193,7 +202,11 @@ UC_INLINE void uc_fingerprint(const uc_fingerprint_key *key, const uint8_t *src,
         uc_add_words(&sum, key, src, n, 0);
     else if (n)
         uc_add_words(&sum, key, src, n, 1);
-    x = uc_reduce(&sum);
+    return uc_reduce(&sum);
+}
+
+/* The fingerprint that f becomes. */
+UC_INLINE void uc_mix(const uc_fingerprint_key *key, uc_point x, uint8_t *dst) {
     for (int i = 0; i < 2; i++) {
         x.high ^= uc_mixed(x.low, key->mix[0]) >> 1;
         x.low ^= uc_mixed(x.high, key->mix[1]);
@@ -202,11 +215,80 @@ UC_INLINE void uc_fingerprint(const uc_fingerprint_key *key, const uint8_t *src,
     uc_store_word(x.high | uc_parity(x.low ^ x.high), dst + 8);
 }
 
-/* The fingerprints of rows: src[starts[i] .. ends[i]) to dst[16 i .. 16 i + 16). `ends` may be starts + 1. */
+/* The fingerprint of src[0 .. n), UC_FINGERPRINT octets. */
+UC_INLINE void uc_fingerprint(const uc_fingerprint_key *key, const uint8_t *src, size_t n, uint8_t *dst) {
+    uc_mix(key, uc_polynomial(key, src, n), dst);
+}
+
+/* Up to UC_BATCH rows, and which of them have so many words; at 0 those of less than 8 or more than UC_CHUNK octets. */
+typedef struct uc_batch {
+    const uint8_t *src;
+    const size_t *starts, *ends;
+    uint8_t *dst; /* f at first, then the fingerprints */
+    size_t counts[UC_CHUNK_WORDS + 1];
+    uint8_t rows[UC_CHUNK_WORDS + 1][UC_BATCH];
+} uc_batch;
+
+UC_INLINE void uc_sort(uc_batch *batch, size_t rows) {
+    memset(batch->counts, 0, sizeof batch->counts);
+    for (size_t i = 0; i < rows; i++) {
+        size_t n = batch->ends[i] - batch->starts[i];
+        size_t words = n < 8 || n > UC_CHUNK ? 0 : (n + 7) / 8;
+        batch->rows[words][batch->counts[words]++] = (uint8_t)i;
+    }
+}
+
+/* f of the rows of so many words. Where that is a constant, no loop over them is left. */
+UC_INLINE void uc_polynomials(const uc_fingerprint_key *key, const uc_batch *batch, size_t words) {
+    for (size_t k = 0; k < batch->counts[words]; k++) {
+        size_t i = batch->rows[words][k], n = batch->ends[i] - batch->starts[i];
+        const uint8_t *src = batch->src + batch->starts[i];
+        uc_point x;
+        if (words) {
+            uc_sum sum = {{key->begins[n].low, key->begins[n].high, 0}, {0, 0, 0}};
+            for (size_t w = 0; w < words - 1; w++) uc_add(&sum, uc_load_word(src + 8 * w), key->words + words - 1 - w);
+            uc_add(&sum, uc_load_word(src + n - 8) >> 8 * ((0 - n) & 7), key->words);
+            x = uc_reduce(&sum);
+        } else
+            x = uc_polynomial(key, src, n);
+        memcpy(batch->dst + UC_FINGERPRINT * i, &x, UC_FINGERPRINT);
+    }
+}
+
+/* The fingerprints of rows: src[starts[i] .. ends[i]) to dst[16 i .. 16 i + 16). `ends` may be starts + 1.
+ *
+ * Rows with as many words come one after the other, or else the CPU would guess wrong at the end of nearly every
+ * row. Mixing comes behind all of them: it is a long chain, and where it is alone, more rows are on their way. */
 UC_INLINE void uc_fingerprints(const uc_fingerprint_key *key, const uint8_t *src, const size_t *starts,
                                const size_t *ends, size_t rows, uint8_t *dst) {
-    for (size_t i = 0; i < rows; i++)
-        uc_fingerprint(key, src + starts[i], ends[i] - starts[i], dst + UC_FINGERPRINT * i);
+    uc_batch batch;
+    if (rows < UC_FEW) {
+        for (size_t i = 0; i < rows; i++)
+            uc_fingerprint(key, src + starts[i], ends[i] - starts[i], dst + UC_FINGERPRINT * i);
+        return;
+    }
+    batch.src = src, batch.starts = starts, batch.ends = ends, batch.dst = dst;
+    while (rows) {
+        size_t count = rows < UC_BATCH ? rows : UC_BATCH;
+        uc_sort(&batch, count);
+        uc_polynomials(key, &batch, 0);
+        uc_polynomials(key, &batch, 1);
+        uc_polynomials(key, &batch, 2);
+        uc_polynomials(key, &batch, 3);
+        uc_polynomials(key, &batch, 4);
+        uc_polynomials(key, &batch, 5);
+        uc_polynomials(key, &batch, 6);
+        uc_polynomials(key, &batch, 7);
+        uc_polynomials(key, &batch, 8);
+        for (size_t words = 9; words <= UC_CHUNK_WORDS; words++) uc_polynomials(key, &batch, words);
+        for (size_t i = 0; i < count; i++) {
+            uc_point x;
+            memcpy(&x, batch.dst + UC_FINGERPRINT * i, UC_FINGERPRINT);
+            uc_mix(key, x, batch.dst + UC_FINGERPRINT * i);
+        }
+        batch.starts += count, batch.ends += count, batch.dst += UC_FINGERPRINT * count;
+        rows -= count;
+    }
 }
 
 /* An element of the field from 16 octets, of which the last bit does not count. */
@@ -242,6 +324,11 @@ UC_INLINE void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *o
         power = uc_point_product(power, r);
     }
     key->chunk_high = uc_point_shifted(key->chunk);
+    for (int n = 0; n <= UC_CHUNK; n++) {
+        uc_sum sum = {{key->start.low, key->start.high, 0}, {0, 0, 0}};
+        uc_add(&sum, (uint64_t)n, &key->length);
+        key->begins[n] = uc_reduce(&sum);
+    }
 }
 
 #endif
