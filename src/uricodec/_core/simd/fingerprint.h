@@ -9,8 +9,8 @@
  *
  * The products a r^i are in a table, so no multiplication waits for another one, and one reduction modulo p comes at
  * the end; c + a n is in another table. Rows do not wait for each other, either: the CPU works on several at a time,
- * because how much there is to do depends on nothing but their lengths. Names that are longer than the tables go through
- * Horner's rule, chunk by chunk: the sum so far times r^16 is two more words with points of their own.
+ * because how much there is to do depends on nothing but their lengths. Names that are longer than the tables go
+ * through Horner's rule, chunk by chunk: the sum so far times r^16 is two more words with points of their own.
  *
  * No instruction set is asked for, so that every tier has the same code. It is bound by additions, not by products.
  */
