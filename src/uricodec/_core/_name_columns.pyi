@@ -7,9 +7,9 @@ from uricodec._core._rows import RowOperation
 
 @final
 class ColumnNames(Names):
-    def __init__(
-        self, rows: RowOperation, key: FingerprintKey, errors: Literal["keep", "drop", "fail"] = "keep"
-    ) -> None: ...
+    def __new__(
+        cls, rows: RowOperation, key: FingerprintKey, errors: Literal["keep", "drop", "fail"] = "keep"
+    ) -> ColumnNames: ...
     @property
     def invalid(self) -> int: ...
     null_seen: bool

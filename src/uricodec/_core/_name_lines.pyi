@@ -9,13 +9,13 @@ from uricodec._core._rows import RowOperation
 
 @final
 class LineNames(Names):
-    def __init__(
-        self,
+    def __new__(
+        cls,
         rows: RowOperation,
         key: FingerprintKey,
         end: bytes = b"\n",
         errors: Literal["keep", "drop", "fail"] = "keep",
-    ) -> None: ...
+    ) -> LineNames: ...
     def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
     def find(self, lines: Buffer, first: int) -> None: ...
     def write(self, dst: Buffer) -> int: ...

@@ -13,12 +13,13 @@ DuckDB and pyarrow are imported when they are used: `pip install uricodec[duckdb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.integrations._sql import Compute, arity, array_of, how_of, with_arguments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["register", "stream"]
 
 _Key = FingerprintKey | str | bytes | None
-_Compute = Callable[..., Any]
 
 
 class How(TypedDict, total=False):
@@ -67,7 +67,7 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
     how: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         compute = _computing(name, errors, key, 1)
-        type_ = _type_in_sql(pa.array(compute(pa.array([], pa.string()))).type)
+        type_ = _type_in_sql(compute(pa.array([], pa.string())).type)
         function = _of_vectors(name, compute)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
@@ -118,13 +118,13 @@ def stream(
     for name, (function, column, *arguments) in columns.items():
         compute = _computing(function, **how)
         if len(arguments) > len(SQL_FUNCTIONS[function].arguments):
-            raise ValueError(_arity(function))
+            raise ValueError(arity(function))
         work.append((name, column, compute, arguments))
 
     def add(batch: Any) -> Any:
         result = batch
         for name, column, compute, arguments in work:
-            values, place = pa.array(compute(batch.column(column), *arguments)), result.schema.get_field_index(name)
+            values, place = compute(batch.column(column), *arguments), result.schema.get_field_index(name)
             result = result.append_column(name, values) if place < 0 else result.set_column(place, name, values)
         return result
 
@@ -141,72 +141,23 @@ def stream(
     return pa.RecordBatchReader.from_batches(add(empty).schema, batches())
 
 
-def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> _Compute:
+def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
     """What a function of SQL does with a column, and its last arguments as Python has them."""
-    if name not in SQL_FUNCTIONS:
-        raise ValueError(f"no function {name!r}; there are: {', '.join(SQL_FUNCTIONS)}")
-    if errors not in ("null", "keep", "raise", "replace"):
-        raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
-    operation, arguments, given = SQL_FUNCTIONS[name]
+    how = how_of(name, errors)
+    operation, arguments, _ = SQL_FUNCTIONS[name]
     function, result, _ = OPERATIONS[operation]
-    if result in ("verdict", "fault"):
-        errors = "keep"
-    elif result == "split" or (errors == "replace" and operation != "unquote"):
-        errors = "raise" if errors == "raise" else "null"
-    how = {"errors": errors, "threads": threads, **given}
     if result == "fingerprint":
         how["key"] = key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
 
     def compute(column: Any, *values: str) -> Any:
-        done = function(column, **dict(zip(arguments, values, strict=False)), **how)
-        return _of_any_length(done) if result == "fingerprint" else done
+        return array_of(function(column, **dict(zip(arguments, values, strict=False)), threads=threads, **how))
 
     return compute
 
 
-def _of_any_length(column: Any) -> Any:
-    """Older versions of DuckDB misread columns of octets that have a fixed length, if some are null."""
-    import pyarrow as pa
-
-    return pa.chunked_array(column).cast(pa.binary()).combine_chunks()
-
-
-def _arity(name: str) -> str:
-    arguments = SQL_FUNCTIONS[name].arguments
-    return f"{name} has {1 + len(arguments)} arguments at most: {', '.join(('name', *arguments))}"
-
-
-def _of_vectors(name: str, compute: _Compute) -> _Compute:
-    """What DuckDB calls: all arguments are columns, and one that is NULL makes the row NULL.
-
-    DuckDB reads from a signature how many there are, and evaluates its annotations, so there are none.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
-    arguments = SQL_FUNCTIONS[name].arguments
-
-    def one(column: Any, values: tuple[Any, ...]) -> Any:
-        if None in values:
-            return compute(pa.nulls(len(column), pa.string()))
-        for argument, value in zip(arguments, values, strict=False):
-            if not isinstance(value, str):
-                raise TypeError(f"{name}: {argument} is text, not {value!r}")
-        return compute(column, *values)
-
-    def many(column: Any, *given: Any) -> Any:
-        if len(given) > len(arguments):
-            raise TypeError(_arity(name))
-        distinct = [pc.unique(values) for values in given]
-        if all(len(values) == 1 for values in distinct):
-            return one(column, tuple(values[0].as_py() for values in distinct))
-        rows_with: dict[tuple[Any, ...], list[int]] = {}
-        for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
-            rows_with.setdefault(values, []).append(row)
-        column = column.cast(pa.string()).combine_chunks()  # not all versions of pyarrow take rows of views
-        parts = [pa.array(one(column.take(pa.array(rows)), values)) for values, rows in rows_with.items()]
-        order = pa.array([row for rows in rows_with.values() for row in rows])
-        return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
+def _of_vectors(name: str, compute: Compute) -> Compute:
+    """What DuckDB calls. It reads from a signature how many arguments there are, and evaluates its annotations."""
+    many = with_arguments(name, compute)
 
     def of_column(column):
         return compute(column)
@@ -214,7 +165,7 @@ def _of_vectors(name: str, compute: _Compute) -> _Compute:
     def of_columns(*columns):
         return many(*columns)
 
-    return of_columns if arguments else of_column
+    return of_columns if SQL_FUNCTIONS[name].arguments else of_column
 
 
 def _type_in_sql(type_: Any) -> str:

@@ -32,6 +32,7 @@ from typing import Any
 from uricodec import bulk, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.integrations._sql import Compute, array_of, how_of, with_arguments
 
 __all__ = [
     "check_iri",
@@ -57,7 +58,6 @@ __all__ = [
 ]
 
 _Key = FingerprintKey | str | bytes | None
-_Compute = Callable[..., Any]
 
 _REFUSING = ("text", "split", "fingerprint")  # results of which a row has none if it is refused
 _own_secret = b""
@@ -77,25 +77,17 @@ def _shared_key(key: _Key) -> FingerprintKey:
 # --- functions of columns ---------------------------------------------------------------------------------------------
 
 
-def _udf(name: str, compute: _Compute) -> Any:
+def _udf(name: str, compute: Compute) -> Any:
     """What Spark calls for each piece of a column. The type of the result is that of no rows."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
     def rows(*columns: Any) -> Any:
-        return _array(compute(*columns))
+        return array_of(compute(*columns))
 
     rows.__name__ = name
     rows.__annotations__ = {"columns": pa.Array, "return": pa.Array}  # Spark evaluates those of the source in vain
-    return arrow_udf(rows, _ddl(_array(compute(pa.array([], pa.string()))).type))
-
-
-def _array(column: Any) -> Any:
-    """A Column of `bulk` as Spark takes it, to which octets of a fixed size are nothing that it knows."""
-    import pyarrow as pa
-
-    array = pa.array(column)
-    return array.cast(pa.binary()) if pa.types.is_fixed_size_binary(array.type) else array
+    return arrow_udf(rows, _ddl(array_of(compute(pa.array([], pa.string()))).type))
 
 
 def _ddl(type_: Any) -> str:
@@ -106,23 +98,25 @@ def _ddl(type_: Any) -> str:
     return {pa.string(): "string", pa.bool_(): "boolean", pa.int64(): "bigint"}.get(type_, "binary")
 
 
-def _computing(name: str, result: str, function: _Compute, how: dict[str, Any]) -> _Compute:
-    """What becomes of a column. Of octets there are verdicts and fingerprints; they have no text."""
+def _computing(
+    name: str, result: str, function: Compute, how: dict[str, Any], arguments: tuple[str, ...] = ()
+) -> Compute:
+    """What becomes of a column, with values of these arguments. Of octets there are verdicts and fingerprints."""
     import pyarrow as pa
 
     text, octets = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
 
-    def compute(column: Any, **given: Any) -> Any:
+    def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
         if column.type not in (text if result in ("text", "split") else text + octets):
             raise TypeError(f"{name}: a column of text, not of {column.type}")
-        return function(column, threads=1, **how, **given)
+        return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
 
     return compute
 
 
-def _column_function(name: str) -> _Compute:
+def _column_function(name: str) -> Compute:
     """An operation of `bulk` as a function of a column of Spark, with its signature and its documentation."""
     operation = OPERATIONS[name]
     own = list(inspect.signature(operation.function).parameters.values())[1:-1]
@@ -221,49 +215,14 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_urn('urn:')").first())
     ('/café', None, False)
     """
-    if errors not in ("null", "keep", "raise", "replace"):
-        raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
     shared = _shared_key(key)
-    for name, (operation, arguments, given) in SQL_FUNCTIONS.items():
+    for name, (operation, arguments, _) in SQL_FUNCTIONS.items():
         function, result, _ = OPERATIONS[operation]
-        policy = "null" if errors == "replace" and operation != "unquote" else errors
-        how: dict[str, Any] = {"errors": policy if result in _REFUSING else "keep", **given}
+        how = how_of(name, errors)
         if result == "fingerprint":
             how["key"] = shared
-        compute = _computing(name, result, function, how)
-        spark.udf.register(prefix + name, _udf(prefix + name, _with_arguments(name, arguments, compute)))
-
-
-def _with_arguments(name: str, arguments: tuple[str, ...], compute: _Compute) -> _Compute:
-    """The last arguments are columns as well. Rows that have the same ones are done together, NULL makes NULL."""
-    import pyarrow as pa
-    import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    def one(column: Any, values: tuple[Any, ...]) -> Any:
-        if None in values:
-            return _array(compute(pa.nulls(len(column), pa.string())))
-        for argument, value in zip(arguments, values, strict=False):
-            if not isinstance(value, str):
-                raise TypeError(f"{name}: {argument} is text, not {value!r}")
-        return _array(compute(column, **dict(zip(arguments, values, strict=False))))
-
-    def of_columns(column: Any, *given: Any) -> Any:
-        if len(given) > len(arguments):
-            several = ", ".join(("name", *arguments))
-            raise TypeError(f"{name} has {1 + len(arguments)} arguments at most: {several}")
-        if not given or not len(column):
-            return compute(column)
-        distinct = [pc.unique(values) for values in given]
-        if all(len(values) == 1 for values in distinct):
-            return one(column, tuple(values[0].as_py() for values in distinct))
-        rows_with: dict[tuple[Any, ...], list[int]] = {}
-        for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
-            rows_with.setdefault(values, []).append(row)
-        parts = [one(column.take(pa.array(rows)), values) for values, rows in rows_with.items()]
-        order = pa.array([row for rows in rows_with.values() for row in rows])
-        return pa.concat_arrays(parts).take(pc.array_sort_indices(order))
-
-    return of_columns
+        compute = _computing(name, result, function, how, arguments)
+        spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
 
 
 # --- deduplication ----------------------------------------------------------------------------------------------------
@@ -380,7 +339,7 @@ def _is_of_files(relation: Any) -> bool:
 def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Two numbers instead of names, in batches; Spark groups by numbers faster than by octets."""
     import pyarrow as pa
-    import pyarrow.compute as pc
+    import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
