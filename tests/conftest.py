@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import uricodec
 from uricodec._core import _kernels
 
 sys.path.append(str(Path(__file__).parent))  # for `import oracle`: importlib mode adds no directory by itself
+
+# What starts in the background of a shell may have been told to ignore it, and so would every process that is tested.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples.
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))

@@ -71,8 +71,8 @@ class Sorter:
             self._records, self._size = [], 0
 
     def _spill(self, records: Iterator[bytes], depth: int) -> None:
-        block: list[bytes] = []
         file, size = self._scratch.file(), 0
+        block: list[bytes] = []
         for record in records:
             block += PREFIX.pack(len(record)), record
             size += len(record)

@@ -123,18 +123,11 @@ def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes
     """What brings a name into normal form; if it is none, that is itself."""
     from uricodec import uri, urn
 
-        spec = "2141" if last == "2141" else "8141"
-        normalize: Any = lambda text: urn.normalize(text, level, spec)  # type: ignore[call-overload]  # noqa: E731
-    elif kind == "bytes":
-        return bytes
-    else:
-        from uricodec import uri
-
-        normalize = lambda text: uri.normalize(text, level)  # type: ignore[call-overload]  # noqa: E731
+    spec: Any = "2141" if last == "2141" else "8141"
 
     def form(text: bytes) -> bytes:
         try:
-            return bytes(normalize(text))
+            return urn.normalize(text, level, spec) if kind == "urn" else uri.normalize(text, level)
         except UriError:
             return text
 

@@ -1,0 +1,110 @@
+"""`uricodec dedup` beside what else finds equal lines, on one core: wall and processor time, memory, output checked.
+
+    python benchmarks/dedup.py urns.txt                 # lines of URNs; as many as you like
+    python benchmarks/dedup.py urns.txt --rounds 5 --only uricodec,duckdb
+
+The others get the lines in normal form, which they could not make. Each round runs all of them one after the other; the
+medians are compared. Every output is checked: brought into normal form and sorted, it is what `sort -u` makes.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+OURS = [sys.executable, "-m", "uricodec", "dedup", "--kind", "urn", "-j", "1"]
+DUCKDB = """
+import duckdb, sys
+con = duckdb.connect()
+con.execute("set threads = 1; set enable_progress_bar = false")
+con.execute(f'''copy (select distinct x from read_csv('{sys.argv[1]}', header = false, columns = {{'x': 'VARCHAR'}},
+    delim = '\\x01', quote = '', escape = '')) to '{sys.argv[2]}' (header false, delimiter '\\x01', quote '')''')
+"""
+POLARS = """
+import polars, sys
+lines = polars.read_csv(sys.argv[1], has_header=False, separator="\\x01", quote_char=None, new_columns=["x"])
+lines.unique().write_csv(sys.argv[2], include_header=False, quote_style="never")
+"""
+SET = """
+import sys
+seen = set()
+with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:
+    for line in source:
+        if line not in seen:
+            seen.add(line)
+            target.write(line)
+"""
+
+
+def commands(source, normal, target):
+    """What is compared: names and command lines."""
+    return {
+        "uricodec": [*OURS, source, "-o", target],
+        "uricodec --memory 64M": [*OURS, "--memory", "64M", source, "-o", target],
+        "uricodec --exact": [*OURS, "--exact", source, "-o", target],
+        "uricodec --level namespace": [*OURS, "--level", "namespace", source, "-o", target],
+        "uricodec -j 2": [*OURS, "-j", "2", source, "-o", target],
+        "uricodec --count": [*OURS, "--count", source, "-o", target],
+        "sort -u": ["sort", "-u", "-S", "1G", "--parallel=1", normal, "-o", target],
+        "duckdb": [sys.executable, "-c", DUCKDB, normal, target],
+        "polars": [sys.executable, "-c", POLARS, normal, target],
+        "set": [sys.executable, "-c", SET, normal, target],
+    }
+
+
+def run(command):
+    """Wall and processor time in seconds, memory in MB."""
+    environment = dict(os.environ, LC_ALL="C", POLARS_MAX_THREADS="1")
+    start = time.perf_counter()
+    child = subprocess.Popen(command, env=environment)
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"failed: {command}")
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def sorted_forms(path, folder, level="8141"):
+    """What identifies an output: its names in normal form, sorted."""
+    form = os.path.join(folder, "form")
+    normalize = [sys.executable, "-m", "uricodec", "normalize", "--kind", "urn", "--level", level, path, "-o", form]
+    subprocess.run(normalize, check=True)
+    subprocess.run(["sort", "-u", "-S", "1G", form, "-o", form], check=True, env=dict(os.environ, LC_ALL="C"))
+    with open(form, "rb") as file:
+        return hash(file.read())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", help="names, with commas between them")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        normal, target = os.path.join(folder, "normal"), os.path.join(folder, "target")
+        subprocess.run([*OURS[:3], "normalize", "--kind", "urn", arguments.source, "-o", normal], check=True)
+        wanted = arguments.only.split(",") if arguments.only else None
+        rows = {name: [] for name in commands("", "", "") if wanted is None or name in wanted}
+        right = dict.fromkeys(rows, "yes")
+        expected = {level: sorted_forms(arguments.source, folder, level) for level in ("8141", "namespace")}
+        for _ in range(arguments.rounds):
+            for name, found in rows.items():
+                found.append(run(commands(arguments.source, normal, target)[name]))
+                if len(found) == 1:
+                    if "count" in name:
+                        subprocess.run(["sed", "-i", "s/^[0-9]*\t//", target], check=True)
+                    level = "namespace" if "namespace" in name else "8141"
+                    right[name] = "yes" if sorted_forms(target, folder, level) == expected[level] else "no"
+    first = statistics.median(wall for wall, _, _ in next(iter(rows.values())))
+    print("| | seconds | times the first | processor seconds | memory, MB | output checked |")
+    print("| --- | ---: | ---: | ---: | ---: | --- |")
+    for name, found in rows.items():
+        wall, processor = (statistics.median(row[i] for row in found) for i in (0, 1))
+        memory = max(row[2] for row in found)
+        print(f"| {name} | {wall:.2f} | {wall / first:.2f} | {processor:.2f} | {memory:.0f} | {right[name]} |")
+
+
+if __name__ == "__main__":
+    main()
