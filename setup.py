@@ -1,6 +1,7 @@
 """Build of the compiled core. Everything that is not about compiling is in pyproject.toml."""
 
 import os
+from functools import reduce
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -12,18 +13,36 @@ DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = [
     *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
-    *["_rows", "_row_lines", "_fingerprint"],
-    *["_log_fields", "_log_formats", "_log_records", "_log_columns"],
+    *["_rows", "_row_lines", "_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_uri_forms", "_equivalence", "_resolve"],
     *["_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
     *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
-    *["_batch_tasks", "_batch_columns", "_batch_lists"],
-    *["_codec_rows", "_urn_rows", "_quoting", "_framing", "_field_lines"],
-    *["_names", "_table", "_cardinality", "_spill", "_first_rows", "_name_lines", "_name_columns"],
+    *["_batch_tasks", "_batch_columns", "_batch_lists", "_codec_rows", "_urn_rows", "_quoting", "_framing"],
+    *["_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows", "_name_lines", "_name_columns"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 
+# Where there is no memory, Cython 3.3 gives back twice what a list has no room for, and what is no traceback.
+NONE = "PY_VERSION_HEX < 0x030C0000 || local_tb ? local_tb : (local_tb = Py_None)"
+MENDS = {
+    "list, x);\n    Py_DECREF(x);": "list, x);\n    if (!result) Py_DECREF(x);",
+    "    Py_XINCREF(local_tb);": f"    Py_XINCREF({NONE});",
+}
+
+
+def mend(modules):
+    for path in {Path(source) for module in modules for source in module.sources if source.startswith("build")}:
+        text = path.read_text(encoding="utf-8")
+        mended = reduce(lambda text, wrong: text.replace(wrong, MENDS[wrong]), MENDS, text)
+        if mended != text:
+            path.write_text(mended, encoding="utf-8")
+    return modules
+
+
+ON, OFF = ["binding", "freethreading_compatible", "cdivision"], ["embedsignature", "auto_pickle", "autotestdict"]
+FLAGS = {**dict.fromkeys(ON, True), **dict.fromkeys([*OFF, "wraparound"], False), "language_level": 3}
+CHECKS = {"boundscheck": DEBUG, "initializedcheck": DEBUG}
 extensions = [
     Extension(
         f"uricodec._core.{name}",
@@ -37,21 +56,5 @@ extensions = [
 
 setup(
     options={"build_ext": {"parallel": os.cpu_count()}},
-    ext_modules=cythonize(
-        extensions,
-        build_dir="build/cython",
-        nthreads=0,
-        compiler_directives={
-            "language_level": 3,
-            "binding": True,
-            "embedsignature": False,
-            "auto_pickle": False,
-            "autotestdict": False,
-            "freethreading_compatible": True,
-            "boundscheck": DEBUG,
-            "wraparound": False,
-            "initializedcheck": DEBUG,
-            "cdivision": True,
-        },
-    ),
+    ext_modules=mend(cythonize(extensions, build_dir="build/cython", nthreads=0, compiler_directives=FLAGS | CHECKS)),
 )

@@ -6,9 +6,9 @@ read again, as a pipe, is kept in a temporary file from the line on that may be 
 
 import mmap
 from _thread import get_ident
-from collections import namedtuple
 from stat import S_ISREG
 from time import monotonic
+from typing import NamedTuple
 
 from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
@@ -28,16 +28,23 @@ FAULTS = 16_384
 # Seconds between reports of progress.
 PERIOD = 0.1
 
-Progress = namedtuple("Progress", ["phase", "octets", "total", "rows", "unique"])
-Progress.__doc__ = """How far it is.
 
-Attributes:
-    phase (str): "read", "sift" (what was spilled), "compare" (by another rule), or "write".
-    octets (int): How many have been read in this phase, of inputs as they are.
-    total (int): How many that will be; 0: nobody knows.
-    rows (int): How many lines that were.
-    unique (int): How many names are known.
-"""
+class Progress(NamedTuple):
+    """How far it is.
+
+    Attributes:
+        phase (str): "read", "sift" (what was spilled), "compare" (by another rule), or "write".
+        octets (int): How many have been read in this phase, of inputs as they are.
+        total (int): How many that will be; 0: nobody knows.
+        rows (int): How many lines that were.
+        unique (int): How many names are known.
+    """
+
+    phase: str
+    octets: int
+    total: int
+    rows: int
+    unique: int
 
 
 class Ticker:

@@ -1,8 +1,11 @@
 """Puts the functions of `uricodec.parse` into `urllib.parse` itself, for libraries that cannot be changed."""
 
+from _thread import allocate_lock
+
 __all__ = ["install", "uninstall"]
 
 _originals: dict[str, object] = {}
+_lock = allocate_lock()  # one that installs and one that uninstalls would take each other's functions for the originals
 
 
 class _Installed:
@@ -41,10 +44,14 @@ def install() -> _Installed:
     from uricodec import parse
     from uricodec._core import _stdlib
 
-    first = not _originals
-    for name in (*_stdlib.FAST, "clear_cache"):
-        _originals.setdefault(name, getattr(target, name))
-        setattr(target, name, getattr(parse, name))
+    _lock.acquire()
+    try:
+        first = not _originals
+        for name in (*_stdlib.FAST, "clear_cache"):
+            _originals.setdefault(name, getattr(target, name))
+            setattr(target, name, getattr(parse, name))
+    finally:
+        _lock.release()  # `with` needs memory for it
     return _Installed(first)
 
 
@@ -57,6 +64,10 @@ def uninstall() -> None:
     """
     import urllib.parse as target
 
-    for name, function in _originals.items():
-        setattr(target, name, function)
-    _originals.clear()
+    _lock.acquire()
+    try:
+        for name, function in _originals.items():
+            setattr(target, name, function)
+        _originals.clear()
+    finally:
+        _lock.release()  # `with` needs memory for it

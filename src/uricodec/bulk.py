@@ -107,7 +107,7 @@ class Faults:
 
     def __init__(self, limit: int = 100) -> None:
         self.limit = limit
-        self.count = 0
+        self.count: int = 0
         self.rows: list[tuple[int, str, int]] = []
 
     def __repr__(self) -> str:
@@ -550,7 +550,7 @@ def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
-_own_key: FingerprintKey | None = None
+_own_key: dict[None, FingerprintKey] = {}
 
 
 def fingerprint(
@@ -580,9 +580,8 @@ def fingerprint(
     >>> len(a), a == b
     (16, True)
     """
-    global _own_key  # noqa: PLW0603
     if key is None:
-        key = _own_key = _own_key or FingerprintKey()
+        key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
     elif not isinstance(key, FingerprintKey):
         key = FingerprintKey(key)
     rows: RowOperation

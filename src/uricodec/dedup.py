@@ -211,7 +211,7 @@ class Deduplicator:
         self._invalid = self._later = 0
         self._done = False
         self._lock = RLock()
-        self.rows = 0
+        self.rows: int = 0
 
     def __enter__(self) -> Deduplicator:
         return self

@@ -492,18 +492,24 @@ def register_namespace(
     if rule not in RULES:
         raise ValueError(f"no rule of URN namespaces: {rule!r}")
     row = Namespace(nid.lower(), tuple(references), rule, validate)
-    with _lock:
+    _lock.acquire()
+    try:
         if row.nid in _namespaces and not replace:
             raise ValueError(f"a known URN namespace: {nid!r}")
         for subscriber in _subscribers:
             subscriber(row)
         _namespaces[row.nid] = row
+    finally:
+        _lock.release()  # `with` needs memory for it
     return row
 
 
 def subscribe(subscriber: Callable[[Namespace], object]) -> None:
     """Call `subscriber` with every row there is, and with every one to come."""
-    with _lock:
+    _lock.acquire()
+    try:
         for row in _namespaces.values():
             subscriber(row)
         _subscribers.append(subscriber)
+    finally:
+        _lock.release()  # `with` needs memory for it

@@ -79,6 +79,10 @@ cdef struct Room:
     size_t cap
     bint lent                   # they belong to an object
 
+# Some that go with the object, unless somebody has taken them before.
+cdef class Rooms:
+    cdef Room first, second, third
+
 cdef bytes lend_bytes(Room *room, size_t size)
 cdef bytes settle_bytes(Room *room, list lent)
 cdef bint grow(Room *room, size_t more) noexcept nogil

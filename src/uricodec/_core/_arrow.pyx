@@ -131,16 +131,6 @@ cdef class Type:
     def __init__(self, format, name=b"", children=(), dictionary=None):
         self.format, self.name, self.children, self.dictionary = format, name, children, dictionary
 
-    def __eq__(self, other):
-        return isinstance(other, Type) and (self.format, self.children, self.dictionary) == (
-            other.format, other.children, other.dictionary
-        )
-
-    __hash__ = None
-
-    def __repr__(self):
-        return f"Type({self.format!r}, {self.name!r}, {self.children!r}, {self.dictionary!r})"
-
 
 cdef bint grow(Room *room, size_t more) noexcept nogil:
     """Have room for so many octets more. False: there is no memory for that."""
@@ -168,6 +158,15 @@ cdef void discard(Room *room) noexcept nogil:
         uc_discard(room.data, room.cap)
     room.data, room.lent = NULL, False
     room.size = room.cap = 0
+
+
+@cython.final
+@cython.no_gc
+cdef class Rooms:
+    def __dealloc__(self):
+        discard(&self.first)
+        discard(&self.second)
+        discard(&self.third)
 
 
 cdef bytes lend_bytes(Room *room, size_t size):
@@ -356,11 +355,19 @@ cdef void drop_stream(object capsule) noexcept:
     free(stream)
 
 
+cdef object in_capsule(void *struct_, const char *name, void (*drop)(object) noexcept):
+    try:
+        return PyCapsule_New(struct_, name, drop)
+    except:
+        free(struct_)
+        raise
+
+
 cdef object schema_capsule(Type type):
     cdef ArrowSchema *schema = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
     if schema == NULL:
         raise MemoryError
-    capsule = PyCapsule_New(schema, "arrow_schema", drop_schema)
+    capsule = in_capsule(schema, "arrow_schema", drop_schema)
     fill_schema(schema, type)
     return capsule
 
@@ -369,7 +376,7 @@ cdef object array_capsule(Array array):
     cdef ArrowArray *struct_ = <ArrowArray *>calloc(1, sizeof(ArrowArray))
     if struct_ == NULL:
         raise MemoryError
-    capsule = PyCapsule_New(struct_, "arrow_array", drop_array)
+    capsule = in_capsule(struct_, "arrow_array", drop_array)
     fill_array(struct_, array)
     return capsule
 
@@ -422,7 +429,7 @@ cdef object stream_capsule(Type type, list arrays):
     stream = <ArrowArrayStream *>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
         raise MemoryError
-    capsule = PyCapsule_New(stream, "arrow_array_stream", drop_stream)
+    capsule = in_capsule(stream, "arrow_array_stream", drop_stream)
     Py_INCREF(held)
     stream.private_data = <void *>held
     stream.get_schema, stream.get_next = stream_schema, stream_next
@@ -506,7 +513,11 @@ cdef object read_stream(ArrowArrayStream *stream, list arrays):
         if status == 0:
             if array.release == NULL:
                 return type
-            arrays.append(take_array(&array))
+            try:
+                arrays.append(take_array(&array))
+            finally:
+                if array.release != NULL:       # there was no memory to take it
+                    array.release(&array)
     message = stream.get_last_error(stream)
     raise ValueError("the Arrow stream failed: " + ("" if message == NULL else
                                                     message[:strlen(message)].decode("utf-8", "replace")))

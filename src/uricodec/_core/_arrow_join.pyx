@@ -37,17 +37,16 @@ cdef void set_bits(uint8_t *dst, size_t place, size_t n) noexcept nogil:
 
 cdef int widen_offsets(Array array) except -1:
     """From offsets of 32 bits to such of 64."""
-    cdef Room wide
+    cdef Rooms rooms = Rooms()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
-    memset(&wide, 0, sizeof(Room))
-    if not grow(&wide, 8 * <size_t>(array.offset + array.length + 1)):
+    if not grow(&rooms.first, 8 * <size_t>(array.offset + array.length + 1)):
         raise MemoryError
-    wide.size = 8 * <size_t>(array.offset + array.length + 1)
-    memset(wide.data, 0, 8 * <size_t>array.offset)
+    rooms.first.size = 8 * <size_t>(array.offset + array.length + 1)
+    memset(rooms.first.data, 0, 8 * <size_t>array.offset)
     for i in range(array.length + 1):
-        (<int64_t *>wide.data)[array.offset + i] = narrow[i]
-    array.buffers[1] = hold(array, &wide)
+        (<int64_t *>rooms.first.data)[array.offset + i] = narrow[i]
+    array.buffers[1] = hold(array, &rooms.first)
     return 0
 
 
@@ -61,95 +60,90 @@ cdef int extend(Room *room, const void *src, size_t n) except -1:
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Bits of all rows; where an array has none, they are set."""
-    cdef Room bits
+    cdef Rooms rooms = Rooms()
     cdef Array array
     cdef size_t place = 0, i
     cdef const uint8_t *src
-    memset(&bits, 0, sizeof(Room))
-    if not grow(&bits, (<size_t>joined.length + 7) // 8 + 8):
+    if not grow(&rooms.first, (<size_t>joined.length + 7) // 8 + 8):
         raise MemoryError
-    bits.size = (<size_t>joined.length + 7) // 8
-    memset(bits.data, 0, bits.size + 8)
+    rooms.first.size = (<size_t>joined.length + 7) // 8
+    memset(rooms.first.data, 0, rooms.first.size + 8)
     for array in arrays:
         src = <const uint8_t *>array.buffers[buffer]
         if src != NULL and (buffer or array.nulls):
-            copy_bits(src, <size_t>array.offset, <size_t>array.length, bits.data, place)
+            copy_bits(src, <size_t>array.offset, <size_t>array.length, rooms.first.data, place)
         else:
-            set_bits(bits.data, place, <size_t>array.length)
+            set_bits(rooms.first.data, place, <size_t>array.length)
         place += <size_t>array.length
-    return hold(joined, &bits)
+    return hold(joined, &rooms.first)
 
 
 cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
-    cdef Room data, ends
+    cdef Rooms rooms = Rooms()
     cdef Array array
     cdef int64_t i, base = 0
     cdef const int64_t *wide
     cdef const int32_t *narrow
     cdef bint large = type.format in (b"U", b"Z")
-    memset(&data, 0, sizeof(Room))
-    memset(&ends, 0, sizeof(Room))
-    extend(&ends, &base, 8)
+    extend(&rooms.second, &base, 8)
     for array in arrays:
-        if not grow(&ends, 8 * <size_t>array.length):
+        if not grow(&rooms.second, 8 * <size_t>array.length):
             raise MemoryError
         if array.length == 0:
             continue
         if large:
             wide = <const int64_t *>array.buffers[1] + array.offset
             for i in range(array.length):
-                (<int64_t *>(ends.data + ends.size))[i] = base + wide[i + 1] - wide[0]
-            extend(&data, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
+                (<int64_t *>(rooms.second.data + rooms.second.size))[i] = base + wide[i + 1] - wide[0]
+            extend(&rooms.first, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
         else:
             narrow = <const int32_t *>array.buffers[1] + array.offset
             for i in range(array.length):
-                (<int64_t *>(ends.data + ends.size))[i] = base + narrow[i + 1] - narrow[0]
-            extend(&data, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
-        ends.size += 8 * <size_t>array.length
-        base = <int64_t>data.size
-    if not large and data.size <= limit:
+                (<int64_t *>(rooms.second.data + rooms.second.size))[i] = base + narrow[i + 1] - narrow[0]
+            extend(&rooms.first, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
+        rooms.second.size += 8 * <size_t>array.length
+        base = <int64_t>rooms.first.size
+    if not large and rooms.first.size <= limit:
         for i in range(joined.length + 1):
-            (<int32_t *>ends.data)[i] = <int32_t>(<int64_t *>ends.data)[i]
-        ends.size //= 2
+            (<int32_t *>rooms.second.data)[i] = <int32_t>(<int64_t *>rooms.second.data)[i]
+        rooms.second.size //= 2
     elif not large:
         type = Type(LARGE[type.format], type.name)
-    joined.buffers[1] = hold(joined, &ends)
-    joined.buffers[2] = hold(joined, &data)
+    joined.buffers[1] = hold(joined, &rooms.second)
+    joined.buffers[2] = hold(joined, &rooms.first)
     return type
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef Room data
+    cdef Rooms rooms = Rooms()
     cdef Array array
-    memset(&data, 0, sizeof(Room))
     for array in arrays:
         if array.length:
-            extend(&data, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
-    joined.buffers[1] = hold(joined, &data)
+            extend(&rooms.first, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
+    joined.buffers[1] = hold(joined, &rooms.first)
     return 0
 
 
 cdef int join_views(Array joined, list arrays) except -1:
-    cdef Room sizes
+    cdef Rooms rooms = Rooms()
     cdef Array array
     cdef int64_t buffers = 0, row = 0, n, i
     cdef int32_t *view
     join_fixed(joined, arrays, 16)
     view = <int32_t *>joined.buffers[1]
-    memset(&sizes, 0, sizeof(Room))
     for array in arrays:
         joined.owners.extend(array.owners)
         n = max(array.n_buffers - 3, 0)
         for i in range(n):
             joined.buffers[2 + buffers + i] = array.buffers[2 + i]
         if n:
-            extend(&sizes, array.buffers[2 + n], 8 * <size_t>n)
+            extend(&rooms.first, array.buffers[2 + n], 8 * <size_t>n)
         for i in range(row, row + array.length):
             if view[4 * i] > 12:
                 view[4 * i + 2] += <int32_t>buffers
         buffers += n
         row += array.length
-    joined.buffers[2 + buffers] = hold(joined, &sizes)
+    joined.buffers[2 + buffers] = hold(joined, &rooms.first)
     return 0
 
 
@@ -166,7 +160,7 @@ cdef int64_t index_of(const void *indices, int width, int64_t i) noexcept:
 cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
     """Arrays with one dictionary share it. Otherwise the dictionaries stand behind each other, and indices have 64 bits."""
     cdef Array array
-    cdef Room indices
+    cdef Rooms rooms = Rooms()
     cdef int64_t base = 0, i, place = 0
     cdef int width = WIDTHS[type.format]
     cdef bint signed = type.format.islower()
@@ -175,19 +169,18 @@ cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
         join_fixed(joined, arrays, width)
         joined.dictionary = dictionaries[0]
         return type
-    memset(&indices, 0, sizeof(Room))
-    if not grow(&indices, 8 * <size_t>joined.length + 8):
+    if not grow(&rooms.first, 8 * <size_t>joined.length + 8):
         raise MemoryError
-    indices.size = 8 * <size_t>joined.length
+    rooms.first.size = 8 * <size_t>joined.length
     for array in arrays:
         for i in range(array.length):
             value = index_of(array.buffers[1], width, array.offset + i)
             if not signed and value < 0 and width < 8:
                 value += 1 << (8 * width)
-            (<int64_t *>indices.data)[place] = base + value
+            (<int64_t *>rooms.first.data)[place] = base + value
             place += 1
         base += array.dictionary.length
-    joined.buffers[1] = hold(joined, &indices)
+    joined.buffers[1] = hold(joined, &rooms.first)
     values, joined.dictionary = join_arrays(type.dictionary, dictionaries, limit)
     return Type(b"l", type.name, (), values)
 

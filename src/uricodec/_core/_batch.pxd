@@ -64,7 +64,7 @@ cdef struct Bad:
 
 
 cdef enum Status:
-    DONE, STOPPED, NO_MEMORY, BAD_OFFSETS, TOO_LONG
+    DONE, STOPPED, NO_MEMORY, BAD_OFFSETS, TOO_LONG, HAS_RAISED
 
 
 # Rows of a block: row i is data[at[i] .. at[i + 1] - gap).

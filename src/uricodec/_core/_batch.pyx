@@ -182,6 +182,9 @@ cdef inline size_t fill(Task *task) noexcept nogil:
 cdef bint refuse_row(Task *task, size_t row, const Refusal *refusal) noexcept nogil:
     """Take down that a row is refused. False if the work ends with that."""
     cdef Bad *bad
+    if refusal.code == UC_RAISED:
+        task.status = HAS_RAISED
+        return False
     if task.bad < task.bad_limit:
         if not grow(&task.found, sizeof(Bad)):
             task.status = NO_MEMORY

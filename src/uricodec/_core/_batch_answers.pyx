@@ -127,37 +127,34 @@ cdef int narrow(Room *offsets) except -1:
 cdef Array fault_array(Task *task, Room *valid, list code_names):
     """The codes and offsets of rows that were refused; null for the others."""
     cdef size_t rows = task.count, i, next = 0, bads = task.found.size // sizeof(Bad), size = 0
-    cdef Room codes, ends, offsets
+    cdef Rooms rooms = Rooms()
     cdef Bad *bad = <Bad *>task.found.data
     cdef bytes name
     cdef Array array = Array(), code = Array(), offset = Array()
-    memset(&codes, 0, sizeof(Room))
-    memset(&ends, 0, sizeof(Room))
-    memset(&offsets, 0, sizeof(Room))
     names = [(code_name or "").encode() for code_name in code_names]
     for i in range(bads):
         size += <size_t>len(names[bad[i].code])
-    zeros(&codes, size)
-    zeros(&ends, 4 * (rows + 1))
-    zeros(&offsets, 8 * rows)
+    zeros(&rooms.first, size)
+    zeros(&rooms.second, 4 * (rows + 1))
+    zeros(&rooms.third, 8 * rows)
     zeros(valid, (rows + 7) >> 3)
     size = 0
     for i in range(rows):
         if next < bads and bad[next].row - task.base == i:
             name = names[bad[next].code]
-            memcpy(codes.data + size, <const char *>name, len(name))
+            memcpy(rooms.first.data + size, <const char *>name, len(name))
             size += <size_t>len(name)
-            (<int64_t *>offsets.data)[i] = <int64_t>bad[next].offset
+            (<int64_t *>rooms.third.data)[i] = <int64_t>bad[next].offset
             valid.data[i >> 3] |= 1 << (i & 7)
             next += 1
-        (<int32_t *>ends.data)[i + 1] = <int32_t>size
+        (<int32_t *>rooms.second.data)[i + 1] = <int32_t>size
     for child in (array, code, offset):
         (<Array>child).length = <int64_t>rows
     code.set_buffers(3)
-    code.buffers[1] = hold(code, &ends)
-    code.buffers[2] = hold(code, &codes)
+    code.buffers[1] = hold(code, &rooms.second)
+    code.buffers[2] = hold(code, &rooms.first)
     offset.set_buffers(2)
-    offset.buffers[1] = hold(offset, &offsets)
+    offset.buffers[1] = hold(offset, &rooms.third)
     array.set_buffers(1)
     array.nulls = <int64_t>(rows - bads)
     array.buffers[0] = hold(array, valid)

@@ -199,6 +199,14 @@ cdef bint mark_controls(Task *task, const uint32_t *at, uint64_t *controls) noex
     return True
 
 
+cdef inline uint64_t reaches_beyond(const uint64_t *triplets, size_t end) noexcept nogil:
+    """Whether (lowest bit) a triplet has octets on both sides of an end of a row."""
+    cdef uint64_t found = triplets[(end - 1) >> 6] >> ((end - 1) & 63) if end >= 1 else 0
+    if end >= 2:
+        found |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
+    return found
+
+
 cdef bint decode_block(Task *task) noexcept nogil:
     cdef const Decoding *how = <const Decoding *>task.options
     cdef uint64_t percents[WORDS + 1]
@@ -222,10 +230,7 @@ cdef bint decode_block(Task *task) noexcept nogil:
     for i in range(1, rows + 1):
         end = block.at[i]
         at[i] = <uint32_t>(end - 2 * bits_before(triplets, counts, end))
-        if end >= 1:
-            across |= triplets[(end - 1) >> 6] >> ((end - 1) & 63)
-        if end >= 2:
-            across |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
+        across |= reaches_beyond(triplets, end)
     if across & 1 and not block.gap:
         return by_rows(task)
     if not how.text:
@@ -284,7 +289,7 @@ cdef bint encode_block(Task *task) noexcept nogil:
     cdef uint64_t marks[WORDS + 1]
     cdef uint64_t triplets[WORDS + 1]
     cdef uint32_t counts[WORDS + 1]
-    cdef uint64_t malformed = 0
+    cdef uint64_t malformed = 0, across = 0
     cdef Block *block = &task.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size
     if block.gap and memchr(block.data, c'\r', n) != NULL:
@@ -295,7 +300,10 @@ cdef bint encode_block(Task *task) noexcept nogil:
                 return by_rows(task)
             for w in range(words):
                 malformed |= marks[w] & ~triplets[w]
-            if malformed and how.policy != KEEP:
+            if not block.gap:
+                for i in range(1, rows):
+                    across |= reaches_beyond(triplets, block.at[i])
+            if (malformed or across & 1) and how.policy != KEEP:
                 return by_rows(task)
     kernels.mark_outside(block.data, n, &how.safe, marks)
     marks[words] = 0

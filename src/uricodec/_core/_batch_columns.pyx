@@ -4,7 +4,6 @@ Text becomes the layout that it came in, views share what has not changed, and o
 of the rows.
 """
 cimport cython
-from libc.string cimport memset
 
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport join_arrays, widen_offsets
@@ -25,7 +24,7 @@ cdef tuple text_array(Job job, Type type):
     cdef Array source = job.rows.array
     cdef size_t i, more = task.filled.size // sizeof(Room), n
     cdef Room *room
-    cdef Room sizes
+    cdef Rooms rooms = Rooms()
     array.length = <int64_t>task.count
     if task.source.valid != NULL:
         array.nulls = -1
@@ -41,18 +40,17 @@ cdef tuple text_array(Job job, Type type):
         array.set_buffers(<int64_t>(3 + n + more))
         array.owners.extend(source.owners)
         array.buffers[1] = hold(array, &task.offsets)
-        memset(&sizes, 0, sizeof(Room))
-        if not grow(&sizes, 8 * (n + more) + 8):
+        if not grow(&rooms.first, 8 * (n + more) + 8):
             raise MemoryError
-        sizes.size = 8 * (n + more)
+        rooms.first.size = 8 * (n + more)
         for i in range(n):
             array.buffers[2 + i] = task.source.buffers[i]
-            (<int64_t *>sizes.data)[i] = task.source.sizes[i]
+            (<int64_t *>rooms.first.data)[i] = task.source.sizes[i]
         for i in range(more):
             room = <Room *>task.filled.data + i if i < task.filled.size // sizeof(Room) else &task.data
-            (<int64_t *>sizes.data)[n + i] = <int64_t>room.size
+            (<int64_t *>rooms.first.data)[n + i] = <int64_t>room.size
             array.buffers[2 + n + i] = hold(array, room)
-        array.buffers[2 + n + more] = hold(array, &sizes)
+        array.buffers[2 + n + more] = hold(array, &rooms.first)
     if array.nulls:
         array.buffers[0] = hold(array, &job.valid)
     return Type(LARGE[type.format], type.name) if task.large and type.format in LARGE else type, array

@@ -71,6 +71,12 @@ cdef class ListWork:
             self.room, self.cap = allocate(size), size
         return 0
 
+    cdef int have_room_for(self, const Operation *operation, size_t n) except -1:
+        """Room for what becomes of so many octets."""
+        if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1):
+            raise OverflowError("the row may become longer than an object can be")
+        return self.have_room(room_of(operation, n) + WIDE)
+
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """What stands for an item that is refused, which is no U+FFFD."""
         if self.policy == RAISE_ROW:
@@ -92,10 +98,10 @@ cdef class ListWork:
         cdef size_t size, place = 0
         if plan.has_plain and kernels.span(src, n, &plan.plain) == n and (type(item) is str or type(item) is bytes):
             return item
-        if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1):
-            raise OverflowError("the row may become longer than an object can be")
-        self.have_room(room_of(operation, n) + WIDE)
+        self.have_room_for(operation, n)
         size = operation.row(src, n, plan.rows.options, self.room, &refusal)
+        if size == UC_REFUSED and refusal.code == UC_RAISED:
+            raise_set()
         if size == UC_REFUSED:
             place = refusal.offset
             if text:
@@ -138,11 +144,24 @@ cdef class ListWork:
         if self.policy == REPLACE_ROW:
             # As urllib.parse.unquote, to which such characters mean nothing.
             return self.replaced(item, row)
-        place = next(i for i, c in enumerate(item) if "\ud800" <= c <= "\udfff")
-        result = self.refused(self.text, item, row, "surrogate", "lone surrogate", place)
+        cdef Operation *operation = &self.text.rows.operation
+        cdef Refusal refusal
+        cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
+        cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
+        code, reason = "surrogate", "lone surrogate"
+        # What a grammar finds wrong up to there comes first, as in a single value.
+        self.have_room_for(operation, n)
+        if operation.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.options, self.room,
+                         &refusal) == UC_REFUSED:
+            if refusal.code == UC_RAISED:
+                raise_set()
+            before = <size_t>len(octets[:refusal.offset].decode("utf-8", "replace"))
+            if before <= place and self.text.rows.code_names[refusal.code] != "utf-8":
+                place, code = before, self.text.rows.code_names[refusal.code]
+                reason = self.text.rows.reasons[refusal.code]
+        result = self.refused(self.text, item, row, code, reason, place)
         if self.policy == KEEP_ROW and self.text.kind == OCTETS_16:
-            octets = item.encode("utf-8", "surrogatepass")      # which no other str has
-            return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
+            return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), n)
         return result
 
     cdef object replaced(self, str item, Py_ssize_t row):

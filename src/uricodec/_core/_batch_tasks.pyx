@@ -172,6 +172,8 @@ cdef class Job:
     def run(self):
         with nogil:
             run(&self.task)
+        if self.task.status == HAS_RAISED:
+            raise_set()
 
 
 cdef int set_validity(Job job, size_t rows) except -1:
@@ -212,8 +214,10 @@ cdef const uint8_t *first_row(const Source *source) noexcept:
 cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noexcept:
     """About how many octets rows are that have views, judged by some of them."""
     cdef size_t step = (stop - start) // 256 + 1, sum = 0, i
-    for i in range(start, stop, step):
+    i = start
+    while i < stop:
         sum += <size_t>max((<const View *>source.offsets)[i].size, 0)
+        i += step
     return sum * step
 
 
@@ -353,6 +357,7 @@ cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint lo
 cdef int do_jobs(list jobs, size_t threads) except -1:
     """One that is stopped stops those behind it."""
     queue = deque(jobs)
+    cdef list errors = []
 
     def work():
         cdef Job job
@@ -365,10 +370,17 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
             if job.task.status != DONE:
                 queue.clear()
 
+    def help():
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+            queue.clear()
+
     workers = []
     if threads > 1 and len(jobs) > 1:
         from threading import Thread
-        workers = [Thread(target=work, daemon=True) for _ in range(min(<Py_ssize_t>threads, len(jobs)) - 1)]
+        workers = [Thread(target=help, daemon=True) for _ in range(min(<Py_ssize_t>threads, len(jobs)) - 1)]
     for worker in workers:
         worker.start()
     try:
@@ -377,6 +389,8 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
         queue.clear()
         for worker in workers:
             worker.join()
+    if errors:
+        raise errors[0]
     return 0
 
 

@@ -19,7 +19,8 @@ from libc.math cimport log, sqrt
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from uricodec._core._names cimport SEEN, Names
+from uricodec._core._atomic cimport uc_glance8, uc_put8
+from uricodec._core._names cimport SEEN, Names, uc_give
 
 
 cdef inline uint64_t second_half(const uint8_t *fingerprint) noexcept nogil:
@@ -93,7 +94,7 @@ cdef class Cardinality:
         names.use()
         with nogil:
             self.add_rows(names)
-        names.busy = False
+        uc_give(&names.busy)
 
     def merge(self, Cardinality other not None):
         """Count what another one has counted, with the same key.
@@ -122,7 +123,7 @@ cdef class Cardinality:
         cdef double m = <double>self.count, z
         memset(counts, 0, sizeof(counts))
         for i in range(self.count):
-            counts[self.registers[i]] += 1
+            counts[uc_glance8(self.registers + i)] += 1
         z = m * tau(1 - <double>counts[places + 1] / m)
         for k in range(places, 0, -1):
             z = (z + <double>counts[k]) / 2
@@ -148,4 +149,4 @@ cdef class Cardinality:
                 bits <<= 1
                 place += 1
             if place > self.registers[register]:
-                self.registers[register] = place
+                uc_put8(self.registers + register, place)

@@ -153,7 +153,7 @@ cdef class FirstRows:
         with nogil:
             self.unseal()
             status = set_rows(self, names, &row)
-        names.busy = False
+        uc_give(&names.busy)
         raise_status(self, status, row)
 
     def mark(self, Names names not None):
@@ -165,7 +165,7 @@ cdef class FirstRows:
         names.use()
         with nogil:
             mark_rows(self, names)
-        names.busy = False
+        uc_give(&names.busy)
 
     # --- counts
 
@@ -257,7 +257,7 @@ cdef class FirstRows:
             with nogil:
                 mark_rows(self, names)
                 unmark_low(self, names, <const uint64_t *>source.buf, least)
-            names.busy = False
+            uc_give(&names.busy)
         finally:
             PyBuffer_Release(&source)
 
@@ -290,7 +290,7 @@ cdef class FirstRows:
                 with nogil:
                     found = copy_counts(self, names, <const uint64_t *>source.buf, dst)
             finally:
-                names.busy = False
+                uc_give(&names.busy)
         finally:
             PyBuffer_Release(&source)
         if not found:

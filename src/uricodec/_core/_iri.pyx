@@ -25,10 +25,12 @@ cdef extern from "Python.h":
 
 cdef object raise_first(object given, str text, const Mapping *mapping):
     """For a str with a surrogate: that is the error, or what is found before it, on the way to a URI or (NULL) from one."""
-    before = text[:next(i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff")]
+    before = text[:first_surrogate(text)]
     try:
         to_uri(before, mapping) if mapping != NULL else to_iri(before)
     except IriError as error:
+        if not isinstance(error, IriError):     # a MemoryError by now
+            raise error
         raise IriError(error.reason, given, error.position) from None
     raise_surrogate(given, IriError)
 
@@ -175,6 +177,8 @@ cdef object with_host(object given, object iri, bint ascii):
         host = (_hosts.to_ascii if ascii else _hosts.to_unicode)(host)
         octets = octets[:start] + to_iri(host).encode() + octets[end:]
     except ValueError as error:
+        if not isinstance(error, ValueError):   # a MemoryError by now
+            raise error
         raise_host(given, error)
     return octets if type(iri) is bytes else octets.decode()
 

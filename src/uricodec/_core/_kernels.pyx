@@ -125,7 +125,9 @@ cdef class ByteSet:
         self.ascii = True
         if isinstance(octets, str):
             if not octets.isascii():
-                raise ValueError(f"not an ASCII character: {next(c for c in octets if not c.isascii())!r}")
+                for octet in octets:
+                    if not octet.isascii():
+                        raise ValueError(f"not an ASCII character: {octet!r}")
             octets = octets.encode("ascii")
         elif PyObject_CheckBuffer(octets):
             octets = bytes(memoryview(octets))
@@ -200,7 +202,9 @@ cdef combine(left, right, int operation):
     cdef ByteSet a, b
     try:
         a, b = ByteSet(left), ByteSet(right)
-    except TypeError:
+    except TypeError as error:
+        if not isinstance(error, TypeError):    # a MemoryError by now
+            raise error
         return NotImplemented
     cdef list octets = []
     cdef bint x, y

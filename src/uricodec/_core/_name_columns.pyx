@@ -104,7 +104,7 @@ cdef class ColumnNames(Names):
             sources = [rows_of(array, type) for array in arrays]
         self.use()
         self.count, self.row, self.at, self.items, self.sources = 0, 0, 0, items, sources
-        self.busy = False
+        uc_give(&self.busy)
         return len(items) if items is not None else sum([(<Rows>rows).source.count for rows in sources])
 
     def read(self, first):
@@ -130,7 +130,7 @@ cdef class ColumnNames(Names):
             self.count = 0      # the forms may be elsewhere by now
             raise
         finally:
-            self.busy = False
+            uc_give(&self.busy)
 
     cdef object read_batch(self, uint64_t first):
         cdef Rows rows = None
@@ -196,8 +196,7 @@ cdef class ColumnNames(Names):
         cdef str text = item if type(item) is str else str.__str__(item)
         if not utf8_octets(text, &octets, utf8):
             if self.fails:
-                place = next(i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff")
-                raise self.how.error(f"row {self.first + self.count}: lone surrogate", item, place)
+                raise self.how.error(f"row {self.first + self.count}: lone surrogate", item, first_surrogate(text))
             # Which no other str has.
             return self.name_surrogate(text.encode("utf-8", "surrogatepass"))
         try:
@@ -458,7 +457,8 @@ cdef bint copy_rows(const Source *source, const uint8_t *marks, Room *where, Roo
         if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
             if not row_at(source, i, &src, &n) or not grow(data, n):
                 return False
-            memcpy(data.data + data.size, src, n)
+            if n:       # else there may be no memory yet
+                memcpy(data.data + data.size, src, n)
             data.size += n
             if width == 8:
                 (<int64_t *>where.data)[done + 1] = <int64_t>data.size

@@ -256,7 +256,7 @@ cdef class LineNames(Names):
             self.release()
             raise
         finally:
-            self.busy = False
+            uc_give(&self.busy)
 
     cdef object read_lines(self, object lines, uint64_t first, Py_ssize_t limit):
         cdef Task task
@@ -311,7 +311,7 @@ cdef class LineNames(Names):
             if not enough:
                 raise MemoryError
         finally:
-            self.busy = False
+            uc_give(&self.busy)
 
     # --- what is kept ---------------------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ cdef class LineNames(Names):
                     written = self.write_new(<uint8_t *>target.buf)
                 return <Py_ssize_t>written
             finally:
-                self.busy = False
+                uc_give(&self.busy)
         finally:
             PyBuffer_Release(&target)
 
@@ -428,7 +428,7 @@ cdef class LineNames(Names):
                         written = self.write_counts(<const uint8_t *>source.buf, self.new, <uint8_t *>target.buf)
                     return <Py_ssize_t>written
                 finally:
-                    self.busy = False
+                    uc_give(&self.busy)
             finally:
                 PyBuffer_Release(&target)
         finally:

@@ -1,6 +1,8 @@
 """Rows that are names: a batch of them, with the fingerprints of their normal forms, and what a table says of each."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from uricodec._core._atomic cimport uc_give, uc_take
+
 
 cdef enum Mark:
     PENDING     # nobody has said anything yet
@@ -27,7 +29,7 @@ cdef class Names:
     # How many rows a table has marked so, of this batch.
     cdef readonly size_t new
     cdef readonly size_t later
-    cdef bint busy                      # somebody fills it in, or works on it
+    cdef char busy                      # a flag: somebody fills it in, or works on it
 
     cdef int use(self) except -1
 

@@ -14,11 +14,10 @@ cdef class Names:
     """
 
     cdef int use(self) except -1:
-        """Until `busy` is unset nobody else gets in: neither other threads, nor a buffer that is asked for its octets."""
-        with cython.critical_section(self):
-            if self.busy:
-                raise RuntimeError("another thread is using the names")
-            self.busy = True
+        """Until `busy` is given back nobody else gets in: neither other threads, nor a buffer that is asked for its octets."""
+        if not uc_take(&self.busy):
+            raise RuntimeError("another thread is using the names")
+        return 0
 
     def __len__(self):
         return <Py_ssize_t>self.count
@@ -29,8 +28,15 @@ cdef class Names:
 
         Returns:
             bytes: As many as there are rows.
+
+        Raises:
+            RuntimeError: Another thread is using the names.
         """
-        return (<const char *>self.marks)[:self.count]
+        self.use()
+        try:
+            return (<const char *>self.marks)[:self.count]
+        finally:
+            uc_give(&self.busy)
 
     @property
     def fingerprints(self):
@@ -38,8 +44,15 @@ cdef class Names:
 
         Returns:
             bytes: 16 octets for each row.
+
+        Raises:
+            RuntimeError: Another thread is using the names.
         """
-        return (<const char *>self.fingerprints)[:16 * self.count]
+        self.use()
+        try:
+            return (<const char *>self.fingerprints)[:16 * self.count]
+        finally:
+            uc_give(&self.busy)
 
 
 @cython.final

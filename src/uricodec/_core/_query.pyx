@@ -280,7 +280,8 @@ cdef inline bint is_scalar(object value) noexcept:
 cdef bint put_pair(Text *text, object key, object value, bint doseq, const uc_set *safe, bint plus) except -1:
     """Appends key=value, or one for each element of a sequence; False if that is the stdlib's work."""
     if doseq and (type(value) is list or type(value) is tuple):
-        for element in value:
+        value = tuple(value)    # a list may become shorter meanwhile
+        for element in <tuple>value:
             if not put_pair(text, key, element, False, safe, plus):
                 return False
         # Even if there was no element, the stdlib looks at the key, which may be an error.
@@ -299,14 +300,15 @@ cdef bint put_pairs(Text *text, object query, bint doseq, const uc_set *safe, bi
     cdef Py_ssize_t position = 0
     cdef PyObject *key
     cdef PyObject *value
-    cdef object pair
+    cdef object pair, name, own
     if type(query) is dict:
         with cython.critical_section(query):
             while PyDict_Next(query, &position, &key, &value):
-                if not put_pair(text, <object>key, <object>value, doseq, safe, plus):
+                name, own = <object>key, <object>value      # the dict may drop them: a long number becomes text in Python
+                if not put_pair(text, name, own, doseq, safe, plus):
                     return False
         return True
-    for pair in query:
+    for pair in tuple(query):
         if type(pair) is not tuple or len(<tuple>pair) != 2:
             return False
         if not put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, safe, plus):

@@ -5,12 +5,14 @@ themselves (no subclasses) in UTF-8; everything else, and every error, is the st
 """
 from libc.string cimport memchr
 
+from uricodec._core._atomic cimport uc_publish, uc_read
 from uricodec._core._kernels cimport UC_SURROGATE, ByteSet, kernels
 from uricodec._core._text cimport *
 from uricodec._core._percent cimport *
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
+from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_SIZE
 
 
@@ -58,16 +60,18 @@ cdef ByteSet quote_set(object safe, bint plus):
 
 # --- urllib.parse -------------------------------------------------------------------------------------------------------
 
-cdef object stdlib_module = None
+cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not
 
 
 cdef object stdlib():
     """The stdlib's own functions, for whatever the fast paths leave."""
-    global stdlib_module
-    if stdlib_module is None:
+    cdef void *known = uc_read(&stdlib_module)
+    if known == NULL:
         from uricodec._core import _stdlib
-        stdlib_module = _stdlib
-    return stdlib_module
+        Py_INCREF(_stdlib)
+        known = <void *>_stdlib
+        uc_publish(&stdlib_module, known)
+    return <object>known
 
 
 cdef inline bint is_default(object argument, str default) noexcept:
@@ -109,12 +113,16 @@ cdef inline object quote_text(str text, const uc_set *safe, bint plus):
 
 cdef object quote_buffer(object data, const uc_set *safe, bint plus):
     """The octets of bytes or a bytearray, quoted as a str; None for anything else."""
+    cdef Py_buffer view
     if type(data) is bytes:
         return encode_octets(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
-    if type(data) is bytearray:
-        return encode_octets(<const uint8_t *>PyByteArray_AS_STRING(data), <size_t>PyByteArray_GET_SIZE(data), safe, plus,
-                             True)
-    return None
+    if type(data) is not bytearray:
+        return None
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)   # until it is released, no thread can make it longer or shorter
+    try:
+        return encode_octets(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, True)
+    finally:
+        PyBuffer_Release(&view)
 
 
 cdef inline object quote_plain(object string, object safe, object encoding, object errors, bint plus):

@@ -35,9 +35,10 @@ cdef class SpillBuffers:
     cdef size_t room
     cdef size_t most            # rows of a partition
     cdef readonly Py_ssize_t full
-    cdef bint busy
+    cdef char busy
 
     cdef int use(self) except -1
+    cdef object finished(self, size_t part)
 
 
 cdef class SpilledNames(Names):

@@ -225,9 +225,9 @@ cdef class SpillBuffers:
                     self.full = <Py_ssize_t>part
                 return i if added == FULL else names.count
             finally:
-                self.busy = False
+                uc_give(&self.busy)
         finally:
-            names.busy = False
+            uc_give(&names.busy)
 
     def take(self, size_t part):
         """Return the block of a partition.
@@ -242,16 +242,20 @@ cdef class SpillBuffers:
         Raises:
             IndexError: There is no such partition.
         """
-        cdef Part *at
-        cdef _Block block
-        cdef Header header
-        cdef uint8_t *end
-        cdef size_t size
         if part >= self.count:
             raise IndexError(f"there is no partition {part}")
         self.use()
-        self.busy = False       # nothing below lets another thread in before it is done
-        at, block = &self.parts[part], <_Block>self.blocks[part]
+        try:
+            return self.finished(part)
+        finally:
+            uc_give(&self.busy)
+
+    cdef object finished(self, size_t part):
+        cdef Part *at = &self.parts[part]
+        cdef _Block block = <_Block>self.blocks[part]
+        cdef Header header
+        cdef uint8_t *end
+        cdef size_t size
         if at.rows == 0:
             return memoryview(b"")
         if at.limit:
@@ -286,19 +290,20 @@ cdef class SpillBuffers:
         if part >= self.count:
             raise IndexError(f"there is no partition {part}")
         self.use()
-        self.busy = False
-        at, block = &self.parts[part], <_Block>self.blocks[part]
-        if <size_t>block.size > self.room:
-            block = _Block(self.room)
-            self.blocks[part] = block
-            at.data = block.data
-        block.size, at.rows, at.octets, at.limit = 0, 0, 0, self.most
+        try:
+            at, block = &self.parts[part], <_Block>self.blocks[part]
+            if <size_t>block.size > self.room:
+                block = _Block(self.room)
+                self.blocks[part] = block
+                at.data = block.data
+            block.size, at.rows, at.octets, at.limit = 0, 0, 0, self.most
+        finally:
+            uc_give(&self.busy)
 
     cdef int use(self) except -1:
-        with cython.critical_section(self):
-            if self.busy:
-                raise RuntimeError("another thread is using the buffers")
-            self.busy = True
+        if not uc_take(&self.busy):
+            raise RuntimeError("another thread is using the buffers")
+        return 0
 
 
 cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) noexcept nogil:
@@ -400,7 +405,7 @@ cdef class SpilledNames(Names):
         """Let go of the block. There are no names then."""
         self.use()
         self.discard()
-        self.busy = False
+        uc_give(&self.busy)
 
     cdef int discard(self) except -1:
         self.count, self.first, self.new, self.later = 0, 0, 0, 0
@@ -453,7 +458,7 @@ cdef class SpilledNames(Names):
             self.discard()
             raise
         finally:
-            self.busy = False
+            uc_give(&self.busy)
 
     @property
     def row_numbers(self):
@@ -463,7 +468,11 @@ cdef class SpilledNames(Names):
             list[int]: As many as there are rows.
         """
         cdef size_t i
-        return [number_of(self, i) for i in range(self.count)]
+        self.use()
+        try:
+            return [number_of(self, i) for i in range(self.count)]
+        finally:
+            uc_give(&self.busy)
 
     @property
     def normal_forms(self):
@@ -473,9 +482,13 @@ cdef class SpilledNames(Names):
             list[bytes] | None: As many as there are rows; None: the block has none.
         """
         cdef size_t i
-        if self.form_starts == NULL:
-            return None
-        return [(<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]] for i in range(self.count)]
+        self.use()
+        try:
+            if self.form_starts == NULL:
+                return None
+            return [(<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]] for i in range(self.count)]
+        finally:
+            uc_give(&self.busy)
 
     def set_marks(self, marks):
         """Say of each row what a table would. For tests.

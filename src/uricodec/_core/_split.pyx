@@ -4,7 +4,6 @@ Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart 
 take a str (no subclass) whose authority is ASCII without brackets, and in which nothing has to be stripped or removed;
 the cases in which Python versions differ, everything else, and every error, are the stdlib's own functions.
 """
-cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
@@ -13,6 +12,7 @@ from uricodec._core._quote cimport stdlib
 from uricodec._core._text cimport *
 
 from cpython.object cimport PyObject_SetAttr
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 
 # --- the components of a URL, as positions ----------------------------------------------------------------------------
@@ -167,10 +167,27 @@ cdef object make_split(str url, const Parts *parts):
 cdef enum:
     PLACES = 128
     LONGEST = 1024      # octets of a URL that is kept
-cdef list kept_urls = [None] * (PLACES + 1)
-cdef list kept_results = [None] * (PLACES + 1)
+cdef PyObject *kept_urls[PLACES + 1]        # a str, or NULL
+cdef PyObject *kept_results[PLACES + 1]
 cdef uint32_t seen[PLACES]
 cdef Py_ssize_t hits = 0, misses = 0
+
+
+# All of that is read and written by one thread at a time. While it has the lock a thread does nothing that may wait, not
+# even for the end of an object, so that the two halves of a place always belong together.
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    static PyMutex uc_kept_lock;
+    #define UC_LOCK_KEPT() PyMutex_Lock(&uc_kept_lock)
+    #define UC_UNLOCK_KEPT() PyMutex_Unlock(&uc_kept_lock)
+    #else
+    #define UC_LOCK_KEPT() ((void)0)
+    #define UC_UNLOCK_KEPT() ((void)0)
+    #endif
+    """
+    void lock_kept "UC_LOCK_KEPT"() noexcept
+    void unlock_kept "UC_UNLOCK_KEPT"() noexcept
 
 
 cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
@@ -182,10 +199,21 @@ cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
 
 
 cdef inline bint is_kept(Py_ssize_t i, str url) noexcept:
-    cdef object kept = kept_urls[i]
-    return kept is url or (
-        kept is not None and PyUnicode_GET_LENGTH(kept) == PyUnicode_GET_LENGTH(url)
-        and memcmp(PyUnicode_DATA(kept), PyUnicode_DATA(url), PyUnicode_GET_LENGTH(url)) == 0)
+    cdef PyObject *kept = kept_urls[i]
+    return kept == <PyObject *>url or (
+        kept != NULL and PyUnicode_GET_LENGTH(<object>kept) == PyUnicode_GET_LENGTH(url)
+        and memcmp(PyUnicode_DATA(<object>kept), PyUnicode_DATA(url), PyUnicode_GET_LENGTH(url)) == 0)
+
+
+cdef inline void keep_at(Py_ssize_t i, str url, object result):
+    """Lets go of what was there when the lock is free again, which the caller has."""
+    cdef PyObject *url_before = kept_urls[i]
+    cdef PyObject *result_before = kept_results[i]
+    kept_urls[i] = <PyObject *>url
+    kept_results[i] = <PyObject *>result
+    unlock_kept()
+    Py_XDECREF(url_before)
+    Py_XDECREF(result_before)
 
 
 cdef object split_kept(str url):
@@ -200,45 +228,60 @@ cdef object split_kept(str url):
     if 8 <= n <= LONGEST and PyUnicode_IS_ASCII(url):
         hash = mix(<const uint8_t *>PyUnicode_DATA(url), <size_t>n)
         i = <Py_ssize_t>(hash >> 57)
-        with cython.critical_section(kept_urls):
-            kept = PLACES if is_kept(PLACES, url) else i if seen[i] == <uint32_t>hash and is_kept(i, url) else -1
-            if kept >= 0:
-                hits += 1
-                return kept_results[kept]
+        lock_kept()
+        kept = PLACES if is_kept(PLACES, url) else i if seen[i] == <uint32_t>hash and is_kept(i, url) else -1
+        if kept >= 0:
+            hits += 1
+            result = <object>kept_results[kept]
+            unlock_kept()
+            return result
+        unlock_kept()
     if not find(url, True, &parts):
         return None
     result = make_split(url, &parts)
     if i >= 0:
-        with cython.critical_section(kept_urls):
-            misses += 1
-            if seen[i] == <uint32_t>hash:
-                kept_urls[i] = url
-                kept_results[i] = result
-            else:
-                seen[i] = <uint32_t>hash
-                kept_urls[PLACES] = url
-                kept_results[PLACES] = result
+        Py_INCREF(url)
+        Py_INCREF(result)
+        lock_kept()
+        misses += 1
+        if seen[i] != <uint32_t>hash:
+            seen[i] = <uint32_t>hash
+            i = PLACES
+        keep_at(i, url, result)
     return result
 
 
 def cache_clear():
     """Forget the results that urlsplit keeps."""
     global hits, misses
+    cdef PyObject *urls[PLACES + 1]
+    cdef PyObject *results[PLACES + 1]
     cdef Py_ssize_t i
-    with cython.critical_section(kept_urls):
-        hits = misses = 0
-        for i in range(PLACES + 1):
-            kept_urls[i] = kept_results[i] = None
-        memset(seen, 0, sizeof(seen))
+    lock_kept()
+    hits = misses = 0
+    memcpy(urls, kept_urls, sizeof(urls))
+    memcpy(results, kept_results, sizeof(results))
+    memset(kept_urls, 0, sizeof(kept_urls))
+    memset(kept_results, 0, sizeof(kept_results))
+    memset(seen, 0, sizeof(seen))
+    unlock_kept()
+    for i in range(PLACES + 1):
+        Py_XDECREF(urls[i])
+        Py_XDECREF(results[i])
     if hasattr(stdlib().urlsplit, "cache_clear"):
         stdlib().urlsplit.cache_clear()
 
 
 def cache_info():
     """What urlsplit keeps, here and in the stdlib's own function: hits, misses, maxsize, currsize."""
+    cdef Py_ssize_t i, found, made, kept = 0
     info = stdlib().urlsplit.cache_info()
-    kept = sum([url is not None for url in kept_urls])
-    return type(info)(info.hits + hits, info.misses + misses, info.maxsize + PLACES, info.currsize + kept)
+    lock_kept()
+    found, made = hits, misses
+    for i in range(PLACES + 1):
+        kept += kept_urls[i] != NULL
+    unlock_kept()
+    return type(info)(info.hits + found, info.misses + made, info.maxsize + PLACES, info.currsize + kept)
 
 
 cdef bint find_default(object url, object scheme, object default, object allow_fragments, Parts *parts) except -1:
@@ -264,9 +307,12 @@ cdef bint in_list(str scheme, str name) except -1:
     cdef object schemes = stdlib_names[name]
     cdef Py_ssize_t i
     if type(schemes) is list:
-        for i in range(len(<list>schemes)):
-            if (<list>schemes)[i] is scheme:    # nearly always: both are interned
-                return True
+        try:
+            for i in range(len(<list>schemes)):
+                if (<list>schemes)[i] is scheme:    # nearly always: both are interned
+                    return True
+        except IndexError:      # it became shorter meanwhile
+            pass
     return scheme in schemes
 
 

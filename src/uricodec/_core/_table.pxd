@@ -34,7 +34,7 @@ cdef class Table:
     cdef size_t had
     cdef size_t granule
     cdef bint stuck         # the slack is used up: no growth would help
-    cdef bint busy
+    cdef char busy
 
     cdef void open(self) noexcept nogil
     cdef void close(self) noexcept nogil

@@ -30,8 +30,8 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
-
-from uricodec._core._names cimport LATER, NEW, PENDING, SEEN, Names, number_of
+from uricodec._core._atomic cimport uc_glance_size, uc_put_size
+from uricodec._core._names cimport LATER, NEW, PENDING, SEEN, Names, number_of, uc_give, uc_take
 
 
 cdef extern from "simd/memory.h" nogil:
@@ -128,12 +128,12 @@ cdef class Table:
 
     @property
     def count(self):
-        """How many names it holds.
+        """How many names it holds; others may be added meanwhile.
 
         Returns:
             int: The number.
         """
-        return self.slots.count
+        return uc_glance_size(&self.slots.count)
 
     @property
     def size(self):
@@ -164,9 +164,9 @@ cdef class Table:
             self.use()
             with nogil:
                 status = add_rows(self, names)
-            self.busy = False
+            uc_give(&self.busy)
         finally:
-            names.busy = False
+            uc_give(&names.busy)
         if status == NO_MEMORY:
             raise MemoryError
 
@@ -208,7 +208,7 @@ cdef class Table:
         self.use()
         self.close()
         self.open()
-        self.busy = False
+        uc_give(&self.busy)
         if self.region == NULL:
             raise MemoryError
 
@@ -219,7 +219,7 @@ cdef class Table:
         self.use()
         with nogil:
             taken = self.take_counts(&at, room, <size_t>block)
-        self.busy = False
+        uc_give(&self.busy)
         return pairs[:16 * taken], at
 
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t room) noexcept nogil:
@@ -344,12 +344,12 @@ cdef class Table:
         return ROOM
 
     cdef int use(self) except -1:
-        with cython.critical_section(self):
-            if self.busy:
-                raise RuntimeError("another thread is using the table")
-            if self.region == NULL:
-                raise MemoryError
-            self.busy = True
+        if not uc_take(&self.busy):
+            raise RuntimeError("another thread is using the table")
+        if self.region == NULL:
+            uc_give(&self.busy)
+            raise MemoryError
+        return 0
 
 
 cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
@@ -500,7 +500,7 @@ cdef inline size_t take(Table table, Names names, size_t row, size_t stride) noe
                 slots.count += 1
                 new += 1
         row += 1
-    table.slots.count = slots.count
+    uc_put_size(&table.slots.count, slots.count)
     names.new += new
     return row
 
@@ -554,7 +554,7 @@ cdef inline size_t take_forms(Table table, Names names, size_t row, size_t strid
                 slots.count += 1
                 new += 1
         row += 1
-    table.slots.count = slots.count
+    uc_put_size(&table.slots.count, slots.count)
     names.new += new
     return row
 

@@ -145,3 +145,14 @@ cdef inline vectorcall take_calls(object function, vectorcall call):
 
 cdef inline bint is_call_of_text(PyObject *const *args, size_t flags, PyObject *names) noexcept:
     return PyVectorcall_NARGS(flags) == 1 and names == NULL and type(<object>args[0]) is str
+
+
+cdef inline Py_ssize_t first_surrogate(str text) noexcept:
+    """Where the first lone surrogate is; -1 if there is none."""
+    cdef Py_ssize_t i = 0
+    cdef Py_UCS4 c
+    for c in text:
+        if 0xD800 <= c <= 0xDFFF:
+            return i
+        i += 1
+    return -1

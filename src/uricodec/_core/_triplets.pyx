@@ -115,8 +115,7 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     if isinstance(data, str):
         plain = data if type(data) is str else str.__str__(data)
         if not utf8_octets(plain, &octets, room):
-            position = next(i for i, c in enumerate(data) if "\ud800" <= c <= "\udfff")
-            raise UriError("lone surrogate", data, position)
+            raise UriError("lone surrogate", data, first_surrogate(plain))
         try:
             result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
         finally:
@@ -321,6 +320,8 @@ cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
         try:
             parts.append(part[:kept] + encode_data(part[kept:], safe, False, ascii))
         except UriError as error:
+            if not isinstance(error, UriError):     # a MemoryError by now
+                raise error
             raise UriError(error.reason, data, position + kept + error.position) from None
         position += len(part) + 1
     result = percent.join(parts)
@@ -360,12 +361,16 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
     cdef uint8_t *dst
     cdef size_t n, count
     cdef bytes plain
+    cdef str text
     add_octet(&set, c'%')
     if policy != KEEP:
-        try:
-            plain = str.encode(data) if isinstance(data, str) else bytes(memoryview(data))
-        except UnicodeEncodeError as error:
-            raise UriError("lone surrogate", data, error.start) from None
+        if isinstance(data, str):
+            text = str.__str__(data)
+            if first_surrogate(text) >= 0:
+                raise UriError("lone surrogate", data, first_surrogate(text))
+            plain = text.encode()
+        else:
+            plain = bytes(memoryview(data))
         src, n = <const uint8_t *>PyBytes_AS_STRING(plain), <size_t>len(plain)
         count = count_malformed(src, n, &fault.position)
         if count and policy == FAIL:

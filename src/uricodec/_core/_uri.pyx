@@ -93,7 +93,7 @@ cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal
 
 
 cdef int raise_surrogate(object input, object error_class) except -1:
-    raise error_class(REASONS[SURROGATE], input, next(i for i, c in enumerate(input) if "\ud800" <= c <= "\udfff"))
+    raise error_class(REASONS[SURROGATE], input, first_surrogate(str.__str__(input)))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -426,8 +426,7 @@ cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, objec
     places.append((end, parts.path))
     end += len(path)
     places.append((end, parts.path_end))
-    if query is not None:
-        end += 1 + len(query)
+    end += 0 if query is None else 1 + len(query)
     places.append((end, parts.query_end))
     places.append((-1 if fragment is None else end + 1, parts.fragment))
     for wanted, got in places:
@@ -458,8 +457,10 @@ cdef object join(object components, Syntax syntax):
     text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
     if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &refusal):
         raise error_of(syntax)(REASONS[refusal.code], text, <Py_ssize_t>refusal.offset)
-    position = misread(text, octets.data, &parts, components)
-    release(&octets)
+    try:
+        position = misread(text, octets.data, &parts, components)
+    finally:
+        release(&octets)
     if position >= 0:
         raise error_of(syntax)("would be read as other components", text, position)
     return text

@@ -12,6 +12,7 @@ would become part of a triplet behind a "%" that began none.
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
+from uricodec._core._atomic cimport uc_publish, uc_read
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
 from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Operation, Refusal, copy_row
 from uricodec._core._text cimport *
@@ -19,6 +20,8 @@ from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_path cimport *
 from uricodec._core._uri_schemes cimport Scheme, find_scheme
 from uricodec._core._utf8 cimport continues, sequence_length
+
+from cpython.ref cimport Py_INCREF
 
 
 cdef extern from "Python.h":
@@ -149,7 +152,7 @@ cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_
 
 # --- components -------------------------------------------------------------------------------------------------------
 
-cdef object to_ascii = None
+cdef void *to_ascii = NULL      # of _hosts, once it is there
 
 # In octets. What is longer is no domain name, and not worth the work.
 cdef enum:
@@ -158,22 +161,24 @@ cdef enum:
 
 cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
     """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REFUSED if an exception is set."""
-    global to_ascii
+    cdef void *known = uc_read(&to_ascii)
     cdef bytes name
     cdef size_t i, size
     try:
-        if to_ascii is None:
+        if known == NULL:
             from uricodec._core import _hosts
-            to_ascii = _hosts.to_ascii
-        try:
-            name = to_ascii(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
-        except ValueError:
-            return 0
+            function = _hosts.to_ascii
+            Py_INCREF(function)
+            known = <void *>function
+            uc_publish(&to_ascii, known)
+        name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
         size = <size_t>len(name)
         if size > MOST_OF_NAME:
             return 0
         memcpy(dst, PyBytes_AS_STRING(name), size)
     except BaseException as error:
+        if isinstance(error, ValueError):
+            return 0
         PyErr_SetObject(type(error), error)
         return UC_REFUSED
     for i in range(size):

@@ -297,12 +297,13 @@ cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint
             memcpy(dst, PyBytes_AS_STRING(row), size)
             return size
         refusal.code, refusal.offset = HOST, 0
-    except IriError as error:
-        refusal.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
-        refusal.offset = <size_t>error.position
     except BaseException as error:
-        PyErr_SetObject(type(error), error)
-        refusal.code = UC_RAISED
+        if isinstance(error, IriError):
+            refusal.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
+            refusal.offset = <size_t>error.position
+        else:
+            PyErr_SetObject(type(error), error)
+            refusal.code = UC_RAISED
     return UC_REFUSED
 
 

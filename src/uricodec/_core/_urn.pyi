@@ -4,7 +4,6 @@ from typing_extensions import Buffer
 
 _Spec = Literal["2141", "8141", "any"]
 _Level = Literal["bytes", "2141", "8141", "namespace", "functional"]
-_Urn = str | Buffer | "URN"
 _StrOrURN = TypeVar("_StrOrURN", str, "URN")
 
 RULE_NUMBERS: dict[str, int]
@@ -39,6 +38,8 @@ class URN:
     def __gt__(self, other: URN, /) -> bool: ...
     def __ge__(self, other: URN, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+_Urn = str | Buffer | URN
 
 def check(urn: _Urn, spec: _Spec = "8141") -> Fault | None: ...
 def is_valid(urn: _Urn, spec: _Spec = "8141") -> bool: ...

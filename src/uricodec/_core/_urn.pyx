@@ -84,10 +84,10 @@ cdef object plain(object urn):
 
 cdef bytes to_fault(str text):
     """Octets with the first fault of a str that is not ASCII: what stands before its first such character, and one."""
-    try:
-        text.encode("ascii")
-    except UnicodeEncodeError as error:
-        return text[:error.start].encode("ascii") + b"\xff"
+    cdef Py_ssize_t n = 0
+    while text[n] < "\x80":
+        n += 1
+    return text[:n].encode("ascii") + b"\xff"
 
 
 cdef const uint8_t *octets_of(object text, size_t *n) except NULL:

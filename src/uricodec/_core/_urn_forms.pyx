@@ -4,9 +4,10 @@ What is equivalent in every URN: the case of "urn", of the NID and of the digits
 which a table says which one is whose; a public module fills it. Nothing is ever decoded, and letters beyond
 ASCII have no case here.
 """
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
+from uricodec._core._atomic cimport *
 from uricodec._core._kernels cimport ByteSet, kernels, provide, remove_octet, uc_kernels, uc_lowest_bit, uc_set
 from uricodec._core._urn_grammar cimport COMPONENT_DIGITS, DIGITS, NID_OCTETS, TRIPLETS, Reading
 
@@ -53,11 +54,11 @@ provide(&portable)
 # --- the rules of namespaces --------------------------------------------------------------------------------------------
 
 # Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
-# larger one takes its place: old ones stay, all of them together no larger than the new one.
+# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled in:
+# what it is, its `state`, is written last and read first.
 cdef struct Row:
     uint64_t ends       # the first and the last four octets: all of an NID of up to eight
-    uint8_t size        # 0: free
-    uint8_t rule
+    uint16_t state      # its size; above that, the rule. 0: free
 
 cdef struct Nid:
     uint8_t octets[4 + 32]      # behind "urn:"
@@ -68,7 +69,7 @@ cdef struct Table:
     Row *rows
     Nid *nids           # of the rows, apart: few are asked for, and the rows stay in the first cache
 
-cdef Table *table = NULL
+cdef void *table = NULL
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
@@ -79,23 +80,28 @@ cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
     return first | <uint64_t>last << 32
 
 
-cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n) noexcept nogil:
-    """The row of a lower-case NID of 1 to 32 octets behind "urn:", or the free one where it would be."""
+cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
+    """The row of a lower-case NID of 1 to 32 octets behind "urn:", or the free one where it would be; and its state."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
     cdef Row *row
+    cdef uint8_t size
     while True:
         row = rows.rows + (i & rows.mask)
+        state[0] = uc_read16(&row.state)
+        size = <uint8_t>state[0]
         # Of this row or a free one it is 0: one branch, nearly always taken, where two would often be mispredicted.
-        if min(row.ends ^ ends | row.size ^ n, <uint64_t>row.size) == 0:
-            if n <= 8 or row.size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
+        if min(uc_glance64(&row.ends) ^ ends | size ^ n, <uint64_t>size) == 0:
+            if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
                 return row
         i += 1
 
 
 cdef inline Rule rule_of(const uint8_t *nid, size_t n) noexcept nogil:
     """The rule of a lower-case NID behind "urn:"."""
-    return <Rule>row_of(table, nid, n).rule
+    cdef uint16_t state
+    row_of(<Table *>uc_read(&table), nid, n, &state)
+    return <Rule>(state >> 8)
 
 
 cdef Table *new_table(size_t rows) noexcept nogil:
@@ -109,32 +115,33 @@ cdef Table *new_table(size_t rows) noexcept nogil:
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     """Set the rule of a lower-case NID of 1 to 32 octets. -1: no memory. One thread at a time."""
-    global table
     cdef Nid name
     cdef Row *row
     cdef Row *moved
+    cdef Table *rows = <Table *>table
     cdef Table *larger
+    cdef uint16_t state
     cdef size_t i
     memcpy(name.octets, b"urn:", 4)
     memcpy(name.octets + 4, nid, n)
-    row = row_of(table, name.octets + 4, n)
-    if row.size == 0:
-        if table.used * 4 >= table.mask:
-            larger = new_table(2 * (table.mask + 1))
+    row = row_of(rows, name.octets + 4, n, &state)
+    if state == 0:
+        if rows.used * 4 >= rows.mask:
+            larger = new_table(2 * (rows.mask + 1))
             if larger == NULL:
                 return -1
-            for i in range(table.mask + 1):
-                if table.rows[i].size:
-                    moved = row_of(larger, table.nids[i].octets + 4, table.rows[i].size)
-                    moved[0], larger.nids[moved - larger.rows] = table.rows[i], table.nids[i]
-            larger.used = table.used
-            table = larger
-            row = row_of(table, name.octets + 4, n)
-        table.nids[row - table.rows] = name
-        row.ends = ends_of(name.octets + 4, n)
-        table.used += 1
-    row.rule = rule
-    row.size = <uint8_t>n
+            for i in range(rows.mask + 1):
+                if rows.rows[i].state:
+                    moved = row_of(larger, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
+                    moved[0], larger.nids[moved - larger.rows] = rows.rows[i], rows.nids[i]
+            larger.used = rows.used
+            uc_publish(&table, larger)
+            rows = larger
+            row = row_of(rows, name.octets + 4, n, &state)
+        rows.nids[row - rows.rows] = name
+        uc_put64(&row.ends, ends_of(name.octets + 4, n))
+        rows.used += 1
+    uc_publish16(&row.state, <uint16_t>(n | <size_t>rule << 8))
     return 0
 
 

@@ -63,8 +63,8 @@ class Worker:
         return 0
 
     def header_of(self, chunk, size):
-        """What to write for these octets (bytes)."""
-        return b""
+        """What to write for these octets (bytes), if begin() has found any."""
+        raise NotImplementedError
 
     def cut(self, buffer, start, end, first=0):
         """Behind the last line that ends in buffer[start:end], of which one starts at `first`; 0 if there is none."""
@@ -219,18 +219,21 @@ class LineFilter:
         return work
 
     def _pieces(self, worker, view, start):
+        refused = None
         while start < len(view):
             lines = view[start:]
             try:
                 read, found, written = worker.work(lines, self._errors, self._faults)
             except UriError as error:
-                yield Piece(start, 0, error, b"", ())
-                return
+                refused = error
+                break
             groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
             yield Piece(start, read, found, written, groups)
             if found.invalid and self._errors == "fail":
-                return
+                break
             start += read
+        if refused:
+            yield Piece(start, 0, refused, b"", ())
 
     def filter(self, source, workers):
         """Filter one input. If what was written before lacks its last newline, it gets one.

@@ -262,8 +262,5 @@ class Sink:
         self._output.write(data)
         return len(data)
 
-    def flush(self):
-        pass
-
 
 SINKS = {"jsonl": Jsonl, "csv": Csv, "arrow": Arrow}

@@ -60,14 +60,13 @@ __all__ = [
 _Key = FingerprintKey | str | bytes | None
 
 _REFUSING = ("text", "split", "fingerprint")  # results of which a row has none if it is refused
-_own_secret = b""
+_own_secret: dict[None, bytes] = {}
 
 
 def _shared_key(key: _Key) -> FingerprintKey:
     """A key that the workers get with the function: a random one is made here, as each of them would make its own."""
-    global _own_secret  # noqa: PLW0603
     if key is None:
-        key = _own_secret = _own_secret or os.urandom(64)
+        key = _own_secret.get(None) or _own_secret.setdefault(None, os.urandom(64))  # threads may be first together
     if not isinstance(key, FingerprintKey):
         return FingerprintKey(key)
     pickle.dumps(key)  # a random one says here why it cannot be shared
@@ -167,23 +166,23 @@ def _document(name: str) -> str:
     return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1])) + "\n"
 
 
-quote = _column_function("quote")
-requote = _column_function("requote")
-unquote = _column_function("unquote")
-iri_to_uri = _column_function("iri_to_uri")
-uri_to_iri = _column_function("uri_to_iri")
-normalize_uri = _column_function("normalize_uri")
-normalize_urn = _column_function("normalize_urn")
-is_valid_uri = _column_function("is_valid_uri")
-is_valid_iri = _column_function("is_valid_iri")
-is_valid_urn = _column_function("is_valid_urn")
-check_uri = _column_function("check_uri")
-check_iri = _column_function("check_iri")
-check_urn = _column_function("check_urn")
-split_uri = _column_function("split_uri")
-split_iri = _column_function("split_iri")
-split_urn = _column_function("split_urn")
-fingerprint = _column_function("fingerprint")
+quote: Compute = _column_function("quote")
+requote: Compute = _column_function("requote")
+unquote: Compute = _column_function("unquote")
+iri_to_uri: Compute = _column_function("iri_to_uri")
+uri_to_iri: Compute = _column_function("uri_to_iri")
+normalize_uri: Compute = _column_function("normalize_uri")
+normalize_urn: Compute = _column_function("normalize_urn")
+is_valid_uri: Compute = _column_function("is_valid_uri")
+is_valid_iri: Compute = _column_function("is_valid_iri")
+is_valid_urn: Compute = _column_function("is_valid_urn")
+check_uri: Compute = _column_function("check_uri")
+check_iri: Compute = _column_function("check_iri")
+check_urn: Compute = _column_function("check_urn")
+split_uri: Compute = _column_function("split_uri")
+split_iri: Compute = _column_function("split_iri")
+split_urn: Compute = _column_function("split_urn")
+fingerprint: Compute = _column_function("fingerprint")
 
 
 # --- functions of SQL -------------------------------------------------------------------------------------------------

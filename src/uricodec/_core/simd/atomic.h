@@ -1,0 +1,64 @@
+/* What threads share without the lock of the interpreter: words that one of them writes and others read, and flags that
+ * one of them has at a time. What was written before a word was published, or a flag given back, is seen by whoever
+ * reads that word, or takes that flag, after it. */
+#ifndef UC_ATOMIC_H
+#define UC_ATOMIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+
+#include <intrin.h>
+#if defined(_M_ARM64)
+#define UC_FENCE() __dmb(_ARM64_BARRIER_ISH)
+#else
+#define UC_FENCE() _ReadWriteBarrier() /* x86 keeps loads, and stores, in order */
+#endif
+static __forceinline void *uc_read(void *const *word) {
+    void *value = *(void *const volatile *)word;
+    UC_FENCE();
+    return value;
+}
+static __forceinline uint16_t uc_read16(const uint16_t *word) {
+    uint16_t value = *(const volatile uint16_t *)word;
+    UC_FENCE();
+    return value;
+}
+static __forceinline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
+static __forceinline uint8_t uc_glance8(const uint8_t *word) { return *(const volatile uint8_t *)word; }
+static __forceinline void uc_publish(void **word, void *value) {
+    UC_FENCE();
+    *(void *volatile *)word = value;
+}
+static __forceinline void uc_publish16(uint16_t *word, uint16_t value) {
+    UC_FENCE();
+    *(volatile uint16_t *)word = value;
+}
+static __forceinline size_t uc_glance_size(const size_t *word) { return *(const volatile size_t *)word; }
+static __forceinline void uc_put_size(size_t *word, size_t value) { *(volatile size_t *)word = value; }
+static __forceinline void uc_put64(uint64_t *word, uint64_t value) { *(volatile uint64_t *)word = value; }
+static __forceinline void uc_put8(uint8_t *word, uint8_t value) { *(volatile uint8_t *)word = value; }
+static __forceinline int uc_take(char *flag) { return !_InterlockedExchange8(flag, 1); }
+static __forceinline void uc_give(char *flag) { (void)_InterlockedExchange8(flag, 0); }
+
+#else
+
+static inline void *uc_read(void *const *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline uint16_t uc_read16(const uint16_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+/* Without an order: the value alone. */
+static inline uint64_t uc_glance64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline uint8_t uc_glance8(const uint8_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void uc_publish(void **word, void *value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline void uc_publish16(uint16_t *word, uint16_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline size_t uc_glance_size(const size_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void uc_put_size(size_t *word, size_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+static inline void uc_put64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+static inline void uc_put8(uint8_t *word, uint8_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+/* 1 if nobody had it: it is the caller's then. */
+static inline int uc_take(char *flag) { return !__atomic_test_and_set(flag, __ATOMIC_ACQUIRE); }
+static inline void uc_give(char *flag) { __atomic_clear(flag, __ATOMIC_RELEASE); }
+
+#endif
+
+#endif
