@@ -1,0 +1,151 @@
+"""Columns of Arrow, which needs pyarrow: `uricodec.bulk`, `uricodec.dedup` and `uricodec.logs` on every layout."""
+
+import oracle_bulk as oracle
+import pyarrow as pa
+from support import run, text_of
+from targets import bulk as lists
+from targets.logs import with_little_room
+
+from uricodec import bulk, dedup, logs
+
+DICTIONARIES = "percent uri urn logs"
+COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"]}
+
+TEXTS = (pa.string(), pa.large_string(), pa.string_view())
+OCTETS = (pa.binary(), pa.large_binary(), pa.binary_view())
+INDICES = (pa.int8(), pa.uint8(), pa.int16(), pa.int32(), pa.uint32(), pa.int64())
+
+
+def column_of(rows, kind, sizes):
+    """The rows in chunks, each of which is a slice of an array with more rows."""
+    before, chunks, start = rows[:1] * 3, [], 0
+    while start < len(rows):
+        size = sizes[len(chunks) % len(sizes)]
+        part = rows[start : start + size]
+        chunks.append(pa.array([*before, *part, None], kind)[len(before) : len(before) + len(part)])
+        start += size
+    return pa.chunked_array(chunks, kind)
+
+
+def rows_of(column):
+    """The rows of a result that pyarrow finds valid, as a whole and in its chunks."""
+    whole = pa.chunked_array(column)
+    whole.validate(full=True)
+    pa.array(column).validate(full=True)
+    assert len(column) == len(whole)
+    return whole.to_pylist()
+
+
+def drawn(draw):
+    """Rows of str or bytes, and a column of them."""
+    as_text = draw.flag()
+    kind, sizes = draw.one(TEXTS if as_text else OCTETS), (draw.number(5) + 1, draw.number(70) + 1)
+    rows = [None if row == lists.NONE else row for row in draw.octets().split(b"\n")]
+    if as_text:
+        rows = [row if row is None else row.decode("utf-8", "replace") for row in rows]
+    return rows, kind, sizes, as_text
+
+
+def in_columns(draw):
+    """Every operation gives what it gives of a list, whatever the layout."""
+    name, how = draw.one(lists.CALLS)
+    errors, threads, limit = draw.one(("replace", "keep", "null")), draw.one((None, 1, 2)), draw.one((100, 0, 1))
+    rows, kind, sizes, as_text = drawn(draw)
+    if name.startswith("split"):
+        errors = "null"
+    elif (errors == "replace" and (name != "unquote" or not as_text)) or lists.is_verdict(name):
+        errors = "keep"
+    faults = bulk.Faults(limit)
+    made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, faults=faults, threads=threads, **how)
+    want, refused = oracle.column(name, rows, errors, **how)
+    if name.startswith("check"):
+        for row, found in zip(rows, want, strict=True):
+            if found:
+                found["offset"] = octets_before(row, found["offset"])
+    assert rows_of(made) == want
+    assert type(made) is bulk.Column
+    if not lists.is_verdict(name):
+        assert faults.count == len(refused)
+        assert [(row, at) for row, _, at in faults.rows] == [(i, octets_before(rows[i], at)) for i, at in refused][
+            :limit
+        ]
+        assert name.startswith("split") or pa.chunked_array(made).type == kind
+
+
+def octets_before(row, position):
+    return len(row[:position].encode()) if isinstance(row, str) else position
+
+
+def dictionaries(draw):
+    """Values that many rows refer to are done once."""
+    name, how = draw.one([call for call in lists.CALLS if not call[0].startswith("split")])
+    index = draw.one(INDICES)
+    words = [row.decode("utf-8", "replace") for row in draw.octets().split(b"\n")][:100]
+    places = [None if i % 5 == 4 else i * 7 % len(words) for i in range(2 * len(words))]
+    source = pa.DictionaryArray.from_arrays(pa.array(places, index), pa.array(words))[1:]
+    rows = [None if place is None else words[place] for place in places[1:]]
+    made = getattr(bulk, name)(source, errors="keep", **how)
+    want, _ = oracle.column(name, rows, "keep", **how)
+    if name.startswith("check"):
+        for row, found in zip(rows, want, strict=True):
+            if found:
+                found["offset"] = octets_before(row, found["offset"])
+    assert rows_of(made) == want
+
+
+def other_answers(draw):
+    """Fingerprints, and verdicts of lines."""
+    rows, kind, sizes, _ = drawn(draw)
+    source = column_of(rows, kind, sizes)
+    for of in "bytes", "uri", "urn":
+        assert rows_of(bulk.fingerprint(source, of, key="key")) == bulk.fingerprint(rows, of, key="key")
+    lines = b"".join(b"" if row is None else row.replace("\r", "").encode() + b"\n" for row in map(as_text, rows))
+    parts = [line for line, _ in lists.lines_of(lines)]
+    assert rows_of(bulk.is_valid_uri(lines)) == bulk.is_valid_uri(parts)
+    assert rows_of(bulk.check_urn(lines)) == bulk.check_urn(parts)
+
+
+def as_text(row):
+    return text_of(row).encode("utf-8", "replace").decode() if isinstance(row, bytes) else row
+
+
+def unique(draw):
+    """dedup.unique gives the rows that it gives of a list."""
+    kind, level = draw.one((("urn", None), ("urn", "namespace"), ("uri", None), ("iri", None), ("bytes", None)))
+    how = {"errors": draw.one(("keep", "drop")), "exact": draw.flag(), "memory": draw.one((1, "64M"))}
+    rows, layout, sizes, _ = drawn(draw)
+    source = column_of(rows, layout, sizes)
+    made = dedup.unique(source, kind, level, **how)
+    assert rows_of(made) == dedup.unique(rows, kind, level, **how) and pa.chunked_array(made).type == layout
+    with dedup.Deduplicator(kind, level, **how) as ours, dedup.Deduplicator(kind, level, **how) as other:
+        assert rows_of(ours.add(source)) == other.add(rows) and ours.finish() == other.finish()
+
+
+def records(draw):
+    """logs.to_arrow has the records of logs.parse."""
+    format = draw.one(("auto", *logs.FORMATS))
+    options = {"flags": draw.flag(), "errors": draw.one(("keep", "replace")), "mask": draw.one(((), ("token",)))}
+    data = draw.octets()
+    if data.startswith(b"\x1f\x8b"):
+        return
+    table = logs.to_arrow(data, format, **options).read_all()
+    table.validate(full=True)
+    with with_little_room(data):
+        want = logs.columns(data, format, **options)
+    found = table.to_pydict()
+    assert list(found) == list(want)
+    for name, values in found.items():
+        if name == "query":
+            values = [row and tuple((pair["name"], pair["value"]) for pair in row) for row in values]  # noqa: PLW2901
+            assert [row or () for row in values] == [row or () for row in want[name]]
+        elif name == "flags":
+            assert [tuple(row) for row in values] == want[name]
+        else:
+            assert values == want[name]
+
+
+OPERATIONS = (in_columns, dictionaries, other_answers, unique, records)
+
+
+def target(data):
+    run(OPERATIONS, data)

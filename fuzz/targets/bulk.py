@@ -1,0 +1,153 @@
+"""Columns: `uricodec.bulk` on lists, lines and files against a loop over single values (tests/oracle_bulk.py)."""
+
+import io
+
+import oracle_bulk as oracle
+import oracle_fingerprint
+from support import is_refusal, lines_of, outcome, run, text_of
+
+from uricodec import bulk, uri, urn
+from uricodec.errors import UriError
+
+DICTIONARIES = "percent uri urn"
+COVERS = {
+    "uricodec.bulk": [
+        *["check_iri", "check_uri", "check_urn", "fingerprint", "iri_to_uri", "is_valid_iri", "is_valid_uri"],
+        *["is_valid_urn", "normalize_uri", "normalize_urn", "quote", "requote", "split_iri", "split_uri", "split_urn"],
+        *["unquote", "uri_to_iri", "Faults"],
+    ],
+}
+
+URI_LEVELS = ("path", "simple", "case", "percent", "scheme", "iri", "rfc1630", "rfc2396")
+URN_LEVELS = ("8141", "bytes", "2141", "namespace", "functional")
+CALLS = (
+    *(("quote", {}), ("quote", {"safe": "", "plus": True}), ("requote", {}), ("requote", {"invalid": "encode"})),
+    *(("requote", {"invalid": "error"}), ("unquote", {}), ("unquote", {"plus": True})),
+    *(("normalize_urn", {"level": level}) for level in URN_LEVELS),
+    *(("normalize_urn", {"spec": "any"}), ("is_valid_urn", {}), ("is_valid_urn", {"spec": "2141"}), ("check_urn", {})),
+    *(("normalize_uri", {"level": level}) for level in URI_LEVELS),
+    *(("is_valid_uri", {}), ("is_valid_iri", {}), ("check_uri", {}), ("check_iri", {"rule": "IRI"})),
+    *(("split_uri", {}), ("split_iri", {}), ("split_urn", {}), ("uri_to_iri", {})),
+    *(("iri_to_uri", {}), ("iri_to_uri", {"ascii_ext": "encode"})),
+)
+OF_LINES = [call for call in CALLS if call[0] in {"quote", "requote", "normalize_urn", "normalize_uri"}]
+NONE = b"\x1a"  # a row that is none
+KEY = "of the fuzzer"
+
+
+def is_verdict(name):
+    return name.startswith(("is_valid", "check"))
+
+
+def rows_of(octets, as_text):
+    return [None if row == NONE else text_of(row) if as_text else row for row in octets.split(b"\n")]
+
+
+def of_lists(draw):
+    """Each operation, with each policy."""
+    (name, how), as_text = draw.one(CALLS), draw.flag()
+    errors, limit = draw.one(("replace", "keep", "null", "raise")), draw.one((100, 0, 1))
+    if errors == "replace" and (name != "unquote" or not as_text):
+        errors = "keep"
+    rows = rows_of(draw.octets(), as_text)
+    if name in {"quote", "unquote", "requote"}:  # urllib.parse has other errors for these, or none
+        rows = [row for row in rows if not isinstance(row, str) or not has_surrogate(row)]
+    faults = bulk.Faults(limit)
+    if errors == "raise" and not is_verdict(name):
+        made = outcome(getattr(bulk, name), rows, errors=errors, **how)
+        try:
+            want, _ = oracle.column(name, rows, errors, **how)
+            assert made == want
+        except UriError:
+            assert is_refusal(made)
+        return
+    policy = "keep" if is_verdict(name) else errors
+    made = getattr(bulk, name)(rows, errors=policy, faults=faults, **how)
+    want, refused = oracle.column(name, rows, policy, **how)
+    assert made == want, (name, how, policy)
+    if is_verdict(name):
+        refused = []
+        faults.count = 0
+        faults.rows.clear()
+    assert faults.count == len(refused)
+    assert [(number, place) for number, _, place in faults.rows] == refused[:limit]
+
+
+def has_surrogate(text):
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def of_lines(draw):
+    """Lines in a buffer and in a file, with each end."""
+    (name, how), errors = draw.one(OF_LINES), draw.one(("keep", "null"))
+    end, threads = draw.one((b"\n", b"\0", b"\t")), draw.one((None, 1, 2))
+    source = draw.octets()
+    lines = lines_of(source, end)
+    want, refused = oracle.column(name, [line for line, _ in lines], errors, **how)
+    want = b"".join((made or b"") + tail for made, (_, tail) in zip(want, lines, strict=True))
+    faults, of_file = bulk.Faults(), bulk.Faults()
+    function = getattr(bulk, name)
+    assert function(source, errors=errors, faults=faults, separator=end, threads=threads, **how) == want
+    assert faults.count == len(refused) and [(row, place) for row, _, place in faults.rows] == refused[:100]
+    output = io.BytesIO()
+    how = {"output": output, "errors": errors, "faults": of_file, "separator": end, "threads": 1, **how}
+    assert function(io.BytesIO(source), **how) == len(lines)
+    assert output.getvalue() == want and of_file.rows == faults.rows
+
+
+def decoded_lines(draw):
+    """unquote of lines: a line stays one, no control comes into it, and without triplets it stays what it is."""
+    plus, errors = draw.flag(), draw.one(("replace", "keep", "null"))
+    source = draw.octets()
+    done = bulk.unquote(source, plus=plus, errors=errors)
+    lines, made = lines_of(source), lines_of(done)
+    assert done.count(b"\n") == source.count(b"\n")
+    for (line, _), (text, _) in zip(lines, made, strict=False):
+        if b"%" not in line and is_utf8(line):
+            assert text == (line.replace(b"+", b" ") if plus else line)
+    before, after = controls(source), controls(done)
+    assert after == before if errors != "null" else len(after) <= len(before)
+    output = io.BytesIO()
+    assert bulk.unquote(io.BytesIO(source), plus=plus, errors=errors, output=output) == len(lines)
+    assert output.getvalue() == done
+
+
+def controls(octets):
+    return [octet for octet in octets if octet < 0x20 or octet == 0x7F]
+
+
+def is_utf8(octets):
+    try:
+        octets.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def fingerprints(draw):
+    """fingerprint against docs/fingerprint.md in Python's integers."""
+    kind, as_text = draw.one(("bytes", "urn", "uri", "iri")), draw.flag()
+    keep, level = draw.flag(), draw.number(8)
+    level = {"urn": URN_LEVELS[level % 5], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]
+    rows = [row for row in rows_of(draw.octets(), as_text) if not isinstance(row, str) or not has_surrogate(row)]
+    secret = oracle_fingerprint.derived(KEY)
+    want = []
+    for row in rows:
+        try:
+            name = row if row is None or kind == "bytes" else normal(row, kind, level)
+        except UriError:
+            name = row if keep else None
+        name = name.encode() if isinstance(name, str) else name
+        want.append(None if name is None else oracle_fingerprint.fingerprint(secret, name))
+    assert bulk.fingerprint(rows, kind, level, KEY, errors="keep" if keep else "null") == want
+
+
+def normal(row, kind, level):
+    return urn.normalize(row, level) if kind == "urn" else uri.normalize(row, level or "iri")
+
+
+OPERATIONS = (of_lists, of_lines, decoded_lines, fingerprints)
+
+
+def target(data):
+    run(OPERATIONS, data)

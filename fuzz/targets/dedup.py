@@ -1,0 +1,164 @@
+"""Deduplication: `uricodec.dedup` against a dict of normal forms, in memory, in little of it, and in files."""
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from support import is_refusal, lines_of, octets_of, outcome, run
+
+from uricodec import dedup, uri, urn
+from uricodec.errors import UriError
+
+DICTIONARIES = "percent uri urn"
+COVERS = {"uricodec.dedup": ["dedup_files", "estimate_files", "rules_of", "unique", "Deduplicator", "Statistics"]}
+
+KINDS = (
+    *(("urn", level) for level in (None, "bytes", "2141", "8141", "namespace", "functional")),
+    *(("uri", level) for level in (None, "simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630")),
+    *(("iri", None), ("iri", "percent"), ("bytes", None)),
+)
+ERRORS = ("keep", "drop", "fail")
+NONE = b"\x1a"  # a row that is none
+LADDERS = {
+    "bytes": ("bytes",),
+    "urn": ("bytes", "2141", "8141", "namespace", "functional"),
+    "uri": ("simple", "case", "percent", "path", "scheme", "iri"),
+}
+
+
+def name_of(row, kind, level):
+    """The normal form of a row (octets), and whether it is such a name."""
+    try:
+        if kind == "urn":
+            return urn.normalize(octets_of(row), level or "8141"), True
+        if kind != "bytes":
+            return uri.normalize(octets_of(row), level or ("path" if kind == "uri" else "iri")), True
+    except UriError:
+        return octets_of(row), False
+    return octets_of(row), True
+
+
+def firsts(rows, kind, level, errors):
+    """For each row whether it is the first one of its name, and how many are no such names; None: a row fails."""
+    seen, found, invalid = set(), [], 0
+    for row in rows:
+        name, valid = (None, True) if row is None else name_of(row, kind, level)
+        invalid += not valid
+        if not valid and errors == "fail":
+            return None, invalid
+        found.append(name not in seen and (valid or errors == "keep"))
+        if valid or errors == "keep":
+            seen.add(name)
+    return found, invalid
+
+
+def how_of(draw):
+    """The arguments that change what happens inside, and nothing of what comes out."""
+    return {"memory": draw.one((1, "64M", None)), "exact": draw.flag(), "key": draw.one((None, "key", b"\0"))}
+
+
+def of_rows(draw):
+    """unique of lists and of lines."""
+    (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS), how_of(draw)
+    as_text = draw.flag()
+    data = draw.octets()
+    rows = [None if row == NONE else row for row in data.split(b"\n")]
+    if as_text:
+        rows = [row if row is None else row.decode("latin-1") for row in rows]
+    made = outcome(dedup.unique, rows, kind, level, errors=errors, **how)
+    found, _ = firsts(rows, kind, level, errors)
+    if found is None:
+        assert is_refusal(made)
+    else:
+        assert made == [row for row, first in zip(rows, found, strict=True) if first]
+    lines = lines_of(data)
+    made = outcome(dedup.unique, data, kind, level, errors=errors, **how)
+    found, _ = firsts([line for line, _ in lines], kind, level, errors)
+    if found is None:
+        assert is_refusal(made)
+    else:
+        assert made == b"".join(
+            line + (tail or b"\n") for (line, tail), first in zip(lines, found, strict=True) if first
+        )
+
+
+def piece_by_piece(draw):
+    """A Deduplicator: rows in any pieces, of which it says at once or at the end which are new."""
+    (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS[:2]), how_of(draw)
+    size, as_lines = draw.number(8) + 1, draw.flag()
+    rows = [None if row == NONE and not as_lines else row for row in draw.octets().split(b"\n")]
+    if as_lines:
+        rows = [row.rstrip(b"\r") for row in rows]
+    found, invalid = firsts(rows, kind, level, errors)
+    marks = []
+    with dedup.Deduplicator(kind, level, errors=errors, **how) as names:
+        for start in range(0, len(rows), size):
+            piece = rows[start : start + size]
+            marks += names.add(b"".join(row + b"\n" for row in piece) if as_lines else piece)
+        count = len(
+            {name_of(row, kind, level)[0] for row, first in zip(rows, found, strict=True) if first and row is not None}
+        )
+        later = names.finish()
+        assert names.rows == len(rows) and names.invalid == invalid and names.count == count
+        assert abs(names.estimate - count) <= 1 + count // 10
+    assert later == sorted(later) and all(marks[row] is None for row in later)
+    for row in later:
+        marks[row] = True
+    assert [bool(mark) for mark in marks] == found
+
+
+def of_files(draw):
+    """dedup_files, estimate_files and rules_of: every report, with other files' names left out."""
+    (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS[:2]), how_of(draw)
+    report, rules, jobs = draw.one(("unique", "counts", "repeated")), draw.flag(), draw.one((1, 2))
+    ladder = dedup.rules_of(kind, level)
+    if level in (None, *LADDERS["urn"], *LADDERS["uri"]):
+        last = level or {"urn": "8141", "uri": "path", "iri": "iri", "bytes": "bytes"}[kind]
+        whole = LADDERS["uri" if kind == "iri" else kind]
+        assert ladder == whole[: whole.index(last) + 1]
+    data, other = draw.parts(2)
+    if is_compressed(data) or is_compressed(other):
+        return
+    before = {name_of(line, kind, level) for line, _ in lines_of(other)}
+    before = {name for name, valid in before if valid or errors == "keep"}
+    first, counts, invalid, lines = {}, Counter(), 0, lines_of(data)
+    for line, tail in lines:
+        name, valid = name_of(line, kind, level)
+        invalid += not valid
+        if valid or errors == "keep":
+            counts[name] += 1
+            if name not in before:
+                first.setdefault(name, line + (tail or b"\n"))
+    with TemporaryDirectory() as folder:
+        source, against, target = (Path(folder) / name for name in ("source", "against", "target"))
+        source.write_bytes(data)
+        against.write_bytes(other)
+        options = {"kind": kind, "level": level, "errors": errors, "jobs": jobs}
+        done = dedup.dedup_files(source, target, against=[against], report=report, rules=rules, **options, **how)
+        written = target.read_bytes()
+        near = dedup.estimate_files(source, key=how["key"], **options)
+    if report == "counts":
+        want = b"".join(b"%d\t%s" % (counts[name], line) for name, line in first.items())
+    else:
+        want = b"".join(line for name, line in first.items() if report == "unique" or counts[name] > 1)
+    assert written == want
+    assert (done.rows, done.unique, done.invalid) == (len(lines), len(first), invalid)
+    assert done.duplicates == sum(counts.values()) - len(first)
+    assert done.as_dict()["written"] == len(lines_of(want))
+    assert abs(near - len(counts)) <= 1 + len(counts) // 10
+    if rules:
+        assert tuple(done.merged) == ladder and sum(done.merged.values()) == done.duplicates
+    empty = dedup.Statistics()
+    assert empty.rows == empty.unique == 0 and empty.merged == {}
+
+
+def is_compressed(octets):
+    """Whether it may be taken for a compressed file."""
+    return octets[:6] == b"\xfd7zXZ\x00" or octets[:2] in {b"\x1f\x8b", b"BZ"} or octets[:4] == b"\x28\xb5\x2f\xfd"
+
+
+OPERATIONS = (of_rows, piece_by_piece, of_files)
+
+
+def target(data):
+    run(OPERATIONS, data)

@@ -1,0 +1,124 @@
+"""IRIs: `uricodec.iri` against the grammar of RFC 3987 and the naive conversions."""
+
+import unicodedata
+
+import oracle_iri
+import oracle_uri
+from support import GIVEN, exact, is_refusal, octets_of, outcome, run, same_on_every_tier, text_of
+
+from uricodec import iri, uri
+from uricodec.errors import IriError
+
+DICTIONARIES = "percent uri"
+COVERS = {"uricodec.iri": ["check_iri", "is_iri", "split", "unsplit", "iri_to_uri", "uri_to_iri"]}
+
+ABSENT = b"\x1a"
+OF_UNICODE = ("utf-8", "utf-16-le", "utf-7")
+ENCODINGS = (*OF_UNICODE, "latin-1", "windows-1258", "shift_jis", "euc_jp")
+
+
+def grammar(draw):
+    """check_iri, is_iri, split and unsplit."""
+    given = draw.one(GIVEN)(draw.octets())
+    plain = given if isinstance(given, str) else bytes(given)
+    for rule in oracle_uri.IRI_RULES:
+        want = oracle_uri.check(plain, rule, True)
+        assert iri.check_iri(given, rule) == want
+        assert iri.is_iri(given, rule) is (want is None)
+    want = iri.check_iri(given, "IRI-reference")
+    found = outcome(iri.split, given)
+    if want is not None:
+        assert found == (IriError, want.offset)
+        return
+    text = given if isinstance(given, str) else plain.decode()
+    if not isinstance(given, str):
+        assert iri.unsplit(found) == plain
+        found = iri.split(text)
+    assert found == oracle_uri.split(text) and iri.unsplit(found) == text
+    if found.authority is not None:
+        assert (found.userinfo, found.host, found.port) == oracle_uri.split_authority(found.authority)
+        assert found.host_kind == oracle_uri.host_kind(found.host)
+    if text.isascii():
+        assert uri.check(text) is None
+
+
+def components(draw):
+    """unsplit of any components."""
+    octets = [None if part == ABSENT else part for part in draw.parts(5)]
+    octets[2] = octets[2] or b""
+    parts = [part if part is None else text_of(part) for part in octets]
+    whole = oracle_uri.unsplit(parts)
+    fault = oracle_uri.check(whole, "IRI-reference", True)
+    made = outcome(iri.unsplit, parts)
+    if fault is None and oracle_uri.split(whole) == tuple(parts):
+        assert made == whole and iri.unsplit(octets) == whole.encode()
+    else:
+        assert is_refusal(made) and made[0] is IriError and is_refusal(outcome(iri.unsplit, octets))
+        assert fault is None or made[1] == fault.offset
+
+
+def to_uri(draw):
+    """iri_to_uri against its twin; what comes out is ASCII, and a URI stays what it is."""
+    make, ascii_ext = draw.one(GIVEN), draw.one(("error", "encode"))
+    given = make(draw.octets())
+    plain = given if isinstance(given, str) else bytes(given)
+    made = outcome(iri.iri_to_uri, given, ascii_ext=ascii_ext)
+    assert exact(made) == exact(outcome(oracle_iri.iri_to_uri, plain, ascii_ext))
+    if not is_refusal(made):
+        assert made.isascii() and iri.iri_to_uri(made) is made
+    hosted = same_on_every_tier(iri.iri_to_uri, given, ascii_ext=ascii_ext, host="idna")
+    if is_refusal(hosted):
+        return
+    assert not is_refusal(made) and hosted.isascii() and iri.iri_to_uri(hosted, host="idna") == hosted
+    before, after = apart(made), apart(hosted)
+    assert before[0] == after[0] and before[2:] == after[2:]
+    if is_ascii_host(before[1]):
+        assert made == hosted
+
+
+def apart(given):
+    return oracle_uri.split(octets_of(given).decode("latin-1"))
+
+
+def is_ascii_host(authority):
+    return authority is None or "%" not in authority
+
+
+def in_encodings(draw):
+    """iri_to_uri of octets in an encoding, and of what was written on paper."""
+    encoding, written, ascii_ext = draw.one(ENCODINGS), draw.flag(), draw.one(("error", "encode"))
+    octets = draw.octets()
+    made = outcome(iri.iri_to_uri, octets, encoding, ascii_ext, "percent", written)
+    try:
+        text = octets.decode(encoding)
+    except UnicodeDecodeError as error:
+        assert made == (IriError, error.start)
+        return
+    composed = unicodedata.normalize("NFC", text) if written or encoding not in OF_UNICODE else text
+    want = outcome(oracle_iri.iri_to_uri, composed, ascii_ext)
+    assert is_refusal(made) if is_refusal(want) else made == want.encode()
+
+
+def to_iri(draw):
+    """uri_to_iri against its twin; back again it is equivalent, and twice is once."""
+    given = draw.one(GIVEN)(draw.octets())
+    plain = given if isinstance(given, str) else bytes(given)
+    made = outcome(iri.uri_to_iri, given)
+    assert exact(made) == exact(outcome(oracle_iri.uri_to_iri, plain))
+    hosted = same_on_every_tier(iri.uri_to_iri, given, host="unicode")
+    if is_refusal(made):
+        assert is_refusal(hosted)
+        return
+    assert iri.uri_to_iri(made) is made
+    there = iri.iri_to_uri(given)
+    assert oracle_iri.same(text_of(octets_of(iri.iri_to_uri(made))), text_of(octets_of(there)))
+    if not is_refusal(hosted):
+        before, after = apart(made), apart(hosted)
+        assert before[0] == after[0] and before[2:] == after[2:]
+
+
+OPERATIONS = (grammar, components, to_uri, in_encodings, to_iri)
+
+
+def target(data):
+    run(OPERATIONS, data)

@@ -1,0 +1,167 @@
+"""URIs: `uricodec.uri` against the grammar of RFC 3986 and its naive twins, and `uricodec.schemes`."""
+
+import oracle_uri
+import oracle_uri_forms as forms
+from support import GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
+
+from uricodec import schemes, uri
+from uricodec.errors import UriSyntaxError
+
+DICTIONARIES = "percent uri"
+COVERS = {
+    "uricodec.uri": [
+        *["check", "is_uri", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
+    ],
+    "uricodec.schemes": ["parse"],
+}
+
+SHORT = 40  # of texts for which all references are tried
+ABSENT = b"\x1a"
+
+
+def first_surrogate(given):
+    """Where a str cannot be octets; None if it can, or is octets already."""
+    if not isinstance(given, str):
+        return None
+    return next((i for i, character in enumerate(given) if "\ud800" <= character <= "\udfff"), None)
+
+
+def grammar(draw):
+    """check, is_uri, split and unsplit."""
+    given, rule = draw.one(GIVEN)(draw.octets()), draw.one(oracle_uri.RULES)
+    for rule in oracle_uri.RULES:
+        want = oracle_uri.check(octets_of(given) if not isinstance(given, str) else given, rule)
+        assert uri.check(given, rule) == want
+        assert uri.is_uri(given, rule) is (want is None)
+    want = uri.check(given)
+    found = outcome(uri.split, given)
+    if want is not None:
+        assert found == (UriSyntaxError, want.offset)
+        return
+    text = given if isinstance(given, str) else bytes(given).decode()
+    if not isinstance(given, str):
+        assert all(part is None or type(part) is bytes for part in found)
+        assert uri.unsplit(found) == bytes(given)
+        found = uri.split(text)
+    assert found == oracle_uri.split(text) and uri.unsplit(found) == text
+    if found.authority is not None:
+        assert (found.userinfo, found.host, found.port) == oracle_uri.split_authority(found.authority)
+        assert found.host_kind == oracle_uri.host_kind(found.host)
+
+
+def components(draw):
+    """unsplit of any components: what comes out is read as what went in, or nothing comes out."""
+    as_text = draw.flag()
+    octets = [None if part == ABSENT else part for part in draw.parts(5)]
+    octets[2] = octets[2] or b""
+    parts = [part if part is None else part.decode("latin-1") for part in octets]
+    whole = oracle_uri.unsplit(parts)
+    made = outcome(uri.unsplit, parts if as_text else octets)
+    fault = oracle_uri.check(whole)
+    if fault is None and oracle_uri.split(whole) == tuple(parts):
+        assert made == (whole if as_text else whole.encode("latin-1"))
+    else:
+        assert is_refusal(made) and made[0] is UriSyntaxError
+        assert fault is None or made[1] == fault.offset
+
+
+def normal_forms(draw):
+    """normalize, key and equivalent, at each level."""
+    make, level = draw.one(GIVEN), draw.one(forms.LEVELS)
+    first, second = draw.parts(2)
+    given, other = make(first), draw.one(GIVEN)(second)
+    form = outcome(uri.normalize, given, level)
+    if first_surrogate(given) is not None:
+        assert is_refusal(form) and (form[1] == first_surrogate(given) or level == "rfc1630")
+        return
+    assert exact(form) == exact(outcome(forms.normalize, like_bytes(given), level))
+    assert exact(outcome(uri.key, given, level)) == exact(form)
+    if is_refusal(form):
+        return
+    assert uri.normalize(form, level) is form
+    before, after = forms.parse(forms.as_text(like_bytes(given))), forms.parse(forms.as_text(form))
+    assert [part is None for part in before] == [part is None for part in after]
+    if first_surrogate(other) is None:
+        same = outcome(uri.equivalent, given, other, level)
+        if level != "rfc1630":
+            assert same is forms.equivalent(like_bytes(given), like_bytes(other), level)
+        assert uri.equivalent(given, form, level) is True
+
+
+def like_bytes(given):
+    return given if isinstance(given, str) else bytes(given)
+
+
+def resolved(draw):
+    """resolve and relativize."""
+    make, strict = draw.one(GIVEN), draw.flag()
+    base, ref = map(make, draw.parts(2))
+    if first_surrogate(base) is not None or first_surrogate(ref) is not None:
+        assert is_refusal(outcome_of_two(uri.resolve, base, ref, strict))
+        return
+    target = outcome_of_two(uri.resolve, base, ref, strict)
+    assert exact(target) == exact(outcome(forms.resolve, like_bytes(base), like_bytes(ref), strict))
+    if is_refusal(target):
+        return
+    for goal in target, ref:
+        relative = outcome_of_two(uri.relativize, base, goal)
+        if is_refusal(relative):
+            assert forms.parse(forms.as_text(like_bytes(goal))).scheme is None or uri.resolve(base, goal) != goal
+            continue
+        assert uri.resolve(base, relative) == goal
+        if len(base) + len(goal) < SHORT and forms.parse(forms.as_text(like_bytes(base))).scheme is not None:
+            best = forms.shortest(forms.as_text(like_bytes(base)), forms.as_text(like_bytes(goal)))
+            assert len(forms.as_text(relative)) == best
+
+
+def outcome_of_two(function, *arguments):
+    """As outcome(), of an error in either of two texts."""
+    try:
+        return function(*arguments)
+    except UriSyntaxError as error:
+        assert any(error.input is argument for argument in arguments[:2])
+        assert 0 <= error.position <= len(error.input)
+        return type(error), error.position
+
+
+def by_scheme(draw):
+    """schemes.parse: a dict or a syntax error; of octets what it is of their text; and the URI is one."""
+    octets = draw.octets()
+    found, of_text = outcome(schemes.parse, octets), outcome(schemes.parse, text_of(octets))
+    if is_refusal(found):
+        assert is_refusal(of_text)
+        return
+    if not is_refusal(of_text):
+        assert as_octets(of_text) == found
+    rest = octets[4:] if octets[:4].lower() == b"url:" else octets
+    assert ("prefixed" in found) is (rest != octets)
+    plain = rest.replace(b'"', b"'")
+    apart = uri.split(plain)
+    assert found["scheme"] == apart.scheme.lower()
+    assert found.get("fragment", b"").replace(b'"', b"'") == (apart.fragment or b"")
+    if "host" in found and apart.host:
+        assert found["host"] == uri_decoded(apart.host)
+    if apart.scheme.lower() in {b"http", b"https"}:
+        assert found["path"].replace(b'"', b"'") == apart.path
+        assert found["port"] == (int(apart.port) if apart.port else {b"http": 80, b"https": 443}[found["scheme"]])
+
+
+def uri_decoded(octets):
+    from urllib.parse import unquote_to_bytes
+
+    return unquote_to_bytes(octets)
+
+
+def as_octets(found):
+    if isinstance(found, str):
+        return found.encode()
+    if isinstance(found, dict):
+        return {key: as_octets(value) for key, value in found.items()}
+    return type(found)(map(as_octets, found)) if isinstance(found, (list, tuple)) else found
+
+
+OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme)
+
+
+def target(data):
+    run(OPERATIONS, data)

@@ -1,0 +1,215 @@
+"""URNs: `uricodec.urn` against the grammars and rules of its naive twins, and the table of namespaces."""
+
+import copy
+import pickle
+import re
+
+import oracle_urn as oracle
+from support import BETWEEN, GIVEN, exact, is_refusal, lines_of, octets_of, outcome, run, text_of
+
+from uricodec import namespaces, urn
+from uricodec.errors import UnknownNamespaceError, UrnError
+
+DICTIONARIES = "percent urn"
+COVERS = {
+    "uricodec.urn": [
+        *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent", "check_lines", "normalize_lines"],
+        *["find", "encode_nss", "decode_nss", "display", "verdict", "lookup", "nid_class", "register_namespace", "URN"],
+    ],
+    "uricodec.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
+}
+
+SPECS = ("2141", "8141", "any")
+ENDS = (b"\n", b"\0", b"\t")
+OWN = "x-fuzz"  # the namespace that is registered
+OWN_RULES = {"base": "base", "nss": "nss-fold", "segment": "seg1-fold", "hyphen": "nbn", "drop-hyphens": "isbn"}
+OWN_RULES |= {"except-params": "ietf", "only-ul": "smpte", "imei": "imei", "newsml": "newsml"}
+
+
+def plain(given):
+    return given if isinstance(given, str) else bytes(given)
+
+
+def grammar(draw):
+    """check, is_valid, specs and parse; what a URN says of itself."""
+    given = draw.one(GIVEN)(draw.octets())
+    assert urn.specs(given) == oracle.specs(plain(given))
+    for spec in SPECS:
+        fault = oracle.check(plain(given), spec)
+        assert urn.check(given, spec) == fault and urn.is_valid(given, spec) is (fault is None)
+        name = outcome(urn.parse, given, spec)
+        if fault is not None:
+            assert name == (UrnError, fault.offset) == outcome(urn.URN, given, spec)
+            continue
+        want = oracle.parse(plain(given), spec)
+        assert (name.nid, name.nss, name.r_component, name.q_component, name.f_component, name.spec) == want
+        text = text_of(octets_of(given))
+        assert str(name) == text and name.specs == urn.specs(text) and urn.specs(name) == name.specs
+        assert name.normalized == oracle.normalize(text, want.spec, want.spec)
+        for other in urn.URN(text, spec), copy.copy(name), pickle.loads(pickle.dumps(name)):
+            assert other == name and hash(other) == hash(name) and not other < name and other <= name
+
+
+def normal_forms(draw):
+    """normalize, key and equivalent; a form is its own."""
+    make, level, spec = draw.one(GIVEN), draw.one(oracle.LEVELS), draw.one((None, *SPECS))
+    first, second = draw.parts(2)
+    given, other = make(first), make(second)
+    form = outcome(urn.normalize, given, level, spec)
+    assert exact(form) == exact(outcome(oracle.normalize, plain(given), level, spec))
+    assert outcome(urn.key, given, level, spec) == form
+    if is_refusal(form):
+        return
+    assert urn.normalize(form, level, spec) is form and urn.equivalent(given, form, level, spec) is True
+    if urn.is_valid(other, spec or ("2141" if level == "2141" else "8141")):
+        same = oracle.equivalent(plain(given), plain(other), level, spec)
+        assert urn.equivalent(given, other, level, spec) is same
+        assert (urn.key(given, level, spec) == urn.key(other, level, spec)) is same
+
+
+def of_lines(draw):
+    """check_lines and normalize_lines: a loop over the lines; also in place, and with any number of faults."""
+    level, spec = draw.one(oracle.LEVELS[:4]), draw.one((None, *SPECS))
+    errors, limit, end = draw.one(("keep", "null", "drop", "fail")), draw.one((100, 0, 1)), draw.one(ENDS)
+    src = draw.octets()
+    written, faults, count, start = b"", [], 0, 0
+    for line, tail in lines_of(src, end):
+        try:
+            written += oracle.normalize(line, level, spec) + tail
+        except UrnError as error:
+            faults.append((count, start, urn.check(line, spec or ("2141" if level == "2141" else "8141"))))
+            assert error.position == faults[-1][2].offset
+            if errors == "fail":
+                break
+            written += {"keep": line + tail, "null": tail, "drop": b""}[errors]
+        start += len(line) + len(tail)
+        count += 1
+    want = [(number, start, *fault) for number, start, fault in faults][:limit]
+    for dst in bytearray(b"\xee" * (len(src) + 8)), bytearray(src):
+        source = src if len(dst) != len(src) else dst
+        found = outcome(urn.normalize_lines, source, dst, end, level, spec, errors, limit)
+        if faults and errors == "fail":
+            assert found == (UrnError, faults[0][1] + faults[0][2].offset)
+            continue
+        assert dst[: found.written] == written
+        assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
+        if source is src:
+            assert dst[len(src) :] == b"\xee" * 8
+    if errors != "fail":
+        found = urn.check_lines(src, end, spec or ("2141" if level == "2141" else "8141"), limit)
+        assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
+
+
+def found_in_text(draw):
+    """find, with the terminators of RFC 2141 and with others."""
+    octets, terminators = draw.parts(2)
+    assert urn.find(octets) == urn.find(memoryview(octets)) == oracle.find(octets)
+    if terminators:
+        assert urn.find(octets, terminators) == oracle.find(octets, terminators)
+    for start, stop in urn.find(octets):
+        assert urn.is_valid(octets[start:stop], "2141")
+
+
+def nss(draw):
+    """encode_nss and decode_nss."""
+    make, reserved = draw.one(GIVEN[:2]), draw.one(("", ":", ":;-", "%"))
+    given = make(draw.octets())
+    made = outcome(urn.encode_nss, given, reserved)
+    if isinstance(given, str) and not given.isascii() and any("\ud800" <= c <= "\udfff" for c in given):
+        assert is_refusal(made)
+    else:
+        assert exact(made) == exact(outcome(oracle.encode_nss, given, reserved))
+        if not is_refusal(made):
+            assert urn.decode_nss(made) == given
+    found = outcome(urn.decode_nss, given)
+    try:
+        want = outcome(oracle.decode_nss, given)
+    except UnicodeDecodeError:
+        assert is_refusal(found)
+    else:
+        assert exact(found) == exact(want)
+
+
+def displayed(draw):
+    """display: nothing is lost, and nothing can hide."""
+    given = draw.one(GIVEN)(draw.octets())
+    shown = outcome(urn.display, given)
+    if not urn.is_valid(given, "any"):
+        assert is_refusal(shown)
+        return
+    canonical = urn.display(given, canonical=True)
+    assert shown == oracle.display(plain(given)) and shown.isprintable()
+    assert canonical == text_of(octets_of(oracle.normalize(plain(given), "2141", "any")))
+    assert "".join(c if c.isascii() else urn.encode_nss(c) for c in shown) == canonical
+
+
+def namespace(draw):
+    """verdict, lookup, nid_class, register_namespace and subscribe."""
+    rule, replace, ok = draw.one([*namespaces.RULES]), draw.flag(), draw.one((True, None, "wrong"))
+    given = draw.octets()
+    registered(rule, ok)
+    text = given.decode("latin-1")
+    nid = text.partition(BETWEEN.decode())[0]
+    for module in urn, namespaces:
+        try:
+            row = module.lookup(nid)
+            assert row.nid == nid.lower() and namespaces.NAMESPACES[row.nid] is row
+        except UnknownNamespaceError:
+            assert nid.lower() not in namespaces.NAMESPACES or not nid.isascii()
+        kind = module.nid_class(nid)
+        assert kind == class_of(nid)
+        try:
+            module.register_namespace(nid, "no rule", replace=replace)
+            raise AssertionError("no error")
+        except UrnError as error:
+            assert error.position <= len(nid) and not re.fullmatch("[A-Za-z0-9][A-Za-z0-9-]{,31}", nid)
+        except ValueError:
+            pass
+    found = outcome(urn.verdict, given)
+    if is_refusal(found):
+        assert not urn.is_valid(given, "any")
+        return
+    name = urn.parse(given, "any")
+    lower = name.nid.lower()
+    assert (found.nid_class, found.known) == (class_of(name.nid), lower in namespaces.NAMESPACES)
+    assert (found.reason == "") is (found.ok is True)
+    if lower == OWN:
+        assert found.ok == (ok if ok != "wrong" else False)
+
+
+def class_of(nid):
+    """RFC 8141 section 5.1."""
+    lower = nid.lower() if nid.isascii() else nid
+    digits = lower[4:]
+    if lower.startswith("urn-") and digits.isascii() and digits.isdigit() and digits[0] != "0":
+        return "informal"
+    if lower.startswith("x-"):
+        return "experimental"
+    if lower in namespaces.NAMESPACES:
+        return "formal"
+    letters = lower[:2].isascii() and lower[:2].isalpha() and lower[:2].islower() and len(lower) > 2
+    return "reserved" if lower == "urn" or lower.startswith("urn-") or (letters and lower[2] == "-") else "unknown"
+
+
+def registered(rule, ok):
+    """A rule at run time holds from the next call on, and who asked for rows gets it."""
+    rows = []
+    namespaces.subscribe(rows.append)
+    try:
+        assert rows[:3] == [*namespaces.NAMESPACES.values()][:3]
+        module = urn if ok else namespaces
+        row = module.register_namespace(OWN.upper(), rule, lambda _: ok, replace=True)
+    finally:
+        if rows:
+            namespaces._subscribers.remove(rows.append)
+    assert rows[-1] is row and row.nid == OWN
+    nss = "A-B:c%2Fx-D"
+    want = oracle.RULE[OWN_RULES[rule]](nss)
+    assert urn.normalize(f"URN:{OWN}:{nss}", "namespace") == f"urn:{OWN}:{want}"
+
+
+OPERATIONS = (grammar, normal_forms, of_lines, found_in_text, nss, displayed, namespace)
+
+
+def target(data):
+    run(OPERATIONS, data)

@@ -1,0 +1,151 @@
+"""The targets of fuzz/ without a fuzzer: on their seeds, on past findings and on any octets; and that they can fail."""
+
+import ast
+import functools
+import importlib
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uricodec
+from uricodec._core import _kernels
+
+FUZZ = Path(__file__).parent.parent / "fuzz"
+sys.path += [str(FUZZ), str(FUZZ / "seeds")]
+
+from unpack import seeds  # noqa: E402
+
+TARGETS = sorted(path.stem for path in (FUZZ / "targets").glob("*.py"))
+PUBLIC = ["", "parse", "uri", "iri", "urn", "urn_transforms", "schemes", "bulk", "logs", "dedup", "charsets"]
+PUBLIC = [f"uricodec.{name}".rstrip(".") for name in [*PUBLIC, "namespaces"]]
+# Classes that are looked at as functions are. All others come out of functions, or are errors.
+CLASSES = ["ByteSet", "Column", "Deduplicator", "Faults", "Statistics", "URN"]
+
+
+def module_of(name):
+    if name == "arrow":
+        pytest.importorskip("pyarrow")
+    return importlib.import_module(f"targets.{name}")
+
+
+def covers_of(name):
+    """What a target says that it calls; read without importing it."""
+    for statement in ast.parse((FUZZ / "targets" / f"{name}.py").read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "COVERS":
+            return eval(ast.unparse(statement.value))
+    raise AssertionError(name)
+
+
+def words_of(module):
+    """What its dictionaries hold."""
+    for name in module.DICTIONARIES.split():
+        for line in (FUZZ / "dictionaries" / f"{name}.dict").read_text("ascii").splitlines():
+            yield ast.literal_eval(f"b{line}")
+
+
+every_target = pytest.mark.parametrize("name", TARGETS)
+
+
+@every_target
+def test_seeds(name):
+    module = module_of(name)
+    for seed in [b"", *seeds(name)]:
+        module.target(seed)
+
+
+FINDINGS = [path for path in sorted((FUZZ / "findings").iterdir()) if path.name.partition("-")[0] in TARGETS]
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
+def test_what_was_found_once(path):
+    """For each finding, on every tier."""
+    module, octets = module_of(path.name.partition("-")[0]), path.read_bytes()
+    module.target(octets)
+    for i in range(len(uricodec.cpu_tiers())):
+        module.target(b"%d" % i + octets[1:])
+
+
+@every_target
+@given(data=st.data())
+def test_any_octets(name, data):
+    module = module_of(name)
+    words = st.sampled_from(list(words_of(module)))
+    head = data.draw(st.binary(max_size=12))
+    module.target(head + b"".join(data.draw(st.lists(words | st.binary(max_size=3), max_size=12))))
+
+
+# --- that nothing is left out -----------------------------------------------------------------------------------------
+
+
+def public_names():
+    """The module and the name of each function, and of each class of CLASSES."""
+    for module in map(importlib.import_module, PUBLIC):
+        for name in module.__all__:
+            found = getattr(module, name)
+            is_function = callable(found) and not inspect.isclass(found) and hasattr(found, "__name__")
+            if (is_function and name != "Validator") or name in CLASSES:
+                yield module.__name__, name
+
+
+def test_every_public_function_has_a_target():
+    covered = {(module, name) for target in TARGETS for module, names in covers_of(target).items() for name in names}
+    assert set(public_names()) - covered == set()
+
+
+# --- that each target can fail ----------------------------------------------------------------------------------------
+
+
+def wrong(value):
+    """Another value of that type, or of none."""
+    changes = [(bool, lambda: not value), (int, lambda: value + 1), (str, lambda: value + "x")]
+    changes += [(bytes, lambda: value + b"x"), (list, lambda: [*value, "x"]), (dict, lambda: {**value, "x": "x"})]
+    for kind, change in changes:
+        if type(value) is kind:
+            return change()
+    if inspect.isgenerator(value):
+        return iter([*value, "x"])
+    return object() if value is None else None
+
+
+def broken(function, answers):
+    """A function that answers wrongly, or one that does nothing."""
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        return wrong(function(*arguments, **options)) if answers else None
+
+    return call
+
+
+def is_noticed(name, module, attribute, answers):
+    """Whether a target fails on one of its seeds, with one or another first choice, when a function is broken."""
+    target, owner = module_of(name), importlib.import_module(module)
+    before, function = _kernels.cpu_tier(), getattr(owner, attribute)
+    with pytest.MonkeyPatch.context() as patch:
+        for where in owner, target:
+            if getattr(where, attribute, None) is function:
+                patch.setattr(where, attribute, broken(function, answers))
+        try:
+            for seed in seeds(name):
+                for choice in range(len(getattr(target, "CALLS", "8 octets"))):
+                    target.target(seed[:2] + b"%c" % (0x30 + choice) + seed[3:])
+        except Exception:
+            return True
+        finally:
+            patch.undo()
+            _kernels.use_tier(before)
+            uricodec.uninstall()
+    return False
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "attribute"),
+    [(name, module, each) for name in TARGETS for module, names in covers_of(name).items() for each in names],
+)
+def test_a_broken_function_is_noticed(name, module, attribute):
+    """So it is called, and what it answers is looked at. One that gives nothing back does nothing if it is broken."""
+    assert is_noticed(name, module, attribute, True) or is_noticed(name, module, attribute, False)
