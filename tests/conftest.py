@@ -15,9 +15,10 @@ from uricodec._core import _kernels
 
 sys.path.append(str(Path(__file__).parent))  # for `import oracle`: importlib mode adds no directory by itself
 
-# What starts in the background of a shell may have been told to ignore it, and so would every process that is tested.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What starts in the background of a shell, or under nohup, is told to ignore them, and so would be what is tested.
+for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL):
+    if number and signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 # A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples.
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))

@@ -342,16 +342,16 @@ Array._fields_ = [
 ]
 
 
-def pointer_of(capsule):
+def pointer_of(capsule, name):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.cast(get(capsule, b"arrow_array"), ctypes.POINTER(Array)).contents
+    return get(capsule, name)
 
 
 def spoiled(array, spoil):
     """The array with its struct changed. pyarrow may not release what is changed, so that it is not asked to look."""
     schema, capsule = array.__arrow_c_array__()
-    spoil(pointer_of(capsule))
+    spoil(ctypes.cast(pointer_of(capsule, b"arrow_array"), ctypes.POINTER(Array)).contents)
     return Once((schema, capsule))
 
 
@@ -390,6 +390,9 @@ def test_views_of_what_is_not_there(views):
     for name in "unquote", "normalize_urn", "split_urn":
         with pytest.raises(ValueError, match="not there"):
             getattr(bulk, name)(source)
+    names = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), source)
+    with pytest.raises(ValueError, match="not there"):
+        bulk.split_urn(names)
 
 
 @pytest.mark.parametrize("index", [-1, 3, 2**31 - 1])
@@ -405,6 +408,39 @@ def test_sizes_that_cannot_be():
     for name, value in (("length", -1), ("offset", -1), ("n_buffers", -1), ("n_buffers", 1)):
         with pytest.raises(ValueError, match="Arrow array"):
             bulk.unquote(spoiled(pa.array(ROWS), lambda array, name=name, value=value: setattr(array, name, value)))
+
+
+def without_buffer(number):
+    def spoil(array):
+        array.buffers[number] = None
+
+    return spoil
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+def test_arrays_that_lack_a_buffer(type_):
+    for name in ["split_urn"] if pa.types.is_dictionary(type_) else ["unquote", "split_urn"]:
+        with pytest.raises(ValueError, match="lacks a buffer"):
+            getattr(bulk, name)(spoiled(pa.array(["a"] * 3, type_), without_buffer(1)))
+        empty = spoiled(pa.array(["a"] * 3, type_)[:0], without_buffer(1))  # has no need of it
+        assert pyarrow_rows(getattr(bulk, name)(empty)) == []
+
+
+def test_a_schema_without_a_format():
+    schema, array = pa.array(ROWS).__arrow_c_array__()
+    ctypes.cast(pointer_of(schema, b"arrow_schema"), ctypes.POINTER(ctypes.c_void_p))[0] = None
+    with pytest.raises(ValueError, match="has no format"):
+        bulk.unquote(Once((schema, array)))
+
+
+def test_structs_that_are_no_tables():
+    column = pa.array(["%41", None, "%42"])
+    table = pa.StructArray.from_arrays([column], ["a"])
+    assert [row["a"] for row in pyarrow_rows(bulk.unquote(table[1:]))] == [None, "B"]
+    with pytest.raises(TypeError, match="with nulls"):
+        bulk.unquote(pa.StructArray.from_arrays([column], ["a"], mask=pa.array([False, True, False])))
+    with pytest.raises(ValueError, match="shorter than its table"):
+        bulk.unquote(spoiled(table, lambda array: setattr(array, "length", 4)))
 
 
 @pytest.mark.parametrize(

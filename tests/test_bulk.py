@@ -1,7 +1,7 @@
 """uricodec.bulk against a loop over single values (oracle_bulk), on every CPU tier and in every kind of column."""
 
 import io
-import threading
+import itertools
 import urllib.parse
 
 import oracle_bulk as oracle
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from uricodec import bulk, urn
+import uricodec
+from uricodec import ByteSet, bulk, urn
 from uricodec._core import _batch_tasks
 from uricodec.errors import UriError
 from uricodec.namespaces import NAMESPACES
@@ -194,6 +195,25 @@ def test_dictionaries_of_chunks_are_done_once_and_joined():
     assert as_rows(bulk.unquote(source)) == ["A", "b", "A", "b", "d", None, "C"]
 
 
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indices_of_any_width_are_joined(index):
+    """Of 200 values, the last 72 have indices that are negative where the same octets have a sign."""
+    last = 100 if index == pa.int8() else 200
+    values = pa.array([f"%41{i}" for i in range(last)])
+    one = pa.DictionaryArray.from_arrays(pa.array([0, last - 1, None], index), values)
+    other = pa.DictionaryArray.from_arrays(pa.array([last // 2, 0], index), values.slice(0, last - 1))
+    whole = pa.array(bulk.unquote(pa.chunked_array([one, other])))
+    whole.validate(full=True)
+    assert whole.to_pylist() == ["A0", f"A{last - 1}", None, f"A{last // 2}", "A0"]
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.string_view()], ids=str)
+def test_dictionaries_of_which_values_are_null(type_):
+    names = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(["urn:example:a", None, "b"], type_))
+    assert as_rows(bulk.is_valid_urn(names)) == [True, None, None, False]
+    assert [row and row["nss"] for row in as_rows(bulk.split_urn(names))] == ["a", None, None, None]
+
+
 def test_columns_of_nulls():
     for source in pa.nulls(3), pa.chunked_array([pa.nulls(2), pa.nulls(1)]):
         assert as_rows(bulk.unquote(source)) == [None] * 3
@@ -211,7 +231,7 @@ def test_empty_columns(name, type_):
 
 
 @pytest.mark.parametrize(
-    "rows", [["%", "41"], ["%", "41", "%42"], ["%", "100%", "%FF", "%C3%A9"], ["", "%", "", "42%43"]]
+    "rows", [["%", "41"], ["%", "41", "%42"], ["%", "100%", "%FF", "%C3%A9"], ["", "%", "", "42%43"], ["%", "08"]]
 )
 @pytest.mark.parametrize("type_", LAYOUTS[str].values(), ids=str)
 def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
@@ -220,6 +240,11 @@ def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
     assert as_rows(bulk.unquote(pa.array(rows, type_))) == want
     octets = pa.array([row.encode() for row in rows], pa.binary())
     assert as_rows(bulk.unquote(octets)) == [urllib.parse.unquote_to_bytes(row) for row in rows]
+    for invalid in "keep", "encode", "error":
+        found, refused = oracle.column("requote", rows, "null", invalid=invalid)
+        faults = bulk.Faults()
+        assert as_rows(bulk.requote(pa.array(rows, type_), invalid=invalid, errors="null", faults=faults)) == found
+        assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
 
 
 def test_dictionaries_of_nulls():
@@ -243,6 +268,13 @@ def test_tables_of_one_column():
 
 def buffers_of(array):
     return [buffer.address for buffer in array.buffers()[2:] if buffer is not None]
+
+
+def test_views_of_all_lengths():
+    """Up to 12 octets stand in a view itself, more of them in a buffer."""
+    rows = [text * n for text in ("x", "%41", "x%41") for n in range(16)]
+    source = pa.array(rows, pa.string_view())
+    assert pa.array(bulk.unquote(source)).to_pylist() == [row.replace("%41", "A") for row in rows]
 
 
 def test_views_share_what_has_not_changed():
@@ -284,6 +316,18 @@ def test_offsets_become_large_ones(type_, threads):
     parts = bulk.split_urn(pa.array(["urn:example:" + "a" * 2000, "urn:example:b"]))
     assert pa.array(parts).type.field("nss").type == pa.large_string()
     assert [row["nss"][-1] for row in as_rows(parts)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("rows", "type_"), [(1000, pa.string()), (1001, pa.large_string())], ids=str)
+def test_offsets_are_large_ones_behind_the_limit(rows, type_):
+    """Of all rows together: those that are worked on at once are far below it."""
+    _batch_tasks.set_limit_of_offsets(100_000)
+    try:
+        result = bulk.quote(pa.array(["abcd" + "é" * 16] * rows), threads=1)
+    finally:
+        _batch_tasks.set_limit_of_offsets(None)
+    assert pa.chunked_array(result).type == type_
+    assert as_rows(result) == ["abcd" + "%C3%A9" * 16] * rows
 
 
 @pytest.mark.usefixtures("small_offsets")
@@ -422,12 +466,28 @@ def test_surrogates_in_lists():
     rows = ["\ud800%41", "%41+\udfff"]
     assert bulk.unquote(rows) == ["\ud800A", "A+\udfff"]
     assert bulk.unquote(rows, plus=True) == ["\ud800A", "A \udfff"]
+    for plus in False, True:
+        faults = bulk.Faults()
+        assert bulk.unquote(rows, plus=plus, faults=faults) == bulk.unquote(rows, plus=plus)
+        assert faults.count == 0
     faults = bulk.Faults()
     assert bulk.quote(rows, errors="null", faults=faults) == [None, None]
     assert faults.rows == [(0, "surrogate", 0), (1, "surrogate", 4)]
     with pytest.raises(UriError, match="row 1"):
         bulk.quote(["a", "\ud800"], errors="raise")
     assert bulk.is_valid_uri(rows) == [False, False]
+
+
+@pytest.mark.parametrize(
+    "row", [":\udcff", "\ud800", "http:é\udcff", "urn:ab:a\ud800 ", "a\ud800%zz", "é %\ud800", "\udfffé:"]
+)
+def test_the_first_fault_of_a_str_with_surrogates(row):
+    """As of a single value: what is wrong before the surrogate comes first."""
+    for name in "check_uri", "check_iri", "check_urn", "split_uri", "split_urn", "normalize_uri", "iri_to_uri":
+        faults, of_lists = bulk.Faults(), oracle.column(name, [row], "null")
+        assert (getattr(bulk, name)([row], errors="null", faults=faults), faults.count > 0) == (of_lists[0], True)
+        if not name.startswith("check"):
+            assert [(number, place) for number, _, place in faults.rows] == of_lists[1]
 
 
 def test_a_list_that_shrinks_while_it_is_read():
@@ -493,6 +553,39 @@ def test_decoded_lines_stay_lines(tier, lines, plus, errors):
             assert made == plain.encode()
 
 
+@pytest.mark.parametrize("count", [1, 50, 5000])
+@pytest.mark.parametrize(
+    ("line", "replaced", "kept", "null"),
+    [
+        (b"a%01b+%7F%42", b"a%01b %7FB", b"a%01b %7FB", b"a%01b %7FB"),
+        (b"%0A%C2%85%zz+%41", b"%0A%C2%85%zz A", b"%0A%C2%85%zz+%41", b""),
+        (b"%0A%C2%85%FF+%41", b"%0A%C2%85\xef\xbf\xbd A", b"%0A%C2%85%FF+%41", b""),
+    ],
+    ids=["well-formed", "malformed", "not UTF-8"],
+)
+def test_controls_stay_encoded_in_lines(tier, line, replaced, kept, null, count):  # noqa: PLR0913, PLR0917
+    for errors, want in ("replace", replaced), ("keep", kept), ("null", null):
+        done = bulk.unquote((b"%43\n" + line + b"\n") * count, plus=True, errors=errors)
+        assert done == (b"C\n" + want + b"\n") * count
+
+
+@pytest.mark.parametrize("size", [100, 30_000, 300_000])
+def test_lines_of_any_length_keep_their_ends(size):
+    line = b"%41" * (size // 3)
+    for end in b"\n", b"\r\n":
+        assert bulk.unquote(b"%42" + end + line + end + b"%43") == b"B" + end + b"A" * (size // 3) + end + b"C"
+    names = b"urn:example:a%2f\n" * 5 + b"URN:example:" + line + b"\n"
+    assert bulk.normalize_urn(names, level="bytes") == names
+
+
+@pytest.mark.parametrize("count", [1, 1000])
+def test_requoting_may_encode_digits_of_triplets(count):
+    """Only what is not safe is encoded: digits that are not safe are no part of a triplet that stays."""
+    rows = ["a%41b", "c", "%zz1", "ü"] * count
+    safe = ByteSet("abc%")
+    assert as_rows(bulk.requote(pa.array(rows), safe=safe)) == [uricodec.requote(row, safe=safe) for row in rows]
+
+
 def test_verdicts_on_lines():
     lines = b"urn:example:a\r\nb\nurn:example:c"
     assert as_rows(bulk.is_valid_urn(lines)) == [True, False, True]
@@ -510,6 +603,31 @@ def test_what_ends_no_line(separator):
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
+
+
+class Later(io.RawIOBase):
+    """A file that has nothing yet, and does not wait."""
+
+    def readinto(self, _view):
+        return None
+
+
+def test_files_that_do_not_wait():
+    output = io.BytesIO()
+    with pytest.raises(BlockingIOError, match="has nothing yet"):
+        bulk.quote(Later(), output=output)
+    assert output.getvalue() == b""
+
+
+def test_arguments_that_there_are_not():
+    with pytest.raises(TypeError, match=r"^unexpected keyword arguments: seperator, treads$"):
+        bulk.quote(["a b"], treads=2, seperator=b"\0")
+
+
+def test_faults_say_what_they_are():
+    faults = bulk.Faults()
+    bulk.unquote(["a", "%zz"], faults=faults)
+    assert repr(faults) == "Faults(count=1, rows=[(1, 'percent', 0)])"
 
 
 @pytest.mark.parametrize("threads", [1, None])
@@ -543,7 +661,8 @@ def test_rules_of_namespaces_in_columns(tier, level):
     want = [urn.normalize(row, level) for row in rows]
     for source in pa.array(rows), pa.array(rows, pa.string_view()):
         assert as_rows(bulk.normalize_urn(source, level=level)) == want
-    rows[5::7] = [None, "urn:isbn:", "URN:ISBN:0-395-36341-1?=q"] * (len(rows) // 21)
+    between = itertools.cycle([None, "urn:isbn:", "URN:ISBN:0-395-36341-1?=q"])
+    rows[5::7] = itertools.islice(between, len(rows[5::7]))
     want, _ = oracle.column("normalize_urn", rows, "keep", level=level)
     assert as_rows(bulk.normalize_urn(pa.array(rows), level=level)) == want
 
@@ -595,30 +714,3 @@ def test_a_long_row_that_is_refused_has_one_fingerprint(last):
         assert as_rows(bulk.fingerprint(lines, kind="urn", key="k")) == want
         column = pa.array(lines.decode().splitlines())
         assert as_rows(bulk.fingerprint(column, kind="urn", key="k")) == want
-
-
-# --- threads of others ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["unquote", "quote", "requote", "normalize_urn", "normalize_uri", "fingerprint"])
-def test_a_buffer_that_another_thread_changes(name):
-    """Wrong text, perhaps, and nothing worse."""
-    buffer = bytearray(b"/a%20b%C3%A9\nurn:example:%2f\n" * 40_000)
-    stop = threading.Event()
-
-    def scribble():
-        patterns = b"%41", b"\n\n\n", b"abc", b"%zz", b"\xc3\xa9x", b"   "
-        i = 0
-        while not stop.is_set():
-            pattern = patterns[i % 6]
-            buffer[i % 1000 :: 1000] = pattern[:1] * len(buffer[i % 1000 :: 1000])
-            i += 1
-
-    thread = threading.Thread(target=scribble)
-    thread.start()
-    try:
-        for threads in 1, 2, 1, 2:
-            getattr(bulk, name)(buffer, threads=threads)
-    finally:
-        stop.set()
-        thread.join()

@@ -326,6 +326,15 @@ def test_any_lines_keep_their_number(data):
     assert output_of("decode", "--json-field", "other", stdin=data) == data
 
 
+@pytest.mark.parametrize(
+    "character", ["\U00010000", "\U000103ff", "\U0001dc00", "\U0001f9ff", "\U0010fc00", "\U0010ffff"]
+)
+def test_json_escapes_of_surrogate_pairs(character):
+    line = json.dumps({"url": character + "%41"}).encode()
+    want = json.dumps({"url": character + "A"}, ensure_ascii=False, separators=(",", ": ")).encode()
+    assert output_of("decode", "--json-field", "url", stdin=line) == want
+
+
 def test_json_is_copied_octet_for_octet():
     line = b' { "url" :"\\u0041\\/%zz", "n":1.0e5,"x" : {"url":"%41"} ,"\\u0075rl":"%41", "url": null } \r\n'
     assert output_of("decode", "--json-field", "url", stdin=line) == line.replace(b'rl":"%41", ', b'rl":"A", ')
@@ -459,6 +468,90 @@ def test_a_small_buffer_is_no_fault(parts, size):
     assert read == len(data) or read == 0 or data[read - 1] == 0x0A
 
 
+@pytest.mark.parametrize(
+    ("framing", "record"),
+    [
+        (Framing("lines"), b"%s\n"),
+        (Framing("lines", jsonl=True), b"%s\n"),
+        (Framing("delimited", delimiter=b","), b"a,%s\n"),
+        (Framing("csv", delimiter=b","), b'a,"%s",b\n'),
+        (Framing("json", name=b"a"), b'{"a":"%s"}\n'),
+    ],
+    ids=["lines", "jsonl", "delimited", "csv", "json"],
+)
+def test_nothing_is_written_behind_the_room(framing, record):
+    """Quotes and backslashes, which become two octets each: as much is read as there is room for, however little."""
+    data = record % (b"%22%5C" * 10) * 2
+    whole = bytearray(1000)
+    read, found = transform_fields(data, whole, DecodeRows(), framing)
+    assert read == len(data)
+    for size in range(found.written + 10):
+        room = bytearray(b"\xee" * 1000)
+        read, part = transform_fields(data, memoryview(room)[:size], DecodeRows(), framing)
+        assert room[size:] == b"\xee" * (1000 - size)
+        assert read in (0, len(data) // 2, len(data)) and room[: part.written] == whole[: part.written]
+
+
+def test_the_rest_of_a_long_record():
+    """It goes on behind what did not fit into a buffer: a quote opens a field only where that begins."""
+    framing = Framing("csv", delimiter=b",")
+    assert framing.skip(b'a"b\nc', 5, 1) == (4, 1)
+    assert framing.skip(b'a"b\nc', 5, 0) == (4, 1)
+    assert framing.skip(b'a,"b\nc', 6, 0) == (0, 2)
+    assert framing.skip(b'"\nc', 3, 2) == (2, 3)
+
+
+def test_a_last_record_may_end_with_half_a_newline():
+    assert Framing("csv", delimiter=b",").first(b"a,b\r", 4) == ([b"a", b"b"], 4)
+    assert output_of("decode", "--csv", stdin=b"%41,%42\r") == b"A,B\r"
+    assert output_of("decode", "--csv", "--errors", "null", stdin=b"%41,%zz\r") == b"A,\r"
+
+
+FRAMED = [
+    (Framing("lines", jsonl=True), b'%41"\n%zz\n"\n'),
+    (Framing("delimited", delimiter=b",", fields=[(1, 1), (3, 3)]), b"%41,b,%43,d\n%zz,,%zz\n,,%0A\n"),
+    (Framing("csv", delimiter=b",", fields=[(2, 3)]), b'a,"%22",%43,d\na,%zz,c\n"","%2C"\n'),
+    (Framing("json", name=b"a"), b'{"a":"%41","b":"%42"}\n{"a":"%zz"}\n{"a":["%41"]}\n{"a":"%22"}\n'),
+]
+
+
+@pytest.mark.parametrize(("framing", "data"), FRAMED, ids=["lines", "delimited", "csv", "json"])
+@pytest.mark.parametrize("errors", ["keep", "null", "drop", "fail"])
+def test_every_size_of_a_buffer(framing, data, errors):
+    """What is written is a part of all that there is, and ends where what was read does. Without a buffer, faults are
+    found all the same."""
+    rows, whole = DecodeRows(errors="fail"), bytearray(200)
+    read, found = transform_fields(data, whole, rows, framing, errors)
+    assert read == len(data) or errors == "fail"
+    assert transform_fields(data, None, rows, framing, errors) == (read, found._replace(written=0))
+    for size in range(len(whole)):
+        room = bytearray(size)
+        part_read, part = transform_fields(data, room, rows, framing, errors)
+        assert part_read == 0 or data[part_read - 1] == 0x0A
+        assert whole.startswith(room[: part.written])
+        assert part.faults == found.faults[: len(part.faults)]
+    assert (part_read, part) == (read, found)
+
+
+def faults_of(*arguments, stdin, bad):
+    run("decode", *arguments, "--errors", "null", "--invalid-to", bad, stdin=stdin)
+    return [tuple(line.split("\t")[2:4]) for line in bad.read_text().splitlines()]
+
+
+def test_places_in_quoted_fields(tmp_path):
+    """Octets of the record are counted: a quote in a quoted field is two, and one may end in the middle of a field."""
+    data = b'"a""%zz"\n"a"b%zz\n"a""b"%zz\nx,"%zz"\n'
+    assert faults_of("--csv", stdin=data, bad=tmp_path / "bad") == [(str(at), "percent") for at in (4, 4, 6, 3)]
+
+
+def test_what_is_no_object_of_json(tmp_path):
+    data = b'{"a":[[1],"x\n{"a":{"b":1\n{"a":[1,2\n{"u" 1}\n{"u":"\\u00zz"}\n{"u":"\\u12'
+    faults = faults_of("--json-field", "u", stdin=data, bad=tmp_path / "bad")
+    assert faults == [(str(at), "json") for at in (12, 11, 9, 1, 6, 10)]
+    data = b'{"a":[1,"x]",{"u":2}],"u":"%41"}\n'
+    assert output_of("decode", "--json-field", "u", stdin=data) == data.replace(b"%41", b"A")
+
+
 @pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
 @pytest.mark.parametrize("errors", ["keep", "null", "drop"])
 def test_lines_that_are_too_long(options, errors):
@@ -523,6 +616,19 @@ def test_check_and_split_of_fields(tmp_path):
 def test_wrong_usage(capfd, options):
     assert main(["decode", *options]) == 2
     assert "error: argument" in capfd.readouterr().err
+
+
+def test_a_header_is_no_longer_than_a_chunk():
+    header = b",".join(b"a%d" % number for number in range(400)) + b",url\n"
+    said = "uricodec: <stdin>: the header is too long\n"
+    assert run("decode", "--csv", "--header", "-f", "url", stdin=header, chunk=64) == (1, b"", said)
+
+
+def test_a_record_may_become_many_times_as_long():
+    data = b"\t".join([b"a"] * 32) + b"\n"
+    output = output_of("split", "--kind", "uri", "-f", "1-", "--format", "jsonl", stdin=data, chunk=64)
+    assert len(output) > 3 * 64
+    assert [json.loads(line)["path"] for line in output.splitlines()] == ["a"] * 32
 
 
 def test_plain_lines_pay_nothing():

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -62,6 +63,17 @@ def test_command_writes_arrow(tmp_path):
     assert output_of("log", "--to", "arrow", "-o", out, stdin=COMBINED) == b""
     assert pa.ipc.open_stream(out.read_bytes()).read_all() == logs.to_arrow(COMBINED).read_all()
     assert pa.ipc.open_stream(output_of("log", "--to", "arrow", "--flags")).read_all().num_rows == 0
+
+
+def test_arrow_does_not_go_to_a_terminal():
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    try:
+        said = "uricodec: --to arrow does not write to a terminal\n"
+        assert run("log", "--to", "arrow", "-o", os.ttyname(theirs), stdin=COMBINED) == (2, b"", said)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_command_without_pyarrow(monkeypatch):

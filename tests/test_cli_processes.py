@@ -106,6 +106,11 @@ def test_jobs_by_default(tmp_path, monkeypatch):
     assert pool.jobs_for([str(large), str(tmp_path / "none")]) == pool.jobs_for([str(large), "\0"]) == 1
     monkeypatch.undo()
     assert pool.cores() >= 1
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # as on macOS and Windows
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    assert pool.cores() == 5
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert pool.cores() == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")

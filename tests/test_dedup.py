@@ -676,6 +676,15 @@ def test_rows_that_are_refused():
         dedup.Deduplicator(errors="null")
 
 
+def test_finish_gives_rows_in_their_order():
+    """Whatever partitions they were in."""
+    rows = [b"%d" % (i // 2) for i in range(20_000)]
+    with dedup.Deduplicator("bytes", memory=1 << 16) as deduplicator:
+        answers = deduplicator.add(rows)
+        later = deduplicator.finish()
+    assert len(later) > 1000 and later == [i for i, answer in enumerate(answers) if answer is None and i % 2 == 0]
+
+
 def test_what_is_finished():
     deduplicator = dedup.Deduplicator()
     deduplicator.add(["urn:a1:b"])

@@ -1,7 +1,9 @@
 """Deduplication that is killed, interrupted, or has no room: nothing is lost, nothing stays, the rerun is right."""
 
 import contextlib
+import errno
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -10,13 +12,15 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
 from command import COMMAND, output_to_nobody, process, run
 
 import uricodec
-from uricodec import _corpus
+from uricodec import _corpus, _groups, _sift
+from uricodec._files import streams
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 
@@ -130,11 +134,13 @@ def test_interrupted_at_any_moment(place, clean, mode, number):
     expected, seconds = clean[mode]
     chance = random.Random(f"{mode} {number}")
     interrupted = 0
-    for _ in range(5):
+    for attempt in range(40):
+        if attempt >= 5 and interrupted:
+            break
         child = start(place, mode)
         while not (place / ".out.uricodec.tmp").exists() and child.poll() is None:
             time.sleep(0.001)
-        time.sleep(chance.uniform(0.005, 0.6 * seconds))
+        time.sleep(chance.uniform(0.005, 0.6 * seconds) * 0.9**attempt)  # a machine may be slow for a while
         child.send_signal(number)
         said = child.communicate()[1]
         assert os.listdir(place / "spill") == []
@@ -375,3 +381,94 @@ def test_two_at_once(place, clean):
     for child in children:
         assert (child.communicate()[1], child.returncode) == (b"", 0)
     assert contents(place) == clean["groups"][0]
+
+
+# --- what other systems do not have -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_unnamed_files(monkeypatch, tmp_path):
+    monkeypatch.setattr(_sift, "TEMPORARY", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.usefixtures("without_unnamed_files")
+def test_temporary_files_where_all_have_names(tmp_path):
+    for folder in tmp_path, None:
+        with _sift.Scratch(folder) as scratch:
+            assert scratch.name == str(tmp_path)
+            file = scratch.file()
+            scratch.write(file, b"some ")
+            scratch.write(file, b"more")
+            file.seek(0)
+            assert file.read() == b"some more"
+        assert file.closed
+        assert os.listdir(tmp_path) == []
+    with pytest.raises(streams.FileError, match=r"missing: No such file or directory$"):
+        _sift.Scratch(tmp_path / "missing")
+
+
+@pytest.mark.usefixtures("without_unnamed_files")
+def test_no_folder_for_temporary_files(monkeypatch):
+    def no_folder():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", no_folder)
+    with pytest.raises(streams.FileError, match=r"^temporary files: "):
+        _sift.Scratch(None)
+
+
+def test_memory_in_a_file_where_none_is_reserved(monkeypatch, tmp_path):
+    """Then it is written: it must not turn out later that the disk is full."""
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(streams, "CHUNK", 1000)
+    with _sift.Scratch(tmp_path) as scratch:
+        with scratch.mapping(2500) as memory:
+            assert memory[:] == bytes(2500)
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limit[1]))
+        try:
+            with pytest.raises(streams.FileError, match="File too large"):
+                scratch.mapping(2500)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+            signal.signal(signal.SIGXFSZ, before)
+
+
+def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
+    def unknown(_name):
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(os, "sysconf", unknown)
+    assert 0 < _sift.machine_memory() <= 1 << 31
+    assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
+
+
+# --- sorting ----------------------------------------------------------------------------------------------------------
+
+
+class Unreadable(io.BytesIO):
+    def read(self, *_size):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_sorted_runs_that_cannot_be_read(tmp_path, monkeypatch):
+    with _sift.Scratch(tmp_path) as scratch:
+        monkeypatch.setattr(scratch, "file", Unreadable)
+        sorter = _groups.Sorter(scratch, 100)
+        for record in b"b" * 100, b"a" * 100:
+            sorter.add(record)
+        with pytest.raises(streams.FileError, match=r"Input/output error$"):
+            next(iter(sorter))
+
+
+def test_sorted_runs_that_nobody_reads(tmp_path):
+    with _sift.Scratch(tmp_path) as scratch:
+        sorter = _groups.Sorter(scratch, 100)
+        for record in b"b" * 100, b"a" * 100:
+            sorter.add(record)
+        files = list(scratch._files[1:])
+        sorter.close()
+        assert len(files) == 2 and all(file.closed for file in files)
+        assert list(sorter) == []

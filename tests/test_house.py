@@ -13,6 +13,7 @@ SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".p
 
 # What a module may import of ours: those that stand before it. Public modules stand on all of the core.
 CORE = [
+    "_atomic",
     "_kernels",
     "_utf8",
     "_text",

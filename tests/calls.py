@@ -1,0 +1,608 @@
+"""Calls of everything that is public: a table, name -> calls without arguments.
+
+Sweeps, soaks and threads go through it. What a call takes is made here, once, and long enough that it needs memory;
+some calls are refused. A call gives the same whenever it is made, also beside others on other threads. test_calls.py
+sees that nothing public lacks a row.
+"""
+
+import atexit
+import gzip
+import importlib
+import io
+import operator
+import os
+import shutil
+import tempfile
+import uuid
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+from arrow_memory import Lent, rows_of
+
+import uricodec
+from uricodec import bulk, charsets, dedup, iri, logs, namespaces, parse, schemes, uri, urn, urn_transforms
+
+# Calls that touch what all threads share: not to be made while others run.
+ALONE = {"uricodec.install", "uricodec.uninstall"}
+
+# What keeps something of each call, as it has to.
+KEEPING = {"uricodec.namespaces.subscribe"}
+
+# What needs a library that need not be there, which does the work.
+FOREIGN = {"uricodec.logs.to_arrow"}
+
+
+def outcome(call):
+    """What a call gives, or how it refuses, as something that can be compared. What no call may do is raised."""
+    try:
+        return plain(call())
+    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, ImportError) as error:
+        return type(error), str(error)
+
+
+def plain(value):
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    if hasattr(value, "__arrow_c_array__"):
+        return type(value), rows_of(value)
+    if type(value).__name__ == "PyCapsule":
+        return "capsule"
+    return value
+
+
+def _each(function, *inputs, **options):
+    """A call for each input: a tuple of arguments, or the only one."""
+    return [partial(function, *(each if type(each) is tuple else (each,)), **options) for each in inputs]
+
+
+# --- percent-encoding -------------------------------------------------------------------------------------------------
+
+_RAW = "/café ☕?q=a&b~" * 300
+_ENCODED = "/caf%C3%A9%20%e2%98%95?q=a+%26b" * 300
+_ILL = "%FF%C3%28" * 300
+_LONE = "a b" * 700 + "\ud800"
+_TEXTS = (
+    *("", "plain", "a b%41é", "/" * 3000, _RAW, _ENCODED, _ILL, _LONE, "%" * 700, "☕%zz" * 40),
+    *(
+        _RAW.encode(),
+        _ENCODED.encode(),
+        b"a b%41",
+        bytearray(b"%C3%A9 " * 400),
+        memoryview(b"%C3%A9 " * 4),
+        b"%FF" * 400,
+    ),
+    *(None, 5),
+)
+
+
+def _into(function, source, size, *arguments):
+    room = bytearray(size)
+    written = function(source, room, *arguments)
+    return written, bytes(room[:written])
+
+
+CALLS = {
+    "uricodec.quote": [
+        *_each(uricodec.quote, *_TEXTS, (_RAW, "☕"), (_RAW, b"?&"), (_RAW, "/", "latin-1", "replace")),
+        *_each(uricodec.quote, ("a", "/", "no-such"), ("é", "", "ascii")),
+    ],
+    "uricodec.quote_from_bytes": _each(uricodec.quote_from_bytes, *_TEXTS),
+    "uricodec.quote_plus": _each(uricodec.quote_plus, *_TEXTS, ("a b" * 400, " /")),
+    "uricodec.unquote": _each(
+        uricodec.unquote, *_TEXTS, (_ILL, "utf-8", "strict"), (_ILL, "latin-1"), (_ILL, "utf-8", "surrogateescape")
+    ),
+    "uricodec.unquote_plus": _each(uricodec.unquote_plus, *_TEXTS),
+    "uricodec.unquote_to_bytes": _each(uricodec.unquote_to_bytes, *_TEXTS),
+    "uricodec.percent_encode": _each(
+        uricodec.percent_encode,
+        *(*_TEXTS, (_RAW, "é"), (_RAW, charsets.RFC3986_PCHAR, True), (_RAW, ~charsets.WHATWG_PATH)),
+    ),
+    "uricodec.percent_decode": [
+        *_each(uricodec.percent_decode, *_TEXTS, (_ENCODED, True), (_ENCODED, False, "no-such")),
+        *_each(uricodec.percent_decode, *_TEXTS, invalid="error"),
+        *_each(uricodec.percent_decode, *_TEXTS, invalid="replace"),
+    ],
+    "uricodec.requote": [
+        *_each(uricodec.requote, *_TEXTS),
+        *_each(uricodec.requote, *_TEXTS, invalid="encode"),
+        *_each(uricodec.requote, *_TEXTS, invalid="error"),
+    ],
+    "uricodec.quote_into": _each(
+        partial(_into, uricodec.quote_into),
+        (_RAW.encode(), 9000),
+        (_RAW.encode(), 9),
+        (b"a b", 9, charsets.RFC3986_PCHAR),
+    ),
+    "uricodec.unquote_into": _each(
+        partial(_into, uricodec.unquote_into), (_ENCODED.encode(), 9000), (_ENCODED.encode(), 9)
+    ),
+    "uricodec.cpu_tier": [uricodec.cpu_tier],
+    "uricodec.cpu_tiers": [uricodec.cpu_tiers],
+}
+
+
+def _installed():
+    with uricodec.install():
+        return importlib.import_module("urllib.parse").quote(_RAW)
+
+
+CALLS["uricodec.install"] = [_installed]
+CALLS["uricodec.uninstall"] = [uricodec.uninstall]
+
+
+# --- errors, sets -----------------------------------------------------------------------------------------------------
+
+
+def _raised(kind):
+    return str(kind("reason", "input", 3))
+
+
+for _kind in uricodec.UriError, uricodec.UriSyntaxError, uricodec.IriError, uricodec.UrnError:
+    CALLS[f"uricodec.{_kind.__name__}"] = [partial(_raised, _kind)]
+CALLS["uricodec.UriError.__str__"] = [partial(_raised, uricodec.UriError)]
+CALLS["uricodec.UnknownNamespaceError"] = [lambda: str(uricodec.UnknownNamespaceError("x"))]
+
+
+def _copy(value):
+    """As pickle does it."""
+    make, arguments = value.__reduce__()
+    return make(*arguments)
+
+
+_SET = charsets.RFC3986_PCHAR
+CALLS |= {
+    "uricodec.ByteSet": _each(
+        uricodec.ByteSet, "abc", b"\xff" * 2000, _SET, (range(256),), ([1, 300],), "é", 5, (["x"],)
+    ),
+    "uricodec.ByteSet.__repr__": [partial(repr, _SET)],
+    "uricodec.ByteSet.__hash__": [lambda: hash(_SET) == hash(_copy(_SET))],
+    "uricodec.ByteSet.__iter__": [partial(list, _SET)],
+    "uricodec.ByteSet.__len__": [partial(len, _SET)],
+    "uricodec.ByteSet.__bytes__": [partial(bytes, _SET)],
+    "uricodec.ByteSet.__contains__": _each(partial(operator.contains, _SET), 65, 300, "x"),
+    "uricodec.ByteSet.__invert__": [partial(operator.invert, _SET)],
+    "uricodec.ByteSet.__reduce__": [partial(_copy, _SET)],
+}
+for _name in "lt", "le", "eq", "ne", "gt", "ge", "or", "and", "sub", "xor":
+    _call = getattr(operator, f"__{_name}__")
+    CALLS[f"uricodec.ByteSet.__{_name}__"] = _each(_call, (_SET, ~_SET), (_SET, "abc"), (_SET, 5), (_SET, range(300)))
+    if _name in ("or", "and", "sub", "xor"):
+        CALLS[f"uricodec.ByteSet.__r{_name}__"] = _each(_call, ("abc", _SET), (b"\xff", _SET), (5, _SET))
+
+
+# --- the drop-in ------------------------------------------------------------------------------------------------------
+
+_URLS = (
+    *("http://h/a;p?b#c", "http://user:pw@Example.org:80/" + "a/" * 900 + "?q=1#f", "//é/p", "http://[x/", "x" * 3000),
+    *("HTTP://h/\t☕" * 300, b"http://h/a?b#c", "", 5, "http://℀/"),
+)
+_QUERIES = ("a=%41&b=+" * 90, "☕=%E2%98%95&b;c" * 20, b"a=%41&a=2", "a=" + "%C3" * 90, "", 5, None)
+_FIVE = ("http", "h", "/p/" * 800, "é", "f")
+CALLS |= {
+    "uricodec.parse.urlsplit": _each(parse.urlsplit, *_URLS, ("a?b#c", "ftp", False)),
+    "uricodec.parse.urlparse": _each(parse.urlparse, *_URLS, ("a;x?b#c", "ftp", False)),
+    "uricodec.parse.urldefrag": _each(parse.urldefrag, *_URLS),
+    "uricodec.parse.urlunsplit": _each(parse.urlunsplit, (_FIVE,), (("http", "h", "p", 5, ""),), "ab", (_FIVE[:3],)),
+    "uricodec.parse.urlunparse": _each(parse.urlunparse, ((*_FIVE, "g"),), (("", "", "p" * 3000, "x", "", ""),), 5),
+    "uricodec.parse.urljoin": _each(
+        parse.urljoin,
+        *[("http://h/" + "a/" * 600 + "☕", url) for url in (*_URLS, "../" * 300 + "d", "?q", b"b")],
+        *[("x:a", "../d"), ("", "d"), ("http://[/", "a"), (b"http://h/a", b"../d")],
+    ),
+    "uricodec.parse.parse_qsl": [
+        *_each(parse.parse_qsl, *_QUERIES, ("a=&b", True), ("a&b", False, True)),
+        *_each(parse.parse_qsl, *_QUERIES, max_num_fields=3),
+    ],
+    "uricodec.parse.parse_qs": _each(parse.parse_qs, *_QUERIES, ("a=&b", True), ("a&b", False, True)),
+    "uricodec.parse.urlencode": _each(
+        parse.urlencode,
+        *({"a" * 3000: "b"}, {"a b": "é" * 900, "n": 5}, {"a": "\ud800"}, ([("a", 1), 5],), 5),
+        *(({"a": [1, "b" * 5000, b"c"]}, True), ({"a": ["b", object]}, True), ([("a", b"\xff" * 900)] * 20,)),
+    ),
+    "uricodec.parse.clear_cache": [parse.clear_cache],
+}
+
+
+# --- URIs and IRIs ----------------------------------------------------------------------------------------------------
+
+_URIS = (
+    *("http://user@Example.org:80/a/./b/../%7ec%c3%a9?q#f", "HTTP://h/" + "a/../%41/" * 400 + "?q=" + "x" * 900),
+    *("//[2001:DB8::1]:80", "a:b" * 900, "/a b", "http://[::1]evil/", "%zz", "x://%2F/", "", _LONE, 5),
+    *(b"HTTP://Example.org/%7ea/../b", bytearray(b"s:a" * 900), b"/\xff"),
+)
+_IRIS = (
+    *("http://Café.example/☕/" + "é/%c3%a9" * 300, "http://exämple.org/a?q#\ue000", "http://bücher.example", "é b"),
+    *("http://" + "é" * 300 + ".org/", "//\u200b\u202e/", "http://例え.テスト/%E2%80%AE", "/é".encode() * 600),
+)
+_BASE = "http://a/" + "b/c/" * 300 + "d;p?q"
+_REFERENCES = (
+    *("?y", "#s", "g;x=1/../y", "http:g", "%zz", "../" * 200 + "g", "//g/" + "x" * 2000, "é☕" * 400, "", 5, b"g"),
+)
+_COMPONENTS = (
+    *(uri.split(_URIS[0]), (None, None, "/p" * 900, "q", None), (None, None, "//", None, None), (1, 2), None),
+    *((b"s", b"a", b"/" * 900, None, b""), ("s", b"a", "", None, None)),
+)
+CALLS |= {
+    "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
+    "uricodec.uri.is_uri": _each(uri.is_uri, *_URIS, ("/a", "relative-ref")),
+    "uricodec.uri.split": _each(uri.split, *_URIS),
+    "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
+    "uricodec.uri.normalize": [
+        partial(uri.normalize, each, level)
+        for each in (*_URIS, *_IRIS)
+        for level in ("simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630", "no-such")
+    ],
+    "uricodec.uri.key": _each(uri.key, *_URIS, *_IRIS, (_URIS[1], "scheme")),
+    "uricodec.uri.equivalent": _each(uri.equivalent, *pairwise(_URIS), (_URIS[1], _URIS[1] + "/")),
+    "uricodec.uri.resolve": [
+        *_each(uri.resolve, *((_BASE, each) for each in _REFERENCES), (_BASE, "http:g", False), (5, "a")),
+        *_each(uri.resolve, (_BASE.encode(), b"../g" * 300), ("urn:a:b", "#c"), ("é:", "a")),
+    ],
+    "uricodec.uri.relativize": [
+        *_each(uri.relativize, *((_BASE, each) for each in (*_REFERENCES, _BASE + "#s", "http://a/b/e"))),
+        *_each(uri.relativize, (_BASE.encode(), b"http://a/g" * 300), ("x:a", "y:b"), ("http://a/é", "http://a/é/☕")),
+    ],
+    "uricodec.iri.check_iri": _each(iri.check_iri, *_URIS, *_IRIS, ("/é", "irelative-ref")),
+    "uricodec.iri.is_iri": _each(iri.is_iri, *_URIS, *_IRIS),
+    "uricodec.iri.split": _each(iri.split, *_URIS, *_IRIS),
+    "uricodec.iri.unsplit": _each(iri.unsplit, *((iri.split(each),) for each in (_URIS[0], _IRIS[0])), ((None,),)),
+    "uricodec.iri.iri_to_uri": [
+        *_each(iri.iri_to_uri, *_URIS, *_IRIS, ("\xe9".encode("latin-1") * 900, "latin-1"), ("é", "no-such")),
+        *_each(iri.iri_to_uri, *_URIS, *_IRIS, ascii_ext="encode", host="idna"),
+        *_each(iri.iri_to_uri, "e\u0301" * 900, written=True),
+    ],
+    "uricodec.iri.uri_to_iri": [
+        *_each(iri.uri_to_iri, *_URIS, *_IRIS, "http://h/" + "%C3%A9%E2%80%AE%2F" * 300, b"%C3%A9" * 600),
+        *_each(iri.uri_to_iri, "http://xn--bcher-kva.example/%C3%A9", "http://xn--a-ecp.ru/", *_URIS, host="unicode"),
+    ],
+}
+_PARTS = [uri.split("http://me@h:80/p"), uri.split(b"//[::1]:8/" + b"p" * 900), iri.split("é"), iri.split("//é:1")]
+for _name in "userinfo", "host", "port", "host_kind":
+    CALLS[f"uricodec.uri.Components.{_name}"] = _each(operator.attrgetter(_name), *((parts,) for parts in _PARTS))
+
+
+def _register(*arguments, **options):
+    return namespaces.register_namespace(*arguments, **options)[:3]
+
+
+_SCHEMES = """
+    http://info.cern.ch:8000/imaginary/test?a+b url:ftp://me:x@h/a/b;type=i gopher://h/1a%09b mailto:a@b?c=d
+    news:comp.infosystems.www nntp://h/a.b/5 telnet://me@h:5/ wais://h/db/t/1=a;2=b; prospero://h:1/a%00v1
+    file://h/a/b mid:a%40@b afs://cell/a/b http://h/%FF
+"""
+CALLS["uricodec.schemes.parse"] = _each(schemes.parse, *_SCHEMES.split(), "x:é", "urn:x:y" * 600, b"http://h/%FF", 5)
+
+
+# --- URNs -------------------------------------------------------------------------------------------------------------
+
+_URNS = (
+    *("URN:ISBN:0-395-36341-1", "urn:example:" + "a%c3%a9b/" * 400 + "?+r?=q#f", "urn:x:a", "urn:uuid:" + "F" * 32),
+    *("urn:", "urn:example:a b", "URN:Example:" + "%2F" * 900, "urn:ietf:params:XML", b"URN:NBN:de:101%c3", _LONE, 5),
+    *(bytearray(b"urn:example:A" * 200), "urn:de-x:a", "urn:urn-07:a", "urn:issn:1046-8189", "urn:newsml:a:b:c:1U"),
+)
+_NAMES = [urn.parse(each, "any") for each in (_URNS[0], _URNS[1], "URN:Example:A", "urn:x:a#b")]
+_LINES = b"URN:ISBN:0-395-36341-1\nurl:x\r\nurn:example:%c3%a9?=q#f\n\nurn:x:a b\n" * 40
+
+
+def _lines(*arguments, **options):
+    room = bytearray(len(_LINES))
+    found = urn.normalize_lines(_LINES, room, *arguments, **options)
+    return found, bytes(room[: found.written])
+
+
+CALLS |= {
+    "uricodec.urn.check": _each(urn.check, *_URNS, *_NAMES, ("urn:ab:", "2141"), ("urn:ab:c", "no-such")),
+    "uricodec.urn.is_valid": _each(urn.is_valid, *_URNS, *_NAMES),
+    "uricodec.urn.specs": _each(urn.specs, *_URNS, *_NAMES),
+    "uricodec.urn.parse": _each(urn.parse, *_URNS, *_NAMES, ("urn:ab:c", "2141")),
+    "uricodec.urn.URN": _each(urn.URN, *_URNS, *_NAMES),
+    "uricodec.urn.normalize": [
+        partial(urn.normalize, each, level)
+        for each in (*_URNS, *_NAMES)
+        for level in ("bytes", "2141", "8141", "namespace", "functional", "no-such")
+    ],
+    "uricodec.urn.key": [
+        *_each(urn.key, *_URNS, *_NAMES),
+        *_each(urn.key, *_URNS, *_NAMES, level="namespace", spec="any"),
+    ],
+    "uricodec.urn.equivalent": [
+        *_each(urn.equivalent, *pairwise(_URNS), (_NAMES[0], _URNS[0])),
+        *_each(urn.equivalent, ("urn:isbn:0395363411", "URN:ISBN:0-395-36341-1", "namespace")),
+    ],
+    "uricodec.urn.normalize_lines": [
+        *[partial(_lines, errors=errors) for errors in ("keep", "null", "drop", "fail", "trust", "no-such")],
+        *[partial(_lines, b"\n", "namespace", limit=3), partial(urn.normalize_lines, _LINES, bytearray(3))],
+    ],
+    "uricodec.urn.check_lines": _each(urn.check_lines, _LINES, (_LINES, b"\n", "any", 2), (_LINES, b"x"), 5),
+    "uricodec.urn.find": _each(urn.find, _LINES, b"see <urn:a:b> urn:c:d%zz" * 300, (_LINES, ".,"), "x", (b"", "é")),
+    "uricodec.urn.encode_nss": _each(urn.encode_nss, *_TEXTS, ("a:b", ":"), ("a", "é"), "a\0"),
+    "uricodec.urn.decode_nss": _each(urn.decode_nss, *_TEXTS, "100%20K%C3%A4se" * 300, b"a%00"),
+    "uricodec.urn.display": [*_each(urn.display, *_URNS, *_NAMES), *_each(urn.display, *_URNS, canonical=True)],
+    "uricodec.urn.verdict": _each(urn.verdict, *_URNS, *_NAMES),
+    "uricodec.namespaces.lookup": _each(namespaces.lookup, "ISBN", "no-such", "é"),
+    "uricodec.namespaces.nid_class": _each(
+        namespaces.nid_class, "uuid", "urn-7", "x-mine", "urn-07", "de-x", "mine", "\u212a"
+    ),
+    "uricodec.namespaces.register_namespace": [
+        partial(_register, "x-calls", "nss", replace=True),
+        *_each(_register, "isbn", "é", ("x-calls", "no-such")),
+    ],
+    "uricodec.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
+}
+for _name in "nid", "nss", "r_component", "q_component", "f_component", "spec", "specs", "normalized":
+    CALLS[f"uricodec.urn.URN.{_name}"] = _each(operator.attrgetter(_name), *_NAMES)
+for _name in "lt", "le", "eq", "ne", "gt", "ge":
+    CALLS[f"uricodec.urn.URN.__{_name}__"] = _each(
+        getattr(operator, _name), *((_NAMES[1], each) for each in (*_NAMES, "urn:x:a"))
+    )
+CALLS |= {
+    "uricodec.urn.URN.__str__": _each(str, *_NAMES),
+    "uricodec.urn.URN.__repr__": _each(repr, *_NAMES),
+    "uricodec.urn.URN.__hash__": [lambda: [hash(each) == hash(_copy(each)) for each in _NAMES]],
+    "uricodec.urn.URN.__reduce__": _each(_copy, *_NAMES),
+}
+
+_UUID = uuid.UUID("f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
+_THTTP = "http://resolver.example/uri-res/N2L?urn:foo:12345-54321"
+_BOTH_WAYS = {
+    "from_public_id": ("-//ArborText::prod//DTD Help Document::19970708//EN", "a b" * 700, "é", " "),
+    "to_public_id": ("urn:publicid:%2B:IDN+example.org:DTD+XML+Bookmarks+1.0:EN:XML", "urn:publicid:%2F:", "urn:x:a"),
+    "from_uuid": (_UUID,),
+    "to_uuid": (f"urn:uuid:{_UUID}", "urn:uuid:1", "urn:x:a"),
+    "from_oid": (((1, 3, 6, 1),), "1.3.6." + "1." * 600 + "1", "1.x"),
+    "to_oid": ("urn:oid:1.3.6.1", "urn:oid:1..2", b"urn:oid:1"),
+    "from_isbn": ("0-395-36341-1", "0-395-36341-2"),
+    "to_isbn": ("urn:isbn:0-8044-2957-x", "urn:isbn:1"),
+    "isbn_13": ("0-395-36341-1", "x"),
+    "isbn_10": ("978-0-8044-2957-3", "979-10-90636-07-1", "x"),
+    "thttp_url": (
+        "urn:foo:12345-54321",
+        ("urn:isbn:1", "http://r.example/", "n2ls"),
+        ("urn:x:y", "?"),
+        ("urn:x:y", "", "x"),
+    ),
+    "from_thttp_url": (_THTTP, "http://h/", _THTTP + " "),
+}
+for _name, _inputs in _BOTH_WAYS.items():
+    CALLS[f"uricodec.urn_transforms.{_name}"] = _each(getattr(urn_transforms, _name), *_inputs)
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+# Rows that a function changes, leaves, and refuses.
+_CODEC_ROWS = ["/a b%20c" + "é" * 40, "plain", "%zz%FF" * 9, "/longer than a view%C3%A9/" * 5, ""] * 12
+_IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "%zz", "x" * 99, "//[::1]:8/?q#f"] * 10
+_URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
+_TEXT_TO_TEXT = {
+    "quote": (_CODEC_ROWS, {}, {"plus": True}, {"safe": "é"}),
+    "requote": (_CODEC_ROWS, {}, {"invalid": "encode"}, {"invalid": "error"}, {"invalid": "no-such"}),
+    "unquote": (_CODEC_ROWS, {}, {"plus": True}, {"errors": "replace"}),
+    "iri_to_uri": (_IRI_ROWS, {}, {"ascii_ext": "encode", "host": "idna"}),
+    "uri_to_iri": (_IRI_ROWS, {}, {"host": "unicode"}),
+    "normalize_uri": (_IRI_ROWS, {}, {"level": "iri"}, {"level": "no-such"}),
+    "normalize_urn": (_URN_ROWS, {}, {"level": "namespace"}, {"level": "2141"}),
+}
+_TEXT_TO_MORE = {
+    "is_valid_uri": (_IRI_ROWS, {}),
+    "is_valid_iri": (_IRI_ROWS, {}),
+    "check_uri": (_IRI_ROWS, {}),
+    "check_iri": (_IRI_ROWS, {}),
+    "split_uri": (_IRI_ROWS, {}),
+    "split_iri": (_IRI_ROWS, {}),
+    "is_valid_urn": (_URN_ROWS, {}, {"spec": "any"}),
+    "check_urn": (_URN_ROWS, {}),
+    "split_urn": (_URN_ROWS, {}, {"spec": "2141"}),
+    "fingerprint": (_URN_ROWS, {"key": "k"}, {"key": "k", "kind": "urn"}, {"key": "k", "kind": "uri"}),
+}
+
+
+def _with_faults(function, column, **options):
+    faults = bulk.Faults(limit=5)
+    return function(column, faults=faults, **options), faults.count, faults.rows
+
+
+def _file(function, lines, **options):
+    output = io.BytesIO()
+    return function(io.BytesIO(lines), output=output, threads=1, **options), output.getvalue()
+
+
+_LENT = []
+_ALL = uricodec.ByteSet(range(256))
+
+
+def _column(*arguments):
+    """A column of that layout, which is one of ours, so that calls need nothing but us."""
+    _LENT.append(Lent(*arguments))
+    return bulk.requote(_LENT[-1], _ALL)
+
+
+def _stream(column):
+    """What has no array, but a stream of two of them."""
+    return SimpleNamespace(__arrow_c_stream__=bulk.Column(column.type, column.arrays * 2).__arrow_c_stream__)
+
+
+def _columns(rows):
+    octets = [row.encode() for row in rows] + [None]
+    return [
+        *([*rows, None], tuple(octets), [b"\xff a", bytearray(b"%41"), "\ud800"], b"\n".join(octets[:-1])),
+        *(
+            bytearray(b"\r\n".join(octets[:-1]) + b"\n"),
+            *[_column(octets, each) for each in ("u", "U", "z", "vu", "vz")],
+        ),
+        *(_column([*octets[:6], None], "u", [0, 5, 4, 3, 6, 2, 1] * 9), _stream(_column(octets))),
+    ]
+
+
+# What starts threads, of the same shape: more than a thread is worth.
+THREADED = {}
+for _name, (_rows, *_ways) in {**_TEXT_TO_TEXT, **_TEXT_TO_MORE}.items():
+    _function = getattr(bulk, _name)
+    _all = _columns(_rows)
+    _given = [partial(_with_faults, _function, column, **way) for way in _ways for column in _all]
+    for _errors in "keep", "null", "raise":
+        _given += [partial(_function, column, **{**_ways[0], "errors": _errors}) for column in _all[::3]]
+    _given += _each(_function, 5, [5])
+    if _name in _TEXT_TO_TEXT:
+        _given += [partial(_file, _function, each) for each in (_all[3], b"", b"x" * 3000)]
+    CALLS[f"uricodec.bulk.{_name}"] = _given
+    _long = "\n".join(_rows * 200).encode()
+    THREADED[f"uricodec.bulk.{_name}"] = [
+        partial(_function, column, threads=3, **_ways[0])
+        for column in (_long, bytearray(_long), _column(_long.split(b"\n")))
+    ]
+
+_COLUMN = bulk.split_urn(_all[3])
+CALLS |= {
+    "uricodec.bulk.Faults": [lambda: repr(bulk.Faults(7))],
+    "uricodec.bulk.Faults.__repr__": [lambda: repr(bulk.Faults())],
+    "uricodec.bulk.Column": [lambda: bulk.Column(_COLUMN.type, _COLUMN.arrays * 3)],
+    "uricodec.bulk.Column.type": [lambda: repr(_COLUMN.type)],
+    "uricodec.bulk.Column.arrays": [lambda: len(_COLUMN.arrays)],
+    "uricodec.bulk.Column.__len__": [partial(len, _COLUMN)],
+    "uricodec.bulk.Column.__arrow_c_schema__": [_COLUMN.__arrow_c_schema__],
+    "uricodec.bulk.Column.__arrow_c_stream__": [_COLUMN.__arrow_c_stream__],
+    "uricodec.bulk.Column.__arrow_c_array__": [_COLUMN.__arrow_c_array__],
+}
+
+
+# --- logs -------------------------------------------------------------------------------------------------------------
+
+_COMMON = (
+    b'192.0.2.1 - alice [21/Mar/2025:08:00:11 +0000] "GET /%C3%A9/%zz?q=a+b&token=x HTTP/1.1" 200 512 "-" "x\\"\\xc3"\n'
+    b"no line of a log\n"
+    b'2001:db8::1 - - [01/Jan/2025:12:00:00 +0000] "\\x16\\x03" 400 0\n'
+) * 15
+_JSON = b'{"remote_addr":"192.0.2.20","request":"GET /a\\"b?l=\\u00e9 HTTP/2.0","status":"200","http_referer":""}'
+_CLOUDFRONT = b"#Fields: date time x-edge-location sc-bytes c-ip cs-method cs-uri-stem sc-status\n"
+_IIS = b"#Software: Microsoft Internet Information Services 10.0\n#Fields: date time c-ip cs-method cs-uri-stem\n"
+_OTHERS = [
+    (_JSON + b"\n{\n") * 15,
+    _CLOUDFRONT + b"2025-03-21\t08:00:11\tFRA56-P3\t5120\t192.0.2.30\tGET\t/caf%25C3%25A9\t200\nbad\n" * 15,
+    _IIS + b"2025-03-21 08:00:11 192.0.2.1 GET /a+b%41\n" * 15,
+]
+
+
+def _parsed(*arguments, **options):
+    faults = []
+    return list(logs.parse(*arguments, faults=faults, **options)), faults
+
+
+CALLS |= {
+    "uricodec.logs.detect": _each(logs.detect, _COMMON, *_OTHERS, b"https a", b""),
+    "uricodec.logs.parse": [
+        *_each(_parsed, _COMMON, *_OTHERS, bytearray(_COMMON), gzip.compress(_COMMON), (_COMMON, "no-such"), 5),
+        *_each(_parsed, _COMMON, *_OTHERS, mask=["token"], flags=True, errors="replace"),
+        lambda: _parsed(io.BytesIO(_COMMON)),
+    ],
+    "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
+    "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
+}
+
+
+# --- deduplication ----------------------------------------------------------------------------------------------------
+
+_FOLDER = tempfile.mkdtemp(prefix="uricodec-calls-")
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+_DOUBLE_ROWS = [*_URN_ROWS[:9], None, *(f"urn:example:{i % 700}" for i in range(1000))]
+_DOUBLES = b"\n".join(row.encode() for row in _DOUBLE_ROWS if row) + b"\n"
+_INPUT = os.path.join(_FOLDER, "input")
+Path(_INPUT).write_bytes(_DOUBLES)
+_DOUBLE_COLUMNS = [_column([row and row.encode() for row in _DOUBLE_ROWS], each) for each in ("u", "vz")]
+
+
+def _deduplicated(*columns, **options):
+    with dedup.Deduplicator(**options) as names:
+        return [names.add(column) for column in columns], names.finish(), names.count, names.rows, names.invalid
+
+
+def _deduplicator(use, *columns, **options):
+    names = dedup.Deduplicator(memory=1 << 20, **options)
+    try:
+        for column in columns:
+            names.add(column)
+        return use(names)
+    finally:
+        names.close()
+
+
+def _dedup_file(**options):
+    """The output, what the groups are, and the statistics but for octets on the disk."""
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        output, groups = os.path.join(folder, "output"), os.path.join(folder, "groups")
+        if options.pop("groups", False):
+            options["groups"] = groups
+        done = dedup.dedup_files(_INPUT, output, key="k", **options)
+        found = [Path(name).read_bytes() if os.path.exists(name) else None for name in (output, groups)]
+        return found, {**done.as_dict(), "spilled": done.spilled > 0}
+
+
+def _rejected():
+    refused = []
+    _dedup_file(refused=lambda *line: refused.append(line), jobs=1, memory=1 << 20)
+    return refused
+
+
+def _reported():
+    told = []
+    dedup.estimate_files(_INPUT, progress=told.append, jobs=1)
+    return [type(each) is dedup.Progress for each in told]
+
+
+_SMALL = 4096
+CALLS |= {
+    "uricodec.dedup.rules_of": _each(dedup.rules_of, "urn", "uri", ("uri", "rfc2396"), "no-such", ("bytes", "x")),
+    "uricodec.dedup.unique": [
+        *[
+            partial(dedup.unique, column, memory=memory, exact=exact)
+            for column in (_DOUBLE_ROWS, _DOUBLES, *_DOUBLE_COLUMNS)
+            for memory in (1 << 20, _SMALL)
+            for exact in (False, True)
+        ],
+        *[partial(dedup.unique, _DOUBLES, errors=errors, memory=1 << 20) for errors in ("drop", "fail", "no-such")],
+        *_each(dedup.unique, 5, ([5],), (_DOUBLES, "no-such"), memory=1 << 20),
+        partial(dedup.unique, _DOUBLES, memory="x"),
+    ],
+    "uricodec.dedup.Deduplicator": [
+        partial(_deduplicated, _DOUBLE_ROWS, _DOUBLES, *_DOUBLE_COLUMNS, memory=memory, exact=exact)
+        for memory in (1 << 20, _SMALL)
+        for exact in (False, True)
+    ],
+    "uricodec.dedup.Deduplicator.__enter__": [partial(_deduplicated, _DOUBLE_ROWS[:3], kind="bytes", memory=1 << 20)],
+    "uricodec.dedup.Deduplicator.__exit__": [partial(_deduplicated, _DOUBLE_ROWS[:3], kind="uri", memory=1 << 20)],
+    "uricodec.dedup.Deduplicator.add": _each(
+        partial(_deduplicator, lambda names: names.rows), _DOUBLES, (_DOUBLE_ROWS,), *_DOUBLE_COLUMNS, 5, ([5],)
+    ),
+    "uricodec.dedup.Deduplicator.finish": [partial(_deduplicator, dedup.Deduplicator.finish, _DOUBLES)],
+    "uricodec.dedup.Deduplicator.close": [partial(_deduplicator, dedup.Deduplicator.close, _DOUBLES)],
+    "uricodec.dedup.Deduplicator.invalid": [partial(_deduplicator, lambda names: names.invalid, _DOUBLES)],
+    "uricodec.dedup.Deduplicator.count": [partial(_deduplicator, lambda names: names.count, _DOUBLES)],
+    "uricodec.dedup.Deduplicator.estimate": [
+        partial(_deduplicator, lambda names: names.estimate, _DOUBLES, key="k"),
+        partial(_deduplicator, lambda names: names.estimate),
+    ],
+    "uricodec.dedup.dedup_files": [
+        *[partial(_dedup_file, memory=memory, jobs=1) for memory in (1 << 20, _SMALL)],
+        *[partial(_dedup_file, memory=_SMALL, jobs=1, report=report) for report in ("counts", "repeated", "no-such")],
+        *[partial(_dedup_file, memory=1 << 20, jobs=1, errors=errors) for errors in ("drop", "fail")],
+        partial(_dedup_file, memory=_SMALL, jobs=1, exact=True, groups=True, rules=True, against=[_INPUT]),
+        partial(_dedup_file, memory=1 << 20, jobs=1, groups=True),
+        _rejected,
+    ],
+    "uricodec.dedup.estimate_files": [
+        partial(dedup.estimate_files, _INPUT, key="k", jobs=1),
+        partial(dedup.estimate_files, _INPUT, key="k", jobs=1, errors="fail"),
+        _reported,
+    ],
+    "uricodec.dedup.Statistics": [lambda: dedup.Statistics().as_dict()],
+    "uricodec.dedup.Statistics.as_dict": [lambda: dedup.Statistics().as_dict()],
+    "uricodec.dedup.Statistics.__repr__": [lambda: repr(dedup.Statistics())],
+}
+THREADED |= {
+    "uricodec.dedup.dedup_files": [
+        partial(_dedup_file, memory=_SMALL, jobs=3),
+        partial(_dedup_file, memory=1 << 20, jobs=3),
+    ],
+    "uricodec.dedup.estimate_files": [partial(dedup.estimate_files, _INPUT, key="k", jobs=3)],
+}

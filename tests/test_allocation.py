@@ -1,0 +1,115 @@
+"""No memory: every public function raises MemoryError or gives the right answer, and nothing breaks; sweep.py does it.
+
+`_testcapi.set_nomemory` fails what goes through the interpreter's allocators, which is nearly all. It does not see
+
+- the structs of Arrow, a few octets each, which the C library's calloc() makes, because consumers free them so;
+- blocks of 2 MiB and more, which are mappings (`_arrow.pyx`), and the table of names (`simd/memory.h`).
+
+URICODEC_SWEEP says how many allocations of each call fail in turn, 0 for all; without it, a few.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from calls import CALLS, FOREIGN
+
+import uricodec
+from uricodec import bulk
+from uricodec._core import _hosts
+
+HERE = pathlib.Path(__file__).parent
+MOST = os.environ.get("URICODEC_SWEEP", "4")
+
+# The interpreter's own work in the middle of a call: what comes of it says nothing about us.
+GROUPS = {}
+for _name in CALLS.keys() - FOREIGN:
+    GROUPS.setdefault(_name.rpartition(".")[0] if ".bulk." not in _name else _name, []).append(_name)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="without memory, the interpreter crashes by itself before 3.14")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="each call is made in a process of its own, which costs too much here"
+)
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_any_allocation_may_fail(group, tmp_path):
+    pytest.importorskip("_testcapi", reason="this interpreter came without its own tests")
+    place = tmp_path / "place"
+    place.write_bytes(bytes(256))
+    path = os.pathsep.join([str(pathlib.Path(uricodec.__file__).parents[1]), *sys.path])
+    done = subprocess.run(
+        [sys.executable, str(HERE / "sweep.py"), str(place), MOST, *GROUPS[group]],
+        env={**os.environ, "PYTHONPATH": path, "PYTHONMALLOC": "malloc_debug"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *found, counts = map(json.loads, done.stdout.splitlines())
+    assert not found and counts["points"] > 0 and done.returncode == 0, (found, done.stderr)
+
+
+class Stop(BaseException):
+    """What no row is refused for."""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("column", [["http://é/"] * 9, "http://é/\n".encode() * 60_000], ids=["list", "lines"])
+def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
+    """As by Ctrl-C in the middle of a host: the call raises it, on whatever thread it was."""
+
+    def stop(_host):
+        raise Stop
+
+    monkeypatch.setattr(_hosts, "to_ascii", stop)
+    with pytest.raises(Stop):
+        bulk.iri_to_uri(column, host="idna", threads=threads)
+    monkeypatch.undo()
+    assert bulk.iri_to_uri(["http://é/"], host="idna") == ["http://xn--9ca/"]
+
+
+limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
+
+
+@limits
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bulk.quote(data)",
+        "bulk.quote([data])",
+        "bulk.fingerprint(data, key='k')",
+        "bulk.normalize_uri(bulk.Column(text.type, text.arrays * 50))",
+        "uricodec.percent_encode(data)",
+        "uricodec.quote(data)",
+        "uri.normalize(data)",
+        "dedup.unique(data, kind='bytes', memory=1 << 33)",
+    ],
+)
+def test_large_blocks_may_not_be_there(call):
+    """With an address space that is too small for the result there is a MemoryError, and the next call works."""
+    code = f"""
+import resource, sys
+sys.path.insert(0, {str(HERE)!r})
+from arrow_memory import Lent
+import uricodec
+from uricodec import bulk, dedup, uri
+data = b"".join(b"/%07d a b" % i + b" " * 80 + b"\\n" for i in range(120_000))
+lent = Lent(data.split(b"\\n"))
+text = bulk.requote(lent, uricodec.ByteSet(range(256)))
+data *= 8       # far more than what is kept for the next call
+bulk.quote(b"a b"), uri.normalize(b"a b"), dedup.unique(b"a b", kind="bytes", memory=1 << 20)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (4 << 20),) * 2)
+for _ in range(3):
+    try:
+        {call}
+    except MemoryError:
+        print("no memory")
+    assert bulk.quote(b"a b") == b"a%20b"
+"""
+    path = os.pathsep.join([str(pathlib.Path(uricodec.__file__).parents[1]), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("no memory\n" * 3, "")

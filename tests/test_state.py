@@ -1,0 +1,90 @@
+"""What lives longer than a call: nothing but what docs/free_threading.md has a reason for.
+
+A process imports everything, makes every call of the table in calls.py, and compares what it had before with what it
+has then: the writable data of the compiled modules, symbol by symbol, and the globals of all modules.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOC = Path(__file__).parent.parent / "docs" / "free_threading.md"
+
+PROGRAM = r"""
+import ctypes, importlib, pkgutil, struct, sys
+sys.path[:] = SYS_PATH
+import calls, uricodec
+for module in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
+    try:
+        importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        assert not error.name.startswith("uricodec"), error
+
+
+def objects_of(path):
+    # The objects of an ELF file that can be written: name, address, size.
+    data = open(path, "rb").read()
+    assert data[:6] == b"\x7fELF\x02\x01", "64 bits, little-endian"
+    at, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * size) for i in range(count)]
+    for kind, offset, length, link in [(s[1], s[4], s[5], s[6]) for s in sections]:
+        if kind == 2:
+            names = sections[link][4]
+            for i in range(offset, offset + length, 24):
+                name, info, _, section, value, extent = struct.unpack_from("<IBBHQQ", data, i)
+                if info & 15 == 1 and section < count and sections[section][2] & 1 and extent:
+                    end = data.index(b"\0", names + name)
+                    yield data[names + name : end].decode(), value, extent
+
+
+def state():
+    found = {}
+    bases = {}
+    for line in open("/proc/self/maps"):
+        fields = line.split(maxsplit=5)
+        if len(fields) == 6 and "/uricodec/_core/" in fields[5] and fields[2] == "00000000":
+            bases.setdefault(fields[5].strip(), int(fields[0].split("-")[0], 16))
+    for path, base in bases.items():
+        module = path.rsplit("/", 1)[1].split(".")[0]
+        for name, address, size in objects_of(path):
+            user, _, own = name.partition(f"_core_{len(module)}{module}_")
+            if own or not name.startswith(("__pyx", "__Pyx", "_ZL", "completed")):
+                found[f"{module}.{own or name}"] = ctypes.string_at(base + address, size)
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "uricodec":
+            for key, value in vars(module).items():
+                kept = repr(value) if type(value) in (dict, list, set, bytearray) and key[:2] != "__" else ""
+                found[f"{name}.{key}"] = id(value), kept
+    return found
+
+
+before = state()
+assert "_split.hits" in before, "no symbols"
+changed = set()
+for number, (name, rows) in enumerate(calls.CALLS.items()):
+    if name not in calls.FOREIGN:
+        for call in rows:
+            calls.outcome(call)
+        if number % 8 == 0 or name.endswith("urlsplit"):  # what others forget again
+            after = state()
+            changed |= {name for name in after if after[name] != before.get(name)}
+print(len(before), *sorted(changed))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="reads ELF, of 64 bits")
+@pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
+def test_nothing_else_lives_longer_than_a_call():
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.replace("SYS_PATH", repr(sys.path))], capture_output=True, text=True, check=False
+    )
+    if "no symbols" in done.stderr:
+        pytest.skip("the compiled modules have no symbols")
+    assert done.returncode == 0, done.stderr
+    number, *changed = done.stdout.split()
+    assert int(number) > 1000
+    known = set(re.findall(r"^\| `([\w.]+)`", DOC.read_text("utf-8"), re.MULTILINE))
+    assert set(changed) <= known, set(changed) - known
