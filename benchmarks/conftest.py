@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -24,6 +25,7 @@ import uricodec
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `data`
 
+MEASURED = "yarl", "uritools", "ada-url", "fast-query-parsers", "pyarrow", "polars", "pandas", "duckdb"
 SECONDS = 0.4  # of urllib.parse, in a row
 
 
@@ -80,4 +82,7 @@ def pytest_benchmark_update_machine_info(machine_info):
     machine_info["measured"] = {
         "uricodec": f"{uricodec.__version__} (tier {uricodec.cpu_tier()})",
         "urllib.parse": f"of Python {platform.python_version()}",
-    } | {name: importlib.metadata.version(name) for name in ("yarl", "uritools", "ada-url", "fast-query-parsers")}
+    }
+    for name in MEASURED:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            machine_info["measured"][name] = importlib.metadata.version(name)

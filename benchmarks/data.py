@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import ada_url
 import uritools
+from corpus import WORDS
 from fast_query_parsers import parse_query_string
 from yarl import URL
 from yarl._parse import query_to_pairs, split_url, unsplit_result
@@ -30,11 +31,6 @@ COUNT = 2000  # distinct inputs in a row: more than any cache of results holds
 CORPORA = os.environ.get("URICODEC_CORPORA")
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
-
-WORDS = (  # noqa: SIM905  (a list of a line each would be longer than the file)
-    "the of and to in is for on with at by from have this that they which were time year people way day man thing "
-    "world life hand part child eye place work week case point company number group problem fact good new first last"
-).split()
 
 
 def many(make, *args, count=COUNT):

@@ -1,13 +1,15 @@
 """`uricodec dedup` beside what else finds equal lines, on one core: wall and processor time, memory, output checked.
 
-    python benchmarks/dedup.py urns.txt                 # lines of URNs; as many as you like
-    python benchmarks/dedup.py urns.txt --rounds 5 --only uricodec,duckdb
+    python benchmarks/corpus.py urns 10000000 urns.txt && python benchmarks/dedup.py urns.txt
+    python benchmarks/dedup.py urns.txt --rounds 5 --only uricodec,duckdb --json dedup.json
 
 The others get the lines in normal form, which they could not make. Each round runs all of them one after the other; the
 medians are compared. Every output is checked: brought into normal form and sorted, it is what `sort -u` makes.
 """
 
 import argparse
+import importlib.metadata
+import json
 import os
 import statistics
 import subprocess
@@ -81,6 +83,7 @@ def main():
     parser.add_argument("source")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help="names, with commas between them")
+    parser.add_argument("--json", help="where to write the figures, for benchmarks/report.py")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         normal, target = os.path.join(folder, "normal"), os.path.join(folder, "target")
@@ -98,12 +101,22 @@ def main():
                     level = "namespace" if "namespace" in name else "8141"
                     right[name] = "yes" if sorted_forms(target, folder, level) == expected[level] else "no"
     first = statistics.median(wall for wall, _, _ in next(iter(rows.values())))
-    print("| | seconds | times the first | processor seconds | memory, MB | output checked |")
-    print("| --- | ---: | ---: | ---: | ---: | --- |")
+    benchmarks = []
     for name, found in rows.items():
         wall, processor = (statistics.median(row[i] for row in found) for i in (0, 1))
-        memory = max(row[2] for row in found)
-        print(f"| {name} | {wall:.2f} | {wall / first:.2f} | {processor:.2f} | {memory:.0f} | {right[name]} |")
+        extra = {
+            "times the first": round(wall / first, 2),
+            "processor seconds": round(processor, 2),
+            "memory, MB": round(max(row[2] for row in found)),
+            "output checked": right[name],
+        }
+        stats = {"median": wall, "rounds": len(found)}
+        benchmarks.append({"name": name, "fullname": "dedup.py", "extra_info": extra, "stats": stats})
+        print(f"{name}: {wall:.2f} s, {extra}")
+    if arguments.json:
+        versions = {name: importlib.metadata.version(name) for name in ("duckdb", "polars")}
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"machine_info": {"measured": versions}, "benchmarks": benchmarks}, file)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
-"""Makes tables and plots of what pytest-benchmark has measured.
+"""Tables and plots of what the benchmarks have measured: docs/performance.md, and the tables of the README.
 
-The README's tables, in Markdown:
+    python benchmarks/report.py bench.json dedup.json spark.json
 
-    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
-
-docs/performance.md and its plots, from benchmarks/results, which has a file for each machine; bench.json, if there is
-one, is put there first, in the stead of what that machine measured before:
-
-    python benchmarks/report.py --docs bench.json
+What is needed of the files, which are of one machine, goes to benchmarks/results, in the stead of what that machine
+measured before. The page is made of all files that are there; so, without an argument, it is made again.
 """
 
+import ast
 import json
 import re
 import sys
@@ -20,9 +17,54 @@ from plot import plot
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/performance.md"
+README = ROOT / "README.md"
 PLOTS = PAGE.with_suffix("")
 MARKS = "<!-- from here on made by benchmarks/report.py -->\n", "<!-- up to here -->\n"
 UNITS = {"calls": "Nanoseconds of processor time per call", "buffers": "GB/s of input"}
+TITLES = {
+    "bulk": "Columns, lines and lists",
+    "polars": "Polars",
+    "pandas": "pandas",
+    "duckdb": "DuckDB",
+    "fingerprint": "Fingerprints",
+    "table": "The table of names",
+    "dedup": "Deduplication",
+    "spark_dedup": "Spark",
+}
+IN_README = {
+    "quote": ["clean, 50 B", "English, 61 B", "CJK, 20 characters"],
+    "unquote": ["clean, 50 B", "English, 61 B", "CJK, 20 characters"],
+    "parse_qsl": ["60 B", "2 KB"],
+    "urlencode": ["4 pairs"],
+    "urlsplit": ["distinct URLs", "one URL"],
+    "urlunsplit": ["distinct URLs"],
+    "urljoin": ["distinct"],
+    "quote_from_bytes": ["English, 1 MiB", "URLs, 1 MiB"],
+    "unquote_to_bytes": ["CJK, 1 MiB", "URLs, 1 MiB"],
+}
+
+
+# --- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def keep(runs):
+    """A file of what is needed of the runs on one machine: neither names of machines nor every round."""
+    info = runs[0]["machine_info"]
+    cpu = info.get("cpu", {})
+    kept = {key: info[key] for key in ("machine", "system", "load")}
+    kept["measured"] = {name: version for run in runs for name, version in run["machine_info"]["measured"].items()}
+    kept["cpu"] = {key: cpu[key] for key in ("brand_raw", "count") if key in cpu}
+    rows = [
+        {key: row[key] for key in ("name", "fullname", "extra_info")}
+        | {"stats": {key: row["stats"][key] for key in ("median", "rounds")}}
+        for run in runs
+        for row in run["benchmarks"]
+    ]
+    name = re.sub(r"\W+", "-", f"{cpu.get('brand_raw', '')} {info['machine']}".strip().lower())
+    date = runs[0]["datetime"]
+    head = f'"datetime": {json.dumps(date)},\n"machine_info": {json.dumps(kept)},\n"benchmarks": [\n'
+    RESULTS.mkdir(exist_ok=True)
+    RESULTS.joinpath(f"{name}.json").write_text("{\n" + head + ",\n".join(map(json.dumps, rows)) + "\n]\n}\n", "utf-8")
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -65,23 +107,35 @@ def table(rows):
         yield [function, kind, *(cells.get(library, "") for library in libraries), checked]
 
 
-def other_tables(run):
-    """What is compared with something else: for each file of benchmarks, what its rows say themselves."""
-    files = {}
+def files(run):
+    """The rows of what is compared with something else, by the file of benchmarks that they are of."""
+    found = {}
     for row in run["benchmarks"]:
         if "reference" not in row["extra_info"]:
-            files.setdefault(re.search(r"test_(\w+)\.py", row["fullname"])[1], []).append(row)
-    for file, rows in files.items():
-        keys = {key: None for row in rows for key in row["extra_info"]}
-        extra = [key for key in keys if key not in {"function", "kind", "n", "bytes"}]
-        speed = ["GB/s"] if "bytes" in keys and "GB/s" not in keys else []
-        lines = [["benchmark", "milliseconds", *speed, *extra], ["---", *["---:"] * (1 + len(speed) + len(extra))]]
-        for row in rows:
-            info, seconds = row["extra_info"], row["stats"]["median"]
-            rate = [digits(info["bytes"] / seconds / 1e9) if "bytes" in info else ""] if speed else []
-            name = re.sub(r"^test_\w+\[?|\]$", "", row["name"]) or row["name"]
-            lines.append([name, digits(seconds * 1e3), *rate, *(str(info.get(key, "")) for key in extra)])
-        yield file, lines
+            found.setdefault(re.search(r"\w+\.py", row["fullname"])[0], []).append(row)
+    return {file: found[file] for file in sorted(found, key=lambda file: [*TITLES, topic(file)].index(topic(file)))}
+
+
+def topic(file):
+    return file.removeprefix("test_").removesuffix(".py")
+
+
+def other_table(rows):
+    """What the rows of a file say themselves."""
+    keys = {key: None for row in rows for key in row["extra_info"]}
+    extra = [key for key in keys if key not in {"function", "kind", "n", "bytes"}]
+    speed = ["GB/s"] if "bytes" in keys and "GB/s" not in keys else []
+    yield ["benchmark", "milliseconds", *speed, *extra]
+    yield ["---", *["---:"] * (1 + len(speed) + len(extra))]
+    for row in rows:
+        info, seconds = row["extra_info"], row["stats"]["median"]
+        rate = [digits(info["bytes"] / seconds / 1e9) if "bytes" in info else ""] if speed else []
+        name = re.sub(r"^test_(\w+)\[(.*)\]$", r"\1: \2", row["name"]).removeprefix("test_")
+        yield [name, digits(seconds * 1e3), *rate, *(said(info.get(key, "")) for key in extra)]
+
+
+def said(value):
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def markdown(lines):
@@ -90,6 +144,12 @@ def markdown(lines):
 
 def machine(run):
     info = run["machine_info"]
+    load = f"{info['cpu'].get('count', '?')} cores, load {info['load']:.1f} in the quarter of an hour before"
+    return f"{run['datetime'][:10]}; {load}; {versions(run)}."
+
+
+def name_of(run):
+    info = run["machine_info"]
     return f"{info.get('cpu', {}).get('brand_raw', info['machine'])}, {info['system']}"
 
 
@@ -97,40 +157,12 @@ def versions(run):
     return ", ".join(f"{name} {version}" for name, version in run["machine_info"]["measured"].items())
 
 
-def report(run):
-    """The README's tables."""
-    yield f"{machine(run)}; {versions(run)}."
-    for unit, title in UNITS.items():
-        rows = compared(run, unit)
-        if rows:
-            yield from ("", f"{title} (times faster than urllib.parse), medians:", "", *markdown(table(rows)))
-
-
-# --- docs/performance.md ----------------------------------------------------------------------------------------------
-
-
-def keep(run):
-    """A file of what is needed of a run: neither names of machines nor every round."""
-    info = run["machine_info"]
-    cpu = info.get("cpu", {})
-    kept = {key: info[key] for key in ("machine", "system", "load", "measured")}
-    kept["cpu"] = {key: cpu[key] for key in ("brand_raw", "count") if key in cpu}
-    rows = [
-        {key: row[key] for key in ("name", "fullname", "extra_info")}
-        | {"stats": {key: row["stats"][key] for key in ("median", "rounds")}}
-        for row in run["benchmarks"]
-    ]
-    name = re.sub(r"\W+", "-", f"{cpu.get('brand_raw', '')} {info['machine']}".strip().lower())
-    head = f'"datetime": {json.dumps(run["datetime"])},\n"machine_info": {json.dumps(kept)},\n"benchmarks": [\n'
-    RESULTS.mkdir(exist_ok=True)
-    RESULTS.joinpath(f"{name}.json").write_text("{\n" + head + ",\n".join(map(json.dumps, rows)) + "\n]\n}\n", "utf-8")
+# --- pages ------------------------------------------------------------------------------------------------------------
 
 
 def section(name, run):
     """The lines of the page on one machine, and its plots."""
-    info = run["machine_info"]
-    load = f"{info['cpu'].get('count', '?')} cores, load {info['load']:.1f} in the quarter of an hour before"
-    lines = [f"## {machine(run)}", "", f"{run['datetime'][:10]}; {load}; {versions(run)}.", ""]
+    lines = [f"## {name_of(run)}", "", machine(run), ""]
     plots = {}
     for unit, title in UNITS.items():
         rows = compared(run, unit)
@@ -144,37 +176,54 @@ def section(name, run):
             plots[f"{name}-{unit}.svg"] = "\n".join(plot("Times faster than urllib.parse", dots)) + "\n"
             image = f"![Times faster than urllib.parse, {unit}]({PLOTS.name}/{name}-{unit}.svg)"
             lines += [f"### {title}", "", image, "", *markdown(table(rows)), ""]
-    for file, others in other_tables(run):
-        lines += [f"### {file.capitalize()}", "", *markdown(others), ""]
+    for file, rows in files(run).items():
+        source = ast.parse(ROOT.joinpath("benchmarks", file).read_text("utf-8"))
+        what = ast.get_docstring(source).partition("\n\n")[0].replace("\n", " ")
+        title = TITLES.get(topic(file), topic(file))
+        lines += [f"### {title}", "", f"`benchmarks/{file}`. {what}", "", *markdown(other_table(rows)), ""]
     return lines, plots
 
 
+def for_readme(run):
+    """Some rows, of the libraries that have them all."""
+    yield f"{name_of(run)}; {machine(run)}"
+    for unit, title in UNITS.items():
+        rows = [row for row in compared(run, unit) if row["extra_info"]["kind"] in IN_README.get(function(row), ())]
+        if rows:
+            yield from ("", f"{title} (times faster than urllib.parse), medians:", "", *markdown(table(rows)))
+
+
+def function(row):
+    return row["extra_info"]["function"]
+
+
+def filled(page, lines):
+    """The text of a page with these lines between its marks."""
+    before, begin, rest = page.read_text("utf-8").partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    return "\n".join([before + begin, *lines, "", end + after])
+
+
 def documents():
-    """The page, and its plots by name."""
-    lines, plots = [], {}
-    for path in sorted(RESULTS.glob("*.json")):
-        of_machine, more = section(path.stem, json.loads(path.read_text("utf-8")))
-        lines, plots = lines + of_machine, plots | more
-    before, _, rest = PAGE.read_text("utf-8").partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
-    return before + MARKS[0] + "\n" + "\n".join(lines) + "\n" + MARKS[1] + after, plots
+    """The texts of all pages and plots, by their paths."""
+    results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("*.json"))}
+    lines, texts = [], {}
+    for name, run in results.items():
+        of_machine, plots = section(name, run)
+        lines += of_machine
+        texts |= {PLOTS / file: text for file, text in plots.items()}
+    latest = max(results.values(), key=lambda run: run["datetime"])
+    return texts | {PAGE: filled(PAGE, lines[:-1]), README: filled(README, for_readme(latest))}
 
 
-def main(*arguments):
-    runs = [json.loads(Path(path).read_text("utf-8")) for path in arguments if path != "--docs"]
-    if "--docs" not in arguments:
-        for run in runs:
-            print(*report(run), sep="\n")
-        return
-    for run in runs:
-        keep(run)
-    page, plots = documents()
-    PAGE.write_text(page, "utf-8")
+def main(*paths):
+    if paths:
+        keep([json.loads(Path(path).read_text("utf-8")) for path in paths])
     PLOTS.mkdir(exist_ok=True)
     for old in PLOTS.glob("*.svg"):
         old.unlink()
-    for name, text in plots.items():
-        PLOTS.joinpath(name).write_text(text, "utf-8")
+    for path, text in documents().items():
+        path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

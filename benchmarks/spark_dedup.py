@@ -8,8 +8,7 @@ duplicates against a dict of `uricodec.urn.key`, in plain Python, and decoded pa
 
     python benchmarks/spark_dedup.py urns.txt paths.txt --json spark.json
 
-Both files have one name in each line. For the figures of docs/spark.md these were 10 M URNs, 2 M of them different, and
-2 M paths of web logs.
+Both files, which benchmarks/corpus.py makes, have one name in each line.
 """
 
 import argparse
@@ -154,7 +153,7 @@ def main():
     options.add_argument("paths", help="a file of paths, one in a line")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--memory", default="4g", help="of Spark's machine (default: 4g)")
-    options.add_argument("--json", help="where to write the figures")
+    options.add_argument("--json", help="where to write the figures, for benchmarks/report.py")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder, given.memory)
@@ -208,13 +207,27 @@ def main():
         "unquote beside the udf": ("udf of urllib.parse.unquote", "unquote"),
         "unquote beside try_url_decode": ("try_url_decode", "unquote, plus and null"),
     }
-    by, ratios = {row["query"]: row for row in rows}, {}
+    by = {row["query"]: row for row in rows}
     for title, (other, ours) in pairs.items():
         wall, processor = (by[other][figure] / by[ours][figure] for figure in ("median", "processor"))
-        ratios[title] = {"wall": wall, "processor": processor}
         print(f"\n{title}: {wall:.2f}x by the clock, {processor:.2f}x by the time of processors")
     if given.json:
-        Path(given.json).write_text(json.dumps({"rows": rows, "ratios": ratios, "left": kept}, indent=1), "utf-8")
+        run = {"machine_info": {"measured": {"pyspark": pyspark.__version__}}, "benchmarks": list(map(kept_row, rows))}
+        Path(given.json).write_text(json.dumps(run), "utf-8")
+
+
+def kept_row(row):
+    extra = {
+        "processor seconds": round(row["processor"], 2),
+        "shuffled MB": round(row["shuffled_bytes"] / 1e6, 1),
+        "shuffled rows": row["shuffled_rows"],
+    }
+    return {
+        "name": f"{row['group']}: {row['query']}",
+        "fullname": Path(__file__).name,
+        "extra_info": extra,
+        "stats": {"median": row["median"], "rounds": len(row["seconds"])},
+    }
 
 
 if __name__ == "__main__":

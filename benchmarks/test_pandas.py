@@ -1,7 +1,6 @@
 """A column of a log in pandas, beside a loop over urllib.parse: text that Arrow holds, and objects.
 
-A row is a path of 41 octets on average, a third of which have triplets; or a line of paths.txt, in the folder that
-URICODEC_CORPORA names. Every output is compared with urllib.parse's.
+A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 
     python -m pytest benchmarks/test_pandas.py --benchmark-json=bench.json
 """
@@ -9,14 +8,13 @@ URICODEC_CORPORA names. Every output is compared with urllib.parse's.
 import urllib.parse
 
 import pytest
-from test_bulk import log_paths
+from test_bulk import DECODED, PATHS
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 import uricodec.integrations.pandas  # noqa: E402, F401
 
-PATHS, DECODED = log_paths()
 TIMES = 1_000_000 // len(PATHS)
 DTYPES = {
     "str": "str" if int(pd.__version__.partition(".")[0]) >= 3 else "string[pyarrow]",

@@ -1,7 +1,6 @@
 """Five million paths of a log in a plan of Polars that streams, beside its own function and a loop over urllib.parse.
 
-A row is a path of 41 octets on average, a third of which have triplets; or a line of paths.txt, in the folder that
-URICODEC_CORPORA names. Every output is compared with urllib.parse's.
+A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 The loop has a sample of the rows: `rows_per_second` and `GB/s` in extra_info are what to compare.
 
     POLARS_MAX_THREADS=2 python -m pytest benchmarks/test_polars.py --benchmark-json=bench.json
@@ -10,7 +9,7 @@ The loop has a sample of the rows: `rows_per_second` and `GB/s` in extra_info ar
 import urllib.parse
 
 import pytest
-from test_bulk import URNS, log_paths
+from test_bulk import DECODED, PATHS, URNS
 
 from uricodec import bulk
 
@@ -18,7 +17,6 @@ pl = pytest.importorskip("polars")
 
 import uricodec.integrations.polars  # noqa: E402, F401
 
-PATHS, DECODED = log_paths()
 TIMES = 5_000_000 // len(PATHS)
 SAMPLE = 50_000
 URL = pl.col("x")

@@ -1,0 +1,82 @@
+"""Paths of logs and URNs by the million, the same in every run: for columns in memory, and as files.
+
+    python benchmarks/corpus.py urns 10000000 urns.txt
+    python benchmarks/corpus.py paths 2000000 paths.txt
+
+As in real corpora of URNs, a name occurs more often the nearer it is to the head of the list (Zipf, 0.7), and some of
+its occurrences are spelled differently: one in five of the lines in a file is a name that was not there before.
+"""
+
+import random
+import sys
+from itertools import accumulate
+from urllib.parse import quote
+
+WORDS = (  # noqa: SIM905  (a list of a line each would be longer than the file)
+    "the of and to in is for on with at by from have this that they which were time year people way day man thing "
+    "world life hand part child eye place work week case point company number group problem fact good new first last"
+).split()
+# Letters, as ranges of code points: Latin, Greek, Cyrillic, Hebrew, Devanagari, Thai, kana, Chinese, Korean.
+SCRIPTS = (
+    *((0xDF, 0xFF), (0x3B1, 0x3C9), (0x430, 0x44F), (0x5D0, 0x5EA), (0x915, 0x939), (0xE01, 0xE2E)),
+    *((0x3041, 0x3090), (0x4E00, 0x9FA5), (0xAC00, 0xD7A3)),
+)
+BATCH = 100_000
+
+
+def plain_path(rng):
+    """A path of an English site: 30 octets on average, one in twenty with triplets."""
+    text = "".join(f"/{rng.choice(WORDS)}" for _ in range(rng.randint(2, 10)))
+    return text + "?q=a%20b%2Bc" if rng.random() < 0.05 else text
+
+
+def word(rng):
+    """A word in one of the scripts, and in triplets."""
+    first, last = rng.choice(SCRIPTS)
+    return quote("".join(chr(rng.randint(first, last)) for _ in range(rng.randint(2, 7))))
+
+
+def path(rng):
+    """A path of a site that speaks many languages: 85 octets on average, three quarters with triplets, 27 if any."""
+    text = plain_path(rng).partition("?")[0][:20]
+    if rng.random() < 0.24:
+        return text
+    text += "/" + "%20".join(word(rng) for _ in range(rng.randint(1, 2)))
+    return text + f"?{rng.choice(WORDS)}=" + "+".join(word(rng) for _ in range(rng.randint(0, 2)))
+
+
+def urn(rng):
+    """A URN of 40 octets on average."""
+    scheme, nid = rng.choice((("urn", "isbn"), ("URN", "NBN"), ("urn", "example"), ("urn", "Uuid")))
+    return f"{scheme}:{nid}:{rng.getrandbits(112):028x}{rng.choice(('', '', '%2f'))}"
+
+
+def spellings(name):
+    """A name, as often as it is, and in the ways that are equivalent to it."""
+    scheme, nid, nss = name.split(":")
+    return name, name, name, f"{scheme}:{nid.upper()}:{nss}", f"Urn:{nid}:{nss.replace('%2f', '%2F')}"
+
+
+def urns(count, rng):
+    """Batches of names, of which there are a quarter as many as lines."""
+    names = [spellings(urn(rng)) for _ in range(count // 4)]
+    weights = list(accumulate((i + 1) ** -0.7 for i in range(len(names))))
+    for first in range(0, count, BATCH):
+        some = rng.choices(names, cum_weights=weights, k=min(BATCH, count - first))
+        yield map(rng.choice, some)
+
+
+def paths(count, rng):
+    for first in range(0, count, BATCH):
+        yield (path(rng) for _ in range(min(BATCH, count - first)))
+
+
+def write(batches, file):
+    with open(file, "w", encoding="utf-8", newline="\n") as output:
+        for batch in batches:
+            output.write("\n".join(batch) + "\n")
+
+
+if __name__ == "__main__":
+    what, count, file = sys.argv[1:]
+    write({"urns": urns, "paths": paths}[what](int(count), random.Random(what)), file)
