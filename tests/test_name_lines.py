@@ -144,6 +144,13 @@ def test_a_form_that_is_many_times_longer():
     check(data, lambda: NormalizeRows("iri"), lambda line: uri.key(line, "iri"))
 
 
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+@pytest.mark.parametrize("limit", [0, 1, 3, 100, 101])
+def test_as_many_faults_as_are_asked_for(errors, limit):
+    found = LineNames(NormalizeUrnRows("8141"), KEY, errors=errors).read(b"x\n" * 100, 0, limit)
+    assert (found.invalid, [fault.line for fault in found.faults]) == (100, list(range(min(limit, 100))))
+
+
 def test_what_is_dropped():
     names = LineNames(NormalizeUrnRows("8141"), KEY, errors="drop")
     found = names.read(b"urn:example:a\nx\nx\nURN:example:a\n\nurn:example:b", 0)

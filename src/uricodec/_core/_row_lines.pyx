@@ -45,7 +45,7 @@ cdef object result(const LineTask *lines, list code_names, Py_ssize_t limit):
     cdef list faults = []
     cdef size_t i
     cdef Found *found
-    for i in range(min(lines.invalid, lines.limit) if limit > 0 else 0):
+    for i in range(min(lines.invalid, lines.limit, <size_t>max(limit, 0))):
         found = lines.found + i
         faults.append(LineFault(<Py_ssize_t>found.line, <Py_ssize_t>found.start, code_names[found.code],
                                 <Py_ssize_t>found.offset))
