@@ -15,11 +15,19 @@ import subprocess
 import sys
 
 import pytest
+from arrow_memory import Lent
 from calls import CALLS, FOREIGN
 
 import uricodec
 from uricodec import bulk
 from uricodec._core import _hosts
+from uricodec._core._field_lines import transform_fields
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._framing import Framing
+from uricodec._core._name_columns import ColumnNames
+from uricodec._core._name_lines import LineNames
+from uricodec._core._uri_operations import IriToUriRows
+from uricodec.errors import IriError
 
 HERE = pathlib.Path(__file__).parent
 MOST = os.environ.get("URICODEC_SWEEP", "4")
@@ -46,6 +54,7 @@ def test_any_allocation_may_fail(group, tmp_path):
         capture_output=True,
         text=True,
         check=False,
+        timeout=900,  # a lock that stays locked is waited for in vain
     )
     *found, counts = map(json.loads, done.stdout.splitlines())
     assert not found and counts["points"] > 0 and done.returncode == 0, (found, done.stderr)
@@ -68,6 +77,43 @@ def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
         bulk.iri_to_uri(column, host="idna", threads=threads)
     monkeypatch.undo()
     assert bulk.iri_to_uri(["http://é/"], host="idna") == ["http://xn--9ca/"]
+
+
+def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
+    """As above, for rows of which the names are wanted, and for fields."""
+    rows, key, row = IriToUriRows("error", "idna"), FingerprintKey("k"), "http://é/"
+    columns = [row], [row.encode()], Lent([row.encode()])
+
+    def stop(_host):
+        raise Stop
+
+    def name(column):
+        names = ColumnNames(rows, key)
+        names.hold(column)
+        return names.read(0)
+
+    def value():
+        return transform_fields(row.encode(), None, rows, Framing("lines", jsonl=True))
+
+    monkeypatch.setattr(_hosts, "to_ascii", stop)
+    for column in columns:
+        with pytest.raises(Stop):
+            name(column)
+    with pytest.raises(Stop):
+        LineNames(rows, key).read(row.encode(), 0, 1)
+    with pytest.raises(Stop):
+        value()
+    monkeypatch.undo()
+    assert [name(column) for column in columns] == [1, 1, 1]
+    assert LineNames(rows, key).read(row.encode(), 0, 1)[:3] == (0, 1, 0)
+    assert value()[0] == len(row.encode())
+
+
+def test_a_host_that_is_too_long_is_refused(monkeypatch):
+    """Whatever the library for hosts gives: there is room for what a name may have."""
+    monkeypatch.setattr(_hosts, "to_ascii", lambda _host: "a" * 100_000)
+    with pytest.raises(IriError, match="row 0: "):
+        bulk.iri_to_uri(["http://é/"], host="idna", errors="raise")
 
 
 limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")

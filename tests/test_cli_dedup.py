@@ -222,13 +222,16 @@ def test_invalid_lines_are_what_check_says(tmp_path_factory, lines, errors, chun
     assert bad.read_bytes() == run("check", "--kind", "urn", stdin=text(lines))[1]
 
 
-def test_many_invalid_lines(tmp_path, monkeypatch):
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+def test_many_invalid_lines(tmp_path, monkeypatch, errors):
     from uricodec import _corpus
 
     monkeypatch.setattr(_corpus, "FAULTS", 3)
     lines = [b"x%d" % row for row in range(100)] + [b"urn:example:a"] * 5 + [b"\r"] * 7
     for jobs in "1", "2":
-        assert output_of(*URN, "--errors", "drop", "-j", jobs, "--invalid-to", tmp_path / "bad", stdin=text(lines))
+        options = ["--errors", errors, "-j", jobs, "--invalid-to", tmp_path / "bad"]
+        kept = text([*lines[:101], b"\r"] if errors == "keep" else [b"urn:example:a"])
+        assert output_of(*URN, *options, stdin=text(lines)) == kept
         assert (tmp_path / "bad").read_bytes() == run("check", "--kind", "urn", stdin=text(lines))[1]
 
 

@@ -192,6 +192,13 @@ def test_a_result_never_breaks_the_frame():
     assert output_of("decode", "--raw", "-d", " ", "-f", "1", stdin=b"a%20%0Ab%20 %20\n") == b"a \nb  %20\n"
 
 
+def test_what_is_not_utf8_is_replaced_as_python_does():
+    for value in b"\xe2\x82", b"\xf0\x9f\x92a", b"\xf0\x9f\xff", b"\xe2\x28\xa1", b"\xed\xa0\x80", b"\x80\xc3":
+        text = value.decode("utf-8", "replace")
+        output = output_of("encode", "-f", "2", "--errors", "replace", stdin=b"a\t" + value + b"\n")
+        assert output.decode() == f"a\t{urllib.parse.quote(text, safe='-._~/')}\n"
+
+
 def test_lists_of_fields():
     assert output_of("decode", "-f", "2-3,1", "-f", "5", stdin=b"\t".join([b"%41"] * 6)) == b"A\tA\tA\t%41\tA\t%41"
     assert spans_of(["2,1,9-,3-5,4"], None) == [(1, 5), (9, None)]
@@ -349,6 +356,9 @@ def test_json_is_copied_octet_for_octet():
         (b"[1]", "json", 0),
         (b'{"url":"%41"', "json", 12),
         (b'{"url":"%41"} x', "json", 12),
+        (b'{"url":"%41",}', "json", 12),
+        (b'{"url":"%41", url}', "json", 12),
+        (b"{url}", "json", 1),
         (b'{"url":"a\\x"}', "json", 9),
         (b'{"url":"%41\\ud83d%42"}', "surrogate", 11),
         (b'{"url":"\\ud83d\\udf75%zz"}', "percent", 20),
@@ -452,6 +462,16 @@ def test_rows_say_what_they_need():
         transform_fields(b"", None, RowOperation(), Framing("lines"), "ignore")
     with pytest.raises(ValueError, match="neither"):
         DecodeRows(errors="drop")
+
+
+def test_any_size_of_a_buffer_is_no_fault():
+    data, rows, framing = b"a b c\nd %41 e\n", DecodeRows(), Framing("delimited", delimiter=b" ", fields=[(2, 2)])
+    ends = {0: b"", 6: b"a b c\n", 14: b"a b c\nd A e\n"}
+    for size in range(16):
+        room = bytearray(size)
+        read, found = transform_fields(data, room, rows, framing)
+        assert room[: found.written] == ends[read]
+        assert read == 14 or size < len(data)
 
 
 @given(LINES, st.integers(0, 200))

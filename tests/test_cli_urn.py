@@ -187,6 +187,20 @@ def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     assert complaint.startswith("uricodec: <stdin>:2:") and complaint.endswith(": the line is too long\n")
 
 
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_more_invalid_lines_than_are_fetched_at_once(tmp_path, monkeypatch, errors):
+    data = b"".join(line + end for line in LINES for end in (b"\n", b"\r\n"))
+    bad = tmp_path / "bad"
+    expected, invalid = twin(data, errors=errors)
+    for number in 1, 2, 3, len(invalid) - 1, len(invalid):
+        monkeypatch.setattr(lines, "FAULTS", number)
+        for jobs in "1", "2":
+            options = ["--errors", errors, "--invalid-to", bad, "-j", jobs]
+            assert output_of(*NORMALIZE, *options, stdin=data) == expected
+            assert bad.read_text("utf-8") == report(invalid)
+            assert run(*CHECK, "-j", jobs, stdin=data) == (1, report(invalid).encode(), "")
+
+
 def test_inputs_follow_each_other(tmp_path):
     for name, data in (("a", b"URN:ex:1"), ("b", b""), ("c", b"x\n"), ("d", b"y"), ("e", b"urn:ex:3\n")):
         (tmp_path / name).write_bytes(data)

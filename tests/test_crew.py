@@ -162,6 +162,53 @@ def test_an_interrupt_while_others_work():
     assert len(taken) == number < 100
 
 
+def test_an_error_in_another_thread():
+    """It is raised here, as it was raised there."""
+    taken, main, failing = [], threading.get_ident(), threading.Event()
+
+    def fail(chunk):
+        if threading.get_ident() != main:
+            failing.set()
+            raise Failure(int(bytes(chunk.view[:5])))
+        assert not taken or failing.wait(30)
+        return int(bytes(chunk.view[:5]))
+
+    with pytest.raises(Failure) as raised:
+        pool.Crew(2, 60, lambda: fail).each(Source(), lambda _, number: taken.append(number))
+    assert taken == list(range(0, raised.value.args[0], 10)) and len(taken) >= 2
+
+
+def test_an_error_while_another_thread_reads_for_ever():
+    """Who waits for an input is not waited for: it ends when the input goes on, and takes nothing."""
+    main, reading, goes_on = threading.get_ident(), threading.Event(), threading.Event()
+    taken, helpers = [], []
+
+    class Slow(Source):
+        def read_into(self, view):
+            if threading.get_ident() != main:
+                helpers.append(threading.get_ident())
+                reading.set()
+                assert goes_on.wait(30)
+            return super().read_into(view)
+
+    def take(_, octets):
+        taken.append(octets)
+        if len(taken) == 2:
+            assert reading.wait(30)
+            raise Failure
+
+    try:
+        with pytest.raises(Failure):
+            pool.Crew(2, 60, lambda: work).each(Slow(), take)
+        (helper,) = helpers
+        assert helper in streams.waiting and not goes_on.is_set()
+    finally:
+        goes_on.set()
+    while helper in streams.waiting:
+        time.sleep(0.001)
+    assert len(taken) == 2
+
+
 def test_no_more_threads(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")

@@ -1,6 +1,7 @@
 """Deduplication against a dict of normal forms: every level and kind, in memory and spilling, of files and columns."""
 
 import bz2
+import ctypes
 import gzip
 import io
 import itertools
@@ -15,10 +16,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from arrow_memory import Lent, rows_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from uricodec import dedup, uri, urn
+from uricodec import bulk, dedup, uri, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._name_columns import ColumnNames, mask, select
 from uricodec._core._rows import RowOperation
@@ -306,6 +308,17 @@ def test_rules(tmp_path, kind, level, memory):
                 lost = twin.rows - len(twin.first)
                 assert done.merged[rule] == lost - before
                 before = lost
+
+
+@pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
+def test_what_is_refused_stands_for_itself(kind):
+    """In the forms that levels of groups are found by, too."""
+    for last in dedup.rules_of(kind):
+        for level in dedup.rules_of(kind, last):
+            form = dedup._form_of(kind, level, last)
+            for line in HOSTILE:
+                assert form(line) == form_of(line, kind, level, last)
+            assert form(b"%zz") == b"%zz"
 
 
 @pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
@@ -798,6 +811,48 @@ def test_marks_as_a_column():
         marks = random.Random(n).choices([1, 2, 3], k=n)
         want = [{1: False, 2: True, 3: None}[mark] for mark in marks]
         assert pa.array(mask(bytes(marks))).to_pylist() == want
+
+
+def test_rows_are_marked_each():
+    column = Lent([b"a", b"b"])
+    for marks in b"", b"\2", b"\2\2\2":
+        with pytest.raises(ValueError, match="not as many marks as rows"):
+            select(column, marks)
+
+
+@pytest.mark.parametrize("format", [b"f", b"u", b"tdD"])
+def test_indices_that_are_no_integers(format):
+    column = Lent([b"a", b"b"], indices=[0, 1, 0])
+    column._type.format = format
+    for call in bulk.quote, lambda column: select(column, b"\2\2\2"):
+        with pytest.raises(TypeError, match=f"no indices of a dictionary: Arrow format '{format.decode()}'"):
+            call(column)
+
+
+def test_damaged_offsets_where_a_task_begins():
+    """Which another thread may see before those that read all rows up to there."""
+    rows, threads = 8000, 2
+    column = Lent([b"x" * 1000] * rows)
+    offsets = (ctypes.c_int32 * (rows + 1)).from_address(column._array.buffers[1])
+    for task in 1, 2, 3:
+        offsets[task * rows // (2 * threads)] = -1
+    with pytest.raises(ValueError, match="in no order"):
+        bulk.unquote(column, threads=threads)
+
+
+@pytest.mark.parametrize("format", ["u", "U"])
+def test_damaged_offsets(format):
+    """No row is read that is not in the column."""
+    column = Lent([b"a", b"b", b"c"], format)
+    ctypes.memset(column._array.buffers[1] + (8 if format == "U" else 4), 0x7F, 1)
+    names = ColumnNames(RowOperation(), KEY)
+    names.hold(column)
+    with pytest.raises(ValueError, match="offsets that are in no order"):
+        names.read(0)
+    assert len(names) == 0
+    with pytest.raises((ValueError, MemoryError)):
+        select(column, b"\2\2\2")
+    assert rows_of(select(column, b"\1\1\1")) == []
 
 
 def test_batches_of_columns():

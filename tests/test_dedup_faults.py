@@ -358,6 +358,57 @@ def test_an_input_that_changes_between_readings(place, monkeypatch, mode, change
     assert (place / "out").read_bytes() == b"before"
 
 
+@pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
+@pytest.mark.parametrize("change", ["shorter", "longer"])
+def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, change):
+    monkeypatch.chdir(place)
+    end, (act, reason) = _corpus.Source.end, CHANGES[change]
+
+    def later(self, file, number, again, scratch=None):
+        if again:
+            act(place / "in")
+        end(self, file, number, again, scratch)
+
+    monkeypatch.setattr(_corpus.Source, "end", later)
+    (place / "out").write_bytes(b"before")
+    assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", f"uricodec: in: {reason}\n")
+    assert contents(place).keys() - {"in"} == {"out"}
+    assert (place / "out").read_bytes() == b"before"
+
+
+def test_lines_that_are_refused_in_the_second_reading_alone(place, monkeypatch):
+    """The file looks as before: nobody can tell but by what is in it."""
+    monkeypatch.chdir(place)
+    read = _corpus.Corpus.next_reading
+
+    def later(self, *arguments, **options):
+        before = os.stat("in")
+        (place / "in").write_bytes(LINES.replace(b":", b"?"))
+        os.utime("in", ns=(before.st_atime_ns, before.st_mtime_ns))
+        return read(self, *arguments, **options)
+
+    monkeypatch.setattr(_corpus.Corpus, "next_reading", later)
+    said = "uricodec: in: it was changed while it was worked on\n"
+    assert run(*DEDUP, *MODES["groups"], "--errors", "fail", "in", "-o", "out") == (3, b"", said)
+    assert contents(place).keys() == {"in"}
+
+
+@pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
+def test_what_was_spilled_is_cut_short(place, monkeypatch, mode):
+    finish = _sift.Spill.finish
+
+    def cut(self):
+        parts = finish(self)
+        os.truncate(self._file.fileno(), self._size // 2)
+        return parts
+
+    monkeypatch.setattr(_sift.Spill, "finish", cut)
+    monkeypatch.chdir(place)
+    said = "uricodec: spill: cut short by somebody\n"
+    assert run(*DEDUP, *MODES[mode], "--spill-dir", "spill", "in", "-o", "out") == (3, b"", said)
+    assert contents(place).keys() == {"in"} and os.listdir(place / "spill") == []
+
+
 @every_mode
 def test_the_output_may_be_the_input(place, clean, mode):
     done = process(*DEDUP, *MODES[mode], "in", "-o", "in", cwd=place)
@@ -442,6 +493,22 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
 
     monkeypatch.setattr(os, "sysconf", unknown)
     assert 0 < _sift.machine_memory() <= 1 << 31
+    assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
+
+
+@pytest.mark.parametrize("octets", [b"1048576\n", b"max\n", None])
+def test_memory_of_a_control_group(monkeypatch, octets):
+    """It is what the process may have, if that is less than there is."""
+
+    def files(path, mode):
+        assert (path, mode) == ("/sys/fs/cgroup/memory.max", "rb")
+        if octets is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return io.BytesIO(octets)
+
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 20}.get)
+    monkeypatch.setattr(_sift, "open", files, raising=False)
+    assert _sift.machine_memory() == (1 << 20 if octets and octets != b"max\n" else 1 << 32)
     assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
 
 

@@ -32,6 +32,11 @@ def made_of(octets):
         return FingerprintKey()
 
 
+def test_a_random_key_has_all_its_octets():
+    with pytest.raises(ValueError, match="64 octets"):
+        made_of(bytes(63))
+
+
 def rows(key, names):
     """The fingerprints of many names, in one call."""
     size = ctypes.c_size_t * len(names)

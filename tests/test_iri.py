@@ -248,6 +248,14 @@ def test_pieces_cut_nothing(tier, special, filler):
                 assert iri_to_uri(value) == oracle_iri.iri_to_uri(value)
 
 
+@pytest.mark.parametrize("before", range(CHUNK - 9, CHUNK + 1))
+def test_pieces_of_octets_that_are_no_utf8(tier, before):
+    """Where a piece ends inside of octets that continue nothing."""
+    data = b"a" * before + b"\x80" * 9 + b"/"
+    for function in iri_to_uri, uri_to_iri:
+        assert outcome(function, data) == before
+
+
 def test_the_place_of_a_character_is_known_across_pieces(tier):
     private, kept = "\ue000", "%EE%80%80"
     for filler in "a" * CHUNK, "%41" * CHUNK, "é" * CHUNK:
@@ -343,6 +351,8 @@ def test_other_encodings():
         assert octets[outcome(iri_to_uri, octets, encoding) :].decode("ascii", "ignore").replace("\0", "").endswith("<")
         if encoding != "iso2022_jp":
             assert outcome(iri_to_uri, octets, encoding) == len(before)
+    assert outcome(iri_to_uri, b"ab+AHsAfA-c", "utf-7") == 2  # they come out together, behind the last of them
+    assert outcome(iri_to_uri, b"ab+AHs", "utf-7") == 2  # and these at the end
     assert outcome(iri_to_uri, b"ab\x81\x00", "euc-jp") == 2
     assert outcome(iri_to_uri, b"ab\xff", written=True) == 2
     assert outcome(iri_to_uri, "e\u0301<", written=True) == 2
@@ -408,6 +418,19 @@ def test_hosts_that_are_refused(host):
 def test_labels_that_are_no_a_labels(label):
     assert outcome(uri_to_iri, f"http://{label}.org/", host="unicode") == len("http://")
     assert outcome(uri_to_iri, f"http://é@{label}.org/".encode(), host="unicode") == len("http://é@".encode())
+
+
+@pytest.mark.parametrize("given", ["a_b.org", "", ".", "a..b", "a b", "A.org", "-a", "a.b-", "é.org", "a." * 128])
+def test_what_the_library_gives_has_to_be_a_host(monkeypatch, given):
+    """Whatever other versions of it let through."""
+    monkeypatch.setattr("idna.encode", lambda *_, **__: given.encode())
+    assert outcome(iri_to_uri, "http://é.org/", host="idna") == len("http://")
+
+
+@pytest.mark.parametrize("given", ["納豆a", "example", ""])
+def test_what_the_library_gives_has_to_lead_back(monkeypatch, given):
+    monkeypatch.setattr("idna.ulabel", lambda _label: given)
+    assert outcome(uri_to_iri, "http://xn--99zt52a.org/", host="unicode") == len("http://")
 
 
 @pytest.mark.parametrize("function", [_hosts.to_ascii, _hosts.to_unicode])

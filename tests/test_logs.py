@@ -139,6 +139,12 @@ def test_who(line, host, user):
         (b"01/Jan/2025:24:00:00 +0000", "01/Jan/2025:24:00:00 +0000"),
         (b"01/Jan/2025:12:00:00 +2400", "01/Jan/2025:12:00:00 +2400"),
         (b"01/Foo/2025:12:00:00 +0000", "01/Foo/2025:12:00:00 +0000"),
+        (b"00/Jan/2025:12:00:00 +0000", "00/Jan/2025:12:00:00 +0000"),
+        (b"01/Jan/0000:12:00:00 +0000", "01/Jan/0000:12:00:00 +0000"),
+        (b"x1/Jan/2025:12:00:00 +0000", "x1/Jan/2025:12:00:00 +0000"),
+        (b"01/J4n/2025:12:00:00 +0000", "01/J4n/2025:12:00:00 +0000"),
+        (b"01-Jan/2025:12:00:00 +0000", "01-Jan/2025:12:00:00 +0000"),
+        (b"01/Jan/2025:12:00:00 00000", "01/Jan/2025:12:00:00 00000"),
         (b"2025-01-01T12:00:00Z", "2025-01-01T12:00:00Z"),
     ],
 )
@@ -191,6 +197,7 @@ def test_fields_behind_those_of_the_format():
         (b'192.0.2.1 - - 200 "GET / HTTP/1.1" 200 5', "time", 40),
         (b'192.0.2.1 [x] "GET / HTTP/1.1" 200 5', "user", 9),
         (b'Jan 1 web nginx: 192.0.2.1 - - [x] "GET / HTTP/1.1" 200 5', "user", 5),
+        (b'192.0.2.1 - [x] "GET / HTTP/1.1" 200 5', "user", 11),
         (b'[x] "GET / HTTP/1.1" 200 5', "time", 4),
         (b'] "GET / HTTP/1.1" 200 5', "time", 2),
         (b' [] "GET / HTTP/1.1" 200 5', "host", 0),
@@ -400,6 +407,15 @@ def test_escapes_of_json():
     line = rb'{"request":"x","agent":"\b\f\n\r\t\"\\\/\u0000\u00e9\u20ac\ud83d\ude00\ud800\ud800\u0041\x41\q"}'
     [record] = records_of(line, "nginx-json")
     assert record["agent"] == '\b\f\n\r\t"\\/\0é€\U0001f600%ED%A0%80%ED%A0%80AA\\q'
+    [record] = records_of(rb'{"request":"x","agent":"\u00g0\ud83d\udzzz"}', "nginx-json")
+    assert record["agent"] == r"\u00g0%ED%A0%BD\udzzz"
+
+
+def test_null_and_a_protocol_of_its_own():
+    line = b'{"request":"GET / HTTP/1.1","http_referer":null,"status":null,"server_protocol":"HTTP/3.0"}'
+    [record] = records_of(line, "nginx-json")
+    assert (record["method"], record["target"], record["protocol"]) == ("GET", "/", "HTTP/3.0")
+    assert record["referer"] is record["status"] is None
 
 
 @pytest.mark.parametrize(
@@ -486,6 +502,27 @@ def test_iis_without_a_header():
     assert one(line, "iis")["query"] == [["x", " 1"]]
     assert fault(line + b" 1", "iis") == ("fields", len(line) + 2)
     assert fault(line[:-3], "iis") == ("fields", len(line) - 3)
+
+
+@pytest.mark.parametrize(
+    ("date", "time", "logged"),
+    [
+        (b"2024-02-29", b"23:59:60", "2024-02-29T23:59:60Z"),
+        (b"2023-02-29", b"12:00:00", "12:00:00"),
+        (b"2025-13-01", b"12:00:00", "12:00:00"),
+        (b"2025/01/01", b"12:00:00", "12:00:00"),
+        (b"0000-01-01", b"12:00:00", "12:00:00"),
+        (b"x025-01-01", b"12:00:00", "12:00:00"),
+        (b"2025-1-01", b"12:00:00", "12:00:00"),
+        (b"2025-01-01", b"24:00:00", "24:00:00"),
+        (b"2025-01-01", b"12.00.00", "12.00.00"),
+        (b"2025-01-01", b"12:00", "12:00"),
+    ],
+)
+def test_dates_of_iis(date, time, logged):
+    """Without a day that there is, the time stays as it was logged."""
+    line = b"%b %b 10.0.0.1 GET /a x=%%201 443 - 192.0.2.1 Mozilla/5.0 - 200 0 0 15" % (date, time)
+    assert one(line, "iis")["time"] == logged
 
 
 def test_flags_of_iis():
@@ -843,11 +880,12 @@ def test_records_without_flags():
 
 
 def test_nothing():
-    assert list(logs.parse(b"")) == []
-    assert logs.columns(b"")["path"] == []
-    for format in "apache", "":
-        with pytest.raises(ValueError, match="no format"):
-            list(logs.parse(b"", format))
+    for source in lambda: b"", lambda: io.BytesIO(b""), lambda: io.BytesIO(gzip.compress(b"")):
+        assert list(logs.parse(source())) == []
+        assert logs.columns(source())["path"] == []
+        for format in "apache", "":
+            with pytest.raises(ValueError, match="no format"):
+                list(logs.parse(source(), format))
 
 
 def test_lines_across_chunks(monkeypatch):

@@ -158,6 +158,7 @@ def test_edges_of_rules():
     assert apart("gsma", "imei", "IMEI") and apart("gsma", "imei:1;vers=%30", "imei:1")
     assert same("newsml", "a:20000101:b:1U", "A:20000101:B:1a", "a:20000101:b:1")
     assert apart("newsml", "a:20000101:b:U", "a:20000101:b:", "a:20000101:b:0U", "a:20000101:b:0", "a:b:1U", "a:b:1")
+    assert apart("newsml", "a:20000101:b:1xU", "a:20000101:b:1x", "a:20000101:b:xU", "a:20000101:b:x")
     assert same("isbn", "0-8044-2957-x", "080442957X") and apart("isbn", "-1", "1") and apart("isbn", "%2D1", "1")
     assert same("nbn", "FI:ab-C", "fi:AB-C") and apart("nbn", "fi-a", "fi-A") and apart("nbn", "fi-a", "fi:a")
     assert apart("nbn", "fi:au:x", "fi:au:X") and apart("uci", "I7", "i7") and same("uci", "I7-a", "i7-a")

@@ -185,6 +185,46 @@ def test_an_interrupt_behind_the_end_removes_nothing(tmp_path):
     assert left_in(tmp_path) == [".out.uricodec.tmp", "out"]
 
 
+def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
+    """Then they are those of a new file."""
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    (tmp_path / "out").write_bytes(b"before")
+    monkeypatch.setattr(os, "chmod", refuse)
+    with streams.Output(str(tmp_path / "out")) as output:
+        output.write(b"behind")
+    assert left_in(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"behind"
+
+
+def test_somebody_has_removed_it(tmp_path, monkeypatch):
+    """There is nothing left to be removed, and what went wrong is what is said."""
+    for there in fcntl, None:
+        monkeypatch.setattr(temporary, "fcntl", there)
+        with pytest.raises(ZeroDivisionError), streams.Output(str(tmp_path / "out")):
+            os.unlink(tmp_path / left_in(tmp_path)[0])
+            raise ZeroDivisionError
+        assert left_in(tmp_path) == []
+
+
+def test_a_pipe_of_that_name_that_is_read(tmp_path):
+    """It can be opened and locked, and stays all the same."""
+    path = tmp_path / ".out.uricodec.tmp"
+    os.mkfifo(path)
+    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with streams.Output(str(tmp_path / "out")) as output:
+            output.write(b"a")
+        assert stat.S_ISFIFO(path.stat().st_mode)
+        assert os.read(reading, 9) == b""
+    finally:
+        os.close(reading)
+    assert left_in(tmp_path) == [".out.uricodec.tmp", "out"]
+    assert (tmp_path / "out").read_bytes() == b"a"
+
+
 def test_many_at_once(tmp_path):
     """Each writes another letter, many times: the output is always a whole one, and nothing is left."""
     path, faults = str(tmp_path / "out"), []

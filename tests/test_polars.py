@@ -237,6 +237,20 @@ def test_registering_does_not_import_other_engines():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(("name", "given"), CALLS, ids=IDS)
+def test_large_chunks_stay(monkeypatch, name, given):
+    """What comes out of a Series has as many as went in; small ones are put together."""
+    from uricodec.integrations import polars
+
+    column = pl.concat([pl.Series("x", ROWS[i : i + 5]) for i in (0, 5, 10)], rechunk=False)
+    assert column.n_chunks() == 3
+    want = of_list(ROWS[:15], name, given)
+    for size, chunks in (1, 3), (5, 3), (6, 1):
+        monkeypatch.setattr(polars, "_CHUNK", size)
+        result = getattr(column.uricodec, name)(**given)
+        assert (result.n_chunks(), result.to_list()) == (chunks, want)
+
+
 MEMORY = """
 import resource
 import sys

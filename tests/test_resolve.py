@@ -104,6 +104,7 @@ def test_rfc_3986_section_5_4_2_abnormal_example(ref):
 
 def test_rfc_3986_section_5_4_2_for_backward_compatibility():
     assert uri.resolve(RFC3986_BASE, "http:g", strict=False) == "http://a/b/c/g"
+    assert uri.resolve(RFC3986_BASE, "wais:g", strict=False) == "wais:g"
     assert len(NORMAL) + len(ABNORMAL) == 42
 
 

@@ -434,6 +434,92 @@ def test_extraction_refuses_columns(spark, given):
         us.extract_urns(spark.createDataFrame([(1, "a")], "id int, text string"), **given)
 
 
+# --- what workers do, in this process ---------------------------------------------------------------------------------
+
+
+def pieces(table, size):
+    """Batches as Spark may hand them over: views of others, some without rows."""
+    yield table.to_batches()[0][:0]
+    yield from (batch[1:] for batch in table[:size].to_batches())
+    yield from table[size:].to_batches(max_chunksize=size)
+
+
+def test_a_column_without_a_type():
+    for name, (function, result, _) in OPERATIONS.items():
+        given = {"key": KEY} if name == "fingerprint" else {}
+        done = us.array_of(us._computing(name, result, function, given)(pa.nulls(3)))
+        assert done.to_pylist() == function([None] * 3, **given)
+        assert not pa.types.is_null(done.type)
+
+
+def test_a_column_of_another_type():
+    compute = us._computing("unquote", "text", bulk.unquote, {})
+    for column in pa.array([1]), pa.array([b"a"]), pa.array(["a"]).dictionary_encode():
+        with pytest.raises(TypeError, match="unquote: a column of text, not of"):
+            compute(column)
+
+
+def test_arguments_that_go_with_a_function(monkeypatch):
+    """None is the default of `bulk`; a key is the one that was given, or of its secret."""
+    monkeypatch.setattr(us, "_udf", lambda _name, compute: lambda column: us.array_of(compute(column)).to_pylist())
+    column = pa.array(ROWS)
+    assert us.unquote(column, errors=None) == expected("unquote")
+    assert us.unquote(column, errors="null") == expected("unquote", errors="null") != expected("unquote")
+    want = expected("fingerprint", key=KEY)
+    for key in KEY, bulk.FingerprintKey(KEY):
+        assert us.fingerprint(column, key=key) == want
+    assert us.fingerprint(column, key=b"another") != want
+
+
+def test_a_frame_that_does_not_tell_its_plan():
+    """As one of Spark Connect: nobody knows where its rows are the second time."""
+    assert not us._is_steady(object())
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("type_", ["string", "binary"])
+def test_numbers_instead_of_names(type_, size):
+    rows = [row if row is None or type_ == "string" else row.encode() for row in ROWS]
+    table = pa.table({"name": pa.array(rows, type_), "row": pa.array(range(len(rows)), pa.int64())})
+    how = {"kind": "urn", "level": None, "key": bulk.FingerprintKey(KEY), "errors": "keep"}
+    done = list(us._fingerprints(how)(pieces(table, size)))
+    assert all(len(batch) and batch.schema.names == ["high", "low", "row"] for batch in done)
+    found = [row for batch in done for row in batch.to_pylist()]
+    want = []
+    for row, octets in enumerate(bulk.fingerprint(ROWS, **how)):
+        halves = octets and [int.from_bytes(half, "little", signed=True) for half in (octets[:8], octets[8:])]
+        high, low = halves or (None, None)
+        want.append({"high": high, "low": low, "row": row})
+    assert found == want[1:]
+
+
+class Frame:
+    """A DataFrame that is there already, in batches."""
+
+    def __init__(self, schema, batches):
+        self.schema, self._batches = schema, batches
+
+    def mapInArrow(self, function, schema):
+        done = list(function(iter(self._batches)))
+        assert all(batch.schema.names == schema.fieldNames() for batch in done)
+        return [tuple(row.values()) for batch in done for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
+@pytest.mark.parametrize("type_", ["string", "binary"])
+def test_urns_of_texts(monkeypatch, type_, at_once):
+    monkeypatch.setattr(us, "_AT_ONCE", at_once)
+    texts = [text if text is None or type_ == "string" else text.encode() for text in TEXTS]
+    table = pa.table({"id": range(len(texts)), "text": pa.array(texts, type_)})
+    schema = sql.types.StructType().add("id", "long").add("text", type_)
+    octets = [(i, (text or "").encode()) for i, text in enumerate(TEXTS)]
+    want = [(i, text[a:b].decode(), a, b) for i, text in octets for a, b in urn.find(text) if i]
+    assert us.extract_urns(Frame(schema, pieces(table, 4)), "text", offsets=True) == want
+    assert us.extract_urns(Frame(schema, pieces(table, 4)), "text") == [row[:2] for row in want]
+    alone = Frame(sql.types.StructType().add("text", type_), pieces(table.select(["text"]), 4))
+    assert us.extract_urns(alone, "text", into="name") == [row[1:2] for row in want]
+
+
 # --- a million --------------------------------------------------------------------------------------------------------
 
 

@@ -269,6 +269,47 @@ except MemoryError:
     assert (done.stdout, done.stderr) == ("no memory\n", "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
+def test_no_mappings():
+    """Neither address space nor memory: there is a MemoryError, and a table that has its slots can be used again."""
+    code = """
+from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._name_columns import ColumnNames
+from uricodec._core._rows import RowOperation
+from uricodec._core._table import Table
+
+def name_of(size):
+    names = ColumnNames(RowOperation(), FingerprintKey("k"))
+    names.hold([b"a" * size])
+    names.read(0)
+    return names
+
+def check(call, *arguments, which, more=0):
+    with open("/proc/self/status") as status:
+        sizes = dict(line.split()[:2] for line in status if line.startswith("Vm"))
+    setrlimit(which, ((int(sizes["VmSize:" if which == RLIMIT_AS else "VmData:"]) << 10) + more, RLIM_INFINITY))
+    try:
+        call(*arguments)
+    except MemoryError:
+        setrlimit(which, (RLIM_INFINITY, RLIM_INFINITY))
+        return
+    raise AssertionError(f"{call}{arguments} had memory")
+
+table, short = Table(1 << 30), name_of(1)
+check(table.clear, which=RLIMIT_AS, more=(1 << 20) - (1 << 30))
+check(table.add, short, which=RLIMIT_AS)
+check(Table, 1 << 30, False, True, which=RLIMIT_DATA)
+for limit, which in (1 << 30, RLIMIT_DATA), (1 << 20, RLIMIT_AS):
+    table, long = Table(limit, exact=True), name_of(8 << 20)
+    check(table.add, long, which=which, more=1 << 20)
+    table.add(long)
+    assert table.count == 1
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -325,15 +366,16 @@ def test_estimate_is_not_biased():
         assert abs(sum(estimates) / 200 - count) <= 5 * 1.04 / 8 / 200**0.5 * count
 
 
-@pytest.mark.parametrize("exponent", [20, 30, 40])
+@pytest.mark.parametrize("exponent", [20, 30, 40, 62])
 def test_estimate_of_many(exponent):
     """Registers as 2^exponent names would leave them: with one name for each register that has its greatest place."""
     chance, precision, values = random.Random(exponent), 12, []
     for register in range(2**precision):
         # The greatest of n places is k or less with a chance of (1 - 2^-k)^n.
         draw, n = chance.random(), 2 ** (exponent - precision)
-        place = next(k for k in range(1, 60) if (1 - 2.0**-k) ** n >= draw)
-        bits = register << 63 - precision | 1 << 63 - precision - place
+        most = 64 - precision  # there are no more bits, and so the register is full
+        place = next((k for k in range(1, most) if (1 - 2.0**-k) ** n >= draw), most)
+        bits = register << most - 1 | (1 << most) >> place + 1
         values.append(bytes(8) + bits.to_bytes(8, "little"))
     assert abs(estimated(values, precision) / 2**exponent - 1) <= 5 * 1.04 / 2 ** (precision / 2)
 

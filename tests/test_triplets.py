@@ -361,6 +361,17 @@ def test_requote_with_surrogates(tier, data, safe, invalid):
     check(requote, data, safe, invalid)
 
 
+@pytest.mark.parametrize("text", ["%41\ud800", "%41a\ud800%42", "a%4\ud800", "%\udfff", "é%C3%A9%\ud800"])
+def test_the_place_of_a_surrogate_behind_triplets(tier, text):
+    """Also where the digits of triplets are no safe octets themselves."""
+    place = next(i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff")
+    for safe in ByteSet("-"), ByteSet(), ALL:
+        for invalid in "keep", "encode":
+            with pytest.raises(UriError, match="lone surrogate") as caught:
+                requote(text, safe, invalid)
+            assert (caught.value.position, caught.value.input) == (place, text)
+
+
 @given(data=texts | buffers, safe=ascii_sets, invalid=st.sampled_from(["keep", "encode"]))
 def test_requote_is_idempotent(tier, data, safe, invalid):
     once = requote(data, safe, invalid)
@@ -667,6 +678,16 @@ def test_encode_lines(tier, src, options, want):
     options = {"safe": UNRESERVED, "plus": False} | options
     assert oracle.encode_lines(src, **options) == want
     check_encoded_lines(src, **options)
+
+
+@pytest.mark.parametrize("src", [b"ab\r\n", b"a b\r\n", b"\r\n", b"a\r\nb c\r\n"])
+def test_encode_lines_without_room(tier, src):
+    """Wherever the room ends, nothing is written behind it."""
+    for room in range(len(oracle.encode_lines(src, UNRESERVED))):
+        buffer = bytearray(bytes(room) + CANARY)
+        with pytest.raises(ValueError, match=f"dst is too small: {room} octets"):
+            encode_lines(src, memoryview(buffer)[:room], UNRESERVED)
+        assert buffer.endswith(CANARY)
 
 
 def check_encoded_lines(src, safe, plus):

@@ -116,6 +116,7 @@ FORMS = [
     # The host is folded after it was decoded; its other triplets, the port and the userinfo are not.
     ("percent", "HTTP://U%53er@H%4FST%c3%a9:80/", "http://USer@host%C3%A9:80/"),
     ("case", "A://B%4f@[FE80::%4f]:00/C", "a://B%4F@[fe80::%4F]:00/C"),
+    ("case", "HTTP://U@[X@Y]:80/C", "http://U@[X@Y]:80/C"),
     # An authority that is none stands for itself.
     ("iri", "HTTP://a@B@C%7e:/", "http://a@B@C%7e:/"),
     ("iri", "HTTP://[A/%7e", "http://[A/~"),

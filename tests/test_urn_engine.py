@@ -7,10 +7,11 @@ import random
 
 import oracle_urn as oracle
 import pytest
+from arrow_memory import Lent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec import ByteSet
+from uricodec import ByteSet, bulk
 from uricodec._core import _urn_lines
 from uricodec._core._urn import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
 from uricodec._core._urn_lines import TERMINATORS, check_lines, find, normalize_lines
@@ -423,6 +424,23 @@ def test_many_lines(tier, level, weight):
     lines = chance.choices(plain + LINE_PIECES, weights=[10] * 3 + [weight / 10] * len(LINE_PIECES), k=2000)
     check_normalize_lines(b"".join(lines), level, None)
     check_normalize_lines(b"".join(lines), level, "any", "drop")
+
+
+@pytest.mark.parametrize("n", [1000, 5000, 10_000, 15_000, 20_000])
+def test_a_long_row_that_fails(tier, n):
+    column = Lent([b"urn:example:a", b"x" * n, b"urn:example:b"])
+    with pytest.raises(UrnError, match="row 1: ") as caught:
+        bulk.normalize_urn(column, errors="raise")
+    assert (caught.value.input, caught.value.position) == ("x" * n, 0)
+
+
+@pytest.mark.parametrize("n", [1000, 5000, 20_000, 100_000])
+def test_a_long_line_that_fails(tier, n):
+    line = b"x" * n
+    for before in b"", b"urn:example:a\n":
+        with pytest.raises(UrnError) as caught:
+            normalize_lines(before + line + b"\nurn:example:b", bytearray(2 * n), errors="fail")
+        assert caught.value.position == len(before)
 
 
 def test_long_lines(tier):

@@ -1,0 +1,177 @@
+"""What is read from and written to, as it fails: by its name, for a reason, and with nothing lost that can be kept."""
+
+import errno
+import os
+import select
+import sys
+
+import pytest
+from command import Text
+
+from uricodec._files import streams
+from uricodec.cli import main
+
+
+class NoMeter:
+    def add(self, size):
+        pass
+
+
+class Broken:
+    """A file of which nothing can be done."""
+
+    def fail(self, *_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    readinto = seek = write = close = fail
+
+
+@pytest.fixture
+def pipe():
+    """Whose ends do not block."""
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    with open(ends[0], "rb", buffering=0) as reading, open(ends[1], "wb", buffering=0) as writing:
+        yield reading, writing
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_input_that_cannot_be_read():
+    with streams.Input("a\nb", NoMeter(), Broken()) as source:
+        for call in lambda: source.read_into(memoryview(bytearray(8))), lambda: source.resume(3):
+            with pytest.raises(streams.FileError) as raised:
+                call()
+            assert str(raised.value) == r"a\nb: Input/output error"
+            assert raised.value.errno == errno.EIO
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that always block")
+def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
+    reading, writing = pipe
+    wait, waited = select.select, []
+
+    def arrive(*files):
+        waited.append(files)
+        writing.write(b"late")
+        return wait(*files)
+
+    monkeypatch.setattr(select, "select", arrive)
+    room = bytearray(8)
+    with streams.Input("pipe", NoMeter(), reading) as source:
+        assert source.read_into(memoryview(room)) == 4
+    assert room[:4] == b"late"
+    assert waited == [([reading], [], [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (b"\x80", 1),  # what continues nothing may be anywhere
+        (b"\x80\xbf", 2),
+        (b"%80%BF", 6),
+        (b"%", 0),
+        (b"%8", 0),
+        (b"\xe2\x82", 0),
+        (b"\xc3", 0),
+        (b"a", 1),
+    ],
+)
+def test_a_cut_in_front_of_everything(text, end):
+    """What is behind the end, or seen from it, has no part in it."""
+    for more in b"", b"a", b"\xc3":
+        assert streams.safe_cut(bytearray(text + more), len(text)) == end
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that always block")
+def test_an_output_that_does_not_block_is_waited_for(pipe, monkeypatch):
+    reading, writing = pipe
+    data = os.urandom(1 << 20)
+    wait, arrived = select.select, []
+
+    def drain(*files):
+        assert files == ([], [writing], [])
+        arrived.append(reading.read(1 << 20))
+        return wait(*files)
+
+    monkeypatch.setattr(select, "select", drain)
+    with open(writing.fileno(), "w", closefd=False) as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        monkeypatch.setattr(streams, "binary", lambda *_: writing)
+        with streams.Output() as output:
+            output.write(data)
+    arrived.append(reading.read(1 << 20))
+    assert len(arrived) > 2 and b"".join(arrived) == data
+
+
+def test_an_output_that_is_not_to_be_written(tmp_path, monkeypatch):
+    """Its folder would allow to replace it."""
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    monkeypatch.setattr(os, "access", lambda there, how: (there, how) != (str(path), os.W_OK))
+    with pytest.raises(streams.FileError) as raised, streams.Output(str(path)):
+        pass
+    assert str(raised.value) == f"{path}: {os.strerror(errno.EACCES)}"
+    assert os.listdir(tmp_path) == ["out"] and path.read_bytes() == b"before"
+
+
+def test_an_output_that_cannot_take_its_place(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(streams.FileError) as raised, streams.Output(str(path)) as output:
+        output.write(b"behind")
+    assert raised.value.errno == errno.EXDEV and raised.value.filename == str(path)
+    assert os.listdir(tmp_path) == ["out"] and path.read_bytes() == b"before"
+
+
+# --- standard error ---------------------------------------------------------------------------------------------------
+
+
+def test_a_standard_error_that_fails(tmp_path, monkeypatch):
+    """Then nothing is said; the status tells as ever, and what there is to write is written."""
+    path = tmp_path / "in"
+    path.write_bytes(b"%41\n")
+    for stderr in Broken(), None:
+        output = Text()
+        monkeypatch.setattr(sys, "stdout", output)
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert streams.tell("anything") is None
+        if stderr is not None:
+            monkeypatch.setattr(stderr, "isatty", lambda: False, raising=False)
+        assert main(["decode", str(path), str(tmp_path / "missing")]) == 3
+        assert output.buffer.getvalue() == b"A\n"
+
+
+def test_a_terminal_that_goes(tmp_path, monkeypatch):
+    """The meter says no more, and the work goes on."""
+
+    class Terminal(Text):
+        shown = 0
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.shown += 1
+            if self.shown > 1:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(streams, "METER_DELAY", 0)
+    monkeypatch.setattr(streams, "METER_PERIOD", 0)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", Text())
+    with streams.Output() as output:
+        meter = streams.Meter([], output)
+        for _ in range(5):
+            meter.add(1_000_000)
+    assert meter.on_terminal and terminal.shown == 2
