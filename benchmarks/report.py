@@ -189,6 +189,7 @@ def for_readme(run):
     yield f"{name_of(run)}; {machine(run)}"
     for unit, title in UNITS.items():
         rows = [row for row in compared(run, unit) if row["extra_info"]["kind"] in IN_README.get(function(row), ())]
+        rows.sort(key=lambda row: list(IN_README).index(function(row)))
         if rows:
             yield from ("", f"{title} (times faster than urllib.parse), medians:", "", *markdown(table(rows)))
 
