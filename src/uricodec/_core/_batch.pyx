@@ -42,7 +42,7 @@ cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
 cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil:
     """The octets of a row; none for one that is null. False: it is not where it should be."""
     cdef const View *view
-    cdef int64_t first, last
+    cdef int64_t first, last, end       # of the row, of all rows
     src[0], n[0] = source.data, 0
     if source.layout == NULLS or not is_valid(source, i):
         return True
@@ -65,11 +65,13 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
         return row_at(source.values, <size_t>first, src, n)
     if source.layout == OFFSETS_32:
         first, last = (<const int32_t *>source.offsets)[i], (<const int32_t *>source.offsets)[i + 1]
+        end = (<const int32_t *>source.offsets)[source.count]
     else:
         first, last = (<const int64_t *>source.offsets)[i], (<const int64_t *>source.offsets)[i + 1]
+        end = (<const int64_t *>source.offsets)[source.count]
     src[0] = source.data + first
     n[0] = <size_t>(last - first)
-    return 0 <= first <= last
+    return 0 <= first <= last <= end
 
 
 cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogil:
