@@ -6,7 +6,7 @@ which are over before another process comes in between. `extra_info` has the cal
 urllib.parse's passes (reference, in seconds), and whether the output was urllib.parse's (correct). A benchmark fails
 if that of uricodec was not.
 
-    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+    python -m pytest benchmarks
 """
 
 import importlib.metadata

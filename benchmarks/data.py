@@ -3,7 +3,7 @@
 Inputs are made here, the same in every run. If URICODEC_CORPORA names a folder of real data (titles, URLs, query
 strings; the names of the files are in `test_*.py`), rows for it are added.
 
-    python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+    python -m pytest benchmarks
 """
 
 import os

@@ -1,6 +1,6 @@
 """Octets by the megabyte, beside a copy of them (memcpy).
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 import random

@@ -3,7 +3,7 @@
 A row is a path of a log: of a site that speaks many languages, and, where it says so, of an English one. Only what a
 library does with its own column is timed, and the output of each is compared with urllib.parse's.
 
-python -m pytest benchmarks/test_bulk.py --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks/test_bulk.py
 """
 
 import random

@@ -4,7 +4,7 @@ A query decodes a million paths of a table, of a site that speaks many languages
 lengths. Before each round, url_decode has a round of its own, so that what disturbs the machine disturbs both;
 `extra_info` has how many times faster than that the median is. Every row is compared with urllib.parse's.
 
-python -m pytest benchmarks/test_duckdb.py --benchmark-json=bench.json
+python -m pytest benchmarks/test_duckdb.py
 """
 
 from statistics import median

@@ -3,7 +3,7 @@
 What else does this does more or less: yarl, werkzeug and hyperlink take the address apart as well, and have their own
 opinion of what stays. urllib.parse stands for itself, with the nearest that it has, quote and unquote.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes

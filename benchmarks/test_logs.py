@@ -1,6 +1,6 @@
 """Access logs into records, beside a loop over lines with a regular expression and urllib.parse.
 
-python -m pytest benchmarks/test_logs.py --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks/test_logs.py
 """
 
 import json

@@ -2,7 +2,7 @@
 
 A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 
-    python -m pytest benchmarks/test_pandas.py --benchmark-json=bench.json
+    python -m pytest benchmarks/test_pandas.py
 """
 
 import urllib.parse

@@ -3,7 +3,7 @@
 A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 The loop has a sample of the rows: `rows_per_second` and `GB/s` in extra_info are what to compare.
 
-    POLARS_MAX_THREADS=2 python -m pytest benchmarks/test_polars.py --benchmark-json=bench.json
+    POLARS_MAX_THREADS=2 python -m pytest benchmarks/test_polars.py
 """
 
 import urllib.parse

@@ -1,6 +1,6 @@
 """Query strings, made and parsed, per call.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 from urllib.parse import parse_qsl, urlencode

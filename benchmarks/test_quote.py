@@ -1,6 +1,6 @@
 """Percent-encoding and -decoding of short strings, per call.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 from urllib.parse import quote, quote_plus

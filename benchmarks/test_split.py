@@ -1,6 +1,6 @@
 """URLs taken apart, put together and resolved, per call: all distinct, and one again and again.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 from urllib.parse import urlsplit

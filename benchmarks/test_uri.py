@@ -2,7 +2,7 @@
 
 urllib.parse, which has no grammar, stands for itself: it takes apart anything.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 from urllib.parse import urlsplit

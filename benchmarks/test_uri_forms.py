@@ -2,7 +2,7 @@
 
 urllib.parse has no normal form: beside `normalize` stands what can be made of its functions, where all is well formed.
 
-python -m pytest benchmarks --benchmark-json=bench.json && python benchmarks/report.py bench.json
+python -m pytest benchmarks
 """
 
 import re
