@@ -850,7 +850,7 @@ def test_damaged_offsets(format):
     with pytest.raises(ValueError, match="offsets that are in no order"):
         names.read(0)
     assert len(names) == 0
-    with pytest.raises((ValueError, MemoryError)):
+    with pytest.raises(ValueError, match="offsets that are in no order"):
         select(column, b"\2\2\2")
     assert rows_of(select(column, b"\1\1\1")) == []
 

@@ -379,7 +379,7 @@ def select(column, bytes marks not None):
         Column: These rows, in the layout that they have; views and dictionaries share the buffers of the column.
 
     Raises:
-        ValueError: Not as many marks as rows.
+        ValueError: Not as many marks as rows, or offsets that are in no order.
     """
     cdef list arrays = [], made = [], sources
     cdef Rows rows
@@ -402,8 +402,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks):
     cdef Array array = Array(), old = rows.array
     cdef Room where, data, valid
     cdef size_t count = 0, i, n, width
-    cdef int64_t b
-    cdef bint sound = True
+    cdef Status status
     for i in range(source.count):
         count += marks[i] == NEW
     array.length, array.nulls = <int64_t>count, <int64_t>count if source.layout == NULLS else 0
@@ -419,9 +418,11 @@ cdef Array select_rows(Rows rows, const uint8_t *marks):
         if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
             raise MemoryError
         with nogil:
-            sound = copy_rows(source, marks, &where, &data, &valid, width, &array.nulls)
-        if not sound:
+            status = copy_rows(source, marks, &where, &data, &valid, width, &array.nulls)
+        if status == NO_MEMORY:
             raise MemoryError
+        if status == BAD_OFFSETS:
+            raise ValueError("the Arrow array has offsets that are in no order")
         array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
         for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
             array.buffers[i] = old.buffers[i]
@@ -440,9 +441,9 @@ cdef Array select_rows(Rows rows, const uint8_t *marks):
     return array
 
 
-cdef bint copy_rows(const Source *source, const uint8_t *marks, Room *where, Room *data, Room *valid, size_t width,
-                    int64_t *nulls) noexcept nogil:
-    """Copy what says where rows are, and rows that are one behind the other. False: no memory, or damaged offsets."""
+cdef Status copy_rows(const Source *source, const uint8_t *marks, Room *where, Room *data, Room *valid, size_t width,
+                      int64_t *nulls) noexcept nogil:
+    """Copy what says where rows are, and rows that are one behind the other."""
     cdef const uint8_t *src
     cdef size_t i, n, done = 0
     memset(valid.data, 0, valid.cap)
@@ -455,15 +456,17 @@ cdef bint copy_rows(const Source *source, const uint8_t *marks, Room *where, Roo
         else:
             nulls[0] += 1
         if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
-            if not row_at(source, i, &src, &n) or not grow(data, n):
-                return False
+            if not row_at(source, i, &src, &n):
+                return BAD_OFFSETS
+            if not grow(data, n):
+                return NO_MEMORY
             if n:       # else there may be no memory yet
                 memcpy(data.data + data.size, src, n)
             data.size += n
             if width == 8:
                 (<int64_t *>where.data)[done + 1] = <int64_t>data.size
             elif data.size > INT32_MAX:     # rows that overlap
-                return False
+                return BAD_OFFSETS
             else:
                 (<int32_t *>where.data)[done + 1] = <int32_t>data.size
         else:
@@ -471,4 +474,4 @@ cdef bint copy_rows(const Source *source, const uint8_t *marks, Room *where, Roo
         done += 1
     where.size = width * (done + (source.layout == OFFSETS_32 or source.layout == OFFSETS_64))
     valid.size = (done + 7) >> 3
-    return grow(data, 1)
+    return DONE if grow(data, 1) else NO_MEMORY
