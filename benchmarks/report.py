@@ -3,7 +3,8 @@
     python benchmarks/report.py bench.json dedup.json spark.json
 
 What is needed of the files, which are of one machine, goes to benchmarks/results, in the stead of what that machine
-measured before. The page is made of all files that are there; so, without an argument, it is made again.
+measured before; so they have to be of all benchmarks, but for those of Spark where there is no Java. The page is made
+of all results that are there; so, without an argument, it is made again.
 """
 
 import ast
@@ -49,6 +50,9 @@ IN_README = {
 
 def keep(runs):
     """A file of what is needed of the runs on one machine: neither names of machines nor every round."""
+    names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py"}
+    if missing := names - {file_of(row) for run in runs for row in run["benchmarks"]}:
+        raise SystemExit(f"not measured: {', '.join(sorted(missing))}")
     info = runs[0]["machine_info"]
     cpu = info.get("cpu", {})
     kept = {key: info[key] for key in ("machine", "system", "load")}
@@ -112,8 +116,12 @@ def files(run):
     found = {}
     for row in run["benchmarks"]:
         if "reference" not in row["extra_info"]:
-            found.setdefault(re.search(r"\w+\.py", row["fullname"])[0], []).append(row)
+            found.setdefault(file_of(row), []).append(row)
     return {file: found[file] for file in sorted(found, key=lambda file: [*TITLES, topic(file)].index(topic(file)))}
+
+
+def file_of(row):
+    return re.search(r"\w+\.py", row["fullname"])[0]
 
 
 def topic(file):

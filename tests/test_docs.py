@@ -6,6 +6,7 @@ import collections
 import doctest
 import importlib
 import itertools
+import json
 import pkgutil
 import re
 import subprocess
@@ -197,6 +198,19 @@ def test_pages_have_the_results_of_the_benchmarks(monkeypatch):
     texts = importlib.import_module("report").documents()
     assert {path: path.read_text("utf-8") for path in texts} == texts
     assert set((ROOT / "docs/performance").iterdir()) < texts.keys()
+
+
+def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    report = importlib.import_module("report")
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    run = json.loads(next((ROOT / "benchmarks/results").glob("*.json")).read_text("utf-8"))
+    report.keep([run])
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    run["benchmarks"] = [row for row in run["benchmarks"] if "test_split.py" not in row["fullname"]]
+    with pytest.raises(SystemExit, match=r"not measured: test_split\.py"):
+        report.keep([run])
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept != {}
 
 
 def test_tests_that_the_pages_name():
