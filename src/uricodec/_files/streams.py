@@ -286,21 +286,27 @@ class Chunk:
 
     Attributes:
         buffer (bytearray): It.
-        view (memoryview): Of it.
         size (int): How many octets at its front are lines.
         partial (bool): Whether the last of these is only a part of one, and the rest follows.
     """
 
     def __init__(self, room):
         self.buffer = bytearray(room)
-        self.view = memoryview(self.buffer)
         self.size, self.partial = 0, False
         self._room = room
+
+    @property
+    def view(self):
+        """The buffer as a memoryview, always a new one.
+
+        Without the GIL, no two threads may make or drop slices of the same (CPython issue 155606). They would, as what
+        a thread has made goes when that thread has time for it, even if another one was the last to use it.
+        """
+        return memoryview(self.buffer)
 
     def move(self, octets, room):
         """Have another buffer, with octets at its front."""
         self.buffer = bytearray(room)
-        self.view = memoryview(self.buffer)
         self.view[: len(octets)] = octets
 
     def take(self, octets):

@@ -42,8 +42,8 @@ def decoder(arguments, end):
     """The function that decodes one chunk: lines in, decoded lines out, valid until the next call."""
     plus, raw, errors = arguments.plus, arguments.raw, arguments.errors
     free = ~ByteSet(end) if end == b"\0" else NO_CONTROL
-    decoded = memoryview(bytearray(3 * streams.CHUNK))
-    return lambda lines: decoded[: decode_lines(lines, decoded, plus, raw, errors, end, free)]
+    decoded = bytearray(3 * streams.CHUNK)
+    return lambda lines: memoryview(decoded)[: decode_lines(lines, decoded, plus, raw, errors, end, free)]
 
 
 def safe_of(arguments):
@@ -59,7 +59,7 @@ def encoder(arguments, end):
     """The function that encodes one chunk."""
     safe = safe_of(arguments)
     plus, errors = arguments.plus, arguments.errors
-    room = memoryview(bytearray(3 * streams.CHUNK))
+    room = bytearray(3 * streams.CHUNK)
 
     def convert(lines):
         encoded = room
@@ -70,8 +70,8 @@ def encoder(arguments, end):
                 if errors == "fail":
                     raise UriSyntaxError("octets that are not UTF-8", lines, error.start) from None
                 lines = str(lines, "utf-8", "replace").encode()
-                encoded = memoryview(bytearray(3 * len(lines)))
-        return encoded[: encode_lines(lines, encoded, safe, plus, end)]
+                encoded = bytearray(3 * len(lines))
+        return memoryview(encoded)[: encode_lines(lines, encoded, safe, plus, end)]
 
     return convert
 
@@ -79,8 +79,8 @@ def encoder(arguments, end):
 def requoter(arguments, end):
     """The function that encodes in one chunk what is not encoded yet."""
     safe = safe_of(arguments) | "%"
-    room = memoryview(bytearray(3 * streams.CHUNK))
-    return lambda lines: room[: encode_lines(lines, room, safe, False, end)]
+    room = bytearray(3 * streams.CHUNK)
+    return lambda lines: memoryview(room)[: encode_lines(lines, room, safe, False, end)]
 
 
 def worker(convert):

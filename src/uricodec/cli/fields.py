@@ -199,7 +199,7 @@ class Values(lines.Worker):
         self._plan, self._rows, self._otherwise = plan, rows, otherwise
         self.groups, self._find_groups = groups, find_groups
         self.end, self.out, self.whole, self.empty = plan.end, plan.out, plan.whole, plan.empty
-        self._room = memoryview(bytearray(3 * streams.CHUNK))
+        self._room = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
@@ -223,11 +223,11 @@ class Values(lines.Worker):
                 octets, self._room, self._rows, self._plan.framing, errors, self._otherwise, limit
             )
             if read or found.invalid:
-                return read, found, self._room[: found.written]
-            self._room = memoryview(bytearray(2 * len(self._room)))  # there is no room for the first record
+                return read, found, memoryview(self._room)[: found.written]
+            self._room = bytearray(2 * len(self._room))  # there is no room for the first record
 
     def reason(self, code):
         return reason_of(self._rows, code)
 
     def group(self, octets, found):
-        return self._find_groups(bytes(self._room[: found.written]))
+        return self._find_groups(bytes(memoryview(self._room)[: found.written]))

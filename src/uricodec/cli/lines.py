@@ -47,7 +47,7 @@ class Worker:
         """Another one that does the same, with room of its own for what work() returns: `_room`."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._room = memoryview(bytearray(len(self._room)))
+        twin._room = bytearray(len(self._room))
         return twin
 
     def begin(self, chunk, name):
@@ -200,7 +200,7 @@ class LineFilter:
         worker = self._worker.clone()
 
         def work(chunk):
-            pieces = self._pieces(worker, chunk.view[: chunk.size], chunk.start)
+            pieces = self._pieces(worker, chunk)
             if self.lazy:
                 return pieces
             done, size, faults = [], 0, 0
@@ -218,10 +218,10 @@ class LineFilter:
         work.worker = worker
         return work
 
-    def _pieces(self, worker, view, start):
-        refused = None
-        while start < len(view):
-            lines = view[start:]
+    def _pieces(self, worker, chunk):
+        start, refused = chunk.start, None
+        while start < chunk.size:
+            lines = chunk.view[start : chunk.size]
             try:
                 read, found, written = worker.work(lines, self._errors, self._faults)
             except UriError as error:

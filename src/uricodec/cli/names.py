@@ -59,7 +59,7 @@ class Checker(lines.Worker):
 
     def __init__(self, spec):
         self._spec = spec
-        self._room = memoryview(bytearray(lines.ROOM * streams.CHUNK))
+        self._room = bytearray(lines.ROOM * streams.CHUNK)
 
     def work(self, octets, errors, limit):
         found = self._work(octets, errors, limit)
@@ -81,9 +81,9 @@ class Checker(lines.Worker):
     def group(self, octets, found):
         """Their NIDs."""
         if found.invalid:
-            room = memoryview(bytearray(len(octets)))  # what stands in _room is still to be written
+            room = bytearray(len(octets))  # what stands in _room is still to be written
             valid = normalize_lines(octets, room, b"\n", "bytes", self._spec, "drop", 0)
-            octets = room[: valid.written]
+            octets = memoryview(room)[: valid.written]
         return find_nids(octets)
 
 
@@ -108,7 +108,7 @@ class Normalizer(Checker):
         return normalize_lines(octets, self._room, b"\n", level, self._spec, errors, limit)
 
     def _written(self, found):
-        written = self._room[: found.written]
+        written = memoryview(self._room)[: found.written]
         return ISBN_10.sub(self._to_isbn_13, written) if self._level == "functional" else written
 
     def _to_isbn_13(self, found):

@@ -87,7 +87,7 @@ class Rows(lines.Worker):
 
     def __init__(self, rows):
         self._rows = rows
-        self._room = memoryview(bytearray(2 * streams.CHUNK))
+        self._room = bytearray(2 * streams.CHUNK)
 
     def work(self, octets, errors, limit):
         read = 0
@@ -95,8 +95,8 @@ class Rows(lines.Worker):
             read, found = transform_lines(octets, self._room, self._rows, b"\n", errors, limit)
             if not read:  # there is no room for the first line
                 size = bytes(octets).find(b"\n") + 1 or len(octets)
-                self._room = memoryview(bytearray(self._rows.room(size)))
-        return read, found, self._room[: found.written]
+                self._room = bytearray(self._rows.room(size))
+        return read, found, memoryview(self._room)[: found.written]
 
 
 class Records(Rows):
@@ -123,5 +123,5 @@ class Schemes(Rows):
 
     def group(self, octets, found):
         """The schemes; nothing for a line without one."""
-        schemes = bytes(self._room[: found.written]).splitlines()
+        schemes = bytes(memoryview(self._room)[: found.written]).splitlines()
         return schemes + (found.lines - found.invalid - len(schemes)) * [b""]  # the last line may lack its end
