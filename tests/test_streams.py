@@ -39,6 +39,15 @@ def pipe():
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
+def test_views_of_a_chunk_have_nothing_in_common():
+    """What CPython counts in a view and its slices, it counts without a lock: no two threads may have the same."""
+    chunk = streams.Chunk(16)
+    views = [chunk.view, chunk.view]
+    views[0].release()
+    views[1][:2] = b"ab"
+    assert views[1].obj is chunk.buffer and chunk.buffer[:2] == b"ab"
+
+
 def test_an_input_that_cannot_be_read():
     with streams.Input("a\nb", NoMeter(), Broken()) as source:
         for call in lambda: source.read_into(memoryview(bytearray(8))), lambda: source.resume(3):
