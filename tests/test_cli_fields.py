@@ -242,7 +242,7 @@ def test_csv_is_decoded_as_the_model_does(rows, fields, delimiter, quoting, end)
     ]
     assert read_csv(output, delimiter) == expected
     raw = output_of("decode", "--csv", "--raw", "-d", delimiter, "-f", fields, stdin=data, chunk=64)
-    assert [len(row) for row in read_csv(raw.replace(b"\0", b""), delimiter)] == [len(row) for row in rows]
+    assert [len(row) for row in read_csv(raw.replace(b"\0", b"x"), delimiter)] == [len(row) for row in rows]
 
 
 @given(
