@@ -332,6 +332,12 @@ def test_no_reference_is_shorter():
             assert len(found) <= len(ref), (base, target, ref, found)
 
 
+def test_nothing_resolves_to_dot_segments():
+    with pytest.raises(UriSyntaxError, match="a dot segment, to which nothing resolves at position 10") as caught:
+        uri.relativize("http://a/b", "http://á/x/../y")
+    assert caught.value.position == 10
+
+
 @given(BASES, REFERENCES)
 def test_relative_of_what_was_resolved(base, ref):
     """What resolve() gives can be made relative again, and not longer, if the reference was a valid one."""

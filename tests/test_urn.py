@@ -225,6 +225,23 @@ def test_only_transcriptions_are_public_identifiers(nss):
     assert urn_transforms.from_public_id(public_id) == urn.normalize(name)
 
 
+def test_white_space_of_public_identifiers():
+    """RFC 3151 section 1.1 counts the tab, which XML does not have in them."""
+    assert urn_transforms.from_public_id("\t-//a \r\n\tb//\t") == "urn:publicid:-:a+b:"
+
+
+@pytest.mark.parametrize("component", ["?+r", "?=q", "#f", "#"])
+def test_components_would_be_lost(component):
+    for function, name in (
+        (urn_transforms.to_public_id, "urn:publicid:a"),
+        (urn_transforms.to_uuid, f"urn:uuid:{uuid.UUID(int=0)}"),
+        (urn_transforms.to_oid, "urn:oid:1.3"),
+        (urn_transforms.to_isbn, "urn:isbn:0395363411"),
+    ):
+        function(name)
+        assert refused(function, name + component) == len(name)
+
+
 def test_what_is_no_public_identifier():
     assert refused(urn_transforms.from_public_id, "a&b") == 1
     assert refused(urn_transforms.from_public_id, "é") == 0

@@ -38,11 +38,14 @@ _Urn = str | bytes | bytearray | memoryview | URN
 
 
 def _nss(urn: _Urn, nid: str) -> str:
-    """The NSS of a well-formed name of one namespace."""
+    """The NSS of a well-formed name of one namespace, which has no components."""
     name = parse(urn, "any")
     if name.nid.lower() != nid:
         raise UrnError(f"no name of the namespace {nid}", urn, len("urn:"))
-    return _well_formed(name.nss, nid, urn, len(f"urn:{nid}:"))
+    start = len(f"urn:{nid}:")
+    if (name.r_component, name.q_component, name.f_component) != (None, None, None):
+        raise UrnError("a component behind the name, which would be lost", urn, start + len(name.nss))
+    return _well_formed(name.nss, nid, urn, start)
 
 
 def _well_formed(nss: str, nid: str, given: object, position: int = 0) -> str:
@@ -60,8 +63,9 @@ _TRANSCRIBED = {" ": "+", "//": ":", "::": ";"} | {
     character: f"%{ord(character):02X}" for character in ("+", ":", "/", ";", "'", "?", "#", "%")
 }
 _PUBLIC = {transcribed: plain for plain, transcribed in _TRANSCRIBED.items()}
-# XML 1.0: PubidChar ::= #x20 | #xD | #xA | [a-zA-Z0-9] | [-'()+,./:=?;!*#@$_%]
-_NO_PUBLIC_ID = r"[^ \r\na-zA-Z0-9'()+,./:=?;!*#@$_%-]"
+# XML 1.0: PubidChar ::= #x20 | #xD | #xA | [a-zA-Z0-9] | [-'()+,./:=?;!*#@$_%]; and the tab, which RFC 3151 section 1.1
+# has among white space.
+_NO_PUBLIC_ID = r"[^ \t\r\na-zA-Z0-9'()+,./:=?;!*#@$_%-]"
 
 
 def from_public_id(public_id: str) -> str:
@@ -78,7 +82,7 @@ def from_public_id(public_id: str) -> str:
     wrong = re.search(_NO_PUBLIC_ID, public_id)
     if wrong:
         raise UrnError("no character of a public identifier", public_id, wrong.start())
-    text = re.sub("[ \r\n]+", " ", public_id).strip(" ")
+    text = re.sub("[ \t\r\n]+", " ", public_id).strip(" ")
     if not text:
         raise UrnError("an empty public identifier", public_id, 0)
     return "urn:publicid:" + re.sub("//|::|[^0-9A-Za-z]", lambda found: _TRANSCRIBED.get(found[0], found[0]), text)
@@ -88,7 +92,7 @@ def to_public_id(urn: _Urn) -> str:
     """The public identifier that a URN transcribes.
 
     Raises:
-        UrnError: It is no URN of the namespace publicid, or no transcription has this form.
+        UrnError: It is no URN of the namespace publicid, no transcription has this form, or there are components.
 
     Source: RFC 3151 section 2.
 
@@ -123,7 +127,7 @@ def to_uuid(urn: _Urn) -> UUID:
     """The UUID that a URN names.
 
     Raises:
-        UrnError: It is no URN of the namespace uuid, or its form is another.
+        UrnError: It is no URN of the namespace uuid, its form is another, or there are components.
 
     Source: RFC 4122 section 3; RFC 9562 section 4.
 
@@ -158,7 +162,7 @@ def to_oid(urn: _Urn) -> tuple[int, ...]:
     """The arcs of the object identifier that a URN names.
 
     Raises:
-        UrnError: It is no URN of the namespace oid, or its form is another.
+        UrnError: It is no URN of the namespace oid, its form is another, or there are components.
         ValueError: An arc has more digits than int() takes.
 
     Source: RFC 3061 section 2.
@@ -193,7 +197,7 @@ def to_isbn(urn: _Urn) -> str:
     """The ISBN that a URN names, without hyphens.
 
     Raises:
-        UrnError: It is no URN of the namespace isbn, or no ISBN stands in it.
+        UrnError: It is no URN of the namespace isbn, no ISBN stands in it, or there are components.
 
     Source: RFC 3187 section 3; ISO 2108.
 

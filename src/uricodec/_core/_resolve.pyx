@@ -352,7 +352,7 @@ def relativize(base, target):
             refusal.code = PATH
             refusal.offset = <size_t>to.parts.path + first_dot_segment(
                 to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_refusal(target, to.s, &refusal, UriSyntaxError)
+            raise_refusal(target, to.s, &refusal, UriSyntaxError, "a dot segment, to which nothing resolves")
         if kind == WHOLE_URI:
             return target if isinstance(target, (str, bytes)) else pair.other
         return pair.new_object(dst, to.size[<int>kind])

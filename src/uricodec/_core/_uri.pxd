@@ -21,7 +21,8 @@ cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
 # --- errors: raise error_class(reason, input, position), the position being an index of the input
 
 # utf8: the octets in which the offset of the refusal is counted.
-cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class) except -1
+cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class,
+                       str reason=*) except -1
 
 # For a str with a surrogate, at which the error is.
 cdef int raise_surrogate(object input, object error_class) except -1

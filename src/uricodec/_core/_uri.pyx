@@ -85,11 +85,10 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
     return characters
 
 
-cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class) except -1:
-    cdef Py_ssize_t position = <Py_ssize_t>refusal.offset
-    if isinstance(input, str):
-        position = characters_before(utf8, refusal.offset)
-    raise error_class(REASONS[refusal.code], input, position)
+cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class,
+                       str reason=None) except -1:
+    position = characters_before(utf8, refusal.offset) if isinstance(input, str) else refusal.offset
+    raise error_class(reason or REASONS[refusal.code], input, position)
 
 
 cdef int raise_surrogate(object input, object error_class) except -1:
