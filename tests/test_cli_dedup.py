@@ -244,6 +244,16 @@ def test_a_line_that_fails(tmp_path):
     assert os.listdir(tmp_path) == ["in"]
 
 
+@every_level
+def test_what_counts_as_a_name(kind, level):
+    """Any line, as the help says, unless names are URNs or the level is rfc1630."""
+    lines = [b"http://a b/", b"http://a/%zz", b"http://a/\xff", b"", b"::: <", b"http://a/\xed\xa0\x80"]
+    status, output, said = run(*options_of(kind, level), "--errors", "drop", "--stats", stdin=text(lines))
+    kept = [] if kind == "urn" else [line for line in lines if level != "rfc1630" or b"%zz" not in line]
+    assert (status, output) == (0, text(kept))
+    assert json.loads(said)["invalid"] == len(lines) - len(kept)
+
+
 # --- lines and inputs -------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ Print each name once: the first line of all that stand for the same one, in the
 order of the input. Lines are not changed.
 
 --kind and --level say which names are the same; see 'uricodec normalize' for
-the levels. A line that is no such name is the same as lines of its octets.
+the levels. A line that is no URN is the same as lines of its octets. With the
+other kinds any line counts as a name; only --level rfc1630 refuses a stray %.
 
 The order of the input stays whatever its size. What does not fit in --memory
 waits in temporary files that nobody sees, and that are gone when the command
@@ -43,8 +44,8 @@ def add(dedup):
         "--errors",
         choices=["keep", "drop", "fail"],
         default="keep",
-        help="what to do with a line that is no such name: treat it as the octets that it has (keep, the default), "
-        "leave it out (drop), or fail and say where",
+        help="what to do with a line that is no URN, or at --level rfc1630 has a stray %%: treat it as the octets that "
+        "it has (keep, the default), leave it out (drop), or fail and say where; any other line counts as a name",
     )
     reports = dedup.add_argument_group("reports")
     reports.add_argument(
