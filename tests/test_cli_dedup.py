@@ -361,6 +361,7 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "--memory", "64X"], "not a size: '64X'"),
         (["--kind", "urn", "--memory", "-1"], "--memory"),
         (["--kind", "urn", "--memory", "0"], "no amount of memory: '0'"),
+        (["--kind", "urn", "--memory", "99999999T"], "more memory than there are addresses for: '99999999T'"),
         (["--kind", "urn", "-c", "-d"], "not allowed with -c/--count"),
         (["--kind", "urn", "--rules"], "--rules: only with --stats"),
         (["--kind", "urn", "--key", ""], "a key has at least one character"),

@@ -580,6 +580,24 @@ def test_memory(memory, size):
     assert 1 << 20 < parse_memory("1%") <= parse_memory(None) == parse_memory("50%") <= 1 << 50
 
 
+@pytest.mark.parametrize("memory", [2 * sys.maxsize + 2, "99999999999999T", 10**400, float("inf"), float("nan"), -1])
+def test_memory_that_no_machine_has(tmp_path, memory):
+    for give in (
+        lambda: dedup.Deduplicator(memory=memory),
+        lambda: dedup.unique(["a"], memory=memory),
+        lambda: dedup.dedup_files(os.devnull, tmp_path / "out", memory=memory),
+    ):
+        with pytest.raises(ValueError, match=r"^(no amount of|more) memory"):
+            give()
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("report", ["unique", "counts"])
+def test_all_memory_that_has_an_address(tmp_path, report):
+    check(tmp_path, [DATA], report=report, memory=2 * sys.maxsize + 1)
+    dedup.dedup_files(tmp_path / "in0", tmp_path / "out", groups=tmp_path / "groups", memory=2 * sys.maxsize + 1)
+
+
 # --- estimates --------------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ Temporary files have no name: whatever ends the process, nothing is left.
 """
 
 import os
+import sys
 from mmap import mmap
 
 from uricodec._core._spill import SpillBuffers, SpilledNames
@@ -25,6 +26,9 @@ LEAST_SPILL_ROOM = 1024
 
 # After so many files, those that are closed are forgotten.
 FILES = 100
+
+# More octets than that have no address.
+ADDRESSES = 2 * sys.maxsize + 1
 
 # How a file without a name is opened; 0: there are none.
 TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
@@ -283,28 +287,28 @@ def parse_memory(memory):
         int: Octets.
 
     Raises:
-        ValueError: It is nothing of that.
+        ValueError: It is nothing of that, or more than there are addresses for.
 
     >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
     (67108864, 1536, 1000)
     """
     if memory is None:
         memory = "50%"
+    text, factor = memory, 1
     if isinstance(memory, str):
         text = memory.strip().upper().removesuffix("B").removesuffix("I")
-        factor = 1
         if text and text[-1] in "KMGT":
             factor, text = 1024 ** (1 + "KMGT".index(text[-1])), text[:-1]
         elif text.endswith("%"):
             factor, text = machine_memory() / 100, text[:-1]
-        try:
-            size = int(float(text) * factor)
-        except (ValueError, OverflowError):
-            raise ValueError(f"no amount of memory: {memory!r}") from None
-    else:
-        size = int(memory)
+    try:
+        size = int(float(text) * factor) if isinstance(text, str) else int(text)
+    except (ValueError, OverflowError):
+        size = 0
     if size <= 0:
         raise ValueError(f"no amount of memory: {memory!r}")
+    if size > ADDRESSES:
+        raise ValueError(f"more memory than there are addresses for: {memory!r}")
     return size
 
 
@@ -319,4 +323,4 @@ def machine_memory():
             size = min(size, int(file.read()))
     except (OSError, ValueError):
         pass
-    return size
+    return min(size, ADDRESSES)  # a process of 32 bits may be on a larger machine
