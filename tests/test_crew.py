@@ -219,6 +219,40 @@ def test_no_more_threads(monkeypatch):
     assert b"".join(taken) == ALL
 
 
+@pytest.mark.parametrize("started", [0, 1, 3])
+def test_no_more_threads_for_a_pool(monkeypatch, started):
+    left, start = [None] * started, threading.Thread.start
+
+    def refuse(thread):
+        if not left:
+            raise RuntimeError("can't start new thread")
+        left.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pool.Pool(4, 60, lambda: work) as workers:
+        assert b"".join(octets for _, octets in workers.results(Source())) == ALL
+
+
+@pytest.mark.parametrize(("cores", "most"), [(2, 64), (100, 100)])
+def test_no_more_threads_than_are_of_use(monkeypatch, cores, most):
+    """Nor buffers for them."""
+    monkeypatch.setattr(pool, "cores", lambda: cores)
+    made, taken = [], []
+
+    def make():
+        made.append(None)
+        return work
+
+    pool.Crew(100_000, 64, make).each(Source(), lambda _, octets: taken.append(octets))
+    assert b"".join(taken) == ALL and len(made) == most
+    made.clear()
+    before = threading.active_count()
+    with pool.Pool(100_000, 64, make) as workers:
+        assert threading.active_count() == before + most and len(made) == most + pool.AHEAD
+        assert b"".join(octets for _, octets in workers.results(Source())) == ALL
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals")
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -494,6 +494,9 @@ def test_what_makes_no_sense(tmp_path, how):
     with pytest.raises(ValueError):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
+    if how.keys() <= {"kind", "level", "errors", "end", "jobs"}:
+        with pytest.raises(ValueError):
+            dedup.estimate_files(tmp_path / "in", **how)
 
 
 def test_files_that_fail(tmp_path):

@@ -180,7 +180,7 @@ class Corpus:
         inputs (list[str]): Names of files; "-" for standard input.
         against (list[str]): Those that come before.
         end (bytes): What ends a line.
-        jobs (int | None): How many threads work; None: as many as are worth it.
+        jobs (int | None): How many threads work, as of a Crew; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
         refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the

@@ -141,7 +141,9 @@ def _key_of(key: Key, exact: bool) -> FingerprintKey:
     return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
 
 
-def _check(errors: str, end: bytes) -> None:
+def _check(errors: str, end: bytes, jobs: int | None) -> None:
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"{jobs} threads can do nothing")
     LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]
 
 
@@ -433,7 +435,8 @@ def dedup_files(  # noqa: PLR0913
         errors (str): What becomes of a line that is no such name. "keep": it stands for its own octets; "drop": it is
             left out; "fail": an error.
         end (bytes): What ends a line, a control character.
-        jobs (int | None): How many threads work; None: as many as are worth it.
+        jobs (int | None): How many threads work, at most 64 or as many as there are cores; None: as many as are worth
+            it.
         rules (bool): Find out what merged the lines, for Statistics.merged; one more pass for each rule.
         progress (Callable[[Progress], None] | None): Is told now and then.
         refused (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
@@ -465,9 +468,7 @@ def dedup_files(  # noqa: PLR0913
     level = _level_of(kind, level)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"no report {report!r}; there are: unique, counts, repeated")
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"{jobs} threads can do nothing")
-    _check(errors, end)
+    _check(errors, end, jobs)
     size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = Statistics()
 
@@ -541,7 +542,7 @@ def estimate_files(  # noqa: PLR0913
     2
     """
     level = _level_of(kind, level)
-    _check(errors, end)
+    _check(errors, end, jobs)
     secret, found = _key_of(key, False), Cardinality()
     with Corpus(_paths(inputs), [], end, jobs, None, progress) as corpus:
         corpus.first_reading(

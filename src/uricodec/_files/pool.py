@@ -24,6 +24,9 @@ AHEAD = 2
 # So many seconds are enough for a thread that has to stop, if it does not wait for somebody else.
 PATIENCE = 0.2
 
+# So many threads may work on any machine; one that has more cores uses as many.
+MOST = 64
+
 # A smaller input is done before a second thread has begun.
 WORTH = 4 * 1024 * 1024
 
@@ -48,6 +51,11 @@ def cores():
     return os.cpu_count() or 1
 
 
+def used_of(jobs):
+    """How many threads are used if so many are wanted: more than there are cores cost memory, and bring nothing."""
+    return min(jobs, max(MOST, cores()))
+
+
 def make_chunks(number, room, make):
     """So many chunks, each with what works on it."""
     free = deque()
@@ -62,7 +70,8 @@ class Pool:
     """What works on chunks: this thread alone, or others.
 
     Args:
-        jobs (int): How many threads there are; 1: this one.
+        jobs (int): How many threads there are, at most 64 or as many as there are cores; 1: this one. If the system has
+            no more, those that there are do it.
         room (int): How long the buffers of chunks are.
         make (Callable): Makes what works on a chunk, one for each buffer: a function of a chunk that returns a result,
             and need not be safe to call from two threads.
@@ -74,8 +83,8 @@ class Pool:
     """
 
     def __init__(self, jobs, room, make):
-        self._jobs = jobs
-        self._free = make_chunks(1 if jobs == 1 else jobs + AHEAD, room, make)
+        self._jobs = used_of(jobs)
+        self._free = make_chunks(1 if jobs == 1 else self._jobs + AHEAD, room, make)
         self._threads = []
 
     def __enter__(self):
@@ -86,9 +95,13 @@ class Pool:
             self._tasks = SimpleQueue()
             for chunk in self._free:
                 chunk.done = Lock()
-            self._threads = [Thread(target=serve, args=(self._tasks,), daemon=True) for _ in range(self._jobs)]
-            for thread in self._threads:
-                thread.start()
+            for _ in range(self._jobs):
+                thread = Thread(target=serve, args=(self._tasks,), daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # the system has no more
+                    break
+                self._threads.append(thread)
         return self
 
     def __exit__(self, *exception):
@@ -157,16 +170,15 @@ class Crew:
     """Threads that take turns, the calling one among them; if it is alone, there are no locks.
 
     Args:
-        jobs (int): How many threads there are.
-        room, make: As of Pool.
+        jobs, room, make: As of Pool.
 
     >>> with streams.Output(os.devnull) as output, streams.Input(os.devnull, streams.Meter([], output)) as source:
     ...     Crew(2, 64, lambda: lambda chunk: chunk.size).each(source, lambda chunk, size: print(size))
     """
 
     def __init__(self, jobs, room, make):
-        self._jobs = jobs
-        self._free = make_chunks(jobs, room, make)
+        self._jobs = used_of(jobs)
+        self._free = make_chunks(self._jobs, room, make)
 
     def each(self, source, take, cut=streams.last_line, longest=0):
         """Read an input, work on it, and take what comes of it.

@@ -246,7 +246,8 @@ def add_jobs(command):
         "--jobs",
         type=positive,
         metavar="N",
-        help="how many threads work; what is written is the same (default: all cores for large files, else 1)",
+        help="how many threads work, at most 64 or as many as there are cores; what is written is the same "
+        "(default: all cores for large files, else 1)",
     )
 
 
