@@ -583,6 +583,14 @@ def test_memory(memory, size):
     assert 1 << 20 < parse_memory("1%") <= parse_memory(None) == parse_memory("50%") <= 1 << 50
 
 
+def test_names_that_only_rfc_2141_accepts():
+    """Are the same at its level, and no URNs at those above it: not even as a rule on the way there."""
+    names = ["urn:x:1", "URN:X:1"]
+    assert dedup.unique(names, "urn", "2141") == names[:1]
+    for level in "8141", "namespace", "functional":
+        assert dedup.unique(names, "urn", level) == names
+
+
 @pytest.mark.parametrize("memory", [2 * sys.maxsize + 2, "99999999999999T", 10**400, float("inf"), float("nan"), -1])
 def test_memory_that_no_machine_has(tmp_path, memory):
     for give in (

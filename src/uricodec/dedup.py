@@ -37,7 +37,7 @@ Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
 Memory = Union[int, str, None]  # noqa: UP007
 
-# The ladders of levels: each merges what those before merge, and more.
+# The ladders of levels: each merges what those before merge, and more, of names that it can read.
 _LADDERS = {
     "bytes": ("bytes",),
     "urn": ("bytes", "2141", "8141", "namespace", "functional"),
@@ -75,7 +75,9 @@ class Statistics:
 
 
 def rules_of(kind: str = "urn", level: str | None = None) -> tuple[str, ...]:
-    """The levels up to one, the finest first: each merges what the one before it merges, and more.
+    """The levels up to one, the finest first. If all read names as the last one does, each merges what the one before
+    it merges, and more. By itself, "2141" reads URNs by RFC 2141; all others read them by RFC 8141, to which a URN such
+    as urn:x:1 is none, so that they tell its spellings apart.
 
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
