@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 from command import growth, output_of, process, run
@@ -288,6 +289,9 @@ def test_keys(tmp_path):
     path, groups = tmp_path / "key", tmp_path / "groups"
     data = b"urn:ab:1\nURN:ab:1\n"
     found = []
+    for content, key in (b"s\r", b"s\r"), (b"s\r\r\n", b"s\r"), (b"s\n\n", b"s\n"), (b"\n\r", b"\n\r"), (b"\r", b"\r"):
+        path.write_bytes(content)
+        assert command.read_key(types.SimpleNamespace(key_file=str(path))) == key
     for content in b"secret", b"secret\n", b"secret\r\n", b"other":
         path.write_bytes(content)
         assert output_of(*URN, "--key-file", path, "--groups", groups, stdin=data) == b"urn:ab:1\n"
@@ -297,7 +301,7 @@ def test_keys(tmp_path):
     assert found[0] == found[1] == found[2] == found[4] != found[3]
     output_of(*URN, "--groups", groups, stdin=data)
     assert "fingerprint" not in groups.read_text()
-    path.write_bytes(b"\n")
+    path.write_bytes(b"\r\n")
     status, _, said = run(*URN, "--key-file", path, stdin=data)
     assert status == 2 and said.startswith(f"uricodec: {path}: no key in it (") and "/dev/urandom" in said
     status, _, said = run(*URN, "--key-file", tmp_path / "none", stdin=data)

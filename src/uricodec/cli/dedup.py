@@ -146,7 +146,7 @@ def read_key(arguments):
             key = file.read()
     except (OSError, ValueError) as error:
         raise streams.failure(name, error) from None
-    key = key.removesuffix(b"\n").removesuffix(b"\r")
+    key = key.removesuffix(b"\r\n" if key.endswith(b"\r\n") else b"\n")  # a CR alone is a part of it
     if not key:
         raise CommandError(f"{name}: no key in it (for a new one: head -c 32 /dev/urandom | base64 >FILE)", 2)
     return key
