@@ -255,6 +255,13 @@ def test_what_counts_as_a_name(kind, level):
     assert json.loads(said)["invalid"] == len(lines) - len(kept)
 
 
+def test_long_names():
+    """Lines that `check` refuses as too long are names here."""
+    rest = b":example:%s\n" % (b"a" * (1 << 21))
+    assert output_of(*URN, "--errors", "fail", stdin=b"urn" + rest + b"URN" + rest) == b"urn" + rest
+    assert b"\ttoo-long\t" in run("check", "--kind", "urn", stdin=b"urn" + rest)[1]
+
+
 # --- lines and inputs -------------------------------------------------------------------------------------------------
 
 
