@@ -410,6 +410,23 @@ def test_wrong_usage(capfd, arguments, said):
     assert said in re.sub(r"\s+", " ", output.err)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no devices")
+def test_outputs_that_are_no_files(tmp_path):
+    """They may be the same, but a file may not, by whatever name."""
+    data = b"urn:ab:1\nURN:ab:1\nx\n"
+    outputs = ["--groups", "/dev/null", "--invalid-to", "/dev/null"]
+    assert run(*URN, "-o", "/dev/null", *outputs, stdin=data) == (0, b"", "")
+    out, link = tmp_path / "out", tmp_path / "link"
+    link.symlink_to(out)
+    said = "uricodec: --output and --groups are the same file\n"
+    for _ in range(2):  # a file that does not exist, and one that does
+        assert run(*URN, "-o", out, "--groups", link, stdin=data) == (2, b"", said)
+        out.write_bytes(b"as it was")
+    assert out.read_bytes() == b"as it was"
+    pipe = process(*URN, "-o", "/dev/stdout", "--groups", "/dev/stdout", input=data)
+    assert (pipe.returncode, pipe.stdout.count(b"\n")) == (0, 3)
+
+
 @pytest.mark.parametrize("size", ["1000000", "64M", "1.5g", "64MB", "64MiB", "50%", "12.5%"])
 def test_sizes(size):
     assert output_of(*URN, "--memory", size, stdin=b"urn:ab:1\nURN:ab:1\n") == b"urn:ab:1\n"

@@ -121,6 +121,7 @@ def test_chunks_of_the_command(monkeypatch, tmp_path, chunk):
 def test_outputs_that_are_one_file(tmp_path):
     out = tmp_path / "out"
     assert run("log", "-o", out, "--invalid-to", out)[:2] == (2, b"")
+    assert run("log", "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0
 
 
 def test_gzip():

@@ -347,6 +347,7 @@ def test_outputs_that_are_one_file(tmp_path, command):
     complaint = "uricodec: --output and --invalid-to are the same file\n"
     assert run(*command, "-o", out, "--invalid-to", out) == (2, b"", complaint)
     assert run(*command, "--invalid-to", "-") == (2, b"", complaint)
+    assert run(*command, "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0  # which is none
 
 
 @pytest.mark.parametrize("command", [[*NORMALIZE, "--rule", "URI"], SPLIT, ENCODE, DECODE], ids=" ".join)

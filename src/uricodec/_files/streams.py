@@ -340,6 +340,15 @@ def catch_signals():
     return handlers
 
 
+def place_of(path):
+    """What an output with this name writes: a file by its real name, "-", or None for a device, which takes several."""
+    if path in (None, "-"):
+        return "-"
+    if os.path.exists(path) and not os.path.isfile(path):
+        return None
+    return os.path.realpath(path)
+
+
 class Output:
     """Standard output, or a file that is there only when it is complete.
 

@@ -1,6 +1,5 @@
 """`uricodec dedup`: what the command line has to say about deduplication. See uricodec.dedup for the work."""
 
-import os
 import sys
 from time import monotonic
 
@@ -129,11 +128,10 @@ def refuse_same_file(arguments):
         ("--groups", arguments.groups),
         ("--invalid-to", arguments.invalid_to),
     ):
-        if path is not None:
-            real = path if path == "-" else os.path.realpath(path)
-            if real in taken:
-                raise CommandError(f"{taken[real]} and {option} are the same file", 2)
-            taken[real] = option
+        if path is not None and (place := streams.place_of(path)):
+            if place in taken:
+                raise CommandError(f"{taken[place]} and {option} are the same file", 2)
+            taken[place] = option
 
 
 def read_key(arguments):

@@ -4,7 +4,6 @@ Chunks of whole lines go through a worker, which has the core do it. Python look
 said what is wrong.
 """
 
-import os
 from collections import namedtuple
 from itertools import chain
 
@@ -122,7 +121,7 @@ def filter_inputs(worker, arguments):
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             run(worker, arguments, arguments.errors, output, None)
-    elif os.path.realpath(arguments.invalid_to) == os.path.realpath(arguments.output or "-"):
+    elif (place := streams.place_of(arguments.invalid_to)) and place == streams.place_of(arguments.output):
         raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:

@@ -3,7 +3,6 @@
 Chunks of whole lines go through the core. Python looks only at the lines that are no records.
 """
 
-import os
 import re
 from collections import deque
 
@@ -36,7 +35,7 @@ def run(arguments):
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             convert(arguments, output, None)
-    elif os.path.realpath(arguments.invalid_to) == os.path.realpath(arguments.output or "-"):
+    elif (place := streams.place_of(arguments.invalid_to)) and place == streams.place_of(arguments.output):
         raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
