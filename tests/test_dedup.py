@@ -732,10 +732,25 @@ def test_what_is_finished():
     deduplicator.add(["urn:a1:b"])
     assert deduplicator.finish() == deduplicator.finish() == []
     assert deduplicator.count == 1
-    with pytest.raises(ValueError, match="finish"):
+    with pytest.raises(ValueError, match=r"^finish\(\) was called"):
         deduplicator.add(["urn:a1:b"])
-    deduplicator.close()
-    deduplicator.close()
+    for _ in range(2):
+        deduplicator.close()
+        for column in ["urn:a1:b"], b"urn:a1:b":
+            with pytest.raises(ValueError, match=r"^close\(\) was called"):
+                deduplicator.add(column)
+    assert deduplicator.finish() == [] and deduplicator.count == 1
+
+
+def test_memory_in_pieces():
+    lines = memoryview(b"a\n" * 8).cast("B", (4, 4))
+    assert dedup.unique(lines) == b"a\n"
+    for column in lines[::2], memoryview(b"a\nb\n")[::-1]:
+        for give in dedup.unique, dedup.Deduplicator().add, bulk.quote:
+            with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
+                give(column)
+    with pytest.raises(TypeError, match=r"^int is no list, Arrow object or bytes-like$"):
+        dedup.unique(5)
 
 
 @pytest.mark.parametrize("exact", [False, True])

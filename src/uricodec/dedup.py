@@ -213,7 +213,7 @@ class Deduplicator:
         self._sieve = Sieve(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
         self._invalid = self._later = 0
-        self._done = False
+        self._done = self._closed = False
         self._lock = RLock()
         self.rows: int = 0
 
@@ -226,7 +226,7 @@ class Deduplicator:
     def close(self) -> None:
         """Give back the memory, and what is on the disk. Nothing can be added then."""
         with self._lock:
-            self._later, self._done = self.count, True
+            self._later, self._done, self._closed = self.count, True, True
             self._sieve.close()
             self._scratch.close()
 
@@ -262,6 +262,7 @@ class Deduplicator:
             UriError: A row is refused, with errors="fail".
             ValueError: finish() or close() was called before.
             TypeError: The column is of another type.
+            BufferError: The memory of a bytes-like is not contiguous.
             OSError: A temporary file fails.
         """
         with self._lock:
@@ -290,7 +291,7 @@ class Deduplicator:
     def _batches(self, column: Any) -> Iterator[Any]:
         """Add rows; yields each batch when its rows are marked."""
         if self._done:
-            raise ValueError("finish() was called: nothing can be added")
+            raise ValueError(f"{'close' if self._closed else 'finish'}() was called: nothing can be added")
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             self._columns.hold(column)
             while self._columns.read(self.rows):
@@ -344,6 +345,7 @@ def unique(  # noqa: PLR0913
         UriError: A row is refused, with errors="fail".
         ValueError: There is no such kind, level, policy or amount of memory.
         TypeError: The column is of another type.
+        BufferError: The memory of a bytes-like is not contiguous.
         OSError: A temporary file fails.
 
     >>> unique(["URN:Example:a", "urn:example:a", "urn:example:b", "urn:example:A"])
@@ -384,9 +386,12 @@ def _is_arrow(column: Any) -> bool:
 def _pieces(column: Any) -> Iterator[memoryview]:
     """Lines of a buffer, some at a time."""
     try:
-        view = memoryview(column).cast("B")
+        view = memoryview(column)
     except TypeError:
         raise TypeError(f"{type(column).__name__} is no list, Arrow object or bytes-like") from None
+    if not view.c_contiguous:
+        raise BufferError(f"{type(column).__name__}: underlying buffer is not C-contiguous")
+    view = view.cast("B")
     start, size = 0, _PIECE
     while start < len(view):
         stop = min(start + size, len(view))
