@@ -229,7 +229,8 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
 # No column of a DataFrame is called that.
 _ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
 
-# What is a number of 64 bits in the same order is one, and NULL the highest: that is less to shuffle.
+# What is a number of 64 bits in the same order is one, and NULL the highest, even where that is a number of the column:
+# a column beside it would be more to shuffle.
 _NUMBERS = dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), "cast(by as bigint)")
 _NUMBERS |= {"DateType": "cast(unix_date(by) as bigint)", "TimestampType": "unix_micros(by)"}
 
@@ -259,9 +260,10 @@ def dedup(  # noqa: PLR0913, PLR0917
         level (str | None): What is equivalent, as of `uricodec.bulk.fingerprint`.
         key (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
             not depend on it.
-        order (str | Column | None): By what a row is the first: the lowest value; NULL comes last. Among rows with the
-            same value Spark chooses. Numbers, dates and times are quick; text is slower. None: the order of the
-            partitions, and of the rows in each. For a single file this is its order; files are read in any order.
+        order (str | Column | None): By what a row is the first: the lowest value; NULL comes last, and is the same
+            value as the highest number of 64 bits. Among rows with the same value Spark chooses. Numbers, dates and
+            times are quick; text is slower. None: the order of the partitions, and of the rows in each. For a single
+            file this is its order; files are read in any order.
 
     Returns:
         DataFrame: The rows that are kept, in the partitions of `df`.
