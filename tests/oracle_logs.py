@@ -369,6 +369,24 @@ def flags_of(path, query, is_decoded, proper):
     return [flag for flag in FLAGS if flag in found]
 
 
+# --- what is no record ------------------------------------------------------------------------------------------------
+
+
+def readings(line):
+    """The line with no, one, two and more layers of escapes undone, in lower case."""
+    while True:
+        yield line.lower()
+        before, line = line, re.sub(rb"(?i)(?:%|\\x)([0-9a-f]{2})|[\\%]u([0-9a-f]{4})|\\(.)", undone, line)
+        if line == before:
+            return
+
+
+def undone(escape):
+    if escape[3]:
+        return escape[3]
+    return bytes.fromhex(escape[1].decode()) if escape[1] else chr(int(escape[2], 16)).encode(errors="surrogatepass")
+
+
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
 

@@ -5,13 +5,17 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 
+import oracle_logs
 import pytest
 from command import growth, output_of, output_to_nobody, run
+from hypothesis import given
+from hypothesis import strategies as st
 
 from uricodec import logs
-from uricodec._core._log_records import NAMES, LogReader
+from uricodec._core._log_records import FORMATS, NAMES, LogReader
 from uricodec.cli import log, main
 
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
@@ -94,11 +98,98 @@ def test_several_logs_of_several_formats(tmp_path):
     assert run("log", "--format", "iis", names[0], names[1])[2].startswith("uricodec: 1 of 6 lines")
 
 
-def test_what_cannot_be_read_is_masked_too(tmp_path):
-    bad = tmp_path / "bad"
-    line = b'junk "GET /?a=1&token=secret&%54oken=secret&b=2 HTTP/1.1" token=secret; Token=secret'
-    output_of("log", "--mask", "token,password", "--invalid-to", bad, stdin=line)
-    assert bad.read_text().endswith('junk "GET /?a=1&token=***&%54oken=***&b=2 HTTP/1.1" token=***; Token=***\n')
+def refused(line, *names, format="auto"):
+    """What is shown of a line that is no record."""
+    arguments = ["log", "--format", format, "--mask", ",".join(names), "-o", os.devnull, "--invalid-to", "-"]
+    [shown] = output_of(*arguments, stdin=line).decode().splitlines()
+    return shown.split("\t", 4)[4]
+
+
+# A line of each format that is no record, whatever the target holds.
+REFUSED = {
+    "combined": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x "-" "-"',
+    "common": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x',
+    "nginx-json": b'{"request":"GET /a?x=1&%b HTTP/1.1","status":"x"}',
+    "cloudfront": b"-\t-\t-\tx\t-\t-\t-\t/a\t200\t-\t-\tx=1&%b",
+    "iis": b"- - - - /a x=1&%b - - - - - x - - -",
+    "alb": b'h2 - lb 192.0.2.1:2817 - - - - x - - 366 "GET https://www.example.com/a?x=1&%b HTTP/2.0" "-" -',
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "target",
+    [
+        rb"token=|SEC;RET", rb"token=|SEC\"RET", rb"token=|\SECRET", rb'token=|SEC"RET', rb"token=|SEC RET",
+        rb"token=|SEC&RET", rb"token=|SEC%26RET", rb"tok\x65n=|SECRET", rb"token\x3d|SECRET",
+        rb"\x3ftoken=|SECRET", rb"&TOKEN=|SECRET",
+        rb"to%256Ben=|SECRET", rb"\u0074oken=|SECRET", rb"token%25253d|SECRET", rb"token\u003D|SECRET",
+        rb"%u0074oken=|SECRET", rb"%5Cx74oken=|SECRET", rb"\\u0025%37%34oken=|SECRET", rb"%%37%34oken=|SECRET",
+        rb"\\token\\=|SECRET", rb"\token=|SECRET", rb"a+key=|SECRET", rb"a%20key=|SECRET", rb"a\tname=|SECRET",
+        rb"a\u0009name=|SECRET", rb"cl\u00e9=|SECRET", rb"cl\xC3\xA9=|SECRET", b"cl\xc3\xa9=|SECRET",
+        rb"\ud83d\ude00=|SECRET", rb"%25F0%9F\x98\x80=|SECRET",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_masked_too(format, target):
+    shown = refused(
+        REFUSED[format] % target.replace(b"|", b""), "Token", "a key", "a\tname", "clé", "😀", format=format
+    )
+    before = REFUSED[format].split(b"%b")[0] + target.split(b"|")[0]
+    assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
+
+
+def test_the_first_of_the_names_that_are_masked():
+    line = b'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=5 HTTP/1.1" token=6; Token=7'
+    assert refused(line, "key", "token", "pass") == 'junk "GET /?a=1&to=2&token&pass%3D***'
+    assert refused(line, "key", "token") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=***'
+    assert refused(line, "key") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=***'
+    assert refused(line, "secret") == line.decode()
+
+
+LAYERS = [
+    (b"%", "%{:02x}"),
+    (b"%", "%{:02X}"),
+    (b"\\", r"\x{:02x}"),
+    (b"\\", r"\u{:04X}"),
+]
+
+
+@given(st.sampled_from(FORMATS), st.text("TOKENtoken", min_size=1, max_size=6), st.text("JQWZ", min_size=1), st.data())
+def test_secrets_under_any_escapes(format, name, secret, data):
+    pieces = [letter.encode() for letter in f"{name}={secret}"]
+    for own, escape in data.draw(st.lists(st.sampled_from(LAYERS), max_size=4)):
+        for i, piece in enumerate(pieces):
+            chosen = data.draw(st.booleans())
+            pieces[i] = b"".join(
+                escape.format(octet).encode() if octet in own or chosen else bytes([octet]) for octet in piece
+            )
+    shown = refused(REFUSED[format] % b"".join(pieces), name, format=format)
+    before = REFUSED[format].split(b"%b")[0] + b"".join(pieces[: len(name) + 1])
+    assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
+    assert not re.search("[JQWZ]", shown)
+
+
+PIECES = [
+    *rb"token token= = tok en \x74 \u0074 %74 %25 %3D \x3d \u003d \u00 \x % \ \\ 74 3 d & \" 5C x u00".split(),
+    *[b" ", b"SECRET", b"%ed", rb"\ud83d"],
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+def test_nothing_is_shown_behind_a_name(line):
+    """Nor if only some of the layers of escapes are undone."""
+    shown = log.Mask(["token"]).hide(line)
+    cut = line if shown == line else shown.removesuffix(b"***")
+    assert line.startswith(cut)
+    for reading in oracle_logs.readings(cut):
+        assert reading.find(b"token=") in (-1, len(reading) - 6)
+        assert shown != line or b"token=" not in reading
+
+
+@pytest.mark.parametrize("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])
+def test_the_time_to_mask_is_linear(unit):
+    line = b"%" + unit * (100_000 // len(unit))
+    assert log.Mask(["token"]).hide(line + b"&token=secret") == line + b"&token=***"
 
 
 @pytest.mark.parametrize("chunk", [12, 100, 1000])

@@ -163,29 +163,82 @@ class Converter:
 
 
 class Mask:
-    """Hides values of parameters in lines that could not be read, and of which nobody knows where a query begins.
+    """Hides values of parameters in lines that could not be read, and of which nobody knows where what begins and ends.
+
+    So nothing is shown behind the first of the names that a "=" follows, in whichever way both are escaped.
 
     Args:
         names (list[str]): Of the parameters.
     """
 
     def __init__(self, names):
-        from uricodec import unquote_to_bytes
-
-        self._unquote = unquote_to_bytes
-        self._names = {name.encode("utf-8", "surrogateescape").lower() for name in names}
+        self._names = {fold(undone(name.encode("utf-8", "surrogateescape"))[0]) + b"=" for name in names}
 
     def hide(self, line):
-        """The line with "***" for these values.
+        r"""What may be shown of the line.
 
-        >>> Mask(["token"]).hide(b"GET /a?x=1&%54oken=abc HTTP/1.1")
-        b'GET /a?x=1&%54oken=*** HTTP/1.1'
+        >>> print(Mask(["token"]).hide(rb"GET /a?x=1&%54ok\x65n%253Dabc HTTP/1.1").decode())
+        GET /a?x=1&%54ok\x65n%253D***
         """
-        return re.sub(rb'([?&;"\s])([^=&?;"\s]+)=[^&;"\s]+', self._replace, line)
+        octets, starts = undone(line)
+        ends = [*starts[1:], len(line)]
+        ends = [end for octet, end in zip(octets, ends, strict=False) if octet != BACKSLASH]
+        octets = fold(octets)
+        last = [at + len(name) - 1 for name in self._names if (at := octets.find(name)) >= 0]
+        return line[: ends[min(last)]] + b"***" if last else line
 
-    def _replace(self, found):
-        name = self._unquote(found[2].replace(b"+", b" ")).lower()
-        return found[1] + found[2] + b"=***" if name in self._names else found[0]
+
+BACKSLASH = 0x5C
+OPENING = re.compile(rb"[%\\]")
+ESCAPE = re.compile(
+    rb"(?:(?:%|\\x)([0-9A-F]{2})|[%\\]u([0-9A-F]{4})|(\xED[\xA0-\xAF].\xED[\xB0-\xBF].))\Z", re.IGNORECASE | re.DOTALL
+)
+
+# The control characters that have an escape of one letter are the same as the letter, and "+" the same as a space.
+SAME = bytes(range(256)).lower().translate(bytes.maketrans(b"\t\n\r\b\f\v+", b"tnrbfv "))
+
+
+def fold(octets):
+    r"""Octets as they are compared: without case, and without what a backslash does to a letter.
+
+    >>> fold(b"A+b\\n\n")
+    b'a bnn'
+    """
+    return bytes(octets).translate(SAME, b"\\")
+
+
+def undone(line):
+    r"""Octets with all layers of triplets, "\xhh" and "\uhhhh" undone, and where in the line each of them starts.
+
+    An escape is undone as soon as it is complete, and what it becomes may complete another one: so the time does not
+    depend on the number of layers.
+
+    >>> undone(rb"%2541\x4%32")
+    (bytearray(b'AB'), [0, 5])
+    """
+    octets, starts, at = bytearray(), [], 0
+    while at < len(line):
+        if OPENING.search(octets, max(0, len(octets) - 5)):  # the next octet may complete an escape
+            end = at + 1
+        else:
+            opening = OPENING.search(line, at)
+            end = opening.end() if opening else len(line)
+        octets += line[at:end]
+        starts += range(at, end)
+        at = end
+        while found := ESCAPE.search(octets, max(0, len(octets) - 6)):
+            start, made = found.start(), meaning(found)
+            octets[start:] = made
+            starts[start:] = [starts[start]] * len(made)
+    return octets, starts
+
+
+def meaning(escape):
+    """The octets that an escape stands for; those of two surrogates are one character."""
+    if escape[1]:
+        return bytes.fromhex(escape[1].decode())
+    text = chr(int(escape[2], 16)) if escape[2] else escape[3].decode("utf-8", "surrogatepass")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 class Jsonl:
