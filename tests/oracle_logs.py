@@ -344,7 +344,7 @@ def number(octets):
     return int(octets)
 
 
-OVERLONG = re.compile(rb"[\xC0\xC1][\x80-\xBF]|\xE0[\x80-\x9F]|\xF0[\x80-\x8F]")
+OVERLONG = re.compile(rb"[\xC0\xC1][\x80-\xBF]|\xE0[\x80-\x9F]|\xF0[\x80-\x8F]|\xF8[\x80-\x87]|\xFC[\x80-\x83]")
 TRIPLET = re.compile(rb"%[0-9A-Fa-f]{2}")
 
 

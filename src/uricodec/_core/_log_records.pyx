@@ -239,10 +239,14 @@ cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
 
 
 cdef inline bint is_overlong(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether s begins with more octets than UTF-8 needs for the character: C0, C1, E0 80-9F, F0 80-8F."""
+    """Whether s begins with more octets than UTF-8 needs for the character.
+
+    C0, C1, E0 80-9F, F0 80-8F, and of the forms of RFC 2279, which others still read, F8 80-87, FC 80-83.
+    """
     if n < 2 or s[1] & 0xC0 != 0x80:
         return False
-    return s[0] == 0xC0 or s[0] == 0xC1 or s[0] == 0xE0 and s[1] < 0xA0 or s[0] == 0xF0 and s[1] < 0x90
+    return (s[0] == 0xC0 or s[0] == 0xC1 or s[0] == 0xE0 and s[1] < 0xA0 or s[0] == 0xF0 and s[1] < 0x90
+            or s[0] == 0xF8 and s[1] < 0x88 or s[0] == 0xFC and s[1] < 0x84)
 
 
 cdef inline bint separates(uint8_t c, bint query) noexcept nogil:
