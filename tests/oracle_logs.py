@@ -295,11 +295,15 @@ def first_of(*values):
 
 
 def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  # noqa: PLR0913
+    state = {} if state is None else state
     line = line.removesuffix(b"\r")
+    if "begun" not in state:
+        line = line.removeprefix(b"\xef\xbb\xbf")
+        state["begun"] = True
     try:
         if line == b"":
             raise NoRecord
-        fields = read(line, format, {} if state is None else state)
+        fields = read(line, format, state)
         if fields is DIRECTIVE:
             return DIRECTIVE
         status, size = number(fields.get("status")), number(fields.get("size"))

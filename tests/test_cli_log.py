@@ -215,6 +215,22 @@ def test_outputs_that_are_one_file(tmp_path):
     assert run("log", "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0
 
 
+def test_each_log_may_have_a_byte_order_mark(tmp_path):
+    names = []
+    for number, data in enumerate([IIS, IIS.splitlines()[4], IIS]):
+        names.append(tmp_path / f"{number}.log")
+        names[-1].write_bytes(b"\xef\xbb\xbf" + data)
+    bad = tmp_path / "bad"
+    for format in "iis", "auto":
+        output = output_of("log", "--format", format, names[0], names[2], "--to", "csv")
+        assert output == output_of("log", "--to", "csv", stdin=IIS + IIS)
+    output_of("log", "--format", "iis", *names, "--invalid-to", bad)
+    assert (
+        bad.read_text("utf-8")
+        == f"{names[1]}\t1\t40\tfields\t\\xef\\xbb\\xbf192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
+    )
+
+
 def test_gzip():
     assert output_of("log", stdin=gzip.compress(COMBINED)) == output_of("log", stdin=COMBINED)
 

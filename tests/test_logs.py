@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import json
+import operator
 import os
 import random
 import re
@@ -597,6 +598,44 @@ def test_faults_of_alb(line, code, offset):
     assert fault(line, "alb") == (code, offset)
 
 
+# --- a byte order mark ------------------------------------------------------------------------------------------------
+
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize(
+    ("log", "format"),
+    [
+        (COMBINED, "combined"),
+        (CLOUDFRONT, "cloudfront"),
+        (IIS, "iis"),
+        (ALB, "alb"),
+        (b'{"request":"x"}', "nginx-json"),
+    ],
+)
+def test_a_byte_order_mark(log, format):
+    assert logs.detect(MARK + log) == format
+    assert convert(MARK + log, format) == convert(log, format)
+    for source in MARK + log, io.BytesIO(MARK + log), gzip.compress(MARK + log):
+        assert list(logs.parse(source)) == list(logs.parse(log))
+
+
+def test_columns_behind_a_byte_order_mark():
+    pytest.importorskip("pyarrow")
+    assert logs.to_arrow(MARK + IIS).read_all() == logs.to_arrow(IIS).read_all()
+
+
+def test_places_in_a_line_with_a_byte_order_mark():
+    faults = []
+    [_, record] = logs.parse(b"%bjunk\n%b\n%b%b" % (MARK, COMBINED, MARK, COMBINED), faults=faults)
+    assert faults == [logs.LogFault(1, 7, "host", MARK + b"junk")]
+    assert record.host == "\ufeff192.0.2.1"  # it is one where the log begins only
+    assert fault(MARK) == ("empty", 3)
+    assert fault(MARK + b"\r\n") == ("empty", 3)
+    assert fault(MARK + b'- - - [x] "GET / HTTP/1.1" 2x0 5') == ("status", 31)
+    assert fault(MARK + b'{"a":?}', "nginx-json") == ("json", 8)
+
+
 # --- any octets -------------------------------------------------------------------------------------------------------
 
 PIECES = [
@@ -605,7 +644,21 @@ PIECES = [
     *b"\xc3\xa9 \xff \xc2\x85 \xe2\x80\xa8 \x1b[2J \xed\xa0\x80 \xf0\x9f\x98\x80 \x7f \xc2\x9b \xe2\x82\xac \0".split(
         b" "
     ),
-    *[b" ", b"\t", b"\r", b'" "', b'] "', b" [", b"GET /", b" HTTP/1.1", b'" 200 5'],
+    *[
+        MARK,
+        b"%f8%84",
+        b"\xf8\x87",
+        rb"\xfc\x83",
+        b" ",
+        b"\t",
+        b"\r",
+        b'" "',
+        b'] "',
+        b" [",
+        b"GET /",
+        b" HTTP/1.1",
+        b'" 200 5',
+    ],
 ]
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=3)), max_size=12).map(b"".join)
 fragments = texts.map(lambda text: text.replace(b"\n", b""))
@@ -672,7 +725,10 @@ LOGS = {
     "alb": alb_lines,
 }
 logs_of = st.sampled_from(FORMATS).flatmap(
-    lambda format: st.tuples(st.just(format), st.lists(LOGS[format], max_size=4).map(b"\n".join))
+    lambda format: st.tuples(
+        st.just(format),
+        st.builds(operator.add, st.sampled_from([b"", MARK]), st.lists(LOGS[format], max_size=4).map(b"\n".join)),
+    )
 )
 
 

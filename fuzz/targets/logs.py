@@ -162,6 +162,7 @@ def as_record(record):
 
 def detected(head):
     """As the documentation says it, by regular expressions."""
+    head = head.removeprefix(b"\xef\xbb\xbf")
     if head.startswith(b"#Software: Microsoft"):
         return "iis"
     for line in head.split(b"\n")[:100]:

@@ -72,6 +72,7 @@ def detect(head: bytes) -> str:
     >>> detect(b"#Version: 1.0\\n#Fields: date time x-edge-location sc-bytes c-ip\\n")
     'cloudfront'
     """
+    head = head.removeprefix(b"\xef\xbb\xbf")
     if head.startswith(b"#Software: Microsoft"):
         return "iis"
     for line in head.split(b"\n", 100)[:100]:

@@ -58,6 +58,7 @@ cdef class LogReader:
     cdef Writer writer
     cdef uint8_t *memory
     cdef bytes names
+    cdef bint first         # whether the line is that a log begins with
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
 

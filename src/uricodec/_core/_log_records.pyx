@@ -450,7 +450,7 @@ cdef class LogReader:
         if self.memory == NULL:
             raise MemoryError
         self.writer.room = self.memory + 2 * LONGEST_LINE + ROOM_BEHIND
-        default_layout(self.format, &self.layout)
+        self.begin()
 
     def __dealloc__(self):
         PyMem_RawFree(self.memory)
@@ -476,6 +476,7 @@ cdef class LogReader:
         >>> LogReader("iis").begin()
         """
         default_layout(self.format, &self.layout)
+        self.first = True
 
     def convert(self, src, dst):
         """Write the records of lines.
@@ -531,9 +532,15 @@ cdef class LogReader:
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, faults
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
-        """Read the line of so many octets."""
+        """Read the line of so many octets. A byte order mark that the log begins with is no part of what is read."""
+        cdef const uint8_t *s = src + start
+        cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
+        cdef Line line
+        self.first = False
         clear(entry, self.memory)
         if size > LONGEST_LINE:
             fail(entry, TOO_LONG, LONGEST_LINE)
             return NO_RECORD
-        return read_line(self.format, &self.layout, src + start, size, entry)
+        line = read_line(self.format, &self.layout, s + mark, size - mark, entry)
+        entry.offset += mark
+        return line
