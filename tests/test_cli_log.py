@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import logs
-from uricodec._core._log_records import FORMATS, NAMES, LogReader
+from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
 from uricodec.cli import log, main
 
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
@@ -207,6 +207,25 @@ def test_chunks_of_the_command(monkeypatch, tmp_path, chunk):
         assert counts["lines"] == 14 + (end > b"\n") == counts["records"] + counts["invalid"]
         assert bad.read_text().count("\n") == counts["invalid"]
         assert [int(line.split("\t")[1]) for line in bad.read_text().splitlines()][-1] >= (12 if end <= b"\n" else 15)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\r\n" + COMBINED])
+def test_the_longest_line(end):
+    """The same as for logs.parse()."""
+    start = b'- - - [-] "GET /'
+    for size, more in (LONGEST, 0), (LONGEST + 1, 1), (LONGEST + 14, 1), (LONGEST + 15, 1), (LONGEST + 17, 1):
+        line = start + b"x" * (size - len(start) - 16) + b' HTTP/1.1" 200 5'
+        assert len(line) == size
+        faults = []
+        paths = [record.path for record in logs.parse(line + end, faults=faults)]
+        assert [(fault.line, fault.offset, fault.code) for fault in faults] == [(1, LONGEST, "too-long")] * more
+        arguments = ["--format", "combined", "-o", os.devnull, "--stats", "--invalid-to", "-"]
+        _, shown, counts = run("log", *arguments, stdin=line + end)
+        assert shown == b"<stdin>\t1\t%d\ttoo-long\t%b...\n" % (LONGEST, line[:100]) * more
+        counts = json.loads(counts)
+        assert (counts["records"], counts["invalid"]) == (len(paths), more)
+        assert counts["lines"] == len(paths) + more == 1 + end.endswith(COMBINED)
+        assert [len(path) for path in paths if path != "/café"] == [LONGEST - len(start) - 15] * (1 - more)
 
 
 def test_outputs_that_are_one_file(tmp_path):

@@ -968,6 +968,27 @@ def test_a_line_that_is_too_long():
         assert (fault.line, fault.code, len(fault.text)) == (1, "too-long", logs.SHOWN)
 
 
+def test_a_line_that_is_too_long_in_pieces():
+    """What ends where a line could end is not taken for the end."""
+
+    class Pieces:
+        def __init__(self, *pieces):
+            self.pieces = iter(pieces)
+
+        def read(self, size):
+            return next(self.pieces, b"")
+
+    line = request(b"GET /" + b"x" * LONGEST)[:LONGEST]
+    for pieces in [line, b"\r", b"x", b"\n"], [line + b"\r", b"x", b"\n"], [line, b"\rx\n"], [line + b"\r\r", b"\n"]:
+        faults = []
+        assert list(logs.parse(Pieces(*pieces), "combined", faults=faults)) == []
+        assert [(fault.line, fault.code) for fault in faults] == [(1, "too-long")]
+    for pieces in [line, b"\r", b"\n"], [line + b"\r", b"\n" + COMBINED]:
+        faults = []
+        list(logs.parse(Pieces(*pieces), "combined", faults=faults))
+        assert [(fault.line, fault.code) for fault in faults] == [(1, "request")]
+
+
 @pytest.mark.parametrize(
     ("head", "format"),
     [

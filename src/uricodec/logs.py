@@ -308,7 +308,7 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
         if cut:
             yield rest + data[:cut]
             rest = data[cut:]
-        elif len(rest) <= LONGEST:
+        elif len(rest) <= LONGEST + 1:  # "\r" may be the last of these, and not of an end
             rest += data
         data = read(CHUNK)
     if rest:

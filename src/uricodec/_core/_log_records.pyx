@@ -385,7 +385,7 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
 cdef enum:
     FACTOR = 16, RECORD_EXTRA = 1024        # how much a record may be longer than its line
 
-# A line of more octets is none.
+# A line of more octets, without its end, is none.
 LONGEST = 1 << 20
 LONGEST_LINE = LONGEST
 

@@ -11,8 +11,9 @@ from uricodec._files import streams
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import visible
 
-# The buffer has room for so many octets: a longer line is no record, and memory stays flat.
-ROOM = LONGEST
+# The buffer has room for the longest line, its end, and what streams.safe_cut() cuts off. What does not fit is no
+# record, and memory stays flat.
+ROOM = LONGEST + 16
 
 # So many octets of such a line are shown.
 SHOWN = 100
@@ -104,9 +105,9 @@ class Converter:
             start = 0
             if long:
                 start = buffer.find(b"\n", 0, size) + 1 or size
-            elif size > len(buffer) - 12 and buffer[size - 1] != 0x0A:
+            elif chunk.partial:
                 start = size
-                self._report(self._line, size, "too-long", bytes(self._view[:SHOWN]), "...")
+                self._report(self._line, min(size, LONGEST), "too-long", bytes(self._view[:SHOWN]))
             if start:
                 long = buffer[start - 1] != 0x0A
                 self._line += not long
@@ -135,17 +136,18 @@ class Converter:
         found = self._sink.convert(self._reader, self._view[start:size])
         self._written += found.records
         for line, at, length, code, offset in found.faults:
-            text = bytes(self._view[start + at : start + at + length]) if self._rejects else b""
+            shown = min(length, SHOWN) if code == "too-long" else length
+            text = bytes(self._view[start + at : start + at + shown]) if self._rejects else b""
             self._report(self._line + line, offset, code, text)
         self._line += found.lines
         self.lines += found.lines
         return found.read
 
-    def _report(self, line, offset, code, text, more=""):
+    def _report(self, line, offset, code, text):
         self.faults[code] = self.faults.get(code, 0) + 1
         if self._rejects:
-            shown = visible(self._hide(text))
-            self._rejects.write(f"{self._name}\t{line}\t{offset}\t{code}\t{shown}{more}\n".encode())
+            shown = visible(self._hide(text)) + ("..." if code == "too-long" else "")
+            self._rejects.write(f"{self._name}\t{line}\t{offset}\t{code}\t{shown}\n".encode())
 
     def show(self):
         """Write the counts to standard error."""
