@@ -2,6 +2,7 @@
 uricodec.logs. The command is in test_cli_log.py."""
 
 import csv
+import ctypes
 import gzip
 import io
 import itertools
@@ -11,6 +12,7 @@ import os
 import random
 import re
 import threading
+from array import array
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -924,6 +926,36 @@ def test_parse_takes_everything(tmp_path):
         assert first.query == (("q", "a b"), ("x", "&"))
         assert (second.target, second.path, second.flags) == ("quit", None, ("malformed",))
         assert faults == [logs.LogFault(1, 4, "host", b"junk"), logs.LogFault(3, 0, "empty", b"")]
+
+
+@pytest.mark.parametrize("text", ["", COMBINED.decode()])
+def test_a_file_in_text_mode(tmp_path, text):
+    path = tmp_path / "access.log"
+    path.write_text(text)
+    with open(path, encoding="utf-8") as file, pytest.raises(TypeError, match="binary mode"):
+        list(logs.parse(file))
+    with pytest.raises(TypeError, match="binary mode"):
+        logs.columns(io.StringIO(text), "combined")
+
+
+def test_buffers_of_octets():
+    for kind in "B", "b", "c":
+        assert len(list(logs.parse(memoryview(COMBINED).cast(kind)))) == 1
+    assert len(list(logs.parse((ctypes.c_char * len(COMBINED))(*COMBINED)))) == 1
+    sources = [array("i", [1]), array("d", [1]), memoryview(b"\0\1").cast("?"), memoryview(bytes(8)).cast("L")]
+    for source in [*sources, (ctypes.py_object * 1)(COMBINED), (ctypes.c_uint16 * 1)()]:
+        for read in logs.parse, logs.columns:
+            with pytest.raises(TypeError, match="a buffer of octets"):
+                list(read(source))
+    with pytest.raises(TypeError):
+        list(logs.parse(COMBINED.decode().split("\n")))
+
+
+def test_arrays_of_objects():
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="a buffer of octets"):
+        list(logs.parse(numpy.array([COMBINED], object)))
+    assert len(list(logs.parse(numpy.frombuffer(COMBINED, numpy.uint8)))) == 1
 
 
 def test_damaged_gzip():

@@ -112,6 +112,7 @@ def parse(  # noqa: PLR0913
         Record: One for each line that is one.
 
     Raises:
+        TypeError: The file is open in text mode, or the buffer is not one of octets.
         ValueError: There is no such format or policy.
         OSError: The file cannot be read, or its gzip data are damaged.
 
@@ -150,7 +151,7 @@ def columns(  # noqa: PLR0913
         dict[str, list]: The values of each member, in the order of the records. No "flags" without `flags`.
 
     Raises:
-        ValueError, OSError: As `parse`.
+        TypeError, ValueError, OSError: As `parse`.
 
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
@@ -180,7 +181,7 @@ def to_arrow(  # noqa: PLR0913
 
     Raises:
         ImportError: There is no pyarrow.
-        ValueError, OSError: As `parse`, when the batches are read.
+        TypeError, ValueError, OSError: As `parse`, when the batches are read.
 
     >>> import polars  # doctest: +SKIP
     >>> polars.from_arrow(to_arrow("access.log.gz")).group_by("path").len()  # doctest: +SKIP
@@ -292,8 +293,13 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
     if hasattr(source, "read"):
         read = source.read
         first = read(CHUNK)
+        if isinstance(first, str):
+            raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
     else:
-        view = memoryview(source).cast("B")
+        view = memoryview(source)
+        if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
+            raise TypeError(f"a log is a buffer of octets, not of format {view.format!r}")
+        view = view.cast("B")
         if bytes(view[:2]) != b"\x1f\x8b":
             yield view
             return
