@@ -171,7 +171,7 @@ def test_secrets_under_any_escapes(format, name, secret, data):
 
 PIECES = [
     *rb"token token= = tok en \x74 \u0074 %74 %25 %3D \x3d \u003d \u00 \x % \ \\ 74 3 d & \" 5C x u00".split(),
-    *[b" ", b"SECRET", b"%ed", rb"\ud83d"],
+    *[b" ", b"SECRET", b"%ed", b"%a0", b"%b0", b"\xed", b"\xa0", b"\xb0", rb"\ud83d", rb"\ude00"],
 ]
 
 
@@ -184,6 +184,11 @@ def test_nothing_is_shown_behind_a_name(line):
     for reading in oracle_logs.readings(cut):
         assert reading.find(b"token=") in (-1, len(reading) - 6)
         assert shown != line or b"token=" not in reading
+
+
+def test_what_looks_like_surrogates_can_be_masked():
+    line = rb"%ed%a0A%ed%b0A%ed%a0%80\ud83d\ude0\ude00"
+    assert log.Mask(["token"]).hide(line + b"token=secret") == line + b"token=***"
 
 
 @pytest.mark.parametrize("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])

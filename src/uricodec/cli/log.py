@@ -193,7 +193,8 @@ class Mask:
 BACKSLASH = 0x5C
 OPENING = re.compile(rb"[%\\]")
 ESCAPE = re.compile(
-    rb"(?:(?:%|\\x)([0-9A-F]{2})|[%\\]u([0-9A-F]{4})|(\xED[\xA0-\xAF].\xED[\xB0-\xBF].))\Z", re.IGNORECASE | re.DOTALL
+    rb"(?:(?:%|\\x)([0-9A-F]{2})|[%\\]u([0-9A-F]{4})|(\xED[\xA0-\xAF][\x80-\xBF]\xED[\xB0-\xBF][\x80-\xBF]))\Z",
+    re.IGNORECASE,
 )
 
 # The control characters that have an escape of one letter are the same as the letter, and "+" the same as a space.
