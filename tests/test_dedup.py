@@ -836,6 +836,12 @@ def test_arrow(layout, memory, kind):
     assert found.to_pylist() == kept
 
 
+def test_surrogates_are_refused_by_row():
+    with pytest.raises(UriError, match="row 1: lone surrogate") as caught:
+        dedup.unique(["a", "b\ud800"], kind="bytes", errors="fail")
+    assert (caught.value.input, caught.value.position) == ("b\ud800", 1)
+
+
 def test_streams_are_read_once():
     pa = pytest.importorskip("pyarrow")
     batches = [pa.record_batch({"a": ["urn:a1:b", "URN:a1:b"]}), pa.record_batch({"a": ["urn:A1:b", "urn:a1:c"]})]

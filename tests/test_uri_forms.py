@@ -296,6 +296,16 @@ def test_bytes_are_as_their_text(given_uri, level):
 # --- objects ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("text", ["ab%8\udceeEn", "\udcee%8", "a%\udcee", "é\udcee"])
+def test_the_first_fault_is_named_though_there_is_a_surrogate(text):
+    first = min(place for place in (text.find("%"), text.find("\udcee")) if place >= 0)
+    reason = '"%" without two hexadecimal digits' if text[first] == "%" else "lone surrogate"
+    for function in uri.normalize, uri.key, lambda text, level: uri.equivalent(text, "a", level):
+        with pytest.raises(UriSyntaxError, match=reason) as caught:
+            function(text, "rfc1630")
+        assert (caught.value.input, caught.value.position) == (text, first)
+
+
 class Text(str):
     pass
 

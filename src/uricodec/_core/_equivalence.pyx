@@ -46,6 +46,15 @@ cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
     return factor * n + NORMALIZE_ROWS[level].extra
 
 
+cdef object raise_first(object given, str text, int level):
+    """For a str with a surrogate: that is the error, or what is found before it."""
+    try:
+        form_of(text[:first_surrogate(text)], level, False)
+    except UriSyntaxError as error:
+        raise UriSyntaxError(error.reason, given, error.position) from None
+    raise_surrogate(given, UriSyntaxError)
+
+
 cdef object form_of(object uri, int level, bint keep_class):
     """What normalize or key returns."""
     cdef uint8_t utf8[UTF8_ROOM]
@@ -56,7 +65,7 @@ cdef object form_of(object uri, int level, bint keep_class):
     cdef Refusal refusal
     cdef size_t size
     if not borrow(text, &octets, utf8):
-        raise_surrogate(uri, UriSyntaxError)
+        raise_first(uri, text, level)
     try:
         if octets.size <= SMALL:
             size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)

@@ -2,6 +2,7 @@
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy
 
+from uricodec.errors import UriError
 
 FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
 
@@ -24,7 +25,7 @@ cdef class RowOperation:
         self.operation = Operation(copy_row, 1, 0)
         self.options, self.refused, self.mark = NULL, NULL, NULL
         self.code_names = self.reasons = []
-        self.error = ValueError
+        self.error = UriError
 
     def room(self, n):
         """How many octets a row of n octets may become, as a line, with its end.
