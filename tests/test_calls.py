@@ -24,9 +24,10 @@ class Fields(NamedTuple):
     field: int
 
 
-# What every class has, whatever it is; and what named tuples are made with, annotations that were looked at among it.
+# What every class has, whatever it is, or gets when somebody looks at its annotations; what named tuples are made with.
 EVERY = {*vars(Any), "__new__", "__init__", "__dict__", "__getattribute__", "__pyx_vtable__"}
-TUPLE = {*vars(Fields), *EVERY, "__annotations__", "__annotations_cache__"}
+EVERY |= {"__annotations__", "__annotations_cache__"}
+TUPLE = {*vars(Fields), *EVERY}
 
 
 def find(name):
