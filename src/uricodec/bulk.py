@@ -36,12 +36,11 @@ Faults(count=1, rows=[(1, 'scheme', 2)])
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
+from uricodec._column_calls import Faults, How, Make, do
 from uricodec._core._batch_codec import DecodeRows
-from uricodec._core._batch_columns import Column, Work
-from uricodec._core._batch_lists import ListWork
+from uricodec._core._batch_columns import Column
 from uricodec._core._batch_tasks import Plan
 from uricodec._core._batch_uris import FIELDS as URI_FIELDS
 from uricodec._core._batch_uris import SplitReferences
@@ -56,8 +55,6 @@ from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRow
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from typing_extensions import Unpack
 
 __all__ = [
@@ -82,122 +79,10 @@ __all__ = [
     "uri_to_iri",
 ]
 
-_PIECE = 1 << 20  # octets of a file that are read at once, for each thread
-
-_Make = Callable[[bool, bytes], Plan]
-
-
-class Faults:
-    """What a call tells about rows that were refused.
-
-    Args:
-        limit (int): How many rows are kept.
-
-    Attributes:
-        count (int): How many rows there were.
-        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the
-            row the fault is, in characters of a str, octets of all else.
-
-    >>> faults = Faults(limit=1)
-    >>> unquote(["%", "a", "%FF"], faults=faults)
-    ['%', 'a', '\\ufffd']
-    >>> faults.count, faults.rows
-    (2, [(0, 'percent', 0)])
-    """
-
-    def __init__(self, limit: int = 100) -> None:
-        self.limit = limit
-        self.count: int = 0
-        self.rows: list[tuple[int, str, int]] = []
-
-    def __repr__(self) -> str:
-        return f"Faults(count={self.count}, rows={self.rows})"
-
-    def _add(self, count: int, rows: list[tuple[int, str, int]]) -> None:
-        self.count += count
-        self.rows += rows[: max(self.limit - len(self.rows), 0)]
-
-
-class How(TypedDict, total=False):
-    """What every operation takes besides its own arguments; see the head of this module."""
-
-    errors: str
-    faults: Faults | None
-    threads: int | None
-    separator: bytes
-    output: BinaryIO | None
-
-
-# --- the kinds of columns ---------------------------------------------------------------------------------------------
-
-
-def _do(make: _Make, column: Any, how: How, errors: str = "keep", text: bool = True) -> Any:
-    """Do an operation with a column of any kind."""
-    unknown = how.keys() - How.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    errors, faults, threads = how.get("errors", errors), how.get("faults"), how.get("threads")
-    separator, output = how.get("separator", b"\n"), how.get("output")
-    limit = None if faults is None else faults.limit
-    is_file = hasattr(column, "readinto")
-    if is_file != (output is not None) or (is_file and not text):
-        raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
-    work: ListWork | Work
-    result: Any
-    if isinstance(column, (list, tuple)):
-        work = ListWork(lambda text: make(text, b""), errors, limit)
-        result = work.run(column)
-    elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
-        work = Work(lambda text: make(text, b""), errors, limit, threads)
-        result = work.column(column)
-    elif is_file:
-        return _do_file(lambda first: Work(lambda _: make(True, separator), errors, limit, threads, first), column, how)
-    else:
-        work = Work(lambda _: make(True, separator), errors, limit, threads)
-        result = work.lines(_buffer(column), separator)
-    if faults is not None:
-        faults._add(work.count, work.found)
-    return result
-
-
-def _buffer(column: Any) -> memoryview | bytes:
-    try:
-        return column if isinstance(column, bytes) else memoryview(column)
-    except TypeError:
-        raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
-
-
-def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
-    """Do the lines of a file, piece by piece; returns their number."""
-    output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
-    assert output is not None
-    buffer = bytearray(_PIECE * (how.get("threads") or 4))
-    kept = rows = 0
-    while True:
-        if kept == len(buffer):
-            buffer.extend(bytes(kept))  # a line is longer than that
-        with memoryview(buffer) as view:
-            n = source.readinto(view[kept:])
-            if n is None:
-                raise BlockingIOError("the file has nothing yet, and does not wait")
-            size = kept + n
-            cut = buffer.rfind(separator, kept, size) + 1 if n else size
-            work = begin(rows)
-            with view[:cut] as lines:
-                output.write(work.lines(lines, separator))
-        rows += work.rows
-        if faults is not None:
-            faults._add(work.count, work.found)
-        if not n:
-            return rows
-        kept = size - cut
-        buffer[:kept] = buffer[cut:size]
-
-
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> _Make:
+def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> Make:
     octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (safe.encode() if isinstance(safe, str) else safe)
     policy = {"keep": "keep", "encode": "replace", "error": "fail"}.get(invalid)
     if policy is None:
@@ -235,7 +120,7 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
     >>> quote(["/a b", b"\\xff", None])
     ['/a%20b', b'%FF', None]
     """
-    return _do(_encode(safe, plus, False, "keep"), column, how)
+    return do(_encode(safe, plus, False, "keep"), column, how)
 
 
 def requote(
@@ -257,7 +142,7 @@ def requote(
     >>> requote(["/a b/%c3%a9", "100%"], invalid="encode")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return _do(_encode(safe, False, True, invalid), column, how)
+    return do(_encode(safe, False, True, invalid), column, how)
 
 
 def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
@@ -286,7 +171,7 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     def make(text: bool, end: bytes) -> Plan:
         return Plan(DecodeRows(plus, text, bool(end)), "text", plain, plus=plus)
 
-    return _do(make, column, how, "replace")
+    return do(make, column, how, "replace")
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------
@@ -294,7 +179,7 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
 
 def _of(
     rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None
-) -> _Make:
+) -> Make:
     return lambda _text, _end: Plan(rows, kind, None, fields, key)
 
 
@@ -319,7 +204,7 @@ def iri_to_uri(
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    return _do(_of(IriToUriRows(ascii_ext, host)), column, how)
+    return do(_of(IriToUriRows(ascii_ext, host)), column, how)
 
 
 def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Unpack[How]) -> Any:
@@ -337,7 +222,7 @@ def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Un
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    return _do(_of(UriToIriRows(host)), column, how)
+    return do(_of(UriToIriRows(host)), column, how)
 
 
 def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
@@ -355,7 +240,7 @@ def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
     """
-    return _do(_of(NormalizeRows(level)), column, how)
+    return do(_of(NormalizeRows(level)), column, how)
 
 
 def is_valid_uri(column: Any, rule: str = "URI", **how: Unpack[How]) -> Any:
@@ -373,7 +258,7 @@ def is_valid_uri(column: Any, rule: str = "URI", **how: Unpack[How]) -> Any:
     >>> is_valid_uri(["http://example.org/", "a b", None])
     [True, False, None]
     """
-    return _do(_of(CheckRows("uri", rule), "verdict"), column, how, text=False)
+    return do(_of(CheckRows("uri", rule), "verdict"), column, how, text=False)
 
 
 def is_valid_iri(column: Any, rule: str = "IRI", **how: Unpack[How]) -> Any:
@@ -391,7 +276,7 @@ def is_valid_iri(column: Any, rule: str = "IRI", **how: Unpack[How]) -> Any:
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return _do(_of(CheckRows("iri", rule), "verdict"), column, how, text=False)
+    return do(_of(CheckRows("iri", rule), "verdict"), column, how, text=False)
 
 
 def check_uri(column: Any, rule: str = "URI-reference", **how: Unpack[How]) -> Any:
@@ -410,7 +295,7 @@ def check_uri(column: Any, rule: str = "URI-reference", **how: Unpack[How]) -> A
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return _do(_of(CheckRows("uri", rule), "fault"), column, how, text=False)
+    return do(_of(CheckRows("uri", rule), "fault"), column, how, text=False)
 
 
 def check_iri(column: Any, rule: str = "IRI-reference", **how: Unpack[How]) -> Any:
@@ -428,7 +313,7 @@ def check_iri(column: Any, rule: str = "IRI-reference", **how: Unpack[How]) -> A
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return _do(_of(CheckRows("iri", rule), "fault"), column, how, text=False)
+    return do(_of(CheckRows("iri", rule), "fault"), column, how, text=False)
 
 
 def split_uri(column: Any, **how: Unpack[How]) -> Any:
@@ -446,7 +331,7 @@ def split_uri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return _do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, how, "null", text=False)
 
 
 def split_iri(column: Any, **how: Unpack[How]) -> Any:
@@ -463,7 +348,7 @@ def split_iri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return _do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, how, "null", text=False)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -485,7 +370,7 @@ def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **h
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return _do(_of(_urns(level, spec)), column, how)
+    return do(_of(_urns(level, spec)), column, how)
 
 
 def _urns(level: str, spec: str | None = None) -> NormalizeUrnRows:
@@ -509,7 +394,7 @@ def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return _do(_of(CheckUrnRows(spec), "verdict"), column, how, text=False)
+    return do(_of(CheckUrnRows(spec), "verdict"), column, how, text=False)
 
 
 def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -527,7 +412,7 @@ def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return _do(_of(CheckUrnRows(spec), "fault"), column, how, text=False)
+    return do(_of(CheckUrnRows(spec), "fault"), column, how, text=False)
 
 
 def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -545,7 +430,7 @@ def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return _do(_of(SplitUrns(spec), "split", URN_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitUrns(spec), "split", URN_FIELDS), column, how, "null", text=False)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
@@ -595,4 +480,4 @@ def fingerprint(
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:
         raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
-    return _do(_of(rows, "fingerprint", key=key), column, how, "null", text=False)
+    return do(_of(rows, "fingerprint", key=key), column, how, "null", text=False)

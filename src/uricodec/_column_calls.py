@@ -1,0 +1,122 @@
+"""What all calls of `bulk` have in common: what they take besides their own arguments, and the kinds of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from uricodec._core._batch_columns import Work
+from uricodec._core._batch_lists import ListWork
+from uricodec._core._batch_tasks import Plan
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_PIECE = 1 << 20  # octets of a file that are read at once, for each thread
+
+Make = Callable[[bool, bytes], Plan]
+
+
+class Faults:
+    """What a call tells about rows that were refused.
+
+    Args:
+        limit (int): How many rows are kept.
+
+    Attributes:
+        count (int): How many rows there were.
+        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the
+            row the fault is, in characters of a str, octets of all else.
+
+    >>> from uricodec.bulk import Faults, unquote
+    >>> faults = Faults(limit=1)
+    >>> unquote(["%", "a", "%FF"], faults=faults)
+    ['%', 'a', '\\ufffd']
+    >>> faults.count, faults.rows
+    (2, [(0, 'percent', 0)])
+    """
+
+    def __init__(self, limit: int = 100) -> None:
+        self.limit = limit
+        self.count: int = 0
+        self.rows: list[tuple[int, str, int]] = []
+
+    def __repr__(self) -> str:
+        return f"Faults(count={self.count}, rows={self.rows})"
+
+    def _add(self, count: int, rows: list[tuple[int, str, int]]) -> None:
+        self.count += count
+        self.rows += rows[: max(self.limit - len(self.rows), 0)]
+
+
+class How(TypedDict, total=False):
+    """What every operation takes besides its own arguments; see the head of `bulk`."""
+
+    errors: str
+    faults: Faults | None
+    threads: int | None
+    separator: bytes
+    output: BinaryIO | None
+
+
+def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = True) -> Any:
+    """Do an operation with a column of any kind."""
+    unknown = how.keys() - How.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+    errors, faults, threads = how.get("errors", errors), how.get("faults"), how.get("threads")
+    separator, output = how.get("separator", b"\n"), how.get("output")
+    limit = None if faults is None else faults.limit
+    is_file = hasattr(column, "readinto")
+    if is_file != (output is not None) or (is_file and not text):
+        raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
+    work: ListWork | Work
+    result: Any
+    if isinstance(column, (list, tuple)):
+        work = ListWork(lambda text: make(text, b""), errors, limit)
+        result = work.run(column)
+    elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        work = Work(lambda text: make(text, b""), errors, limit, threads)
+        result = work.column(column)
+    elif is_file:
+        return _do_file(lambda first: Work(lambda _: make(True, separator), errors, limit, threads, first), column, how)
+    else:
+        work = Work(lambda _: make(True, separator), errors, limit, threads)
+        result = work.lines(_buffer(column), separator)
+    if faults is not None:
+        faults._add(work.count, work.found)
+    return result
+
+
+def _buffer(column: Any) -> memoryview | bytes:
+    try:
+        return column if isinstance(column, bytes) else memoryview(column)
+    except TypeError:
+        raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
+
+
+def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
+    """Do the lines of a file, piece by piece; returns their number."""
+    output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
+    assert output is not None
+    buffer = bytearray(_PIECE * (how.get("threads") or 4))
+    kept = rows = 0
+    while True:
+        if kept == len(buffer):
+            buffer.extend(bytes(kept))  # a line is longer than that
+        with memoryview(buffer) as view:
+            n = source.readinto(view[kept:])
+            if n is None:
+                raise BlockingIOError("the file has nothing yet, and does not wait")
+            size = kept + n
+            cut = buffer.rfind(separator, kept, size) + 1 if n else size
+            work = begin(rows)
+            with view[:cut] as lines:
+                output.write(work.lines(lines, separator))
+        rows += work.rows
+        if faults is not None:
+            faults._add(work.count, work.found)
+        if not n:
+            return rows
+        kept = size - cut
+        buffer[:kept] = buffer[cut:size]
