@@ -2,6 +2,8 @@
 
 import io
 import itertools
+import os
+import sys
 import urllib.parse
 
 import oracle_bulk as oracle
@@ -617,6 +619,55 @@ def test_files_that_do_not_wait():
     with pytest.raises(BlockingIOError, match="has nothing yet"):
         bulk.quote(Later(), output=output)
     assert output.getvalue() == b""
+
+
+class Part(io.RawIOBase):
+    """A file that takes some octets at once, and no more than there is room for."""
+
+    def __init__(self, at_once, room=None):
+        self.octets, self.at_once, self.room = b"", at_once, room
+
+    def write(self, octets):
+        if self.room is not None and len(self.octets) >= self.room:
+            return None
+        self.octets += bytes(octets[: self.at_once])
+        return min(len(octets), self.at_once)
+
+
+class Silent:
+    """No file of io: it takes all, and does not say so."""
+
+    octets = b""
+
+    def write(self, octets):
+        self.octets += octets
+
+
+@pytest.mark.parametrize("output", [Part(1), Part(3), Part(1000), Silent()], ids=["1", "3", "1000", "silent"])
+def test_all_is_written(output):
+    lines = b"a b\nc\n" * 50
+    assert bulk.quote(io.BytesIO(lines), output=output) == 100
+    assert output.octets == lines.replace(b" ", b"%20")
+    assert bulk.quote(io.BytesIO(b""), output=output) == 0
+
+
+@pytest.mark.parametrize("output", [Part(3, 5), Part(0)], ids=["full", "zero"])
+def test_an_output_that_does_not_wait(output):
+    with pytest.raises(BlockingIOError, match="takes nothing more"):
+        bulk.quote(io.BytesIO(b"a b\nc d\n"), output=output)
+    assert output.octets == b"a%20b\n"[: len(output.octets)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that always block")
+def test_a_pipe_that_does_not_wait():
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with (
+        open(reading, "rb", buffering=0),
+        open(writing, "wb", buffering=0) as output,
+        pytest.raises(BlockingIOError, match="takes nothing more"),
+    ):
+        bulk.quote(io.BytesIO(b"a b\n" * 300_000), output=output)
 
 
 def test_arguments_that_there_are_not():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import RawIOBase
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._batch_columns import Work
@@ -112,7 +113,7 @@ def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
             cut = buffer.rfind(separator, kept, size) + 1 if n else size
             work = begin(rows)
             with view[:cut] as lines:
-                output.write(work.lines(lines, separator))
+                _write(output, work.lines(lines, separator))
         rows += work.rows
         if faults is not None:
             faults._add(work.count, work.found)
@@ -120,3 +121,16 @@ def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
             return rows
         kept = size - cut
         buffer[:kept] = buffer[cut:size]
+
+
+def _write(output: Any, octets: bytes) -> None:
+    """Write all of it: a raw file may take a part, or nothing. (What is no file of io need not say how much.)"""
+    size = output.write(octets)
+    rest = memoryview(octets)
+    while size is not None or isinstance(output, RawIOBase):
+        rest = rest[size or 0 :]
+        if not rest:
+            return
+        if not size:
+            raise BlockingIOError("the output takes nothing more now, and does not wait")
+        size = output.write(rest)

@@ -122,7 +122,7 @@ class Scratch:
                     os.posix_fallocate(file.fileno(), 0, size)
                 else:
                     for at in range(0, size, streams.CHUNK):
-                        file.write(bytes(min(size - at, streams.CHUNK)))
+                        self.write(file, bytes(min(size - at, streams.CHUNK)))
                 return mmap(file.fileno(), size)
             except OSError as error:
                 raise self.fail(error) from None
