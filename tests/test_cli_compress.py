@@ -26,21 +26,27 @@ class StandInError(Exception):
 
 
 class StandIn:
-    """What a decompressor of Zstandard does, for frames of our own: magic number, and deflated octets."""
+    """What a decompressor of Zstandard does, for frames of our own: magic number, and deflated octets. Those that are
+    skipped are the real ones."""
 
     made = 0
 
     def __init__(self):
         type(self).made += 1
-        self._head, self._inner = b"", zlib.decompressobj()
+        self._head, self._begun, self._inner = b"", False, zlib.decompressobj()
         self._deflated = compress.Deflated(self._inner)
         self.eof, self.unused_data, self.needs_input = False, b"", True
 
     def decompress(self, data, max_length=-1):
-        if len(self._head) < 4:
-            self._head, data = (self._head + data)[:4], bytes(self._head + data)[4:]
-            if not b"\x28\xb5\x2f\xfd".startswith(self._head):
+        if not self._begun:
+            self._head += bytes(data)
+            if not compress.begins_with(self._head, "zstd"):
                 raise StandInError("no frame")
+            if self._head[1:4] == b"*M\x18" or len(self._head) < 4:
+                end = 8 + int.from_bytes(self._head[4:8], "little")
+                self.eof, self.unused_data = len(self._head) >= end, self._head[end:]
+                return b""
+            self._begun, data = True, self._head[4:]
         try:
             result = self._deflated.decompress(data, max_length)
         except zlib.error as error:
@@ -67,6 +73,23 @@ def zstd(monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", module)
     StandIn.made = 0
     return module
+
+
+@pytest.fixture(params=["stand-in", "real"])
+def any_zstd(request):
+    """What reads Zstandard, and what makes a frame of it."""
+    if request.param == "stand-in":
+        request.getfixturevalue("zstd")
+        return stand_in
+    if compress.find_module("zstd") is None:
+        pytest.skip("no module that reads Zstandard")
+    return stored
+
+
+def stored(data):
+    """A frame of one raw block (RFC 8878 section 3.1.1)."""
+    size, block = len(data).to_bytes(4, "little"), (len(data) << 3 | 1).to_bytes(3, "little")
+    return b"\x28\xb5\x2f\xfd\xa0" + size + block + data
 
 
 FORMATS = {
@@ -155,6 +178,7 @@ def test_too_short_to_be_anything(form):
         assert output_of("decode", stdin=magic[:size] + b"%41") == magic[:size] + b"A"
 
 
+@pytest.mark.usefixtures("zstd")
 def test_magic_that_comes_in_pieces(monkeypatch):
     """A pipe may give one octet at a time."""
 
@@ -162,9 +186,9 @@ def test_magic_that_comes_in_pieces(monkeypatch):
         def readinto(self, view):
             return super().readinto(memoryview(view)[:1])
 
-    for form in "gzip", "bzip2", "xz":
+    for data in *(FORMATS[form](b"a%41\n" * 5) for form in FORMATS), skipped(3) + stand_in(b"a%41\n" * 5):
         standard_input = Text()
-        standard_input.buffer = Slow(FORMATS[form](b"a%41\n" * 5))
+        standard_input.buffer = Slow(data)
         monkeypatch.setattr(sys, "stdin", standard_input)
         with streams.Output(os.devnull) as output, streams.Input("-", streams.Meter([], output)) as source:
             free, read = deque([streams.Chunk(100)]), b""
@@ -172,6 +196,63 @@ def test_magic_that_comes_in_pieces(monkeypatch):
                 read += chunk.view[: chunk.size]
                 free.append(chunk)
         assert read == b"a%41\n" * 5
+
+
+# --- frames that are skipped (RFC 8878 section 3.1.2) -----------------------------------------------------------------
+
+
+def skipped(size, number=0):
+    return bytes([0x50 + number]) + b"*M\x18" + size.to_bytes(4, "little") + b"%41\n" * (size // 4) + b"%" * (size % 4)
+
+
+def test_frames_that_are_skipped(any_zstd):
+    one, two = any_zstd(b"a%20"), any_zstd(b"b\nc")
+    for number in range(16):
+        assert output_of("decode", stdin=skipped(4, number) + one + two) == b"a b\nc"
+    for size in 0, 1, 9, 70_000:
+        frame = skipped(size)
+        for frames in (one, frame, two), (one, two, frame), (frame, frame, one, frame, two, frame), (frame, one + two):
+            assert output_of("decode", stdin=b"".join(frames)) == b"a b\nc"
+        assert output_of("decode", stdin=frame) == output_of("decode", stdin=frame + frame + bytes(9)) == b""
+    status, output, said = run("decode", stdin=one + two + skipped(5) + b"x")
+    assert (status, output) == (3, b"a b\n")
+    assert said == "uricodec: <stdin>: damaged zstd data (something else behind them)\n"
+
+
+@pytest.mark.parametrize("piece", [1, 3, 7, 64])
+def test_frames_that_are_skipped_in_small_pieces(monkeypatch, any_zstd, piece):
+    monkeypatch.setattr(streams, "COMPRESSED_CHUNK", piece)
+    frame = any_zstd(b"caf%C3%A9\n" * 10)
+    for size in range(10):
+        data = skipped(size) + frame + skipped(size, 15) + frame + skipped(1)
+        assert output_of("decode", stdin=data, chunk=32) == b"caf\xc3\xa9\n" * 20
+
+
+def test_a_truncated_frame_that_is_skipped(any_zstd):
+    frame, one = skipped(20), any_zstd(b"a\nb")
+    for size in range(4, len(frame)):
+        status, output, said = run("decode", stdin=frame[:size])
+        assert (status, output) == (3, b"")
+        assert said == "uricodec: <stdin>: truncated zstd data (after 0 octets)\n"
+        status, output, said = run("decode", stdin=one + frame[:size])
+        assert (status, output) == (3, b"a\n")
+        assert said == "uricodec: <stdin>: truncated zstd data (after 3 octets)\n"
+
+
+def test_letters_that_begin_a_frame_begin_text():
+    for octet in b"PQRSTUVWXYZ[\\]^_":
+        letter = bytes([octet])
+        for text in letter, letter + b"*", letter + b"*M", letter + b"*M%41\n", letter + b"%41", letter + b"*%18\n":
+            assert output_of("decode", stdin=text) == text.replace(b"%41", b"A")
+
+
+def test_text_does_not_bring_the_module(monkeypatch):
+    """Which takes its time to import: the first octets say enough."""
+    monkeypatch.setitem(sys.modules, "uricodec._files.compress", None)
+    monkeypatch.delattr("uricodec._files.compress")
+    assert output_of("decode", stdin=b"Path/%41") == b"Path/A"
+    with pytest.raises(ImportError):
+        output_of("decode", stdin=skipped(1))
 
 
 # --- modules --------------------------------------------------------------------------------------------------------

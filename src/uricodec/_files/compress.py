@@ -16,6 +16,7 @@ MAGIC = {
     **{b"BZh%d\x17rE8P\x90" % size: "bzip2" for size in range(1, 10)},
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
+    **{bytes([octet]) + streams.SKIPPABLE: "zstd" for octet in range(0x50, 0x60)},
 }
 LONGEST = max(map(len, MAGIC))
 

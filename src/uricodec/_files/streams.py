@@ -16,6 +16,11 @@ from time import monotonic
 CHUNK = 256 * 1024
 COMPRESSED_CHUNK = 64 * 1024
 
+# What compressed data begin with, and no other octet; but frames of Zstandard that are to be skipped, which have 16
+# letters before the rest of their magic number (RFC 8878 section 3.1.2).
+FIRST = b"\x1fB\xfd\x28"
+SKIPPABLE = b"\x2a\x4d\x18"
+
 # Seconds before the meter appears, and between its changes.
 METER_DELAY = 0.5
 METER_PERIOD = 0.1
@@ -129,6 +134,17 @@ def last_line(buffer, start, end):
     return buffer.rfind(b"\n", start, end) + 1
 
 
+def may_be_compressed(buffer, end):
+    """Whether buffer[:end], what a file begins with, is worth a closer look.
+
+    >>> may_be_compressed(b"(", 1), may_be_compressed(b"P*", 2), may_be_compressed(b"Pa", 2)
+    (True, True, False)
+    """
+    return (
+        not end or buffer[0] in FIRST or (0x50 <= buffer[0] <= 0x5F and SKIPPABLE.startswith(buffer[1 : min(end, 4)]))
+    )
+
+
 class Input:
     """An input by its name, "-" for standard input, as chunks of lines.
 
@@ -216,9 +232,7 @@ class Input:
         """
         view = memoryview(buffer)[:CHUNK]
         size = end = self.read_into(view)
-        if self._plain or (
-            end and buffer[0] not in b"\x1fB\xfd\x28"
-        ):  # nothing that is compressed begins with another one
+        if self._plain or not may_be_compressed(buffer, end):
             return self.read_into, end
         from uricodec._files import compress
 
