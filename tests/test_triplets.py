@@ -1,6 +1,7 @@
 """percent_encode, percent_decode, requote, the *_into functions and the line buffers, against their naive twins, on
 every CPU tier."""
 
+import ctypes
 import itertools
 import mmap
 from array import array
@@ -19,7 +20,9 @@ from uricodec import (
     quote_into,
     requote,
     unquote_into,
+    urn,
 )
+from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._lines import decode_lines, encode_lines
 
 ALL = ByteSet(range(256))
@@ -397,6 +400,38 @@ def test_bytes_like_gives_bytes(tier, kind, function):
         result = function(kind(data))
         assert type(result) is bytes
         assert result == function(data)
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    [(ctypes.py_object * 1)("%41"), (ctypes.c_wchar * 3)(*"%41"), (ctypes.c_void_p * 2)()],
+    ids=["objects", "characters", "addresses"],
+)
+def test_pointers_and_characters_are_no_octets(buffer):
+    """What is in such memory is nothing that anybody could have meant."""
+    functions = {
+        function: (buffer,)
+        for function in (percent_encode, percent_decode, requote, urn.check, urn.normalize, urn.is_valid, urn.find)
+    }
+    functions |= {
+        quote_into: (buffer, bytearray(100)),
+        unquote_into: (buffer, bytearray(100)),
+        FingerprintKey("k").fingerprint: (buffer,),
+    }
+    for function, arguments in functions.items():
+        for data in buffer, memoryview(buffer):
+            with pytest.raises(TypeError, match=r"of items of format '<[OuP]', which are no octets"):
+                function(data, *arguments[1:])
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    [(ctypes.c_char * 4)(*b"a%41"), (ctypes.c_ubyte * 4)(*b"a%41"), array("I", b"a%41"), memoryview(b"a%41").cast("I")],
+    ids=["char", "ubyte", "array", "view"],
+)
+def test_numbers_are_octets(buffer):
+    assert percent_decode(buffer) == b"aA"
+    assert percent_encode(buffer) == b"a%2541"
 
 
 class Text(str):

@@ -44,6 +44,7 @@ cdef struct Source:
     int width
     uint8_t end                 # of lines,
     const uc_set *no_end        # and every other octet
+    bint text                   # rows are text, not octets
 
 
 # What becomes of a row that is refused.

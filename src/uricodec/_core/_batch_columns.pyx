@@ -10,6 +10,7 @@ from uricodec._core._arrow_join cimport join_arrays, widen_offsets
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
 from uricodec._core._batch_tasks cimport *
+from uricodec._core._text cimport copy_of_octets
 
 cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
 cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
@@ -101,8 +102,6 @@ cdef class Work:
     def __init__(self, make, errors, limit, threads, first=0):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-        if threads is not None and threads < 1:
-            raise ValueError(f"{threads} threads can do nothing")
         self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
         self.look, self.limit = limit is not None, 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
@@ -239,7 +238,7 @@ cdef class Work:
         cdef Rows rows
         cdef Job job
         if plan.kind != TEXT and type(source) is not bytes:
-            source = bytes(memoryview(source))      # nobody may change the number of lines
+            source = copy_of_octets(source)      # nobody may change the number of lines
         rows = rows_of_lines(source, end)
         jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
                        self.threads_for(rows.source.count), self.first)
@@ -258,7 +257,8 @@ cdef tuple read_column(object source, list arrays):
     cdef Array array
     if type.format == b"+s":
         if len(type.children) != 1:
-            raise TypeError(f"a table of {len(type.children)} columns: choose one of them")
+            raise TypeError(f"a table of {len(type.children)} columns: choose one of them" if type.children else
+                            "a table without columns")
         type = type.children[0]
         arrays[:] = [column_of(array) for array in arrays]
     values = type

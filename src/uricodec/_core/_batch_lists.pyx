@@ -15,7 +15,7 @@ from uricodec._core._percent cimport utf8_text
 from uricodec._core._quote cimport stdlib
 from uricodec._core._text cimport *
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
@@ -174,7 +174,7 @@ cdef class ListWork:
         if type(item) is bytes:
             return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
-        PyObject_GetBuffer(item, &view, PyBUF_SIMPLE)
+        borrow_octets(item, &view)
         try:
             return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:

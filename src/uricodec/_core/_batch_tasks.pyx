@@ -15,8 +15,9 @@ from uricodec._core._batch_codec cimport codec_block, codec_quick, codec_replaci
 from uricodec._core._batch_urns cimport urn_block, urn_quick
 from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
+from uricodec._core._text cimport borrow_octets
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from collections import deque
@@ -95,7 +96,7 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     source.data = b""       # never NULL, not even where nulls are
     if type.format not in LAYOUTS:
         raise TypeError(f"no column of text or octets: its Arrow format is {type.format.decode('latin-1')!r}")
-    source.layout = <Layout>(<int>LAYOUTS[type.format][0])
+    source.layout, source.text = <Layout>(<int>LAYOUTS[type.format][0]), LAYOUTS[type.format][1]
     source.count = <size_t>array.length
     octets[0] = 0
     if source.layout == NULLS:
@@ -141,7 +142,7 @@ cdef Rows rows_of(Array array, Type type):
         return rows
     set_source(&rows.values, array.dictionary, type.dictionary, &octets)
     rows.source.layout, rows.source.width, rows.source.data = INDEXED, WIDTHS[type.format], b""
-    rows.source.count, rows.source.values = <size_t>array.length, &rows.values
+    rows.source.count, rows.source.values, rows.source.text = <size_t>array.length, &rows.values, rows.values.text
     if array.n_buffers < 2 or array.buffers[1] == NULL and array.length:
         raise ValueError("the Arrow array lacks a buffer")
     rows.source.offsets = <const uint8_t *>array.buffers[1] + abs(rows.source.width) * array.offset
@@ -318,7 +319,7 @@ cdef Rows rows_of_lines(object buffer, object end):
     if len(end) != 1 or 0x20 <= end[0] != 0x7F:
         raise ValueError(f"no control character that can end a line: {end!r}")
     memset(source, 0, sizeof(Source))
-    PyObject_GetBuffer(buffer, &rows.view, PyBUF_SIMPLE)
+    borrow_octets(buffer, &rows.view)
     rows.viewed = True
     source.layout, source.data, source.count = LINES, <const uint8_t *>rows.view.buf, <size_t>rows.view.len
     source.end, rows.no_end = end[0], ALL.set
@@ -411,9 +412,11 @@ cdef int check_status(Job job) except -1:
     return 0
 
 
-cdef int raise_row(RowOperation rows, bytes row, int code, size_t offset, size_t number) except -1:
-    raise rows.error(f"row {number}: {rows.reasons[code]}", row.decode("utf-8", "replace"),
-                     len(row[:offset].decode("utf-8", "replace")))
+cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
+    reason = f"row {number}: {rows.reasons[code]}"
+    if source.text:
+        raise rows.error(reason, row.decode("utf-8", "replace"), len(row[:offset].decode("utf-8", "replace")))
+    raise rows.error(reason, row, offset)
 
 
 cdef int raise_bad(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:
@@ -421,7 +424,7 @@ cdef int raise_bad(RowOperation rows, const Source *source, size_t row, int code
     cdef const uint8_t *src
     cdef size_t n
     row_at(source, row, &src, &n)
-    return raise_row(rows, src[:n], code, offset, number)
+    return raise_row(rows, source, src[:n], code, offset, number)
 
 
 cdef int raise_line(Job job, size_t line, int code, size_t offset) except -1:
@@ -437,7 +440,8 @@ cdef int raise_line(Job job, size_t line, int code, size_t offset) except -1:
             break
         start = end + 1
     end = <const uint8_t *>memchr(start, source.end, stop - start)
-    return raise_row(job.plan.rows, start[:(stop if end == NULL else end) - start], code, offset, job.number + line)
+    return raise_row(job.plan.rows, source, start[:(stop if end == NULL else end) - start], code, offset,
+                     job.number + line)
 
 
 cdef tuple bads_of(list jobs, size_t limit):

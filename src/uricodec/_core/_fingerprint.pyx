@@ -8,7 +8,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
-from uricodec._core._text cimport UTF8_ROOM, Octets, release, utf8_octets
+from uricodec._core._text cimport UTF8_ROOM, Octets, borrow_octets, release, utf8_octets
 
 import os
 
@@ -77,7 +77,7 @@ cdef class FingerprintKey:
             fingerprint(&self.key, octets.data, octets.size, dst)
             release(&octets)
             return result
-        PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
+        borrow_octets(data, &buffer)
         fingerprint(&self.key, <const uint8_t *>buffer.buf, <size_t>buffer.len, dst)
         PyBuffer_Release(&buffer)
         return result

@@ -3,11 +3,12 @@
 Inline functions only. A str of ASCII is read and written in place; any other str is turned into UTF-8 (RFC 3629) in a
 buffer on the caller's stack, or on the heap when it is long.
 """
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, strchr
 
 from uricodec._core._kernels cimport UC_SURROGATE, kernels
 from uricodec._core._utf8 cimport code_unit
@@ -129,6 +130,41 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
         release(octets)
         return False
     return True
+
+
+cdef inline bint has_octets(const char *format) noexcept:
+    """Whether what a buffer says that it holds are octets or numbers: no objects, which would be pointers, no characters."""
+    if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
+        return True
+    if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
+        format += 1
+    while c'0' <= format[0] <= c'9':
+        format += 1
+    return format[0] != 0 and strchr("BbcspH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
+
+
+cdef inline int refuse_buffer(object data, format) except -1:
+    raise TypeError(f"{type(data).__name__} of items of format {format!r}, which are no octets")
+
+
+cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
+    """The octets of a bytes-like, until PyBuffer_Release()."""
+    PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
+    if has_octets(view.format):
+        return 0
+    format = view.format.decode("latin-1")
+    PyBuffer_Release(view)
+    return refuse_buffer(data, format)
+
+
+cdef inline bytes copy_of_octets(object data):
+    """The octets of a bytes-like, which need not be in one piece."""
+    if type(data) is bytearray:
+        return bytes(data)
+    view = memoryview(data)
+    if not has_octets(view.format.encode()):
+        refuse_buffer(data, view.format)
+    return bytes(view)
 
 
 # A function's vectorcall slot (PEP 590): what the interpreter calls.

@@ -12,7 +12,7 @@ from uricodec._core._text cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
 from uricodec.errors import UriError, UriSyntaxError
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
 
 # --- decoding with care -------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
             except UnicodeDecodeError:
                 raise ValueError("safe has some octets of a character, but not all") from None
         return data if type(data) is str and result == data else result
-    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    borrow_octets(data, &view)
     try:
         result = encode_octets(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
     finally:
@@ -209,7 +209,7 @@ cdef object decode_buffer(object data, Careful *how):
     cdef uint8_t *dst
     cdef size_t n, size
     cdef bytes result
-    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    borrow_octets(data, &view)
     try:
         src, n = <const uint8_t *>view.buf, <size_t>view.len
         if type(data) is bytes and is_plain(src, n, how.plus):
@@ -408,7 +408,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
     cdef const uint8_t *s
     cdef uint8_t *d
     cdef size_t n, cap, head, written = 0, last
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    borrow_octets(src, &source)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:

@@ -79,7 +79,7 @@ cdef object plain(object urn):
         return (<URN>urn).text
     if isinstance(urn, str):
         return str.__str__(urn)
-    return bytes(memoryview(urn))
+    return copy_of_octets(urn)
 
 
 cdef bytes to_fault(str text):

@@ -10,11 +10,12 @@ from libc.string cimport memmove
 
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
 from uricodec._core._row_lines cimport *
+from uricodec._core._text cimport borrow_octets
 from uricodec._core._urn cimport *
 from uricodec._core._urn_forms cimport *
 from uricodec._core._urn_grammar cimport *
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree
 
 
@@ -187,7 +188,7 @@ def normalize_lines(src, dst, end=b"\n", level="8141", spec=None, errors="keep",
     """
     cdef Py_buffer source, target
     cdef Task task
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    borrow_octets(src, &source)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:
@@ -223,7 +224,7 @@ def check_lines(src, end=b"\n", spec="8141", limit=100):
     """
     cdef Py_buffer source
     cdef Task task
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    borrow_octets(src, &source)
     try:
         task.lines.src, task.lines.n, task.lines.dst = <const uint8_t *>source.buf, <size_t>source.len, NULL
         return run(src, &task, end, "bytes", spec, "keep", limit)
@@ -329,7 +330,7 @@ def find(buffer, terminators=TERMINATORS):
     cdef size_t places[2 * AT_ONCE]
     cdef size_t i, count, start = 0
     cdef bint triplets = not ends.set.member[c'%']
-    PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
+    borrow_octets(buffer, &view)
     try:
         while start < <size_t>view.len:
             with nogil:
