@@ -1,5 +1,6 @@
 """uricodec.bulk against a loop over single values (oracle_bulk), on every CPU tier and in every kind of column."""
 
+import ctypes
 import io
 import itertools
 import os
@@ -254,6 +255,11 @@ def test_dictionaries_of_nulls():
     assert as_rows(bulk.unquote(source)) == as_rows(bulk.is_valid_uri(source)) == [None, None]
 
 
+def test_tables_without_columns():
+    with pytest.raises(TypeError, match=r"^a table without columns$"):
+        bulk.unquote(pa.table({}))
+
+
 def test_tables_of_one_column():
     table = pa.table({"path": pa.chunked_array([["/%41", None], ["/b"]])})
     result = pa.table(bulk.unquote(table))
@@ -413,14 +419,46 @@ def test_threads_make_no_difference(threads):
 def test_errors_name_the_row_and_the_position(name, rows, row, position):
     how = {"kind": "urn"} if name == "fingerprint" else {}
     sources = [pa.array(rows), pa.array(rows, pa.string_view()), pa.chunked_array([rows[:1], rows[1:]]), rows]
-    sources.append("\n".join(row or "" for row in rows).encode())
+    sources += [pa.array(rows).dictionary_encode()]
     for source in sources:
-        if isinstance(source, bytes) and None in rows:
-            continue
         with pytest.raises(UriError, match=f"^row {row}: .* at position {position}$") as caught:
             getattr(bulk, name)(source, errors="raise", **how)
         assert caught.value.input == rows[row]
         assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "row", "position"),
+    [
+        ("iri_to_uri", [b"a", b"\xc3\xa9<"], 1, 2),
+        ("iri_to_uri", [b"\xc3\xa9\xff<"], 0, 2),
+        ("uri_to_iri", [b"/", b"/", b"/%4\xc3\xa9\xff"], 2, 1),
+        ("is_valid_urn", [b"urn:example:\xff"], 0, 12),
+        ("check_uri", [b"/a", b"/\xc3\xa9"], 1, 1),
+        ("requote", [b"\xc3\xa9%4"], 0, 2),
+        ("fingerprint", [b"urn:example:\xc3"], 0, 12),
+    ],
+)
+def test_errors_in_octets_name_octets(name, rows, row, position):
+    """As those of a single value do: nothing of what came in is lost in the error."""
+    how = {"fingerprint": {"kind": "urn"}, "requote": {"invalid": "error"}}.get(name, {})
+    sources = [rows, pa.array(rows).dictionary_encode(), pa.chunked_array([rows[:1], rows[1:]], pa.binary())]
+    sources += [pa.array(rows, type_) for type_ in (pa.binary(), pa.large_binary(), pa.binary_view())]
+    sources += [b"\n".join(rows), bytearray(b"\n".join(rows))]
+    for source in sources:
+        with pytest.raises(UriError, match=f"^row {row}: .* at position {position}$") as caught:
+            getattr(bulk, name)(source, errors="raise", **how)
+        assert (caught.value.input, caught.value.position) == (rows[row], position)
+
+
+def test_errors_in_decoded_lines_name_octets():
+    """Lines are octets where they are decoded to text, too."""
+    with pytest.raises(UriError, match=r"^row 1: .* at position 4$") as caught:
+        bulk.unquote("a\néé%4\n".encode(), errors="raise")
+    assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
+    with pytest.raises(UriError, match=r"^row 0: .* at position 4$") as caught:
+        bulk.unquote(io.BytesIO("éé%4\n".encode()), output=io.BytesIO(), errors="raise")
+    assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
 
 
 def test_what_the_policies_are():
@@ -431,8 +469,6 @@ def test_what_the_policies_are():
     for source in ["a"], pa.array(["a"]), b"a\n":
         with pytest.raises(ValueError, match="for what decodes text"):
             bulk.quote(source, errors="replace")
-    with pytest.raises(ValueError, match="0 threads"):
-        bulk.quote(pa.array(["a"]), threads=0)
     with pytest.raises(ValueError, match="neither 'keep'"):
         bulk.requote(["a"], invalid="replace")
     with pytest.raises(ValueError, match="beyond ASCII"):
@@ -453,7 +489,53 @@ def test_what_is_no_column(source):
         bulk.unquote(pa.array([5]))
 
 
+@pytest.mark.parametrize("buffer", [(ctypes.py_object * 2)("%41", "a"), (ctypes.c_wchar * 3)(*"%41")], ids=["O", "u"])
+@pytest.mark.parametrize("name", ["quote", "unquote", "requote", "normalize_uri", "is_valid_urn", "fingerprint"])
+def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
+    function = getattr(bulk, name)
+    for column in buffer, memoryview(buffer), [b"a", buffer]:
+        with pytest.raises(TypeError, match=r"of items of format '<[Ou]', which are no octets"):
+            function(column)
+
+
+def test_arrays_of_numpy_are_columns_if_they_have_octets():
+    np = pytest.importorskip("numpy")
+    for dtype in object, "<U3":
+        with pytest.raises(TypeError, match="which are no octets"):
+            bulk.unquote(np.array(["%41"], dtype=dtype))
+        with pytest.raises(TypeError, match="which are no octets"):
+            uricodec.percent_decode(np.array(["%41"], dtype=dtype))
+    assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
+
+
 # --- lists ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("safe", ["é", "/é€\ud800", b"\xc3", b"/\xa9\xff", bytes(range(256))], ids=ascii)
+@pytest.mark.parametrize("name", ["quote", "requote"])
+def test_what_is_safe_beyond_ascii(name, safe):
+    """Nothing, as for a single value, and for urllib.parse."""
+    rows = ["é/", "a b", "\xff"]
+    octets = [row.encode() for row in rows]
+    single = uricodec.percent_encode if name == "quote" else uricodec.requote
+    wanted = [single(row, safe=safe) for row in rows]
+    function = getattr(bulk, name)
+    assert function(rows, safe=safe) == wanted
+    assert as_rows(function(pa.array(rows), safe=safe)) == wanted
+    assert function(octets, safe=safe) == [row.encode() for row in wanted]
+    assert function(b"\n".join(octets), safe=safe) == "\n".join(wanted).encode()
+
+
+@pytest.mark.parametrize("name", ["quote", "requote"])
+def test_all_beyond_ascii_may_stay(name):
+    """In a ByteSet: characters stay what they are."""
+    rows = ["é/", "a/€\U0001f600", "\xff", "plain", "/" * 600 + "é"]
+    safe = ~ByteSet("/")
+    wanted = [row.replace("/", "%2F") for row in rows]
+    function = getattr(bulk, name)
+    assert function(rows, safe=safe) == wanted
+    assert as_rows(function(pa.array(rows), safe=safe)) == wanted
+    assert function([row.encode() for row in rows], safe=safe) == [row.encode() for row in wanted]
 
 
 def test_lists_give_the_same_objects_where_nothing_changes():
@@ -673,6 +755,43 @@ def test_a_pipe_that_does_not_wait():
 def test_arguments_that_there_are_not():
     with pytest.raises(TypeError, match=r"^unexpected keyword arguments: seperator, treads$"):
         bulk.quote(["a b"], treads=2, seperator=b"\0")
+
+
+def kinds_of_column():
+    return [["a b"], pa.array(["a b"]), b"a b", io.BytesIO(b"a b")]
+
+
+def quote(column, **how):
+    return bulk.quote(column, output=io.BytesIO() if isinstance(column, io.BytesIO) else None, **how)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "said"),
+    [
+        ({"threads": 0}, ValueError, r"^0 threads can do nothing$"),
+        ({"threads": -1}, ValueError, r"^-1 threads can do nothing$"),
+        ({"threads": "x"}, TypeError, "integer"),
+        ({"threads": 1.5}, TypeError, "integer"),
+        ({"faults": 1}, TypeError, r"^faults must be a Faults, not int$"),
+        ({"separator": None}, TypeError, r"^separator must be bytes, not NoneType$"),
+        ({"separator": "\n"}, TypeError, r"^separator must be bytes, not str$"),
+    ],
+)
+def test_arguments_that_are_none(how, error, said):
+    """Whatever the column is."""
+    for column in kinds_of_column():
+        with pytest.raises(error, match=said):
+            quote(column, **how)
+
+
+@pytest.mark.parametrize("threads", [True, 10**9, 10**30])
+def test_more_threads_than_there_is_work(threads):
+    listed, array, lines, file = kinds_of_column()
+    assert quote(listed, threads=threads) == ["a%20b"]
+    assert as_rows(quote(array, threads=threads)) == ["a%20b"]
+    assert quote(lines, threads=threads) == b"a%20b"
+    assert quote(file, threads=threads) == 1
+    assert bulk.quote(b"a b\n" * 300_000, threads=threads) == b"a%20b\n" * 300_000
 
 
 def test_faults_say_what_they_are():

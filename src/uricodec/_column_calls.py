@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from io import RawIOBase
+from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._batch_columns import Work
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
+_MOST = 64  # threads, where there are not as many cores; more would only take memory
 
 Make = Callable[[bool, bytes], Plan]
 
@@ -65,8 +68,12 @@ def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = Tru
     unknown = how.keys() - How.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    errors, faults, threads = how.get("errors", errors), how.get("faults"), how.get("threads")
+    errors, faults, threads = how.get("errors", errors), how.get("faults"), _threads(how.get("threads"))
     separator, output = how.get("separator", b"\n"), how.get("output")
+    if not (faults is None or isinstance(faults, Faults)):
+        raise TypeError(f"faults must be a Faults, not {type(faults).__name__}")
+    if not isinstance(separator, bytes):
+        raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
     limit = None if faults is None else faults.limit
     is_file = hasattr(column, "readinto")
     if is_file != (output is not None) or (is_file and not text):
@@ -80,13 +87,27 @@ def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = Tru
         work = Work(lambda text: make(text, b""), errors, limit, threads)
         result = work.column(column)
     elif is_file:
-        return _do_file(lambda first: Work(lambda _: make(True, separator), errors, limit, threads, first), column, how)
+
+        def begin(first: int) -> Work:
+            return Work(lambda _: make(True, separator), errors, limit, threads, first)
+
+        return _do_file(begin, column, how, _PIECE * (threads or 4))
     else:
         work = Work(lambda _: make(True, separator), errors, limit, threads)
         result = work.lines(_buffer(column), separator)
     if faults is not None:
         faults._add(work.count, work.found)
     return result
+
+
+def _threads(threads: Any) -> int | None:
+    """How many threads there may be, of those that somebody asks for."""
+    if threads is None:
+        return None
+    number = index(threads)
+    if number < 1:
+        raise ValueError(f"{number} threads can do nothing")
+    return min(number, max(_MOST, os.cpu_count() or 1))
 
 
 def _buffer(column: Any) -> memoryview | bytes:
@@ -96,11 +117,11 @@ def _buffer(column: Any) -> memoryview | bytes:
         raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
 
 
-def _do_file(begin: Callable[[int], Work], source: Any, how: How) -> int:
-    """Do the lines of a file, piece by piece; returns their number."""
+def _do_file(begin: Callable[[int], Work], source: Any, how: How, room: int) -> int:
+    """Do the lines of a file, pieces of so many octets; returns their number."""
     output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
     assert output is not None
-    buffer = bytearray(_PIECE * (how.get("threads") or 4))
+    buffer = bytearray(room)
     kept = rows = 0
     while True:
         if kept == len(buffer):

@@ -18,8 +18,8 @@ All operations take, besides their own arguments:
   (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
   row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
 - `faults` (Faults | None): is filled with the number of these rows, and the first of them.
-- `threads` (int | None): how many threads share the work; None: those that there are, for more than 1 MiB. A list is
-  done by one thread. The order of rows is always that of the input.
+- `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
+  more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.
 - `separator` (bytes): the control character that ends a line. A "\\r" before "\\n" belongs to the end.
 - `output` (binary file | None): where the lines of a file go.
 
@@ -83,7 +83,9 @@ __all__ = [
 
 
 def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> Make:
-    octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (safe.encode() if isinstance(safe, str) else safe)
+    if isinstance(safe, str):
+        safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
+    octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
     policy = {"keep": "keep", "encode": "replace", "error": "fail"}.get(invalid)
     if policy is None:
         raise ValueError(f"neither 'keep', 'encode' nor 'error': {invalid!r}")
@@ -108,8 +110,8 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
 
     Args:
         column (Any): The rows, of any kind.
-        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet is all of them, a str or bytes those
-            besides the unreserved ones. Beyond ASCII it has all octets or none.
+        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet, which beyond ASCII has all octets or
+            none, is all of them; a str or bytes has the characters of ASCII that stay besides the unreserved ones.
         plus (bool): Write '+' for a space, and always encode a '+'.
 
     Returns:

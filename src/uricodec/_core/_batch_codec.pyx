@@ -386,8 +386,9 @@ cdef object encode_object(str text, const void *options):
 
 
 cdef text_function codec_text(RowOperation rows):
+    cdef const Encoding *how = how_of(rows)
     if type(rows) is DecodeRows:
         return decode_object
-    if type(rows) is EncodeRows and how_of(rows) != NULL:
+    if type(rows) is EncodeRows and how != NULL and not how.safe.member[0x80]:      # whose results are ASCII
         return encode_object
     return NULL
