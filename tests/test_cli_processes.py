@@ -209,3 +209,48 @@ def test_a_closed_pipe_is_quiet(tmp_path, command):
 def test_a_pipe_without_a_name_of_its_own():
     done = process("decode", "--invalid-to", "/dev/stdout", "-o", "/dev/stderr", input=b"%41\n%zz\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"<stdin>\t2\t0\tpercent\t%zz\n", b"A\n%zz\n")
+
+
+# --- an input that is the output --------------------------------------------------------------------------------------
+
+
+def run_into(path, mode, *arguments, **options):
+    """Run a command whose output goes to a file. Returns the exit status, and what it says."""
+    with open(path, mode) as output:
+        done = subprocess.run([*COMMAND, *map(str, arguments)], stdout=output, stderr=subprocess.PIPE, check=False,
+                              timeout=120, preexec_fn=limit_file_size, **options)  # fmt: skip
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "extract"])
+def test_an_input_that_its_own_output_follows(tmp_path, name):
+    """It would never end."""
+    path = tmp_path / "s"
+    command, line, bad = COMMANDS.get(name, (["extract", "--kind", "urn"], b"urn:example:a\n", b""))
+    path.write_bytes(line + bad)
+    complaint = "uricodec: {}: input file is output file\n"
+    assert run_into(path, "ab", *command, path) == (3, complaint.format(path))
+    with path.open("rb") as source:
+        assert run_into(path, "ab", *command, stdin=source) == (3, complaint.format("<stdin>"))
+    header = path.read_bytes()[len(line + bad) :]
+    assert header.count(b"\n") == (2 if name == "split" else 0)
+    other = tmp_path / "other"
+    other.write_bytes(line)
+    assert run_into(path, "wb", *command, other, path) == ((3, complaint.format(path)) if name != "check" else (0, ""))
+
+
+def test_an_output_that_an_input_does_not_follow(tmp_path):
+    path = tmp_path / "s"
+    path.write_bytes(b"%41\n%42\n")
+    assert run_into(path, "r+b", "decode", path) == (0, "")  # over what has been read
+    assert path.read_bytes() == b"A\nB\n%42\n"
+    path.write_bytes(b"%41\n")
+    assert run_into(path, "ab", "decode", "-o", tmp_path / "t", path) == (0, "")
+    assert run_into(path, "ab", "decode", "-o", path, path) == (0, "")
+    assert path.read_bytes() == b"A\n"
+    assert run_into(path, "wb", "decode", path) == (0, "")
+    assert path.read_bytes() == b""
+    path.write_bytes(b"%41\n")
+    with path.open("rb") as source:
+        source.seek(4)
+        assert run_into(path, "ab", "decode", stdin=source) == (0, "")  # there is nothing more to read

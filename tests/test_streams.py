@@ -57,6 +57,19 @@ def test_an_input_that_cannot_be_read():
             assert raised.value.errno == errno.EIO
 
 
+def test_a_file_without_a_name(tmp_path, capsys):
+    path = tmp_path / "x"
+    path.write_bytes(b"%41\n")
+    for arguments in (
+        ["decode", ""],
+        ["decode", "-o", "", path],
+        ["decode", "--invalid-to", "", path],
+        ["split", "--kind", "uri", ""],
+    ):
+        assert main(list(map(str, arguments))) == 3
+        assert capsys.readouterr().err.startswith("uricodec: '': ")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes that always block")
 def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
     reading, writing = pipe

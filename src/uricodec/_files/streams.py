@@ -46,8 +46,12 @@ class FileError(OSError):
 
 
 def printable(name):
-    """A file's name, as a message may show it: control characters could do anything to a terminal."""
-    return name if name.isprintable() else repr(name)[1:-1]
+    """A file's name, as a message may show it: control characters could do anything to a terminal.
+
+    >>> printable("access.log"), printable("a\\nb"), printable("")
+    ('access.log', 'a\\\\nb', "''")
+    """
+    return (name if name.isprintable() else repr(name)[1:-1]) or "''"
 
 
 def tell(text):
@@ -152,12 +156,13 @@ class Input:
         name (str): The path of a file, or "-".
         meter (Meter): Is told how much has been read.
         file (binary file | None): What to read instead of opening anything: it stays open, and is not compressed.
+        output (Output | None): What must not be written to the end of the input while that is read.
 
     Attributes:
         compressed (bool): Whether it is, as far as is known.
 
     Raises:
-        FileError: It cannot be opened or read.
+        FileError: It cannot be opened or read, or would never end.
 
     >>> with Output(os.devnull) as output, Input("missing.txt", Meter([], output)) as source:
     ...     pass
@@ -165,11 +170,12 @@ class Input:
     uricodec._files.streams.FileError: missing.txt: No such file or directory
     """
 
-    def __init__(self, name, meter, file=None):
+    def __init__(self, name, meter, file=None, output=None):
         self.name = "<stdin>" if name == "-" else printable(name)
         self._path = name
         self._meter = meter
         self._file = file
+        self._output = output
         self._plain = file is not None
         self.compressed = False
 
@@ -183,6 +189,9 @@ class Input:
                 self._raw = open(self._path, "rb", buffering=0)
             except (OSError, ValueError) as error:  # ValueError: a name with NUL
                 raise failure(self.name, error) from None
+        if self._output is not None and self._output.goes_behind(self):
+            self.__exit__()
+            raise FileError(self.name, "input file is output file")
         return self
 
     def __exit__(self, *exception):
@@ -363,6 +372,15 @@ def place_of(path):
     return os.path.realpath(path)
 
 
+def appends(number):
+    """Whether what is written to a descriptor goes to the end of the file, wherever that is."""
+    try:
+        from fcntl import F_GETFL, fcntl
+    except ImportError:  # Windows
+        return True
+    return bool(fcntl(number, F_GETFL) & os.O_APPEND)
+
+
 class Output:
     """Standard output, or a file that is there only when it is complete.
 
@@ -424,6 +442,20 @@ class Output:
         self._raw = self._temporary.raw
         if exists:
             self._temporary.copy_mode()
+
+    def goes_behind(self, source):
+        """Whether what is written now comes to stand in a file behind where an Input reads it: that would never end."""
+        read = source.status() if self._temporary is None else None
+        if read is None or not S_ISREG(read.st_mode):
+            return False
+        try:
+            number = self._raw.fileno()
+            written = os.fstat(number)
+            if (read.st_dev, read.st_ino) != (written.st_dev, written.st_ino):
+                return False
+            return source.place() < (written.st_size if appends(number) else os.lseek(number, 0, os.SEEK_CUR))
+        except (OSError, ValueError, AttributeError):  # it is no file of the system
+            return False
 
     def write(self, data):
         """Write all of `data` (memoryview or bytes)."""

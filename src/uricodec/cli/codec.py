@@ -33,7 +33,7 @@ def run(arguments):
     ):
         output.end = end[0]
         for name in names:
-            with streams.Input(name, meter) as source:
+            with streams.Input(name, meter, output=output) as source:
                 convert_input(source, workers, output, end, arguments.errors == "fail")
     return 0
 

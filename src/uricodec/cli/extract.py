@@ -39,7 +39,7 @@ def run(arguments):
     buffer = bytearray(ROOM * streams.CHUNK)
     with streams.Output(arguments.output) as output, streams.Meter(names, output) as meter:
         for name in names:
-            with streams.Input(name, meter) as source:
+            with streams.Input(name, meter, output=output) as source:
                 prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
                 extract(source, buffer, Urns(output, prefix if arguments.offsets else None))
     return 0

@@ -162,7 +162,7 @@ def run(worker, arguments, errors, output, rejects):
         pool.Pool(jobs, ROOM * streams.CHUNK, lines.make_work) as workers,
     ):
         for name in names:
-            with streams.Input(name, meter) as source:
+            with streams.Input(name, meter, output=output or rejects) as source:
                 lines.filter(source, workers)
     if tally:
         tally.show()
@@ -293,7 +293,8 @@ class LineFilter:
         self._line += chunk.start > 0 and chunk.ended
 
     def _long_is_kept(self):
-        return self._output is not None and self._errors == "keep" and self._worker.record("too-long", 0) is None
+        kept = self._output is not None and self._errors in ("keep", "replace")
+        return kept and self._worker.record("too-long", 0) is None
 
     def _refuse_long(self, chunk):
         """Do with a line of which the first octets fill the buffer as with any invalid line."""
