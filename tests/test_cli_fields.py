@@ -20,7 +20,7 @@ from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._rows import RowOperation
 from uricodec._files import compress
-from uricodec.cli import main
+from uricodec.cli import lines, main
 from uricodec.cli.fields import spans_of
 
 PIECES = [
@@ -573,7 +573,7 @@ def test_what_is_no_object_of_json(tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
-@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+@pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop"])
 def test_lines_that_are_too_long(options, errors):
     long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
     value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
@@ -583,8 +583,43 @@ def test_lines_that_are_too_long(options, errors):
         options[0] if options else "", b"\n"
     )
     kept = empty if options == ["--jsonl"] else long
-    assert (status, output) == (0, good + {"keep": kept, "null": empty, "drop": b""}[errors] + good)
+    wanted = {"keep": kept, "replace": kept, "null": empty, "drop": b""}[errors]
+    assert (status, output) == (0, good + wanted + good)
     assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
+
+
+def test_a_name_with_a_comma_is_named_by_its_number():
+    data = b'"a,b",c\n%41,%42\n'
+    assert output_of("decode", "--csv", "--header", "-f", "1", stdin=data) == b'"a,b",c\nA,%42\n'
+    status, _, said = run("decode", "--csv", "--header", "-f", "a,b", stdin=data)
+    assert status == 2 and said.endswith("no field 'a' in the header\n")
+
+
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--jsonl"], ["-z", "--stats"]])
+@pytest.mark.parametrize("last", [True, False])
+def test_how_long_a_line_may_be(options, last):
+    """Of so many chunks, with its newline; and as long without one."""
+    most = lines.ROOM * 1000 - 1
+    end = b"" if last else b"\0" if "-z" in options else b"\n"
+    for size, faults in (most, {}), (most + 1, {"too-long": 1}):
+        _, _, said = run("decode", *options, "--stats", stdin=b"x" * size + end, chunk=1000)
+        assert json.loads(said)["faults"] == faults
+
+
+@pytest.mark.parametrize(("errors", "output"), [("null", b"a\n\n"), ("keep", b"a\n%zz"), ("drop", b"a\n")])
+def test_a_last_line_without_a_newline_that_is_invalid(errors, output):
+    """It becomes an empty line, and is one: nothing would be left of it without a newline."""
+    assert output_of("decode", "--errors", errors, stdin=b"a\n%zz") == output
+
+
+def test_what_fails_leaves_no_report(tmp_path):
+    path = tmp_path / "bad"
+    failing = ["decode", "--errors", "fail", "--invalid-to", path]
+    assert run(*failing, stdin=b"%zz\n")[0] == 1
+    assert not path.exists()
+    path.write_bytes(b"old")
+    assert run(*failing, stdin=b"%zz\n")[0] == 1
+    assert path.read_bytes() == b"old"
 
 
 def test_check_and_split_of_fields(tmp_path):

@@ -259,7 +259,7 @@ def add_framing(command, *, writes=True):
         "--fields",
         action="append",
         metavar="LIST",
-        help="these fields, from 1 on, as in cut: 1,3-5,-2,4-; with --header, also their names",
+        help="these fields, from 1 on, as in cut: 1,3-5,-2,4-; with --header, also their names (without a comma)",
     )
     group.add_argument(
         "-d", "--delimiter", metavar="OCTET", help="what is between fields (default: tab; a comma in CSV)"
