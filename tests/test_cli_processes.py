@@ -222,11 +222,15 @@ def run_into(path, mode, *arguments, **options):
     return done.returncode, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "extract"])
+LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
+OTHERS = {"extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""), "log": (["log"], LOG, b"")}
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
 def test_an_input_that_its_own_output_follows(tmp_path, name):
     """It would never end."""
     path = tmp_path / "s"
-    command, line, bad = COMMANDS.get(name, (["extract", "--kind", "urn"], b"urn:example:a\n", b""))
+    command, line, bad = {**COMMANDS, **OTHERS}[name]
     path.write_bytes(line + bad)
     complaint = "uricodec: {}: input file is output file\n"
     assert run_into(path, "ab", *command, path) == (3, complaint.format(path))

@@ -15,11 +15,13 @@ from uricodec import (
     ByteSet,
     UriError,
     UriSyntaxError,
+    iri,
     percent_decode,
     percent_encode,
     quote_into,
     requote,
     unquote_into,
+    uri,
     urn,
 )
 from uricodec._core._fingerprint import FingerprintKey
@@ -411,8 +413,12 @@ def test_pointers_and_characters_are_no_octets(buffer):
     """What is in such memory is nothing that anybody could have meant."""
     functions = {
         function: (buffer,)
-        for function in (percent_encode, percent_decode, requote, urn.check, urn.normalize, urn.is_valid, urn.find)
+        for function in (
+            *(percent_encode, percent_decode, requote, urn.check, urn.normalize, urn.is_valid, urn.find),
+            *(uri.check, uri.is_uri, uri.split, uri.normalize, iri.check_iri, iri.iri_to_uri, iri.uri_to_iri),
+        )
     }
+    functions |= {uri.resolve: (buffer, "a"), uri.relativize: (buffer, "s:a"), uri.equivalent: (buffer, "s:a")}
     functions |= {
         quote_into: (buffer, bytearray(100)),
         unquote_into: (buffer, bytearray(100)),

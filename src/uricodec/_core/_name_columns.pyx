@@ -18,7 +18,7 @@ from uricodec._core._text cimport *
 
 from uricodec._core._batch_columns import Column
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 
 cdef enum:
     BATCH = 8192        # rows that are named at once
@@ -220,7 +220,7 @@ cdef class ColumnNames(Names):
     cdef int name_octets(self, object source, object item) except -1:
         cdef Py_buffer view
         cdef Outcome outcome
-        PyObject_GetBuffer(source, &view, PyBUF_SIMPLE)
+        borrow_octets(source, &view)
         try:
             outcome = name_row(self, <const uint8_t *>view.buf, <size_t>view.len)
         finally:

@@ -65,7 +65,7 @@ cdef object plain(object input):
         return input
     if isinstance(input, str):
         return str.__str__(input)
-    return bytes(memoryview(input))
+    return copy_of_octets(input)
 
 
 cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1:

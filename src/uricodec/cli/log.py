@@ -51,7 +51,7 @@ def convert(arguments, output, rejects):
     logs = Converter(arguments, sink, rejects)
     with streams.Meter(names, output) as meter:
         for name in names:
-            with streams.Input(name, meter) as source:
+            with streams.Input(name, meter, output=output) as source:
                 logs.convert(source)
     sink.close()
     if arguments.stats:
