@@ -633,6 +633,9 @@ def test_decode_lines_plus(tier):
     assert decoded(b"a+b%2Bc\n+", plus=True) == b"a b+c\n "
     assert decoded(b"a+%0a+%FF+%", plus=True) == b"a %0a %FF %"
     assert decoded(b"a+b%2Bc\n+") == b"a+b+c\n+"
+    no_space = ~ByteSet(" \n")  # as where it stands between fields
+    for text in b"a+b\n+", b"a b+\n", b"a+%20b%41\n", b"+" * 9000:
+        assert decoded(text, plus=True, free=no_space) == text.replace(b"%41", b"A")
 
 
 LINE_PIECES = [b"\n", b"\r\n", b"\n\n", b"\xe2", b"\x82", b"\xac\n", b"\xc2"]
