@@ -45,8 +45,10 @@ def public():
         drop_in = module.__name__ == "uricodec.parse"
         for name in [*_stdlib.FAST, "clear_cache"] if drop_in else getattr(module, "__all__", ()):
             found = getattr(module, name)
+            if hasattr(found, "__origin__"):  # for annotations; to Python 3.10 it is a class
+                continue
             if not isinstance(found, type):
-                if callable(found) and not hasattr(found, "__origin__"):
+                if callable(found):
                     yield f"{module.__name__}.{name}"
                 continue
             fields = {*getattr(found, "_fields", ())}

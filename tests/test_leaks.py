@@ -14,7 +14,8 @@ import pytest
 from calls import CALLS, FOREIGN, KEEPING, outcome
 
 SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
-CLOSELY = SOAK < 1000
+# From 3.11 on: 3.10 makes a cache for each function of Python when that is called for the 1024th time.
+CLOSELY = SOAK < 1000 and sys.version_info >= (3, 11)
 
 # Octets: less than an object that stays behind in each of 4 rounds.
 NOTHING = 120
