@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from io import RawIOBase
 from operator import index
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from uricodec._core._batch_columns import Work
 from uricodec._core._batch_lists import ListWork
 from uricodec._core._batch_tasks import Plan
+from uricodec._files.pool import used_of
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
 _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
-_MOST = 64  # threads, where there are not as many cores; more would only take memory
 
 Make = Callable[[bool, bytes], Plan]
 
@@ -107,7 +106,7 @@ def _threads(threads: Any) -> int | None:
     number = index(threads)
     if number < 1:
         raise ValueError(f"{number} threads can do nothing")
-    return min(number, max(_MOST, os.cpu_count() or 1))
+    return used_of(number)
 
 
 def _buffer(column: Any) -> memoryview | bytes:
