@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from uricodec import logs
 from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
+from uricodec._files import streams
 from uricodec.cli import log, main
 
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
@@ -96,6 +97,17 @@ def test_several_logs_of_several_formats(tmp_path):
     # The fields of one log are not those of the next.
     assert bad.read_text() == f"{names[1]}\t1\t37\ttime\t192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
     assert run("log", "--format", "iis", names[0], names[1])[2].startswith("uricodec: 1 of 6 lines")
+
+
+@pytest.mark.parametrize("size", [1, 16, 100])
+def test_a_pipe_may_show_the_format_later(monkeypatch, size):
+    logs = [IIS, b"#Version: 1.0\n" + CLOUDFRONT, b"\n" + ALB, b"\n" * 101 + COMBINED, b"# nothing\n", b""]
+    expected = [run("log", "--stats", stdin=log) for log in logs]
+    read_into = streams.Input.read_into
+    monkeypatch.setattr(streams.Input, "read_into", lambda self, view: read_into(self, view[:size]))
+    assert [run("log", "--stats", stdin=log) for log in logs] == expected
+    # When so much has been read, it is not waited for any longer.
+    assert run("log", stdin=b"\n" * 20 + ALB, chunk=size)[1] == b""
 
 
 def refused(line, *names, format="auto"):

@@ -94,6 +94,13 @@ def test_charsets_stand_on_the_kernels_alone():
     assert ours_in("charsets.py") == {"uricodec._core._kernels"}
 
 
+def test_contributing_says_where_each_module_is():
+    table = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    modules = {p.name for p in SOURCES if p.suffix in {".py", ".pyx"} and p.name[:2] != "__"}
+    inside = {p.name for p in SOURCES if {"_files", "cli", "integrations"} & set(p.parts)}  # by directory
+    assert {name for name in modules - inside if f"`{name}`" not in table} == set()
+
+
 def test_errors_are_a_leaf():
     assert ours_in("errors.py") == set()
 

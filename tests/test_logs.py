@@ -991,6 +991,34 @@ def test_lines_across_chunks(monkeypatch):
     assert faults == [logs.LogFault(201, 6, "time", b"no end")]
 
 
+class Pieces:
+    """What is read in these pieces, as from a pipe."""
+
+    def __init__(self, *pieces):
+        self.pieces = iter(pieces)
+
+    def read(self, size):
+        return next(self.pieces, b"")
+
+
+def test_the_format_may_show_in_a_later_chunk():
+    for log in b"\n" + ALB, b"#Version: 1.0\n" + CLOUDFRONT, IIS, b'\n\n{"uri":"/"}', b"\n" + COMBINED:
+        lines = log.splitlines(keepends=True)
+        expected = list(logs.parse(log))
+        assert expected
+        for pieces in lines, [b"".join(lines[:-1]), lines[-1]], [log[i : i + 1] for i in range(len(log))]:
+            assert list(logs.parse(Pieces(*pieces))) == expected
+        packed = gzip.compress(log)
+        assert list(logs.parse(Pieces(packed[:1], packed[1:]))) == expected
+
+
+def test_what_never_shows_a_format(monkeypatch):
+    for head in b"\n" * 101, b"# " + b"x" * 300 + b"\n":
+        monkeypatch.setattr(logs, "CHUNK", 200)
+        [_] = logs.parse(io.BytesIO(head + COMBINED))
+        assert list(logs.parse(io.BytesIO(head + b"#Fields: c-ip\n192.0.2.1"))) == []
+
+
 def test_a_line_that_is_too_long():
     data = b"x" * (3 * LONGEST) + b"\n" + COMBINED
     for source in data, io.BytesIO(data), gzip.compress(data):
@@ -1002,14 +1030,6 @@ def test_a_line_that_is_too_long():
 
 def test_a_line_that_is_too_long_in_pieces():
     """What ends where a line could end is not taken for the end."""
-
-    class Pieces:
-        def __init__(self, *pieces):
-            self.pieces = iter(pieces)
-
-        def read(self, size):
-            return next(self.pieces, b"")
-
     line = request(b"GET /" + b"x" * LONGEST)[:LONGEST]
     for pieces in [line, b"\r", b"x", b"\n"], [line + b"\r", b"x", b"\n"], [line, b"\rx\n"], [line + b"\r\r", b"\n"]:
         faults = []

@@ -6,6 +6,7 @@ The formats are those of `FORMATS`; `docs/logs.md` says what is read in each, an
 import json
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._core._log_columns import convert_columns
@@ -72,10 +73,16 @@ def detect(head: bytes) -> str:
     >>> detect(b"#Version: 1.0\\n#Fields: date time x-edge-location sc-bytes c-ip\\n")
     'cloudfront'
     """
+    return decided(head) or "combined"
+
+
+def decided(head: bytes) -> str | None:
+    """The format that the first whole lines of a log show, or None if only those to come may."""
     head = head.removeprefix(b"\xef\xbb\xbf")
     if head.startswith(b"#Software: Microsoft"):
         return "iis"
-    for line in head.split(b"\n", 100)[:100]:
+    lines = head.split(b"\n", 100)
+    for line in lines[:100]:
         if line.startswith(b"#"):
             if line.startswith(b"#Fields:"):
                 return "cloudfront" if b"x-edge-" in line else "iis"
@@ -84,8 +91,8 @@ def detect(head: bytes) -> str:
         elif line.split(b" ", 1)[0] in (b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"):
             return "alb"
         elif line.strip():
-            break
-    return "combined"
+            return "combined"
+    return "combined" if len(lines) > 100 else None
 
 
 def parse(  # noqa: PLR0913
@@ -271,17 +278,19 @@ def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memory
 
 def _read(source: Any, format: str, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
     """Whole lines of a log, and who reads them."""
-    reader = None
-    for chunk in _chunks(source):
-        if reader is None:
-            reader = _reader(detect(bytes(chunk[:CHUNK])) if format == "auto" else format, options)
+    chunks = _chunks(source)
+    first: list[bytes | memoryview] = []
+    if format == "auto":  # a chunk may be one line, and the next one the first that shows the format
+        head = b""
+        for chunk in chunks:
+            first.append(chunk)
+            head += chunk[:CHUNK]
+            if decided(head) or len(head) >= CHUNK:
+                break
+        format = detect(head)
+    reader = LogReader(format, "jsonl", *options)
+    for chunk in chain(first, chunks):
         yield reader, memoryview(chunk)
-    if reader is None:  # an empty log has a format, too
-        _reader("combined" if format == "auto" else format, options)
-
-
-def _reader(format: Any, options: tuple[Any, ...]) -> LogReader:
-    return LogReader(format, "jsonl", *options)
 
 
 def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
@@ -295,6 +304,8 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
         first = read(CHUNK)
         if isinstance(first, str):
             raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
+        if len(first) == 1:  # of the two that say whether it is compressed
+            first += read(CHUNK)
     else:
         view = memoryview(source)
         if view.format.lstrip("@=<>!") not in ("B", "b", "c"):

@@ -9,7 +9,7 @@ change, which are found by one pass of a kernel, and calls the row function for 
 No count of one pass is trusted by another: where a row ends is read once, and every store stays inside the room that the
 operation asked for, whatever another thread does to the input.
 """
-from libc.stdint cimport INT32_MAX
+from libc.stdint cimport INT32_MAX, SIZE_MAX
 from libc.string cimport memchr, memcmp, memmove, memset
 
 from uricodec._core._arrow cimport Room, discard, grow
@@ -359,7 +359,7 @@ cdef bint add_views(Task *task) noexcept nogil:
 cdef bint have_room(Task *task, size_t n, size_t rows) noexcept nogil:
     """Have room for what becomes of so many octets and rows."""
     cdef size_t factor = max(task.operation.factor, <size_t>1), more = rows * (task.operation.extra + 2) + WIDE
-    if n > (<size_t>1 << 62) // factor:
+    if n > SIZE_MAX // 4 // factor:
         return False
     more += factor * n
     if task.views and task.data.size + more > INT32_MAX and task.data.size:

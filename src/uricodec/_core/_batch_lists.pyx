@@ -4,6 +4,7 @@ The result begins as a copy of the list, in which only what changes is replaced.
 cannot be refused, is done by the functions that do single values.
 """
 cimport cython
+from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcmp
 
 from uricodec._core._batch cimport *
@@ -73,7 +74,7 @@ cdef class ListWork:
 
     cdef int have_room_for(self, const Operation *operation, size_t n) except -1:
         """Room for what becomes of so many octets."""
-        if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1):
+        if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1):
             raise OverflowError("the row may become longer than an object can be")
         return self.have_room(room_of(operation, n) + WIDE)
 

@@ -5,7 +5,7 @@ the interpreter is free while rows of Arrow are worked on. Nulls are a group of 
 here it is said of them whether they are new, and tables leave them alone.
 """
 cimport cython
-from libc.stdint cimport INT32_MAX
+from libc.stdint cimport INT32_MAX, SIZE_MAX
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
@@ -297,7 +297,7 @@ cdef Outcome name_row(ColumnNames self, const uint8_t *src, size_t n) noexcept n
     cdef size_t size
     if self.copies:
         return add_form(self, src, n)
-    if n > (<size_t>1 << 62) // max(operation.factor, <size_t>1) or not grow(&self.names, room_of(operation, n) + WIDE):
+    if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1) or not grow(&self.names, room_of(operation, n) + WIDE):
         return WITHOUT_MEMORY
     size = operation.row(src, n, self.how.options, self.names.data + self.names.size, &self.refusal)
     if size != UC_REFUSED:

@@ -10,6 +10,7 @@ from uricodec._core._log_records import LONGEST, NAMES, LogReader
 from uricodec._files import streams
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import visible
+from uricodec.logs import decided, detect
 
 # The buffer has room for the longest line, its end, and what streams.safe_cut() cuts off. What does not fit is no
 # record, and memory stays flat.
@@ -96,8 +97,18 @@ class Converter:
         buffer = self._buffer
         self._name, self._line = source.name, 1
         long = new = True
+
+        def cut(buffer, start, end):
+            """Behind the last line that is whole; 0 while the lines do not show the format, so that more are read."""
+            if not new or self._arguments.format != "auto":
+                return streams.last_line(buffer, start, end)
+            if end >= min(len(buffer), streams.CHUNK):
+                return streams.last_line(buffer, 0, end)
+            at = streams.last_line(buffer, start, end)
+            return at if at and decided(bytes(buffer[:at])) else 0
+
         free = deque([self._chunk])
-        for chunk in source.chunks(free):
+        for chunk in source.chunks(free, cut):
             size = chunk.size
             if new:
                 self._begin(bytes(self._view[: min(size, streams.CHUNK)]))
@@ -124,11 +135,7 @@ class Converter:
             self._reader.begin()
             return
         arguments = self._arguments
-        format = arguments.format
-        if format == "auto":
-            from uricodec.logs import detect
-
-            format = detect(head)
+        format = detect(head) if arguments.format == "auto" else arguments.format
         self._reader = LogReader(format, self._sink.to, arguments.mask, arguments.flags, arguments.errors)
 
     def _convert(self, start, size):

@@ -47,13 +47,18 @@ static __forceinline void uc_give(char *flag) { (void)_InterlockedExchange8(flag
 static inline void *uc_read(void *const *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline uint16_t uc_read16(const uint16_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 /* Without an order: the value alone. */
+#if UINTPTR_MAX > 0xFFFFFFFF
 static inline uint64_t uc_glance64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void uc_put64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+#else /* an atomic access to 64 bits may be a call of libatomic there: only the halves are of one piece */
+static inline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
+static inline void uc_put64(uint64_t *word, uint64_t value) { *(volatile uint64_t *)word = value; }
+#endif
 static inline uint8_t uc_glance8(const uint8_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_publish(void **word, void *value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline void uc_publish16(uint16_t *word, uint16_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline size_t uc_glance_size(const size_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_put_size(size_t *word, size_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
-static inline void uc_put64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void uc_put8(uint8_t *word, uint8_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 /* 1 if nobody had it: it is the caller's then. */
 static inline int uc_take(char *flag) { return !__atomic_test_and_set(flag, __ATOMIC_ACQUIRE); }
