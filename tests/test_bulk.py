@@ -227,10 +227,16 @@ def test_columns_of_nulls():
 
 
 @pytest.mark.parametrize("name", ["quote", "unquote", "normalize_urn", "is_valid_uri", "split_uri", "fingerprint"])
-@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), *LAYOUTS[bytes].values()], ids=str)
+@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), *LAYOUTS[bytes].values(), pa.null()], ids=str)
 def test_empty_columns(name, type_):
-    for source in pa.array([], type_), pa.chunked_array([], type_), pa.array(["a", None], type_)[2:]:
-        assert as_rows(getattr(bulk, name)(source)) == []
+    nulls = [pa.nulls(2, type_)]
+    nulls += [pa.DictionaryArray.from_arrays(pa.nulls(2, index), pa.nulls(0, type_)) for index in INDICES]
+    for array in nulls:
+        for source in array[:0], array[2:], pa.chunked_array([], array.type), pa.chunked_array([array[:0]]):
+            column = getattr(bulk, name)(source)
+            assert as_rows(column) == []
+            if name in {"quote", "unquote", "normalize_urn"}:
+                assert pa.array(column).type == array.type
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
     dictionaries = [array.dictionary for array in arrays]
     if all(dictionary is dictionaries[0] for dictionary in dictionaries):
         join_fixed(joined, arrays, width)
-        joined.dictionary = dictionaries[0]
+        joined.dictionary = dictionaries[0] if dictionaries else join_arrays(type.dictionary, [], limit)[1]
         return type
     if not grow(&rooms.first, 8 * <size_t>joined.length + 8):
         raise MemoryError
