@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uricodec
-from uricodec import ByteSet, bulk, urn
+from uricodec import ByteSet, bulk, dedup, urn
 from uricodec._core import _batch_tasks
 from uricodec.errors import UriError
 from uricodec.namespaces import NAMESPACES
@@ -254,6 +254,67 @@ def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
         faults = bulk.Faults()
         assert as_rows(bulk.requote(pa.array(rows, type_), invalid=invalid, errors="null", faults=faults)) == found
         assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
+
+
+def test_values_of_a_dictionary_that_are_null():
+    """A row that refers to one is null, whatever is asked, and nothing is refused."""
+    for rows in ["urn:example:a", "no urn", "%"], [b"urn:example:a", b"no urn", b"%FF"]:
+        source = pa.DictionaryArray.from_arrays(pa.array([0, 3, 1, None, 2, 3]), pa.array([*rows, None]))
+        as_list = source.to_pylist()
+        for name, how in CALLS:
+            if name == "iri_to_uri" and isinstance(rows[0], bytes):
+                continue
+            found, want = bulk.Faults(), bulk.Faults()
+            answers = as_rows(getattr(bulk, name)(source, faults=found, **how))
+            assert answers == getattr(bulk, name)(as_list, faults=want, **how) or name.startswith("check")
+            assert answers[1] is answers[3] is answers[5] is None
+            assert [row for row, _, _ in found.rows] == [row for row, _, _ in want.rows]
+    refused = bulk.normalize_urn(pa.array(["urn:example:a", "bad"]).dictionary_encode(), errors="null")
+    assert as_rows(bulk.check_urn(refused, errors="raise")) == [None, None]
+    assert as_rows(bulk.is_valid_urn(refused, errors="raise")) == [True, None]
+
+
+def test_chunks_that_share_a_dictionary_beside_a_large_one():
+    _batch_tasks.set_limit_of_offsets(40)
+    try:
+        shared, large = pa.array(["a b", "c"]), pa.array([" " * 30])
+        indices = [pa.array(rows, pa.int32()) for rows in ([0, 1], [1, 0], [0])]
+        chunks = [pa.DictionaryArray.from_arrays(*of) for of in zip(indices, (shared, shared, large), strict=True)]
+        found = bulk.quote(pa.chunked_array(chunks))
+        assert pa.chunked_array(found).to_pylist() == ["a%20b", "c", "c", "a%20b", "%20" * 30]
+    finally:
+        _batch_tasks.set_limit_of_offsets(None)
+
+
+def test_an_ordered_dictionary_stays_one():
+    for ordered in False, True:
+        source = pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int8()), pa.array(["%41"]), ordered=ordered)
+        other = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["%42"]), ordered=ordered)
+        for column in source, pa.chunked_array([source, source[:1]]):
+            assert pa.array(bulk.unquote(column)).type == source.type
+        assert pa.array(bulk.unquote(pa.chunked_array([source, other]))).type.ordered == ordered
+
+
+def test_chunks_stay_chunks():
+    """Also where an object can be had as one array, too."""
+    source = pa.chunked_array([pa.array(["%41"]).dictionary_encode(), pa.array(["%42"]).dictionary_encode()])
+    again = pa.chunked_array(bulk.unquote(bulk.unquote(source)))
+    assert again.type == source.type and again.num_chunks == 2
+    kept = pa.chunked_array(dedup.unique(source, "bytes"))
+    assert kept.type == source.type and kept.to_pylist() == ["%41", "%42"]
+
+
+def test_items_of_a_wrong_type_have_their_row():
+    for items, row in ([float("nan")], 0), (["a", b"b", None, 7], 3):
+        for call in bulk.unquote, bulk.is_valid_uri, bulk.fingerprint, dedup.unique:
+            with pytest.raises(TypeError, match=rf"^row {row}: a bytes-like object is required, not '(float|int)'$"):
+                call(items)
+
+
+def test_limits_of_faults():
+    for limit, error in (-1, ValueError), (None, TypeError), ("3", TypeError):
+        with pytest.raises(error):
+            bulk.Faults(limit)
 
 
 def test_dictionaries_of_nulls():
@@ -506,11 +567,13 @@ def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
 
 def test_arrays_of_numpy_are_columns_if_they_have_octets():
     np = pytest.importorskip("numpy")
-    for dtype in object, "<U3":
+    for dtype in object, "<U3", "S3":
         with pytest.raises(TypeError, match="which are no octets"):
             bulk.unquote(np.array(["%41"], dtype=dtype))
         with pytest.raises(TypeError, match="which are no octets"):
             uricodec.percent_decode(np.array(["%41"], dtype=dtype))
+        with pytest.raises(TypeError, match="which are no octets"):
+            dedup.unique(np.array(["%41"], dtype=dtype))
     assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
 
 

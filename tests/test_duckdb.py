@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from uricodec import bulk
+from uricodec._core import _batch_tasks
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
@@ -331,6 +332,54 @@ def test_stream_that_raises(con):
     reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, errors="raise")
     with pytest.raises(ValueError, match="malformed triplet"):
         reader.read_all()
+
+
+def test_what_is_raised_shows_the_row():
+    with duckdb.connect() as con:
+        hook.register(con, "raise")
+        rows = "select if(range = 3000, repeat('é', 300) || '%', 'a') as name from range(5000)"
+        con.execute(f"create table names as {rows}")
+        says = r"uri_decode: malformed triplet at position 300 of \.\.\.'é{199}%'"
+        with pytest.raises(duckdb.InvalidInputException, match=says):
+            con.sql("select uri_decode(name) from names").fetchall()
+        reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, errors="raise", batch_size=2048)
+        with pytest.raises(ValueError, match=f"^{says}$"):
+            reader.read_all()
+
+
+def test_stream_of_more_text_than_a_batch_has_offsets_for():
+    with duckdb.connect() as con:
+        con.execute("create table names as select range as id, repeat(' ', range % 10) as name from range(100)")
+        _batch_tasks.set_limit_of_offsets(40)
+        try:
+            columns = {"text": ("uri_encode", "name"), "again": ("uri_encode", "name")}
+            table = hook.stream(con, "from names", columns).read_all()
+            assert table["text"].to_pylist() == table["again"].to_pylist() == ["%20" * (i % 10) for i in range(100)]
+            assert table["id"].to_pylist() == list(range(100)) and table.schema.types[1:] == [pa.string()] * 3
+            long = hook.stream(con, "select repeat(' ', 20) as name", {"text": ("uri_encode", "name")})
+            with pytest.raises(OverflowError, match="2 GiB"):
+                long.read_all()
+        finally:
+            _batch_tasks.set_limit_of_offsets(None)
+
+
+def test_columns_of_a_stream_have_names_without_case():
+    with duckdb.connect() as con:
+        query = "select 1 as id, '%41' as Path"
+        for name, column in ("path", "Path"), ("PATH", "PATH"):
+            table = hook.stream(con, query, {name: ("uri_decode", column)}).read_all()
+            assert table.column_names == ["id", name] and table[name].to_pylist() == ["A"]
+        for columns in {"x": ("uri_decode", "id")}, {"id": ("uri_decode", "path")}:
+            with pytest.raises(KeyError, match="more than one column 'id'"):
+                hook.stream(con, "select 'a' as id, 'b' as id, 'c' as path", columns)
+
+
+def test_a_database_has_the_functions_of_one_connection():
+    with duckdb.connect() as con:
+        hook.register(con)
+        with con.cursor() as cursor, pytest.raises(duckdb.CatalogException, match="already exists"):
+            hook.register(cursor)
+        hook.register(con, "keep")
 
 
 def test_stream_of_many_batches_is_in_order():

@@ -156,6 +156,25 @@ def test_rows_that_do_not_change_are_the_same_objects():
     assert column.uricodec.unquote()[0] is column[0]
 
 
+def test_categories_of_str_and_others():
+    for other in b"b", 1:
+        with pytest.raises(TypeError, match="str alone, or bytes alone"):
+            pd.Series(["%41", other], dtype="category").uricodec.unquote()
+    assert pd.Series([b"%41"], dtype="category").uricodec.unquote().tolist() == [b"A"]
+
+
+def test_an_index_of_objects_stays_one():
+    index = pd.Index(["%41", None], dtype=object).uricodec.unquote()
+    assert index.dtype == object and index.tolist() == ["A", None]
+
+
+def test_lists_of_arrow_have_no_accessor():
+    column = pd.Series([["a"]], dtype=pd.ArrowDtype(pa.list_(pa.string())))
+    assert not hasattr(column, "uricodec")
+    with pytest.raises(AttributeError, match="not for list"):
+        column.uricodec  # noqa: B018
+
+
 def test_categories():
     """Values that become the same are one, in their order; those that are refused are missing; codes of -1 stay."""
     kinds = pd.CategoricalDtype(["%zz", "b%20", "b ", "a"], ordered=True)

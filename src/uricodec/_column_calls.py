@@ -24,12 +24,15 @@ class Faults:
     """What a call tells about rows that were refused.
 
     Args:
-        limit (int): How many rows are kept.
+        limit (int): How many rows are kept, 0 or more.
 
     Attributes:
         count (int): How many rows there were.
         rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the
             row the fault is, in characters of a str, octets of all else.
+
+    Raises:
+        ValueError: The limit is negative.
 
     >>> from uricodec.bulk import Faults, unquote
     >>> faults = Faults(limit=1)
@@ -40,6 +43,8 @@ class Faults:
     """
 
     def __init__(self, limit: int = 100) -> None:
+        if index(limit) < 0:
+            raise ValueError(f"no number of rows: {limit}")
         self.limit = limit
         self.count: int = 0
         self.rows: list[tuple[int, str, int]] = []

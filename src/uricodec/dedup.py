@@ -177,7 +177,7 @@ class Deduplicator:
         exact (bool): Compare normal forms, not only their fingerprints. A given key is not used then.
         key (FingerprintKey | str | bytes | None): The key of fingerprints; None: a random one.
         errors (str): What becomes of a row that is no such name. "keep": it stands for itself; "drop": it is never the
-            first; "fail": an error, the rows before which have been added.
+            first; "fail": an error, and nobody knows which rows of that call have been added.
 
     Attributes:
         rows (int): How many rows were added.
@@ -389,6 +389,8 @@ def _pieces(column: Any) -> Iterator[memoryview]:
         view = memoryview(column)
     except TypeError:
         raise TypeError(f"{type(column).__name__} is no list, Arrow object or bytes-like") from None
+    if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
+        raise TypeError(f"{type(column).__name__} of items of format {view.format!r}, which are no octets")
     if not view.c_contiguous:
         raise BufferError(f"{type(column).__name__}: underlying buffer is not C-contiguous")
     view = view.cast("B")

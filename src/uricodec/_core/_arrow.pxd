@@ -70,6 +70,7 @@ cdef class Type:
     cdef readonly bytes name
     cdef readonly tuple children
     cdef readonly Type dictionary
+    cdef readonly bint ordered
 
 
 # Octets that grow.

@@ -113,6 +113,7 @@ cdef extern from *:
     const int ENOMEM
 
 cdef enum:
+    ORDERED = 1         # ARROW_FLAG_DICTIONARY_ORDERED
     NULLABLE = 2        # ARROW_FLAG_NULLABLE
     LARGE = 1 << 20     # octets of a bytes object that deserve large pages
 
@@ -126,10 +127,12 @@ cdef class Type:
         name (bytes): Of a column in a table, or a field.
         children (tuple[Type, ...]): The fields of a struct.
         dictionary (Type | None): Of a dictionary, its values; `format` is that of the indices then.
+        ordered (bool): Whether the order of these values means something.
     """
 
-    def __init__(self, format, name=b"", children=(), dictionary=None):
+    def __init__(self, format, name=b"", children=(), dictionary=None, ordered=False):
         self.format, self.name, self.children, self.dictionary = format, name, children, dictionary
+        self.ordered = ordered
 
 
 cdef bint grow(Room *room, size_t more) noexcept nogil:
@@ -271,7 +274,7 @@ cdef void release_schema(ArrowSchema *schema) noexcept nogil:
 cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
     """Write a type into a struct of zeros. After an error, what there is of it can be released."""
     cdef int64_t i
-    schema.format, schema.name, schema.flags = type.format, type.name, NULLABLE
+    schema.format, schema.name, schema.flags = type.format, type.name, NULLABLE | type.ordered
     Py_INCREF(type)
     schema.private_data = <void *>type
     schema.release = release_schema
@@ -456,7 +459,7 @@ cdef Type type_of(const ArrowSchema *schema):
     if schema.format == NULL:
         raise ValueError("the Arrow schema has no format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
-                None if schema.dictionary == NULL else type_of(schema.dictionary))
+                None if schema.dictionary == NULL else type_of(schema.dictionary), schema.flags & ORDERED)
 
 
 cdef Type take_schema(ArrowSchema *schema):
@@ -527,7 +530,7 @@ cdef object read_object(object source, list arrays):
     """The type of an object with capsules; its arrays are added to the list."""
     cdef ArrowArrayStream *stream
     cdef ArrowArrayStream taken
-    if hasattr(source, "__arrow_c_array__"):
+    if not hasattr(source, "__arrow_c_stream__"):    # which may have chunks, that nobody needs to join
         schema, array = source.__arrow_c_array__()
         type = take_schema(<ArrowSchema *>PyCapsule_GetPointer(schema, "arrow_schema"))
         arrays.append(take_array(<ArrowArray *>PyCapsule_GetPointer(array, "arrow_array")))

@@ -182,7 +182,7 @@ cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
         base += array.dictionary.length
     joined.buffers[1] = hold(joined, &rooms.first)
     values, joined.dictionary = join_arrays(type.dictionary, dictionaries, limit)
-    return Type(b"l", type.name, (), values)
+    return Type(b"l", type.name, (), values, type.ordered)
 
 
 cdef object join_arrays(Type type, list arrays, size_t limit):

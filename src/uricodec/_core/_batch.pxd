@@ -153,6 +153,17 @@ cdef inline bint is_valid(const Source *source, size_t row) noexcept nogil:
     return source.valid[(source.valid_start + row) >> 3] >> ((source.valid_start + row) & 7) & 1
 
 
+cdef inline bint is_null(const Source *source, size_t row) noexcept nogil:
+    """Whether a row is null, or refers to a value that is."""
+    cdef int64_t index
+    if not is_valid(source, row):
+        return True
+    if source.layout != INDEXED:
+        return False
+    index = index_at(source, row)
+    return 0 <= index < <int64_t>source.values.count and not is_valid(source.values, <size_t>index)
+
+
 cdef inline size_t carriage_return(const Task *task, const uint8_t *src, size_t n) noexcept nogil:
     """1 if the row is a line that a "\\r" before its "\\n" ends."""
     if task.source.layout != LINES or task.source.end != c'\n' or n == 0:

@@ -208,7 +208,7 @@ cdef bint write_text(Task *task, size_t row, const uint8_t *src, size_t n, uint8
     """What becomes of one row. False if the work ends with it."""
     cdef Refusal refusal
     size[0] = 0
-    if not is_valid(task.source, row):
+    if is_null(task.source, row):
         return True
     size[0] = task.operation.row(src, n, task.options, dst, &refusal)
     if size[0] != UC_REFUSED:

@@ -34,7 +34,7 @@ cdef void accept_rows(Task *task, size_t first, size_t n) noexcept nogil:
 
 cdef bint answer_verdict(Task *task, size_t row, const uint8_t *src, size_t n) noexcept nogil:
     cdef Refusal refusal
-    if not is_valid(task.source, row):
+    if is_null(task.source, row):
         return True
     if task.operation.row(src, n, task.options, task.scratch, &refusal) == UC_REFUSED:
         return refuse_row(task, row, &refusal)
@@ -49,7 +49,7 @@ cdef bint answer_split(Task *task, size_t row, const uint8_t *src, size_t n) noe
     cdef int i
     cdef size_t size, place = row - task.base
     cdef Room *part = task.parts
-    cdef bint there = is_valid(task.source, row)
+    cdef bint there = not is_null(task.source, row)
     if there and task.operation.row(src, n, task.options, <uint8_t *>spans, &refusal) == UC_REFUSED:
         there = False
         if not refuse_row(task, row, &refusal):

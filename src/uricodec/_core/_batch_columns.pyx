@@ -202,7 +202,7 @@ cdef class Work:
             made.buffers[0], made.buffers[1] = array.buffers[0], array.buffers[1]
             made.owners.extend(array.owners)
             made_of.append(made)
-        return Type(type.format, type.name, (), kind), made_of
+        return Type(type.format, type.name, (), kind, type.ordered), made_of
 
     cdef int refer(self, Plan plan, list jobs, Array array, Type type, size_t number) except -1:
         """Take down the rows that refer to values which were refused."""
@@ -276,11 +276,13 @@ cdef object of_one_type(Type type, list typed):
     cdef Array array
     cdef Type kind
     cdef bint large = False
+    cdef set widened = set()    # chunks may share a dictionary
     for kind, array in typed:
         large |= kind.format != type.format
     for kind, array in typed if large else []:
-        if kind.format == type.format:
+        if kind.format == type.format and array not in widened:
             widen_offsets(array)
+            widened.add(array)
     return Type(LARGE[type.format], type.name) if large else type, [array for _, array in typed]
 
 

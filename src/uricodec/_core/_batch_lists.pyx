@@ -175,7 +175,7 @@ cdef class ListWork:
         if type(item) is bytes:
             return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
-        borrow_octets(item, &view)
+        borrow_row(item, <size_t>row, &view)
         try:
             return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:

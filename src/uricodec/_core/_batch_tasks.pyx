@@ -182,7 +182,6 @@ cdef int set_validity(Job job, size_t rows) except -1:
     cdef Task *task = &job.task
     cdef const Source *source = task.source
     cdef size_t n = (rows + 7) >> 3, i
-    cdef int64_t index
     if source.valid == NULL and source.layout != NULLS and task.policy != NULL_ROW and not (
             source.layout == INDEXED and source.values.valid != NULL):
         return 0
@@ -197,8 +196,7 @@ cdef int set_validity(Job job, size_t rows) except -1:
         memset(task.valid, 0xFF, n)
     if source.layout == INDEXED and source.values.valid != NULL:
         for i in range(rows):
-            index = index_at(source, task.base + i)
-            if 0 <= index < <int64_t>source.values.count and not is_valid(source.values, <size_t>index):
+            if is_null(source, task.base + i):
                 task.valid[i >> 3] &= ~(1 << (i & 7))
     return 0
 

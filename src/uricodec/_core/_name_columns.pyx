@@ -220,7 +220,7 @@ cdef class ColumnNames(Names):
     cdef int name_octets(self, object source, object item) except -1:
         cdef Py_buffer view
         cdef Outcome outcome
-        borrow_octets(source, &view)
+        borrow_row(source, self.first + self.count, &view)
         try:
             outcome = name_row(self, <const uint8_t *>view.buf, <size_t>view.len)
         finally:
@@ -241,16 +241,6 @@ cdef class ColumnNames(Names):
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------------
-
-cdef inline bint is_null(const Source *source, size_t i) noexcept nogil:
-    cdef int64_t index
-    if not is_valid(source, i):
-        return True
-    if source.layout != INDEXED:
-        return False
-    index = index_at(source, i)
-    return 0 <= index < <int64_t>source.values.count and not is_valid(source.values, <size_t>index)
-
 
 cdef Outcome name_rows(ColumnNames self, const Source *source, size_t count) noexcept nogil:
     cdef const uint8_t *src

@@ -133,14 +133,14 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
 
 
 cdef inline bint has_octets(const char *format) noexcept:
-    """Whether what a buffer says that it holds are octets or numbers: no objects, which would be pointers, no characters."""
+    """Whether a buffer holds octets or numbers: no objects, which would be pointers, no characters, no rows of octets."""
     if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
         return True
     if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
         format += 1
     while c'0' <= format[0] <= c'9':
         format += 1
-    return format[0] != 0 and strchr("BbcspH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
+    return format[0] != 0 and strchr("BbcH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
 
 
 cdef inline int refuse_buffer(object data, format) except -1:
@@ -155,6 +155,14 @@ cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
     format = view.format.decode("latin-1")
     PyBuffer_Release(view)
     return refuse_buffer(data, format)
+
+
+cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
+    """The octets of an item of a list."""
+    try:
+        return borrow_octets(item, view)
+    except TypeError as error:
+        raise TypeError(f"row {row}: {error}") from None
 
 
 cdef inline bytes copy_of_octets(object data):

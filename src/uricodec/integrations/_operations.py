@@ -9,8 +9,12 @@ from typing import Any, NamedTuple
 from uricodec import bulk
 from uricodec._core._batch_uris import FIELDS as URI_FIELDS
 from uricodec._core._batch_urns import FIELDS as URN_FIELDS
+from uricodec.errors import UriError
 
 FAULT = ("code", "offset")
+
+# Of a row that is refused, so much is shown.
+SHOWN = 200
 
 
 class Operation(NamedTuple):
@@ -88,3 +92,19 @@ SQL_FUNCTIONS = {
     # A name that is refused is one by itself, as for `uricodec dedup`: the same groups everywhere, under the same key.
     "name_fingerprint": SqlFunction("fingerprint", ("kind", "level"), {"errors": "keep"}),
 }
+
+
+def of_a_piece(name: str, error: UriError) -> ValueError:
+    """The error of an engine that hands over a column in pieces: it shows the row, of which nobody has the number.
+
+    Args:
+        name (str): Of the function, as the engine has it.
+        error (UriError): Of the operation, with the number of the row in its piece.
+
+    >>> of_a_piece("uri_decode", UriError("row 7: malformed triplet", "100%", 3))
+    ValueError("uri_decode: malformed triplet at position 3 of '100%'")
+    """
+    text, at = error.input, error.position
+    start = max(min(at - SHOWN // 2, len(text) - SHOWN), 0)
+    shown = f"{'...' * (start > 0)}{text[start : start + SHOWN]!r}{'...' * (start + SHOWN < len(text))}"
+    return ValueError(f"{name}: {error.reason.partition(': ')[2]} at position {at} of {shown}")

@@ -18,7 +18,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.errors import UriError
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, arity, array_of, how_of, with_arguments
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
     """Give a connection the functions of SQL; those that it has been given before are replaced.
 
     Args:
-        con (duckdb.DuckDBPyConnection): The connection. Its cursors have the functions as well.
+        con (duckdb.DuckDBPyConnection): The connection. Its cursors, and other connections to the same database, have
+            the functions as well, but only as long as it is open: after that, a call of one crashes DuckDB.
         errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (NULL for
             `*_split`). "raise": the query fails. "replace": as "null", but what is decoded is decoded as urllib.parse
             does. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is, whatever this is.
@@ -52,6 +54,7 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
     Raises:
         ValueError: There is no such policy.
         ModuleNotFoundError: DuckDB or pyarrow is not installed.
+        duckdb.CatalogException: Another connection to the database, or a cursor of it, has given it the functions.
 
     Source: docs/duckdb.md.
 
@@ -89,7 +92,7 @@ def stream(
         query (str): SQL.
         columns (Mapping[str, tuple[str, ...]]): The name of a column, and what is in it: a function of SQL (as of
             `register`, without prefix), the column of the query that it is computed from, and the function's last
-            arguments. A name that the query has is replaced, any other one comes behind.
+            arguments. A name that the query has is replaced, any other one comes behind. Names have no case, as in SQL.
         batch_size (int): How many rows are in a batch, about. What is in one should stay in a cache of the processor.
         errors (str): As of `register`.
         key (FingerprintKey | str | bytes | None): As of `register`.
@@ -101,6 +104,7 @@ def stream(
     Raises:
         ValueError: There is no such function, argument or policy.
         KeyError: The query has no such column, or more than one.
+        OverflowError: A row becomes 2 GiB or longer; raised when it is read.
         TypeError: A column is no text.
 
     Source: docs/duckdb.md.
@@ -124,21 +128,45 @@ def stream(
     def add(batch: Any) -> Any:
         result = batch
         for name, column, compute, arguments in work:
-            values, place = compute(batch.column(column), *arguments), result.schema.get_field_index(name)
+            values, place = compute(batch.column(_place(batch, column)), *arguments), _place(result, name, -1)
             result = result.append_column(name, values) if place < 0 else result.set_column(place, name, values)
         return result
+
+    def add_within(batch: Any, schema: Any) -> Iterator[Any]:
+        """A batch; in parts, if it has more text than there are offsets for in the types, which are settled."""
+        result = add(batch)
+        if result.schema == schema:
+            yield result
+        elif len(batch) < 2:
+            raise OverflowError("a row becomes 2 GiB or longer")
+        else:
+            yield from add_within(batch[: len(batch) // 2], schema)
+            yield from add_within(batch[len(batch) // 2 :], schema)
 
     cursor = con.cursor()
     relation = cursor.sql(query)
     read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
     source = read(batch_size)
 
+    empty = pa.RecordBatch.from_arrays([pa.nulls(0, type_) for type_ in source.schema.types], schema=source.schema)
+    schema = add(empty).schema
+
     def batches() -> Iterator[Any]:
         with cursor:
-            yield from map(add, source)
+            for batch in source:
+                yield from add_within(batch, schema)
 
-    empty = pa.RecordBatch.from_arrays([pa.nulls(0, type_) for type_ in source.schema.types], schema=source.schema)
-    return pa.RecordBatchReader.from_batches(add(empty).schema, batches())
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _place(batch: Any, name: str, missing: int | None = None) -> int:
+    """Which column of a batch this is."""
+    names = [each.lower() for each in batch.schema.names]
+    if names.count(name.lower()) == 1:
+        return names.index(name.lower())
+    if name.lower() not in names and missing is not None:
+        return missing
+    raise KeyError(f"{'more than one' if name.lower() in names else 'no'} column {name!r}")
 
 
 def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
@@ -150,7 +178,10 @@ def _computing(name: str, errors: str = "null", key: _Key = None, threads: int |
         how["key"] = key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
 
     def compute(column: Any, *values: str) -> Any:
-        return array_of(function(column, **dict(zip(arguments, values, strict=False)), threads=threads, **how))
+        try:
+            return array_of(function(column, **dict(zip(arguments, values, strict=False)), threads=threads, **how))
+        except UriError as error:
+            raise of_a_piece(name, error) from None
 
     return compute
 

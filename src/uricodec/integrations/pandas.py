@@ -32,7 +32,8 @@ def _is_text(dtype: Any) -> bool:
     if isinstance(dtype, pd.CategoricalDtype):
         return dtype.categories is None or not len(dtype.categories) or _is_text(dtype.categories.dtype)
     if isinstance(dtype, pd.ArrowDtype):
-        return str(getattr(dtype.pyarrow_dtype, "value_type", dtype.pyarrow_dtype)) in _ARROW
+        type_ = dtype.pyarrow_dtype
+        return str(type_.value_type if str(type_).startswith("dictionary<") else type_) in _ARROW
     return isinstance(dtype, pd.StringDtype) or bool(pd.api.types.is_object_dtype(dtype))
 
 
@@ -94,6 +95,10 @@ def _of_categories(column: pd.Series, operation: Operation, given: dict[str, Any
     if not len(categories):
         categories = pd.Index([], dtype=object)
         column = column.cat.set_categories(categories)
+    if pd.api.types.is_object_dtype(categories.dtype) and not any(
+        all(isinstance(value, kind) for value in categories) for kind in (str, bytes)
+    ):
+        raise TypeError("a category of objects has to be str alone, or bytes alone")
     source = pa.array(column.array)
     if operation.result != "text":
         return _of_arrow(source, operation, given, categories.dtype)
@@ -207,5 +212,7 @@ class UricodecIndex:
         self._index = index
 
     def _do(self, name: str, given: dict[str, Any]) -> Any:
-        result = _do(self._index.to_series(), name, given)
-        return pd.Index(result, name=self._index.name) if isinstance(result, pd.Series) else result
+        # Its own to_series(), and an Index without a dtype, make str of objects.
+        index = self._index
+        result = _do(pd.Series(index, index=index, dtype=index.dtype), name, given)
+        return pd.Index(result, dtype=result.dtype, name=index.name) if isinstance(result, pd.Series) else result

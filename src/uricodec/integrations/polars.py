@@ -22,7 +22,7 @@ import polars as pl  # type: ignore[import-not-found,unused-ignore]
 from uricodec.bulk import Column
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
-from uricodec.integrations._operations import OPERATIONS
+from uricodec.integrations._operations import OPERATIONS, of_a_piece
 
 __all__ = ["UricodecExpr", "UricodecSeries"]
 
@@ -70,12 +70,11 @@ def _series(name: str, done: Column) -> pl.Series:
 
 
 def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
-    """What comes out of the rows of a piece of a column. Nobody can tell which rows of the column these are."""
+    """What comes out of the rows of a piece of a column."""
     try:
         return _rows(column, name, given | {"threads": None if len(column) >= _WHOLE else 1})
     except UriError as error:
-        reason = error.reason.partition(": ")[2]
-        raise ValueError(f"{name}: {reason}, at {error.position} of {error.input!r}") from None
+        raise of_a_piece(name, error) from None
 
 
 @pl.api.register_expr_namespace("uricodec")

@@ -31,7 +31,8 @@ from typing import Any
 
 from uricodec import bulk, urn
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.errors import UriError
+from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, how_of, with_arguments
 
 __all__ = [
@@ -110,7 +111,10 @@ def _computing(
             column = column.cast(pa.string())
         if column.type not in (text if result in ("text", "split") else text + octets):
             raise TypeError(f"{name}: a column of text, not of {column.type}")
-        return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
+        try:
+            return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
+        except UriError as error:
+            raise of_a_piece(name, error) from None
 
     return compute
 
