@@ -59,10 +59,12 @@ def pairs(query, errors="keep"):
     return found
 
 
-def masked(octets, names):
-    before, mark, query = (octets or b"").partition(b"?")
-    if octets is None or not mark:
-        return octets
+def masked(octets, names, has_path=False):
+    if octets is None:
+        return None
+    before, mark, query = octets.partition(b"?")
+    if not mark:
+        before, query = (octets, b"") if has_path else (b"", octets)
     fields = query.split(b"&")
     for i, field in enumerate(fields):
         name, equals, _ = field.partition(b"=")
@@ -327,7 +329,7 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  #
         "user": text(fields.get("user"), errors),
         "time": date_and_time(fields.get("date"), fields.get("time"), errors),
         "method": text(method, errors),
-        "target": text(masked(target, names), errors),
+        "target": text(masked(target, names, path is not None), errors),
         "path": None if path is None else text(path, errors) if is_decoded else decoded(path, errors),
         "query": None if query is None else pairs(masked(b"?" + query, names)[1:], errors),
         "protocol": text(protocol, errors),

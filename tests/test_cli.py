@@ -721,3 +721,16 @@ def test_meter_and_output_do_not_mix(log):
 
 def test_a_chunk_has_room_for_any_character():
     assert codec.streams.CHUNK >= streams.COMPRESSED_CHUNK >= 12
+
+
+def test_options_that_are_shown_do_nothing_to_a_terminal():
+    status, _, said = run("decode", "--bad\x1b[31m\na")
+    assert status == 2 and said.endswith("error: unrecognized arguments: --bad\\x1b[31m\\na\n")
+
+
+def test_too_little_memory(monkeypatch):
+    def fail(arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(codec, "run", fail)
+    assert run("decode", stdin=b"a") == (3, b"", "uricodec: there is not enough memory\n")

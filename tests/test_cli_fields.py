@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -283,7 +284,7 @@ def test_csv_with_a_header(tmp_path):
     assert output_of("decode", "--header", "-f", "b", stdin=b"a\tb\n%41\t%41\n") == b"a\tb\n%41\tA\n"
     two.write_bytes(b"id,x\n")
     status, _, said = run("decode", "--csv", "--header", one, two)
-    assert (status, said) == (1, f"uricodec: {two}: its header is another one\n")
+    assert (status, said) == (3, f"uricodec: {two}: its header is another one\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
     assert status == 2 and said.endswith("argument -f/--fields: no field 'nothing' in the header\n")
 
@@ -673,10 +674,60 @@ def test_wrong_usage(capfd, options):
     assert "error: argument" in capfd.readouterr().err
 
 
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("chunk", [None, 12, 64])
+def test_a_byte_order_mark_is_no_part_of_the_first_record(tmp_path, chunk):
+    for options, data in (
+        (["--csv", "--header", "-f", "url"], b'"url","id"\n"%41","%42"\n'),
+        (["--csv", "--header", "-f", "c"], b'"a,b",c\n%41,%42\n'),
+        (["--csv", "-f", "1"], b'"a\nb %2C",2\n%41,%42\n'),
+        (["--csv", "-f", "2"], b'"a,%41",%42\n'),
+        (["--csv", "-f", "2"], b'""'),
+        (["--csv"], b""),
+        (["-d", ",", "--header", "-f", "url"], b"url,id\n%41,%42\n"),
+        (["--json-field", "a"], b'{"a":"%41"}\n{"a":"%42"}'),
+    ):
+        _, output, said = run("decode", *options, "--stats", stdin=data, chunk=chunk)
+        assert run("decode", *options, "--stats", stdin=MARK + data, chunk=chunk) == (0, MARK + output, said)
+        other = tmp_path / "other"
+        for first in (b"", MARK) if data else ():  # that of the first input alone
+            other.write_bytes(MARK + data)
+            (tmp_path / "first").write_bytes(first + data)
+            both = run("decode", *options, tmp_path / "first", other, chunk=chunk)
+            other.write_bytes(data)
+            (tmp_path / "first").write_bytes(data)
+            status, output_of_both, said_of_both = run("decode", *options, tmp_path / "first", other, chunk=chunk)
+            assert both == (status, first + output_of_both, said_of_both)
+    assert output_of("split", "--kind", "uri", "--csv", "-f", "1", stdin=MARK + b'"a:b"\n')[:3] != MARK
+
+
+def test_a_fault_behind_a_byte_order_mark_has_its_place():
+    status, shown, _ = run("decode", "--csv", "-o", os.devnull, "--invalid-to", "-", stdin=MARK + b'"a","%"\n%\n')
+    assert (status, shown) == (0, b'<stdin>\t1\t5\tpercent\t"a","%"\n<stdin>\t2\t0\tpercent\t%\n')
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_byte_order_mark_before_a_record_that_is_too_long(end):
+    data = b'"' + b"x,\n" * 200 + b'",%41' + end + b"%42" * (end > b"")
+    for errors in "keep", "drop":
+        options = ["decode", "--csv", "--stats", "--errors", errors]
+        status, output, said = run(*options, stdin=data, chunk=64)
+        assert json.loads(said)["invalid"] == 1
+        assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK * (errors == "keep") + output, said)
+
+
+def test_counting_does_not_change_what_is_written():
+    for data in b"a%0A", b"a%0A\n", b"%0A", b"a":
+        plain = output_of("decode", "--raw", stdin=data)
+        assert run("decode", "--raw", "--stats", stdin=data)[:2] == (0, plain)
+
+
 def test_a_header_is_no_longer_than_a_chunk():
     header = b",".join(b"a%d" % number for number in range(400)) + b",url\n"
     said = "uricodec: <stdin>: the header is too long\n"
-    assert run("decode", "--csv", "--header", "-f", "url", stdin=header, chunk=64) == (1, b"", said)
+    assert run("decode", "--csv", "--header", "-f", "url", stdin=header, chunk=64) == (3, b"", said)
 
 
 def test_a_record_may_become_many_times_as_long():

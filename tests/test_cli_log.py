@@ -245,6 +245,26 @@ def test_the_longest_line(end):
         assert [len(path) for path in paths if path != "/café"] == [LONGEST - len(start) - 15] * (1 - more)
 
 
+def test_outputs_that_are_an_input(tmp_path):
+    (tmp_path / "in").write_bytes(COMBINED + b"\n")
+    for name in "in", "./in", "link":
+        if name == "link":
+            (tmp_path / name).symlink_to("in")
+        status, _, said = run("log", tmp_path / "in", "--invalid-to", tmp_path / name)
+        assert (status, said) == (2, "uricodec: --invalid-to is an input\n")
+        assert (tmp_path / "in").read_bytes() == COMBINED + b"\n"
+
+
+@pytest.mark.parametrize("text", [b"user=joe&password=hunter2", b"password=hunter2", b"a&PASSWORD=hunter2&b=c"])
+def test_the_body_of_a_form_is_masked(text):
+    for line in request(text), request(b"-") + b' "%b" "-"' % text:
+        [record] = map(json.loads, output_of("log", "--mask", "password", stdin=line).splitlines())
+        shown = record["target"] if record["target"] != "-" and record["target"] else record["referer"]
+        assert shown == re.sub("hunter2", "***", text.decode())
+    [record] = map(json.loads, output_of("log", "--mask", "password", stdin=request(b"GET /%b HTTP/1.1" % text)).splitlines())
+    assert record["target"] == "/" + text.decode() == record["path"]  # a path is shown as it is
+
+
 def test_outputs_that_are_one_file(tmp_path):
     out = tmp_path / "out"
     assert run("log", "-o", out, "--invalid-to", out)[:2] == (2, b"")

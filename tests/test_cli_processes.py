@@ -205,6 +205,29 @@ def test_a_closed_pipe_is_quiet(tmp_path, command):
     assert done.stdout.count(b"\n") == 1 and done.stderr == b""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd/2"), reason="no /dev/fd")
+def test_files_behind_descriptors_stay_files(tmp_path):
+    """What others have written to a file, or write to it later, stays there."""
+    path = tmp_path / "out"
+    for mode in "wb", "ab":
+        for name in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+            path.write_bytes(b"")
+            with open(path, mode) as out:
+                out.write(b"before\n")
+                out.flush()
+                arguments = ["decode", "--invalid-to", name, "-o", name]
+                subprocess.run([*COMMAND, *arguments], input=b"%41\n%zz\n", stdout=out, check=True, timeout=60)
+                out.write(b"after\n")
+            lines = path.read_bytes().splitlines()
+            assert lines[0] == b"before" and lines[-1] == b"after"
+            assert sorted(lines[1:-1]) == sorted([b"A", b"%zz", b"<stdin>\t2\t0\tpercent\t%zz"])
+    with open(path, "wb") as errors:
+        arguments = ["decode", "--stats", "--invalid-to", "/dev/stderr", "-o", os.devnull]
+        subprocess.run([*COMMAND, *arguments], input=b"%zz\n", stderr=errors, check=True, timeout=60)
+    assert b"percent" in path.read_bytes() and b'"invalid"' in path.read_bytes()
+    assert process("decode", "-o", "/dev/fd/77", input=b"a").returncode == 3
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout")
 def test_a_pipe_without_a_name_of_its_own():
     done = process("decode", "--invalid-to", "/dev/stdout", "-o", "/dev/stderr", input=b"%41\n%zz\n")

@@ -235,6 +235,18 @@ def test_invalid_lines_are_what_check_says(tmp_path):
     assert output_of(*CHECK, out) == b""
 
 
+def test_outputs_that_are_an_input(tmp_path):
+    path = tmp_path / "in"
+    path.write_bytes(b"urn:a1:b\nno\n")
+    for command, option in ("normalize", "--invalid-to"), ("dedup", "--groups"), ("dedup", "--invalid-to"):
+        said = f"uricodec: {option} is an input\n"
+        assert run(command, "--kind", "urn", path, option, path, "-o", os.devnull) == (2, b"", said)
+    against = ["--against", path, "--invalid-to", path]
+    assert run("dedup", "--kind", "urn", *against, os.devnull) == (2, b"", "uricodec: --invalid-to is an input\n")
+    assert path.read_bytes() == b"urn:a1:b\nno\n"
+    assert run("normalize", "--kind", "urn", path, "-o", path)[0] == 0  # which appears when it is complete
+
+
 def test_outputs_that_are_one_file(tmp_path):
     out = tmp_path / "out"
     complaint = "uricodec: --output and --invalid-to are the same file\n"

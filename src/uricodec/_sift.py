@@ -313,7 +313,7 @@ def parse_memory(memory):
 
 
 def machine_memory():
-    """Octets of memory that the machine has, or the control group that the process is in."""
+    """Octets of memory that the machine has, or the control group that the process is in, or that it may address."""
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -322,5 +322,12 @@ def machine_memory():
         with open("/sys/fs/cgroup/memory.max", "rb") as file:
             size = min(size, int(file.read()))
     except (OSError, ValueError):
+        pass
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+        limit, _ = getrlimit(RLIMIT_AS)
+        size = size if limit == RLIM_INFINITY else min(size, limit)
+    except (ImportError, OSError):  # Windows
         pass
     return min(size, ADDRESSES)  # a process of 32 bits may be on a larger machine

@@ -177,20 +177,24 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
 
 
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a target or referer. Values of the parameters behind the first "?" are hidden, and a fragment with the last."""
+    """Write a target or referer. Values of the parameters behind the first "?" are hidden, and a fragment with the last.
+
+    Without a "?", what is no path may be all parameters: the body of a form that was logged as a request.
+    """
     cdef size_t i, start = 0, end, equals       # start: of what is still to be written
     if w.names == NULL:
         return put_text(w, entry, text, place, dst)
-    i = find(text.at, 0, text.n, c'?')
-    while i < text.n:
-        i += 1
+    i = find(text.at, 0, text.n, c'?') + 1
+    if i > text.n and (entry.text[PATH].at == NULL or text.at == entry.text[REFERER].at):
+        i = 0
+    while i <= text.n:
         end = find(text.at, i, text.n, c'&')
         equals = find(text.at, i, end, c'=')
         if equals < end and is_masked(w, text.at + i, equals - i):
             dst = put_text(w, entry, text_of(text.at + start, equals + 1 - start), place, dst)
             dst = put("***", 3, dst)
             start = end
-        i = end
+        i = end + 1
     return put_text(w, entry, text_of(text.at + start, text.n - start), place, dst)
 
 

@@ -344,6 +344,9 @@ class Chunk:
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
+DESCRIPTORS = {"stdin": 0, "stdout": 1, "stderr": 2}
+
+
 def end_by_signal(number, _frame):
     sys.exit(128 + number)
 
@@ -363,11 +366,26 @@ def catch_signals():
     return handlers
 
 
+def descriptor_of(path):
+    """The descriptor of this process that is meant, or None: whoever opens it by this name opens another one.
+
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/7"), descriptor_of("out.txt")
+    (1, 7, None)
+    """
+    path = os.fspath(path)
+    if os.name != "posix":
+        return None
+    folder, _, name = path.rpartition("/")
+    if folder == "/dev" and name in DESCRIPTORS:
+        return DESCRIPTORS[name]
+    return int(name) if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else None
+
+
 def place_of(path):
     """What an output with this name writes: a file by its real name, "-", or None for a device, which takes several."""
     if path in (None, "-"):
         return "-"
-    if os.path.exists(path) and not os.path.isfile(path):
+    if descriptor_of(path) is not None or (os.path.exists(path) and not os.path.isfile(path)):
         return None
     return os.path.realpath(path)
 
@@ -424,8 +442,12 @@ class Output:
         return self._raw.isatty()
 
     def _open(self):
+        number = descriptor_of(self._path)
+        if number is not None:  # it may be a file, in which all go on where others stop
+            self._raw = open(os.dup(number), "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
+            return
         exists = os.path.exists(self._path)
-        if exists and not os.path.isfile(self._path):  # /dev/stdout may be a pipe that has no other name
+        if exists and not os.path.isfile(self._path):
             self._raw = open(self._path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
         path = os.path.realpath(self._path)  # a symbolic link stays one

@@ -9,7 +9,7 @@ import os
 import sys
 
 from uricodec import ByteSet, __version__
-from uricodec._files.streams import tell
+from uricodec._files.streams import printable, tell
 from uricodec.cli import texts
 from uricodec.cli.errors import CommandError
 
@@ -21,6 +21,9 @@ formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=79)
 
 class Parser(argparse.ArgumentParser):
     """Says so when a help text cannot be written: newer versions of argparse do not."""
+
+    def error(self, message):
+        super().error(printable(message))
 
     def _print_message(self, message, file=None):
         if message and file is not None and file is sys.stdout:
@@ -557,6 +560,9 @@ def main(argv=None):
     except CommandError as error:
         tell(f"uricodec: {error}\n")
         return error.status
+    except MemoryError:
+        tell("uricodec: there is not enough memory\n")
+        return 3
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from time import monotonic
 from uricodec import dedup
 from uricodec._files import streams
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import visible
+from uricodec.cli.lines import refuse_same_file, visible
 from uricodec.errors import UriError
 
 # What a phase is called on the terminal.
@@ -118,20 +118,6 @@ def show_stats(counts, seconds, rules):
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
-
-
-def refuse_same_file(arguments):
-    """Refuse outputs that would overwrite each other."""
-    taken = {}
-    for option, path in (
-        ("--output", arguments.output or "-"),
-        ("--groups", arguments.groups),
-        ("--invalid-to", arguments.invalid_to),
-    ):
-        if path is not None and (place := streams.place_of(path)):
-            if place in taken:
-                raise CommandError(f"{taken[place]} and {option} are the same file", 2)
-            taken[place] = option
 
 
 def read_key(arguments):

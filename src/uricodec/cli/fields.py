@@ -10,6 +10,8 @@ from uricodec._files import streams
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
+MARK = b"\xef\xbb\xbf"  # U+FEFF, as Windows writes it
+
 # What framing is asked for with.
 OPTIONS = ["delimiter", "fields", "csv", "header", "json_field", "jsonl", "nul"]
 
@@ -116,8 +118,9 @@ class Plan:
         self.whole = arguments.jsonl or only
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field is not None else b""
         self.free = NO_CONTROL
-        raw = getattr(arguments, "raw", False)
-        options = {"end": self.end, "only": only, "free": raw, "jsonl": arguments.jsonl}
+        self.raw = bool(getattr(arguments, "raw", False))
+        self._marked = arguments.csv or arguments.header or arguments.json_field is not None
+        options = {"end": self.end, "only": only, "free": self.raw, "jsonl": arguments.jsonl}
         if arguments.csv:
             delimiter = delimiter_of(arguments, b",", b'"\r\n')
             options |= {"form": "csv", "delimiter": delimiter}
@@ -136,7 +139,7 @@ class Plan:
         self.framing = Framing(**options, fields=spans)
 
     def begin(self, chunk, name):
-        """Read the header of an input.
+        """Read the byte order mark and the header of an input.
 
         Args:
             chunk (Chunk): The first of the input.
@@ -148,22 +151,28 @@ class Plan:
         Raises:
             CommandError: There is no such field, or the header is not that of the inputs before.
         """
+        front = self.front(chunk.buffer)
         if self._header == b"":
-            return 0
+            self._lacks_header |= not front  # a byte order mark behind anything else is none
+            return front
         if chunk.partial:
-            raise CommandError(f"{name}: the header is too long", 1)
-        names, size = self.framing.first(chunk.buffer, chunk.size)
-        header = bytes(chunk.view[:size])
+            raise CommandError(f"{name}: the header is too long", 3)
+        names, size = self.framing.first(chunk.view[front:], chunk.size - front)
+        size += front
+        header = bytes(chunk.view[front:size])
         if self._header is None:
-            names[0] = names[0].removeprefix(b"\xef\xbb\xbf")
             self.framing = Framing(**self._options, fields=spans_of(self._items, self._refuse, names))
             self._header = header
         elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
-            raise CommandError(f"{name}: its header is another one", 1)
+            raise CommandError(f"{name}: its header is another one", 3)
         return size
 
+    def front(self, buffer):
+        """How long the byte order mark is that an input of records begins with."""
+        return len(MARK) if self._marked and buffer.startswith(MARK) else 0
+
     def header_of(self, chunk, size):
-        """What to write for the header of an input, of which this is the first chunk."""
+        """What to write for the front of an input, of which this is the first chunk."""
         header, self._lacks_header = (b"" if self._lacks_header else bytes(chunk.view[:size])), True
         return b"" if self.whole else header
 
@@ -198,7 +207,7 @@ class Values(lines.Worker):
     def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None):
         self._plan, self._rows, self._otherwise = plan, rows, otherwise
         self.groups, self._find_groups = groups, find_groups
-        self.end, self.out, self.whole, self.empty = plan.end, plan.out, plan.whole, plan.empty
+        self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
         self._room = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
@@ -214,8 +223,14 @@ class Values(lines.Worker):
     def cut(self, buffer, start, end, first=0):
         return self._plan.framing.cut(buffer, start, end, first)
 
-    def skip(self, buffer, end, state):
-        return self._plan.framing.skip(buffer, end, state)
+    def front(self, buffer):
+        return self._plan.front(buffer)
+
+    def skip(self, buffer, end, state, start=0):
+        if start == 0:
+            return self._plan.framing.skip(buffer, end, state)
+        place, state = self._plan.framing.skip(buffer[start:end], end - start, state)
+        return place and start + place, state
 
     def work(self, octets, errors, limit):
         while True:

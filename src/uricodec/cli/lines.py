@@ -39,7 +39,7 @@ class Worker:
     groups: str | None = None
     header = b""
     end = out = b"\n"
-    whole = False
+    whole = raw = False
     empty = b""
 
     def clone(self):
@@ -69,9 +69,13 @@ class Worker:
         """Behind the last line that ends in buffer[start:end], of which one starts at `first`; 0 if there is none."""
         return buffer.rfind(self.end, start, end) + 1
 
-    def skip(self, buffer, end, state):
-        """Where a line ends of which buffer[:end] is a part, 0 if elsewhere; and a state for the next call, first 0."""
-        return buffer.find(self.end, 0, end) + 1, 0
+    def front(self, buffer):
+        """Where the first line of an input starts, which is at the front of the buffer: behind what is no part of it."""
+        return 0
+
+    def skip(self, buffer, end, state, start=0):
+        """Where a line ends of which buffer[start:end] is a part, 0 if elsewhere; and a state for the next call, first 0."""
+        return buffer.find(self.end, start, end) + 1, 0
 
     def work(self, lines, errors, limit):
         """Do it with lines, as far as that goes at once.
@@ -114,19 +118,34 @@ def filter_inputs(worker, arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors fail, 2 if both outputs are one file.
+        CommandError: Of status 1 for a line that is refused with --errors fail, 2 if two files are one.
         FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
+    refuse_same_file(arguments)
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             run(worker, arguments, arguments.errors, output, None)
-    elif (place := streams.place_of(arguments.invalid_to)) and place == streams.place_of(arguments.output):
-        raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
             run(worker, arguments, arguments.errors, output, rejects)
     return 0
+
+
+def refuse_same_file(arguments):
+    """Refuse outputs that would overwrite each other, or an input; but what the output is may have been the input."""
+    taken = {}
+    for option in "output", "groups", "invalid_to":
+        path = getattr(arguments, option, None)
+        if (path is not None or option == "output") and (place := streams.place_of(path)):
+            name = f"--{option.replace('_', '-')}"
+            if place in taken:
+                raise CommandError(f"{taken[place]} and {name} are the same file", 2)
+            taken[place] = name
+    inputs = [*arguments.files, *(getattr(arguments, "against", None) or [])]
+    for place in {streams.place_of(name) for name in inputs if name != "-"} & taken.keys():
+        if taken[place] != "--output":
+            raise CommandError(f"{taken[place]} is an input", 2)
 
 
 def check_inputs(worker, arguments):
@@ -262,7 +281,7 @@ class LineFilter:
 
     def _cut(self, buffer, start, end):
         if self._state is None:
-            return self._worker.cut(buffer, start, end)
+            return self._worker.cut(buffer, start, end, 0 if self._began else self._worker.front(buffer))
         first, _ = self._worker.skip(buffer, end, self._state)
         return (first and self._worker.cut(buffer, max(first, start), end, first)) or first
 
@@ -275,8 +294,8 @@ class LineFilter:
             self._began = True
             chunk.start = chunk.header = self._worker.begin(chunk, self._name)
         if chunk.goes_on or chunk.partial:
-            chunk.start, self._state = self._worker.skip(chunk.buffer, chunk.size, self._state or 0)
-            chunk.ended = chunk.start > 0
+            chunk.start, self._state = self._worker.skip(chunk.buffer, chunk.size, self._state or 0, chunk.start)
+            chunk.header, chunk.ended = 0, chunk.start > 0
             if chunk.ended:
                 self._state = None
             else:
@@ -290,7 +309,8 @@ class LineFilter:
             self._output.write(chunk.view[: chunk.start])
         elif chunk.partial and not chunk.goes_on:
             self._refuse_long(chunk)
-        self._line += chunk.start > 0 and chunk.ended
+        whole = chunk.start > 0 and chunk.ended
+        self._line += whole and chunk.buffer[chunk.start - 1] == self._worker.end[0]  # or it is a byte order mark
 
     def _long_is_kept(self):
         kept = self._output is not None and self._errors in ("keep", "replace")
@@ -343,7 +363,7 @@ class LineFilter:
         """Write what has become of lines."""
         if self._output:
             self._output.write(written)
-            unended = lines and lines[-1] != self._worker.end[0] and not self._worker.whole
+            unended = lines and lines[-1] != self._worker.end[0] and not (self._worker.whole or self._worker.raw)
             if unended and self._errors != "drop" and not self._output.in_line:
                 self._output.write(self._worker.out)  # an empty line, too
 

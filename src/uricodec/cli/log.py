@@ -9,7 +9,7 @@ from collections import deque
 from uricodec._core._log_records import LONGEST, NAMES, LogReader
 from uricodec._files import streams
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import visible
+from uricodec.cli.lines import refuse_same_file, visible
 from uricodec.logs import decided, detect
 
 # The buffer has room for the longest line, its end, and what streams.safe_cut() cuts off. What does not fit is no
@@ -30,15 +30,14 @@ def run(arguments):
         int: 0
 
     Raises:
-        CommandError: Both outputs are one file, or pyarrow is missing.
+        CommandError: Two files are one, or pyarrow is missing.
         FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
+    refuse_same_file(arguments)
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             convert(arguments, output, None)
-    elif (place := streams.place_of(arguments.invalid_to)) and place == streams.place_of(arguments.output):
-        raise CommandError("--output and --invalid-to are the same file", 2)
     else:
         with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
             convert(arguments, output, rejects)

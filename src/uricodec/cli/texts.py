@@ -5,7 +5,8 @@ exit status:
   0    all is well
   1    invalid input was found, by check or with --errors fail
   2    the command line is wrong
-  3    a file cannot be read or written, or its compressed data are damaged
+  3    a file cannot be read or written, is damaged, or has another header;
+       or there is not enough memory
   130  interrupted
   141  nobody reads the output any more
 """
