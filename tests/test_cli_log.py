@@ -261,7 +261,8 @@ def test_the_body_of_a_form_is_masked(text):
         [record] = map(json.loads, output_of("log", "--mask", "password", stdin=line).splitlines())
         shown = record["target"] if record["target"] != "-" and record["target"] else record["referer"]
         assert shown == re.sub("hunter2", "***", text.decode())
-    [record] = map(json.loads, output_of("log", "--mask", "password", stdin=request(b"GET /%b HTTP/1.1" % text)).splitlines())
+    line = request(b"GET /%b HTTP/1.1" % text)
+    [record] = map(json.loads, output_of("log", "--mask", "password", stdin=line).splitlines())
     assert record["target"] == "/" + text.decode() == record["path"]  # a path is shown as it is
 
 

@@ -276,7 +276,7 @@ def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memory
             faults.append(LogFault(lines + line + 1, offset, code, bytes(chunk[start : start + min(size, SHOWN)])))
 
 
-def _read(source: Any, format: str, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
+def _read(source: Any, format: Any, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
     """Whole lines of a log, and who reads them."""
     chunks = _chunks(source)
     first: list[bytes | memoryview] = []

@@ -70,11 +70,11 @@ class Worker:
         return buffer.rfind(self.end, start, end) + 1
 
     def front(self, buffer):
-        """Where the first line of an input starts, which is at the front of the buffer: behind what is no part of it."""
+        """Where the first line of an input starts that is at the front of the buffer: behind what is no part of it."""
         return 0
 
     def skip(self, buffer, end, state, start=0):
-        """Where a line ends of which buffer[start:end] is a part, 0 if elsewhere; and a state for the next call, first 0."""
+        """Where a line ends that goes on at `start`, 0 if elsewhere; and a state for the next call, first 0."""
         return buffer.find(self.end, start, end) + 1, 0
 
     def work(self, lines, errors, limit):

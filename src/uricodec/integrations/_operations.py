@@ -104,7 +104,8 @@ def of_a_piece(name: str, error: UriError) -> ValueError:
     >>> of_a_piece("uri_decode", UriError("row 7: malformed triplet", "100%", 3))
     ValueError("uri_decode: malformed triplet at position 3 of '100%'")
     """
-    text, at = error.input, error.position
+    text: Any = error.input
+    at = error.position
     start = max(min(at - SHOWN // 2, len(text) - SHOWN), 0)
     shown = f"{'...' * (start > 0)}{text[start : start + SHOWN]!r}{'...' * (start + SHOWN < len(text))}"
     return ValueError(f"{name}: {error.reason.partition(': ')[2]} at position {at} of {shown}")
