@@ -496,6 +496,13 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
     assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
 
 
+def test_memory_that_a_process_may_address(monkeypatch):
+    all_there_is = _sift.machine_memory()
+    for limit, size in (1 << 20, 1 << 20), (1 << 50, all_there_is), (resource.RLIM_INFINITY, all_there_is):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, resource.RLIM_INFINITY))
+        assert _sift.machine_memory() == size
+
+
 @pytest.mark.parametrize("octets", [b"1048576\n", b"max\n", None])
 def test_memory_of_a_control_group(monkeypatch, octets):
     """It is what the process may have, if that is less than there is."""

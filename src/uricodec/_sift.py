@@ -328,6 +328,6 @@ def machine_memory():
 
         limit, _ = getrlimit(RLIMIT_AS)
         size = size if limit == RLIM_INFINITY else min(size, limit)
-    except (ImportError, OSError):  # Windows
+    except ImportError:  # Windows
         pass
     return min(size, ADDRESSES)  # a process of 32 bits may be on a larger machine

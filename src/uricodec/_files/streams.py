@@ -372,10 +372,7 @@ def descriptor_of(path):
     >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/7"), descriptor_of("out.txt")
     (1, 7, None)
     """
-    path = os.fspath(path)
-    if os.name != "posix":
-        return None
-    folder, _, name = path.rpartition("/")
+    folder, _, name = os.fspath(path).rpartition("/")
     if folder == "/dev" and name in DESCRIPTORS:
         return DESCRIPTORS[name]
     return int(name) if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else None
