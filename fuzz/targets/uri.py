@@ -156,7 +156,7 @@ def as_octets(found):
     if isinstance(found, str):
         return found.encode()
     if isinstance(found, dict):
-        return {key: as_octets(value) for key, value in found.items()}
+        return {key: value if key == "kind" else as_octets(value) for key, value in found.items()}  # which is ours
     return type(found)(map(as_octets, found)) if isinstance(found, (list, tuple)) else found
 
 
