@@ -1,6 +1,7 @@
 """The naive twins of what spills names, and of the bits of first rows: lists, sets and struct."""
 
 import struct
+import sys
 
 PENDING, SEEN, NEW, LATER = range(4)
 MAGIC = {False: 0x6C6C697073697275, True: 0x6C6C697073697265}
@@ -35,7 +36,7 @@ def pack(rows, exact=False, base=None):
 
 
 def part_of(fingerprint, depth, parts):
-    word = int.from_bytes(fingerprint[8:] if depth < 10 else fingerprint[:8], "little")
+    word = int.from_bytes(fingerprint[8:] if depth < 10 else fingerprint[:8], sys.byteorder)
     return word >> 6 * (depth % 10) & (parts - 1)
 
 

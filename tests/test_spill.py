@@ -133,7 +133,8 @@ def test_partitions_of_all_depths_differ():
     for depth in range(19):
         shift = 64 + 6 * depth if depth < 10 else 6 * (depth - 10)
         bits = [chance.getrandbits(128) & ~(63 << shift) | 17 << shift for _ in range(2000)]
-        names = made_of([(value.to_bytes(16, "little"), i, b"") for i, value in enumerate(bits)], bytes([LATER]) * 2000)
+        words = [struct.pack("=2Q", value & 2**64 - 1, value >> 64) for value in bits]
+        names = made_of([(octets, i, b"") for i, octets in enumerate(words)], bytes([LATER]) * 2000)
         for deeper in 0, 1:
             buffers = SpillBuffers(depth + deeper)
             assert buffers.add(names) == 2000
