@@ -9,6 +9,7 @@ import re
 from fractions import Fraction
 from math import sqrt
 from pathlib import Path
+from threading import Lock
 
 import oracle_fingerprint as oracle
 import pytest
@@ -23,11 +24,12 @@ PAGE = Path(__file__).parent.parent / "docs" / "fingerprint.md"
 KEY = FingerprintKey("of the tests")
 OCTETS = oracle.derived("of the tests")
 ZERO, P = bytes(16), oracle.P.to_bytes(16, "little")
+PATCHING = Lock()
 
 
 def made_of(octets):
     """The key that os.urandom would have to give these octets for."""
-    with pytest.MonkeyPatch.context() as patch:
+    with PATCHING, pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.urandom", lambda size: octets[:size])
         return FingerprintKey()
 
