@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from support import is_refusal, lines_of, octets_of, outcome, run
 
 from uricodec import dedup, uri, urn
+from uricodec._files.compress import format_of
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
@@ -117,7 +118,7 @@ def of_files(draw):
         whole = LADDERS["uri" if kind == "iri" else kind]
         assert ladder == whole[: whole.index(last) + 1]
     data, other = draw.parts(2)
-    if is_compressed(data) or is_compressed(other):
+    if format_of(data) or format_of(other):  # what a compressed file has is another matter
         return
     before = {name_of(line, kind, level) for line, _ in lines_of(other)}
     before = {name for name, valid in before if valid or errors == "keep"}
@@ -150,11 +151,6 @@ def of_files(draw):
         assert tuple(done.merged) == ladder and sum(done.merged.values()) == done.duplicates
     empty = dedup.Statistics()
     assert empty.rows == empty.unique == 0 and empty.merged == {}
-
-
-def is_compressed(octets):
-    """Whether it may be taken for a compressed file."""
-    return octets[:6] == b"\xfd7zXZ\x00" or octets[:2] in {b"\x1f\x8b", b"BZ"} or octets[:4] == b"\x28\xb5\x2f\xfd"
 
 
 OPERATIONS = (of_rows, piece_by_piece, of_files)
