@@ -3,7 +3,6 @@
 A set of octets is anything with `in`; positions and policies are those of the functions of the same name.
 """
 
-import codecs
 import re
 
 from uricodec.errors import UriError, UriSyntaxError
@@ -157,15 +156,14 @@ def requote(data, safe, invalid="keep"):
 
 def ill_formed(octets):
     """The maximal subparts of octets that are not UTF-8 (RFC 3629), as (start, end): Python's own decoder tells."""
-    parts = []
-
-    def record(error):
-        parts.append((error.start, error.end))
-        return "", error.end
-
-    codecs.register_error("record", record)
-    octets.decode("utf-8", "record")
-    return parts
+    parts, end = [], 0
+    while True:
+        try:
+            octets[end:].decode()
+            return parts
+        except UnicodeDecodeError as error:
+            parts.append((end + error.start, end + error.end))
+            end += error.end
 
 
 def careful(src, plus, policy, utf8, controls):
