@@ -288,9 +288,9 @@ def normalize(uri, level="path"):
     if level in LADDER[4:] and scheme is not None:
         if authority is not None and path == "":
             path = "/"
-        if scheme == "mailto" and authority is None and "@" in path:
-            head, at, host = path.rpartition("@")
-            path = head + at + fold(host)
+        if scheme == "mailto" and authority is None:
+            parts = (address.rpartition("@") for address in path.split(","))
+            path = ",".join(head + at + fold(host) if at else host for head, at, host in parts)
     decoded, encoded = DECODED.get(level, UNRESERVED), encoded_at(level)
     query, fragment = (None if part is None else encode_level(part, decoded, encoded) for part in (query, fragment))
     if level == "iri":

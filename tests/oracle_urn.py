@@ -104,8 +104,8 @@ def refusal(urn, spec):
 
 
 def check(urn, spec="8141"):
-    """The first fault, from left to right, None if there is none. The NID is looked at as a whole: what is no octet of
-    a NID comes before its length, its length before its hyphens."""
+    """The first fault, from left to right, None if there is none. A NID begins with a hyphen, is too long, ends with what
+    is no octet of one or with a hyphen, or is too short: of these, whatever comes first."""
     if spec == "any":
         return None if is_valid(urn, "any") else check(urn, "8141")
     text = as_text(urn)
@@ -122,11 +122,11 @@ def check(urn, spec="8141"):
 def check_nid(nid, behind, spec):
     end = 4 + len(nid)
     faults = [
-        (behind != ":", "nid", end),
-        (len(nid) > 32, "nid-length", 4 + 32),
-        (len(nid) < {"2141": 1, "8141": 2}[spec], "nid-length", end),
         (nid.startswith("-"), "nid-hyphen", 4),
+        (len(nid) > 32, "nid-length", 4 + 32),
+        (behind != ":", "nid", end),
         (nid.endswith("-") and spec == "8141", "nid-hyphen", end - 1),
+        (len(nid) < {"2141": 1, "8141": 2}[spec], "nid-length", end),
         (nid.lower() == "urn" and spec == "2141", "nid-urn", 4),
     ]
     return next((Fault(code, offset) for applies, code, offset in faults if applies), None)

@@ -333,9 +333,9 @@ def test_dnb_check_digit(name, digit):
     [
         *[("isbn", "formal"), ("ISBN", "formal"), ("urn-7", "informal"), ("URN-123", "informal")],
         *[("urn-07", "reserved"), ("urn-x", "reserved"), ("urn-", "reserved"), ("urn", "reserved")],
-        *[("X-a", "experimental"), ("x-", "experimental"), ("x", "unknown"), ("foo", "unknown")],
+        *[("X-a", "experimental"), ("x-", "experimental"), ("x", "reserved"), ("foo", "unknown")],
         *[("ab-a", "reserved"), ("ab--a", "reserved"), ("xn--a", "reserved"), ("a-b", "unknown")],
-        *[("abc-d", "unknown"), ("\N{KELVIN SIGN}nx", "unknown")],
+        *[("us", "reserved"), ("4a", "reserved"), ("abc-d", "unknown"), ("\N{KELVIN SIGN}nx", "unknown")],
     ],
 )
 def test_nid_class(nid, kind):
@@ -348,6 +348,7 @@ def test_nid_class(nid, kind):
         *[("urn:urn-07:x", False, "reserved"), ("urn:urn-7:x", None, "informal"), ("urn:urn-99:x", None, "informal")],
         *[("urn:X-a:x", None, "experimental"), ("urn:foo:x", None, "unknown"), ("urn:de-x:a", None, "reserved")],
         *[("urn:urn:x", None, "reserved"), ("urn:c2pa:x", None, "formal"), ("urn:xn--a:x", None, "reserved")],
+        ("urn:us:x", None, "reserved"),
     ],
 )
 def test_verdicts_on_namespaces(name, ok, kind):

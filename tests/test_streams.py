@@ -99,6 +99,10 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
         (b"\xe2\x82", 0),
         (b"\xc3", 0),
         (b"a", 1),
+        (b"\xc3\xa9", 2),  # whole characters stay
+        (b"%C3%A9", 6),
+        (b"\xe2\x82%AC", 5),
+        (b"%F0\x9f%98\x80", 8),
     ],
 )
 def test_a_cut_in_front_of_everything(text, end):

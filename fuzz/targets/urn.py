@@ -188,7 +188,10 @@ def class_of(nid):
     if lower in namespaces.NAMESPACES:
         return "formal"
     letters = lower[:2].isascii() and lower[:2].isalpha() and lower[:2].islower() and len(lower) > 2
-    return "reserved" if lower == "urn" or lower.startswith("urn-") or (letters and lower[2] == "-") else "unknown"
+    short = len(lower) in {1, 2} and lower.isascii() and lower.isalnum()
+    if short or lower == "urn" or lower.startswith("urn-") or (letters and lower[2] == "-"):
+        return "reserved"
+    return "unknown"
 
 
 def registered(rule, ok):

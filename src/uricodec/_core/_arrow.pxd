@@ -87,6 +87,7 @@ cdef class Rooms:
 cdef bytes lend_bytes(Room *room, size_t size)
 cdef bytes settle_bytes(Room *room, list lent)
 cdef bint grow(Room *room, size_t more) noexcept nogil
+cdef void trim(Room *room) noexcept nogil
 cdef void discard(Room *room) noexcept nogil
 
 

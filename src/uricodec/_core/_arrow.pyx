@@ -156,6 +156,17 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
     return True
 
 
+cdef void trim(Room *room) noexcept nogil:
+    """Give back what a small room has not used: of these there may be many."""
+    cdef size_t cap = max(room.size, <size_t>1)
+    cdef uint8_t *data
+    if room.data == NULL or room.lent or room.cap >= LARGE:
+        return
+    data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &cap)
+    if data != NULL:
+        room.data, room.cap = data, cap
+
+
 cdef void discard(Room *room) noexcept nogil:
     if not room.lent:
         uc_discard(room.data, room.cap)

@@ -112,14 +112,15 @@ ctypedef struct Task:
     bint text                   # what comes out has to be UTF-8
     bint look                   # for rows that are refused, even if nothing else becomes of them
     int fields                  # of a SPLIT
-    # The block at hand, and what becomes of it: row i is out[out_at[i] .. out_at[i + 1] - gap).
-    Block block
+    # The block at hand, and what becomes of it: row i is out[out_at[i] .. out_at[i + 1] - gap). Only a task that runs has
+    # these: there may be many tasks.
     uint8_t *gathered
     uint8_t *scratch
+    Block *block
+    uint32_t *out_at
     uint8_t *out
     size_t written
     size_t done                 # rows
-    uint32_t out_at[ROWS + 1]
     # What came of all blocks.
     Room data
     Room offsets                # or views, or fixed sizes
@@ -136,6 +137,7 @@ ctypedef struct Task:
     size_t bad_limit
     Room found                  # Bads
     Status status
+    uint8_t halted              # by another thread: nobody waits for this any more
 
 
 cdef void run(Task *task) noexcept nogil

@@ -13,6 +13,7 @@ from libc.stdint cimport INT32_MAX, SIZE_MAX
 from libc.string cimport memchr, memcmp, memmove, memset
 
 from uricodec._core._arrow cimport Room, discard, grow
+from uricodec._core._atomic cimport uc_glance8
 from uricodec._core._kernels cimport kernels, uc_lowest_bit, uc_set
 
 ctypedef fused offset:
@@ -76,7 +77,7 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
 
 cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogil:
     """The next rows that fit a block; none if the next one does not. SIZE_MAX: they are in no order."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i, rows = min(<size_t>ROWS, task.stop - task.next)
     cdef offset first = offsets[0], at, before = first
     if first < 0:
@@ -94,7 +95,7 @@ cdef inline size_t fill_offsets(Task *task, const offset *offsets) noexcept nogi
 
 
 cdef inline size_t fill_views(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef const Source *source = task.source
     cdef const View *views = <const View *>source.offsets + task.next
     cdef View view
@@ -132,7 +133,7 @@ cdef inline size_t fill_views(Task *task) noexcept nogil:
 
 
 cdef inline size_t fill_copies(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i, n, size = 0, rows = min(<size_t>ROWS, task.stop - task.next)
     cdef const uint8_t *src
     block.data = task.gathered
@@ -148,7 +149,7 @@ cdef inline size_t fill_copies(Task *task) noexcept nogil:
 
 
 cdef inline size_t fill_lines(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef uint64_t ends[WORDS]
     cdef uint64_t word
     cdef size_t w, rows = 0, size = min(task.slow, task.stop - task.next)
@@ -226,7 +227,7 @@ cdef bint write_text(Task *task, size_t row, const uint8_t *src, size_t n, uint8
 
 cdef bint write_row(Task *task, size_t i) noexcept nogil:
     """Write row i of the block, whatever it is. False if the work ends with it."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef const uint8_t *src = block.data + block.at[i]
     cdef size_t n = block.at[i + 1] - block.at[i] - block.gap, size
     cdef uint8_t *dst = task.out + task.written
@@ -247,7 +248,7 @@ cdef bint write_row(Task *task, size_t i) noexcept nogil:
 
 cdef bint by_rows(Task *task) noexcept nogil:
     cdef uint64_t marks[WORDS]
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i, w, rows = block.rows, size = block.at[rows]
     cdef uint64_t word
     if task.plain == NULL:
@@ -328,7 +329,7 @@ cdef inline void make_view(Task *task, View *view, const uint8_t *src, size_t n,
 
 cdef bint add_views(Task *task) noexcept nogil:
     """A row that has not changed keeps its view, and a short one is in it. The others are in a new buffer."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef const View *views = <const View *>task.source.offsets + task.next
     cdef View *view
     cdef const uint8_t *row
@@ -391,7 +392,7 @@ cdef void digest_block(Task *task) noexcept nogil:
 
 
 cdef bint write_block(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     if not have_room(task, block.at[block.rows], block.rows):
         task.status = NO_MEMORY
         return False
@@ -495,7 +496,7 @@ cdef bint write_long(Task *task) noexcept nogil:
 
 cdef bint answer_block(Task *task) noexcept nogil:
     """Rows of which something else is asked than text."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i, n
     cdef const uint8_t *src
     if task.block_of != NULL:
@@ -522,7 +523,7 @@ cdef void run(Task *task) noexcept nogil:
     """Do all rows up to `stop`."""
     cdef size_t rows
     task.status = DONE
-    while task.next < task.stop:
+    while task.next < task.stop and not uc_glance8(&task.halted):
         if task.quick != NULL:
             rows = task.quick(task)
             if rows:

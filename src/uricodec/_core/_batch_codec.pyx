@@ -213,7 +213,7 @@ cdef bint decode_block(Task *task) noexcept nogil:
     cdef uint64_t triplets[WORDS + 1]
     cdef uint32_t counts[WORDS + 1]
     cdef uint32_t at[ROWS + 1]
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, end
     cdef uint64_t across = 0, malformed = 0
     cdef const uint64_t *controls = NULL
@@ -290,7 +290,7 @@ cdef bint encode_block(Task *task) noexcept nogil:
     cdef uint64_t triplets[WORDS + 1]
     cdef uint32_t counts[WORDS + 1]
     cdef uint64_t malformed = 0, across = 0
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size
     if block.gap and memchr(block.data, c'\r', n) != NULL:
         return by_rows(task)    # some may belong to the ends

@@ -31,11 +31,16 @@ cdef class Rows:
 
 
 cdef class Job:
+    cdef Plan plan
+    cdef Rows rows
+    cdef Refused policy
+    cdef size_t start       # of its rows, or octets of lines,
+    cdef size_t stop
+    cdef size_t limit       # of rows that are refused, and listed
+    cdef bint look
+    cdef size_t number
     cdef Task task
     cdef Room valid
-    cdef Rows rows
-    cdef Plan plan
-    cdef size_t number
     cdef list lent          # bytes that text is written to
 
 

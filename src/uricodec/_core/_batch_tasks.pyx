@@ -9,6 +9,7 @@ from libc.string cimport memchr, memset
 
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport copy_bits
+from uricodec._core._atomic cimport uc_put8
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
 from uricodec._core._batch_codec cimport codec_block, codec_quick, codec_replacing, expected_size
@@ -156,7 +157,10 @@ cdef Rows rows_of(Array array, Type type):
 
 @cython.final
 cdef class Job:
-    """A task, all that it needs, and the number of the first of its rows in the whole input."""
+    """A task, and the number of the first of its rows in the whole input.
+
+    There may be as many as a column has chunks: what only a task that runs needs, no other one has.
+    """
     def __dealloc__(self):
         cdef size_t i
         PyMem_RawFree(self.task.gathered)
@@ -171,10 +175,15 @@ cdef class Job:
         discard_answer(&self.task)
 
     def run(self):
+        begin(self)
         with nogil:
             run(&self.task)
         if self.task.status == HAS_RAISED:
             raise_set()
+        PyMem_RawFree(self.task.gathered)
+        self.task.gathered = NULL
+        discard(&self.task.made)
+        trim(&self.task.data)
 
 
 cdef int set_validity(Job job, size_t rows) except -1:
@@ -220,12 +229,12 @@ cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noe
     return sum * step
 
 
-cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop, size_t limit, bint look):
-    cdef Job job = Job()
+cdef int begin(Job job) except -1:
+    """Say what the task is to do, and have room for what comes of it."""
     cdef Task *task = &job.task
-    cdef size_t width, size
-    memset(task, 0, sizeof(Task))
-    job.rows, job.plan = rows, plan
+    cdef Plan plan = job.plan
+    cdef Rows rows = job.rows
+    cdef size_t start = job.start, stop = job.stop, width, size
     task.source = &rows.source
     task.row = 0 if rows.source.layout == LINES else start
     task.base, task.first, task.next, task.stop = task.row, start, start, stop
@@ -240,14 +249,16 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
     task.digest, task.key = plan.digest, plan.key_data
     if plan.has_plain:
         task.plain = &plan.plain
-    task.policy, task.look = policy, look
-    task.limit, task.bad_limit = limit_of_offsets, UC_REFUSED if plan.kind == FAULT else max(limit, <size_t>1)
-    if policy == REPLACE_ROW and task.replacing == NULL:
+    task.policy, task.look = job.policy, job.look
+    task.limit, task.bad_limit = limit_of_offsets, UC_REFUSED if plan.kind == FAULT else max(job.limit, <size_t>1)
+    if task.policy == REPLACE_ROW and task.replacing == NULL:
         raise ValueError("errors='replace' is for what decodes text")
-    task.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE))
+    task.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
     if task.gathered == NULL:
         raise MemoryError
     task.scratch = task.gathered + BLOCK + 2 * WIDE
+    task.block = <Block *>(task.scratch + BLOCK + 2 * WIDE)
+    task.out_at = <uint32_t *>(task.block + 1)
     task.count, task.slow = stop - start, BLOCK
     if rows.source.layout == LINES:
         if plan.kind == TEXT:
@@ -259,13 +270,13 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
             # Most operations make text no longer, but they want to have room until it is written.
             size = max(expected_size(plan.rows, rows.source.data + start, stop - start), stop - start)
             job.lent = [lend_bytes(&task.data, size + 4 * BLOCK + 4 * ROWS)]
-            return job
+            return 0
         task.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.no_end)
         task.count += stop > start and rows.source.data[stop - 1] != rows.source.end
     if plan.kind != TEXT:
         prepare_answer(task)
         set_validity(job, task.count)
-        return job
+        return 0
     set_validity(job, stop - start)
     task.large = rows.source.layout == OFFSETS_64
     task.views = rows.source.layout == VIEWS
@@ -282,7 +293,7 @@ cdef Job job_of(Plan plan, Rows rows, Refused policy, size_t start, size_t stop,
         size = rows.octets // max(rows.source.count, <size_t>1) * (stop - start)
         if not grow(&task.data, expected_size(plan.rows, first_row(&rows.source), size) + WIDE):
             raise MemoryError
-    return job
+    return 0
 
 
 cdef list ranges(size_t count, size_t octets, size_t threads):
@@ -339,14 +350,15 @@ cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint lo
         else:
             parts = ranges(rows.source.count, rows.octets, threads)
         for start, stop in parts:
-            job = job_of(plan, rows, policy, start, stop, limit, look)
-            job.number = number
+            job = Job()
+            job.plan, job.rows, job.policy, job.start, job.stop = plan, rows, policy, start, stop
+            job.limit, job.look, job.number = limit, look, number
             jobs.append(job)
         number += rows.source.count
     do_jobs(jobs, threads)
     number = first
     for job in jobs:
-        if job.task.source.layout == LINES:
+        if job.rows.source.layout == LINES:
             job.number = number
             number += job.task.row
         check_status(job)
@@ -354,9 +366,9 @@ cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint lo
 
 
 cdef int do_jobs(list jobs, size_t threads) except -1:
-    """One that is stopped stops those behind it."""
+    """One that is stopped stops those behind it, and one that raises all."""
     queue = deque(jobs)
-    cdef list errors = []
+    cdef list begun = [], errors = []
 
     def work():
         cdef Job job
@@ -365,16 +377,23 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
                 job = queue.popleft()
             except IndexError:
                 return
+            begun.append(job)
             job.run()
             if job.task.status != DONE:
                 queue.clear()
+
+    def halt():
+        cdef Job job
+        queue.clear()
+        for job in begun:
+            uc_put8(&job.task.halted, 1)
 
     def help():
         try:
             work()
         except BaseException as error:
             errors.append(error)
-            queue.clear()
+            halt()
 
     workers = []
     if threads > 1 and len(jobs) > 1:
@@ -384,10 +403,13 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
         worker.start()
     try:
         work()
+    except BaseException:
+        halt()
+        raise
     finally:
-        queue.clear()
         for worker in workers:
             worker.join()
+        begun.clear()       # the functions above keep each other alive, and what they know
     if errors:
         raise errors[0]
     return 0

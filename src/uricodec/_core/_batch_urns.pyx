@@ -58,7 +58,7 @@ cdef class SplitUrns(UrnRows):
 
 cdef size_t pack(Task *task, size_t stop, uint32_t *ends) noexcept nogil:
     """Pack rows from the first that is not done as lines. Returns how many; ends[i] is where line i ends."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t first = task.done, i = first, n, o = 0, last = block.at[block.rows]
     ends[0] = 0
     while i < stop:
@@ -116,7 +116,7 @@ cdef void write_forms(Task *task, const Naming *naming, size_t first, size_t sto
 
 cdef inline bint do_row(Task *task) noexcept nogil:
     """The next row, whatever it is."""
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i = task.done
     if task.answer == NULL:
         return write_row(task, i)
@@ -149,7 +149,7 @@ cdef bint do_lines(Task *task, const uint32_t *ends, size_t packed) noexcept nog
 
 
 cdef bint by_lines(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef uint32_t ends[ROWS + 1]
     cdef size_t stop, packed
     task.done = 0
@@ -169,7 +169,7 @@ cdef bint by_lines(Task *task) noexcept nogil:
 
 
 cdef bint rows_of_urns(Task *task) noexcept nogil:
-    cdef Block *block = &task.block
+    cdef Block *block = task.block
     cdef size_t i, n
     if block.gap == 0 and memchr(block.data, c'\n', block.at[block.rows]) == NULL:
         return by_lines(task)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
-from unicodedata import normalize
+from itertools import groupby
+from unicodedata import combining, normalize
 
 from uricodec.errors import IriError
 
+_STEP = 256  # characters: so long a run of marks may be without being looked for
 _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
 
 
@@ -37,13 +39,29 @@ def convert(
             raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
     compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
-        uri = iri_to_uri(normalize("NFC", text) if compose else text, **options)
+        uri = iri_to_uri(_composed(text) if compose else text, **options)
     except IriError as error:
         position = _first_fault(text, iri_to_uri, options) if compose else error.position
         if octets is not None:
             position = _octet_of(octets, encoding or "utf-8", position)
         raise IriError(error.reason, iri, position) from None
     return uri if octets is None else uri.encode("ascii")
+
+
+def _composed(text: str) -> str:
+    """Normalization Form C, in linear time.
+
+    What is slower in unicodedata is how it sorts the marks behind a letter, by insertion. So where there may be many,
+    they get sorted before: characters are decomposed one by one, and of each run the order becomes canonical.
+    """
+    if any(combining(normalize("NFD", text[i])[0]) for i in range(0, len(text), _STEP)):
+        marks = groupby("".join(normalize("NFD", character) for character in text), _is_mark)
+        text = "".join("".join(sorted(run, key=combining) if are_marks else run) for are_marks, run in marks)
+    return normalize("NFC", text)
+
+
+def _is_mark(character: str) -> bool:
+    return combining(character) != 0
 
 
 def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, str]) -> int:

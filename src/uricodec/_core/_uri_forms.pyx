@@ -277,13 +277,22 @@ cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t
         o += 1
 
 
-cdef void fold_address(uint8_t *path, size_t n) noexcept nogil:
-    """The host of a mail address, behind the last "@", to lower case."""
-    cdef size_t i = n
-    while i and path[i - 1] != c'@':
-        i -= 1
-    if i == 0:
-        return
+cdef void fold_hosts(uint8_t *path, size_t n) noexcept nogil:
+    """The host of each mail address, behind its last "@", to lower case. A "," ends an address (RFC 6068 section 2)."""
+    cdef size_t start = 0, end, i
+    while start < n:
+        end = start
+        while end < n and path[end] != c',':
+            end += 1
+        i = end
+        while i > start and path[i - 1] != c'@':
+            i -= 1
+        if i > start:
+            fold_host(path, i, end)
+        start = end + 1
+
+
+cdef void fold_host(uint8_t *path, size_t i, size_t n) noexcept nogil:
     while i < n:
         if path[i] == c'%' and triplet_value(path + i, n - i) >= 0:
             i += 2
@@ -327,7 +336,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         if not has_scheme:
             size = guard_colon(path, size)
         elif by_scheme and parts.scheme_end == 6 and memcmp(dst, b"mailto", 6) == 0:
-            fold_address(path, size)
+            fold_hosts(path, size)
     elif by_scheme and size == 0:
         path[0] = c'/'
         size = 1

@@ -107,17 +107,16 @@ cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nog
             break
         kinds |= kind
         i += 1
-    if i == n or s[i] != c':':
-        return refuse(urn, NID, i)
+    if i > 4 and s[4] == c'-':
+        return refuse(urn, NID_HYPHEN, 4)
     if i > 4 + 32:
         return refuse(urn, NID_LENGTH, 4 + 32)
+    if i == n or s[i] != c':':
+        return refuse(urn, NID, i)
+    if kinds & HYPHEN and s[i - 1] == c'-' and urn.spec == RFC8141:
+        return refuse(urn, NID_HYPHEN, i - 1)
     if i < (4 + 1 if urn.spec == RFC2141 else 4 + 2):
         return refuse(urn, NID_LENGTH, i)
-    if kinds & HYPHEN:
-        if s[4] == c'-':
-            return refuse(urn, NID_HYPHEN, 4)
-        if s[i - 1] == c'-' and urn.spec == RFC8141:
-            return refuse(urn, NID_HYPHEN, i - 1)
     # "the NID "urn" is reserved and MUST NOT be used"
     if urn.spec == RFC2141 and i == 7 and s[4] | 0x20 == c'u' and s[5] | 0x20 == c'r' and s[6] | 0x20 == c'n':
         return refuse(urn, NID_URN, 4)
