@@ -104,8 +104,8 @@ def refusal(urn, spec):
 
 
 def check(urn, spec="8141"):
-    """The first fault, from left to right, None if there is none. A NID begins with a hyphen, is too long, ends with what
-    is no octet of one or with a hyphen, or is too short: of these, whatever comes first."""
+    """The first fault, from left to right, None if there is none. A NID begins with a hyphen, is too long, ends with
+    what is no octet of one or with a hyphen, or is too short: of these, whatever comes first."""
     if spec == "any":
         return None if is_valid(urn, "any") else check(urn, "8141")
     text = as_text(urn)

@@ -13,6 +13,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 from arrow_memory import Lent
@@ -77,6 +79,25 @@ def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
         bulk.iri_to_uri(column, host="idna", threads=threads)
     monkeypatch.undo()
     assert bulk.iri_to_uri(["http://é/"], host="idna") == ["http://xn--9ca/"]
+
+
+def test_what_is_raised_in_one_thread_stops_the_others(monkeypatch):
+    """At the end of the block that they are at, not of their part of the column."""
+    done, running = [], threading.Event()
+
+    def host_of(_host):
+        if threading.current_thread() is threading.main_thread():
+            assert running.wait(60)
+            raise Stop
+        running.set()
+        time.sleep(0.0001)  # the others get their turn
+        done.append(1)
+        return "xn--9ca"
+
+    monkeypatch.setattr(_hosts, "to_ascii", host_of)
+    with pytest.raises(Stop):
+        bulk.iri_to_uri("http://é/\n".encode() * 200_000, host="idna", threads=2)
+    assert 0 < len(done) < 10_000
 
 
 def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):

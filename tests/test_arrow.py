@@ -234,6 +234,28 @@ def test_results_are_no_leak():
     assert rounds(40) - few < 20_000  # kilobytes; one round leaks 3000 if it leaks
 
 
+@pytest.mark.parametrize("name", ["unquote", "is_valid_urn", "fingerprint"])
+@pytest.mark.parametrize("kind", ["string", "string_view"])
+def test_chunks_take_little_more_than_their_rows(name, kind):
+    """What a task needs while it runs, it has while it runs: there are as many as chunks."""
+    pytest.importorskip("resource")
+    import subprocess
+
+    code = f"""
+import resource
+import pyarrow as pa
+from uricodec import bulk
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = pa.chunked_array([pa.array(["/a%20b%C3%A9/which/is/longer", "x"], pa.{kind}())] * 20_000)
+bulk.{name}(rows.slice(0, 2))
+before = peak()
+result = bulk.{name}(rows)
+print((peak() - before) / 20_000)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert float(done.stdout) < 6  # kilobytes a chunk
+
+
 def test_a_consumer_may_release_on_another_thread():
     holder = [pa.array(bulk.unquote(pa.array(["/a%20b"] * 10)))]
     thread = threading.Thread(target=holder.clear)

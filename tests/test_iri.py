@@ -11,6 +11,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from unicodedata import normalize
 
 import oracle_iri
 import pytest
@@ -420,6 +421,14 @@ def test_labels_that_are_no_a_labels(label):
     assert outcome(uri_to_iri, f"http://é@{label}.org/".encode(), host="unicode") == len("http://é@".encode())
 
 
+@pytest.mark.parametrize("host", ["my_host.xn--9ca.org", "a%2Fb.xn--9ca", "xn--9ca..org", "-a.xn--9ca", "xn--9ca.a~b"])
+def test_hosts_without_a_way_back(host):
+    """Their labels have characters, but no host has such labels: what came out could not become a URI again."""
+    assert outcome(uri_to_iri, f"http://{host}/", host="unicode") == len("http://")
+    assert uri_to_iri(f"http://{host}/") == f"http://{host}/"
+    assert uri_to_iri(f"http://{host}/".replace("xn--9ca", "e"), host="unicode")
+
+
 @pytest.mark.parametrize("given", ["a_b.org", "", ".", "a..b", "a b", "A.org", "-a", "a.b-", "é.org", "a." * 128])
 def test_what_the_library_gives_has_to_be_a_host(monkeypatch, given):
     """Whatever other versions of it let through."""
@@ -531,6 +540,36 @@ def test_real_hosts_come_back():
             assert iri_to_uri(iri, host="idna") == f"http://{host}/".lower() or "xn--" not in host
             came_back += not iri.isascii()
     assert came_back > 100
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("e\xe9\uac00\u1100\u0f73\u0344\u0301\u0323\u05b0\u3099\U0001d16e"), st.integers(0, 300)
+        ),
+        max_size=9,
+    )
+)
+def test_any_number_of_marks_is_composed(runs):
+    """Sorted before unicodedata sorts them, which would be quadratic."""
+    text = "http://a/" + "".join(mark * count for mark, count in runs)
+    assert iri_to_uri(text, written=True) == iri_to_uri(normalize("NFC", text))
+
+
+def test_marks_take_linear_time():
+    def seconds(n):
+        start = time.process_time()
+        iri_to_uri("e" + "\u0323\u0301" * n, written=True)
+        iri_to_uri(b"e" + b"\xf2\xec" * n, encoding="cp1258")
+        return time.process_time() - start
+
+    small = max(min(seconds(20_000) for _ in range(3)), 0.0005)
+    assert seconds(320_000) < 64 * small  # 256 times as long, if quadratic
+
+
+def test_what_was_written_in_ascii_is_the_same_object():
+    for text in "http://a/b", b"http://a/b":
+        assert iri_to_uri(text, written=True) is text
 
 
 @pytest.mark.parametrize("unit", ["%E9", "%C3%28", "%41", "%25", "%E9a", "?", "%", "é", "%EE%80%80", "%C3", "a"])

@@ -67,8 +67,8 @@ class Namespace(NamedTuple):
 
 
 def _form(pattern: str, wrong: str) -> Validator:
-    # Compiled when it is first used, which costs an import nothing. What is repeated is one octet wherever a name may be
-    # long: each time around a group costs some 100 octets until the whole has matched.
+    # Compiled when it is first used: an import costs nothing. Wherever a name may be long, what is repeated is one
+    # octet: each time around a group costs some 100 octets until the whole has matched.
     return lambda nss: re.fullmatch(pattern, nss) is not None or wrong
 
 

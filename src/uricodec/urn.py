@@ -220,15 +220,13 @@ def verdict(urn: _Urn) -> Verdict:
 def _of_unknown(nid: str, kind: str) -> tuple[bool | None, str]:
     if kind == "informal":
         return None, "an informal namespace of which nothing is known"
-    if kind == "experimental":
-        return None, "an experimental namespace"
-    if kind == "unknown":
-        return None, "an unknown namespace"
+    if kind != "reserved":
+        return None, f"an {kind} namespace"
     if nid.startswith("urn-"):
         return False, 'behind "urn-" stands a number without leading zeros (RFC 8141 section 5.2)'
     if nid == "urn":
         return None, 'the NID "urn" is reserved (RFC 2141 section 2.1)'
     if len(nid) <= 2:
-        return None, "a NID of fewer than three characters is not registered (RFC 8141 section 5.1)"
+        return None, "no NID of fewer than three characters is registered (RFC 8141 section 5.1)"
     what = "strings like A-labels" if nid[3:4] == "-" else "country codes"
     return None, f"a NID kept for {what} (RFC 8141 section 5.1)"

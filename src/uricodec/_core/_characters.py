@@ -30,9 +30,9 @@ def convert(
     if isinstance(iri, str):
         if encoding is not None:
             raise TypeError("a str has no encoding")
-        octets, text = None, "".join(iri)
+        octets, text = None, iri if type(iri) is str else "".join(iri)
     else:
-        octets = bytes(memoryview(iri))  # type: ignore[arg-type]
+        octets = iri if type(iri) is bytes else bytes(memoryview(iri))  # type: ignore[arg-type]
         try:
             text = octets.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
@@ -45,7 +45,10 @@ def convert(
         if octets is not None:
             position = _octet_of(octets, encoding or "utf-8", position)
         raise IriError(error.reason, iri, position) from None
-    return uri if octets is None else uri.encode("ascii")
+    if octets is None:
+        return uri
+    made = uri.encode("ascii")
+    return octets if made == octets else made
 
 
 def _composed(text: str) -> str:

@@ -55,7 +55,8 @@ def to_unicode(host: str) -> str:
         str: All other labels are as they were.
 
     Raises:
-        ValueError: A label that begins with "xn--" is no A-label, or a label or the whole is too long.
+        ValueError: A label that begins with "xn--" is no A-label, or a label or the whole is too long, or the way back,
+            to_ascii(), refuses what comes out.
 
     Source: RFC 3987 section 3.2.1; RFC 5891 section 5.
 
@@ -71,7 +72,9 @@ def to_unicode(host: str) -> str:
             labels[i] = idna.ulabel(label.lower())
             if idna.alabel(labels[i]) != label.lower().encode("ascii"):
                 raise ValueError(f"{label} is no A-label")
-    return ".".join(labels)
+    host = ".".join(labels)
+    to_ascii(host)
+    return host
 
 
 def _check_lengths(host: str) -> None:
