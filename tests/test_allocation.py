@@ -81,12 +81,13 @@ def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
     assert bulk.iri_to_uri(["http://é/"], host="idna") == ["http://xn--9ca/"]
 
 
-def test_what_is_raised_in_one_thread_stops_the_others(monkeypatch):
+@pytest.mark.parametrize("raises", ["main", "other"])
+def test_what_is_raised_in_one_thread_stops_the_others(raises, monkeypatch):
     """At the end of the block that they are at, not of their part of the column."""
     done, running = [], threading.Event()
 
     def host_of(_host):
-        if threading.current_thread() is threading.main_thread():
+        if (threading.current_thread() is threading.main_thread()) == (raises == "main"):
             assert running.wait(60)
             raise Stop
         running.set()
