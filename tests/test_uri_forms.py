@@ -150,6 +150,7 @@ FORMS = [
     ("scheme", "mailto:A%40B@C%2fD%40E?cc=F@G#H@I", "mailto:A%40B@c%2Fd%40e?cc=F@G#H@I"),
     ("scheme", "mailto:A@B@C", "mailto:A@B@c"),
     ("scheme", "mailto:ABC", "mailto:ABC"),
+    ("scheme", "mailto:A@B,C@D@E,F%2CG@H,Bob,@X,", "mailto:A@b,C@D@e,F%2CG@h,Bob,@x,"),
     ("scheme", "mailto://A@B/C@D", "mailto://A@b/C@D"),
     # IRIs as URIs.
     ("iri", "s:\xe9?\ue000#\U0010fffd", "s:%C3%A9?%EE%80%80#%F4%8F%BF%BD"),
@@ -188,7 +189,7 @@ def test_form(level, given_uri, form, library):
 PIECES = [
     *"/.:?#@[]%4 1aAzZ~{\xe9\u20ac\U00010000\ue000\ufdd0\x80\n",
     *["..", "/../", "/./", "//", "%2e", "%2F", "%41", "%7e", "%34", "%3a", "%C3%a9", "%FF", "%%34", "a:", "s:"],
-    *["http:", "HTTPS://", "mailto:", "urn:", "file://", ":80", ":443", "xn--9ca", "\xc9.x", "[::1]", "A@B"],
+    *["http:", "HTTPS://", "mailto:", "urn:", "file://", ":80", ":443", "xn--9ca", "\xc9.x", "[::1]", "A@B", ",C"],
 ]
 URIS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=14).map("".join),
