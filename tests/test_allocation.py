@@ -101,6 +101,14 @@ def test_what_is_raised_in_one_thread_stops_the_others(raises, monkeypatch):
     assert 0 < len(done) < 10_000
 
 
+def test_threads_that_do_not_start_are_done_without(monkeypatch):
+    def start(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert bulk.unquote(b"%41\n" * 600_000, threads=4) == b"A\n" * 600_000
+
+
 def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
     """As above, for rows of which the names are wanted, and for fields."""
     rows, key, row = IriToUriRows("error", "idna"), FingerprintKey("k"), "http://é/"

@@ -396,12 +396,16 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
             halt()
 
     workers = []
-    if threads > 1 and len(jobs) > 1:
-        from threading import Thread
-        workers = [Thread(target=help, daemon=True) for _ in range(min(<Py_ssize_t>threads, len(jobs)) - 1)]
-    for worker in workers:
-        worker.start()
     try:
+        if threads > 1 and len(jobs) > 1:
+            from threading import Thread
+            for _ in range(min(<Py_ssize_t>threads, len(jobs)) - 1):
+                worker = Thread(target=help, daemon=True)
+                try:
+                    worker.start()
+                except RuntimeError:    # there are no more: those that there are do it
+                    break
+                workers.append(worker)
         work()
     except BaseException:
         halt()
