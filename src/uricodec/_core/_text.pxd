@@ -162,6 +162,8 @@ cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
     try:
         return borrow_octets(item, view)
     except TypeError as error:
+        if not isinstance(error, TypeError):    # a MemoryError by now
+            raise error
         raise TypeError(f"row {row}: {error}") from None
 
 
