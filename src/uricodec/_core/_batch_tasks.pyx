@@ -175,7 +175,8 @@ cdef class Job:
         discard_answer(&self.task)
 
     def run(self):
-        begin(self)
+        if self.task.gathered == NULL:
+            begin(self)
         with nogil:
             run(&self.task)
         if self.task.status == HAS_RAISED:
@@ -395,6 +396,11 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
             errors.append(error)
             halt()
 
+    # If there is no memory, that is known before there are threads, which need some to start: an array that is divided
+    # has all its room then, and of many arrays some have.
+    cdef Job job
+    for job in jobs[:8 * threads]:
+        begin(job)
     workers = []
     try:
         if threads > 1 and len(jobs) > 1:
