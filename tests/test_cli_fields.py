@@ -516,10 +516,10 @@ def test_nothing_is_written_behind_the_room(framing, record):
 def test_the_rest_of_a_long_record():
     """It goes on behind what did not fit into a buffer: a quote opens a field only where that begins."""
     framing = Framing("csv", delimiter=b",")
-    assert framing.skip(b'a"b\nc', 5, 1) == (4, 1)
-    assert framing.skip(b'a"b\nc', 5, 0) == (4, 1)
-    assert framing.skip(b'a,"b\nc', 6, 0) == (0, 2)
-    assert framing.skip(b'"\nc', 3, 2) == (2, 3)
+    assert framing.skip(b'a"b\nc', 0, 5, 1) == (4, 1)
+    assert framing.skip(b'a"b\nc', 0, 5, 0) == (4, 1)
+    assert framing.skip(b'a,"b\nc', 0, 6, 0) == (0, 2)
+    assert framing.skip(b'"\nc', 0, 3, 2) == (2, 3)
 
 
 def test_a_last_record_may_end_with_half_a_newline():
@@ -573,17 +573,16 @@ def test_what_is_no_object_of_json(tmp_path):
     assert output_of("decode", "--json-field", "u", stdin=data) == data.replace(b"%41", b"A")
 
 
-@pytest.mark.parametrize("options", [[], ["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
 @pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop"])
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--json-field", "url"], ["--jsonl"]])
 def test_lines_that_are_too_long(options, errors):
     long = b'"' + b"x%zz\n" * 400 + b'",b\n' if options == ["--csv"] else b"x%41" * 400 + b"\n"
     value = {"--csv": b'%41,"c"\n', "--json-field": b'{"url":"%41"}\n'}.get(options[0] if options else "", b"%41\tc\n")
+    options = [*options, "--max-line", "256"]
     status, output, said = run("decode", *options, "--errors", errors, "--stats", stdin=value + long + value, chunk=64)
-    good = b'"A\\tc"\n' if options == ["--jsonl"] else value.replace(b"%41", b"A")
-    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--jsonl": b"null\n"}.get(
-        options[0] if options else "", b"\n"
-    )
-    kept = empty if options == ["--jsonl"] else long
+    good = b'"A\\tc"\n' if "--jsonl" in options else value.replace(b"%41", b"A")
+    empty = {"--csv": b'""\n', "--json-field": b"null\n", "--jsonl": b"null\n"}.get(options[0], b"\n")
+    kept = empty if "--jsonl" in options else long
     wanted = {"keep": kept, "replace": kept, "null": empty, "drop": b""}[errors]
     assert (status, output) == (0, good + wanted + good)
     assert json.loads(said) == {"lines": 3, "valid": 2, "invalid": 1, "faults": {"too-long": 1}}
@@ -596,15 +595,70 @@ def test_a_name_with_a_comma_is_named_by_its_number():
     assert status == 2 and said.endswith("no field 'a' in the header\n")
 
 
-@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--jsonl"], ["-z", "--stats"]])
+LONG_LINES = [
+    (b"x%41" * 100, None),
+    (b"%zz" + b"x" * 400, (0, "percent")),
+    (b"x" * 397 + b"%zz%FF", (397, "percent")),
+    (b"x" * 200 + b"%e2%82%ac" * 30 + b"%FF%zz", (470, "utf-8")),
+    ("é".encode() * 200 + b"\r", None),
+    (b"%41%0A" * 80 + b"%", (480, "percent")),
+]
+
+
+@pytest.mark.parametrize("chunk", [13, 16, 64, 100])
+@pytest.mark.parametrize("command", ["decode", "decode --raw", "decode --plus", "encode", "encode --plus", "requote"])
+@pytest.mark.parametrize("errors", ["keep", "replace", "fail"])
+def test_reports_do_not_change_how_long_a_line_may_be(tmp_path, command, errors, chunk):
+    """A line that comes in pieces is one line: in what is written, in counts, and in reports."""
+    bad = tmp_path / "bad"
+    for line, _ in LONG_LINES:
+        for data in line, b"a%20\n" + line + b"\n%41", line + b"\r\n" + line:
+            plain = run(*command.split(), "--errors", errors, "--max-line", "20", stdin=data, chunk=chunk)
+            options = [*command.split(), "--errors", errors, "--max-line", "20", "--stats", "--invalid-to", bad]
+            for jobs in "1", "3":
+                status, output, said = run(*options, "-j", jobs, stdin=data, chunk=chunk)
+                if status:  # pieces before the fault have been written: how many depends on their size
+                    assert (status, said) == plain[::2] and (plain[1].startswith(output) or output.startswith(plain[1]))
+                    continue
+                assert (status, output) == plain[:2]
+                assert json.loads(said)["lines"] == data.count(b"\n") + (data[-1:] != b"\n")
+
+
+@pytest.mark.parametrize("chunk", [13, 64])
+def test_a_long_line_is_reported_once(tmp_path, chunk):
+    bad = tmp_path / "bad"
+    for line, fault in LONG_LINES:
+        _, _, said = run("decode", "--stats", "--invalid-to", bad, stdin=b"a\n" + line + b"\nb\n%", chunk=chunk)
+        reports = [each.split("\t")[1:4] for each in bad.read_text("utf-8").splitlines()]
+        expected = [] if fault is None else [["2", str(fault[0]), fault[1]]]
+        assert reports == [*expected, ["4", "0", "percent"]]
+        assert json.loads(said)["lines"] == 4 and json.loads(said)["invalid"] == len(reports)
+
+
+@pytest.mark.parametrize("options", [["-f", "1"], ["--csv"], ["--jsonl"], ["-z", "--errors", "null"]])
 @pytest.mark.parametrize("last", [True, False])
-def test_how_long_a_line_may_be(options, last):
-    """Of so many chunks, with its newline; and as long without one."""
-    most = lines.ROOM * 1000 - 1
-    end = b"" if last else b"\0" if "-z" in options else b"\n"
-    for size, faults in (most, {}), (most + 1, {"too-long": 1}):
-        _, _, said = run("decode", *options, "--stats", stdin=b"x" * size + end, chunk=1000)
-        assert json.loads(said)["faults"] == faults
+@pytest.mark.parametrize("most", [1, 99, 1000, 5000])
+def test_how_long_a_line_may_be(options, last, most):
+    """--max-line does not count the terminator; lines before and after are not affected."""
+    end = b"\0" if "-z" in options else b"\n"
+    for size, faults in (most, {}), (most + 1, {"too-long": 1}), (3 * most, {"too-long": 1}):
+        data = b"a" + end + b"x" * size + (b"" if last else end + b"b" + end)
+        _, _, said = run("decode", *options, "--max-line", most, "--stats", stdin=data, chunk=100)
+        assert json.loads(said) == {
+            "lines": 3 - last, "valid": 3 - last - len(faults), "invalid": len(faults), "faults": faults
+        }
+
+
+def test_records_of_csv_that_are_longer_than_the_buffer():
+    """What a part of a record leaves open is kept: quotes, and newlines in quotes."""
+    long = b'"' + b'a""\n,' * 300 + b'%41",b\n'
+    data = b'x,"y"\n' + long + b'%42,"c"\n' + long[:-1]
+    expected = data.replace(b"%41", b"A").replace(b"%42", b"B")
+    for chunk in 13, 100, 999, 1600:
+        assert output_of("decode", "--csv", stdin=data, chunk=chunk) == expected
+        status, output, said = run("decode", "--csv", "--stats", "--max-line", "1000", stdin=data, chunk=chunk)
+        assert (status, output) == (0, data.replace(b"%42", b"B"))
+        assert json.loads(said)["faults"] == {"too-long": 2} and json.loads(said)["lines"] == 4
 
 
 @pytest.mark.parametrize(("errors", "output"), [("null", b"a\n\n"), ("keep", b"a\n%zz"), ("drop", b"a\n")])
@@ -712,10 +766,10 @@ def test_a_fault_behind_a_byte_order_mark_has_its_place():
 def test_a_byte_order_mark_before_a_record_that_is_too_long(end):
     data = b'"' + b"x,\n" * 200 + b'",%41' + end + b"%42" * (end > b"")
     for errors in "keep", "drop":
-        options = ["decode", "--csv", "--stats", "--errors", errors]
+        options = ["decode", "--csv", "--stats", "--errors", errors, "--max-line", "256"]
         status, output, said = run(*options, stdin=data, chunk=64)
         assert json.loads(said)["invalid"] == 1
-        assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK * (errors == "keep") + output, said)
+        assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK + output, said)
 
 
 def test_counting_does_not_change_what_is_written():
@@ -724,10 +778,12 @@ def test_counting_does_not_change_what_is_written():
         assert run("decode", "--raw", "--stats", stdin=data)[:2] == (0, plain)
 
 
-def test_a_header_is_no_longer_than_a_chunk():
+def test_a_header_that_is_too_long():
     header = b",".join(b"a%d" % number for number in range(400)) + b",url\n"
-    said = "uricodec: <stdin>: the header is too long\n"
-    assert run("decode", "--csv", "--header", "-f", "url", stdin=header, chunk=64) == (3, b"", said)
+    options = ["decode", "--csv", "--header", "-f", "url"]
+    said = "uricodec: <stdin>: the header is longer than --max-line allows\n"
+    assert run(*options, "--max-line", "256", stdin=header, chunk=64) == (3, b"", said)
+    assert output_of(*options, stdin=header, chunk=64) == header
 
 
 def test_a_record_may_become_many_times_as_long():

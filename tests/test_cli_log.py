@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import logs
-from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
+from uricodec._core._log_records import FORMATS, NAMES, LogReader
 from uricodec._files import streams
 from uricodec.cli import log, main
 
@@ -34,6 +34,8 @@ ALB = b'h2 - lb 192.0.2.1:2817 - - - - 200 - - 366 "GET https://www.example.com:
 def request(target):
     """A line of "common" with this request, as it is."""
     return b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "%b" 200 5' % target
+
+LONGEST = 1 << 16
 
 
 def converted(data):
@@ -210,14 +212,14 @@ def test_the_time_to_mask_is_linear(unit):
 
 
 @pytest.mark.parametrize("chunk", [12, 100, 1000])
-def test_chunks_of_the_command(monkeypatch, tmp_path, chunk):
-    monkeypatch.setattr(log, "ROOM", chunk)
+def test_chunks_of_the_command(tmp_path, chunk):
     long = b"x" * 950
     lines = [request(b"GET /%d HTTP/1.1" % i) for i in range(9)] + [long, b"", b"junk", long, request(b"-")]
     bad = tmp_path / "bad"
     for end in b"", b"\n", b"\n" + long:
-        status, output, said = run("log", "--stats", "--invalid-to", bad, stdin=b"\n".join(lines) + end, chunk=chunk)
-        fit = [line for line in lines if len(line) + 12 < chunk or chunk == 1000]
+        options = ["--stats", "--invalid-to", bad, "--max-line", chunk]
+        status, output, said = run("log", *options, stdin=b"\n".join(lines) + end, chunk=chunk)
+        fit = [line for line in lines if len(line) <= chunk]
         assert status == 0
         assert output == converted(b"\n".join(fit))
         counts = json.loads(said)
@@ -230,13 +232,13 @@ def test_chunks_of_the_command(monkeypatch, tmp_path, chunk):
 def test_the_longest_line(end):
     """The same as for logs.parse()."""
     start = b'- - - [-] "GET /'
-    for size, more in (LONGEST, 0), (LONGEST + 1, 1), (LONGEST + 14, 1), (LONGEST + 15, 1), (LONGEST + 17, 1):
+    for size, more in (LONGEST, 0), (LONGEST + 1, 1), (LONGEST + 2, 1), (LONGEST + 3, 1), (2 * LONGEST, 1):
         line = start + b"x" * (size - len(start) - 16) + b' HTTP/1.1" 200 5'
         assert len(line) == size
         faults = []
-        paths = [record.path for record in logs.parse(line + end, faults=faults)]
+        paths = [record.path for record in logs.parse(line + end, max_line=LONGEST, faults=faults)]
         assert [(fault.line, fault.offset, fault.code) for fault in faults] == [(1, LONGEST, "too-long")] * more
-        arguments = ["--format", "combined", "-o", os.devnull, "--stats", "--invalid-to", "-"]
+        arguments = ["--format", "combined", "--max-line", LONGEST, "-o", os.devnull, "--stats", "--invalid-to", "-"]
         _, shown, counts = run("log", *arguments, stdin=line + end)
         assert shown == b"<stdin>\t1\t%d\ttoo-long\t%b...\n" % (LONGEST, line[:100]) * more
         counts = json.loads(counts)
@@ -318,4 +320,4 @@ def test_memory_is_flat(tmp_path, unit):
     with open(path, "wb") as file:
         for _ in range(4 if len(unit) < 6 else 20):
             file.write(unit * (1_000_000 // len(unit)))
-    assert growth(["log"], path, tmp_path / "out") < 20_000
+    assert growth(["log", "--max-line", "1M"], path, tmp_path / "out") < 20_000

@@ -260,7 +260,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     data = line + b"\nx:y\n" + line
     bad = tmp_path / "bad"
     options = ["--errors", errors, "--invalid-to", bad, "--stats"]
-    status, output, complaint = run(*case.command, *options, stdin=data, chunk=32)
+    status, output, complaint = run(*case.command, *options, "--max-line", 128, stdin=data, chunk=32)
     assert status == 0
     between = twin(b"x:y\n", case, errors)[0]
     reports = [line.split("\t") for line in bad.read_text().splitlines()]
@@ -273,14 +273,14 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     if errors == "drop":
         expected = between
     elif case.record:
-        offsets = int(reports[0][2]), int(reports[-1][2])
-        expected = between.join(case.record("too-long", offset) + b"\n" for offset in offsets)
+        assert int(reports[0][2]) == int(reports[-1][2]) == 128
+        expected = between.join([case.record("too-long", 128) + b"\n"] * 2)
     else:
         expected = line + b"\n" + between + line if errors == "keep" else b"\n" + between + b"\n"
     assert output == case.header + expected
-    status, output, complaint = run(*case.command, "--errors", "fail", stdin=data, chunk=32)
+    status, output, complaint = run(*case.command, "--errors", "fail", "--max-line", 128, stdin=data, chunk=32)
     assert (status, output) == (1, case.header)
-    assert complaint.startswith("uricodec: <stdin>:1:") and complaint.endswith(": the line is too long\n")
+    assert complaint == "uricodec: <stdin>:1:129 (octet 128): the line is longer than 128 bytes (--max-line)\n"
 
 
 @every_filter
@@ -500,7 +500,7 @@ def test_memory_is_flat(tmp_path, command, unit):
     with open(path, "wb") as file:
         for _ in range(2 if len(unit) < 3 and unit.endswith(b"\n") else 20):
             file.write(unit * (1_000_000 // len(unit)))
-    assert growth([*command, "-j", "2"], path, tmp_path / "out") < 32_000
+    assert growth([*command, "-j", "2", "--max-line", "1M"], path, tmp_path / "out") < 32_000
 
 
 @every_command

@@ -175,16 +175,17 @@ def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     line = "urn:ex:" + "A" * (length - len("urn:ex:"))
     data = f"{line}\nURN:ex:a\n{line}".encode()
     bad = tmp_path / "bad"
-    options = ["--errors", errors, "--invalid-to", bad, "--stats"]
+    options = ["--errors", errors, "--invalid-to", bad, "--stats", "--max-line", "128"]
     status, output, complaint = run(*NORMALIZE, *options, stdin=data, chunk=32)
     assert (status, output.decode()) == (0, expected.format(line))
     reports = [line.split("\t") for line in bad.read_text().splitlines()]
     assert [(number, code) for _, number, _, code, _ in reports] == [("1", "too-long"), ("3", "too-long")]
     assert all(text == line[:100] + "..." for *_, text in reports)
     assert json.loads(complaint)["faults"] == {"too-long": 2}
-    status, output, complaint = run(*NORMALIZE, "--errors", "fail", stdin=b"urn:ex:b\n" + data, chunk=32)
+    options = ["--errors", "fail", "--max-line", "128"]
+    status, output, complaint = run(*NORMALIZE, *options, stdin=b"urn:ex:b\n" + data, chunk=32)
     assert (status, output) == (1, b"urn:ex:b\n")
-    assert complaint.startswith("uricodec: <stdin>:2:") and complaint.endswith(": the line is too long\n")
+    assert complaint == "uricodec: <stdin>:2:129 (octet 137): the line is longer than 128 bytes (--max-line)\n"
 
 
 @pytest.mark.parametrize("errors", ["keep", "null", "drop"])
@@ -396,7 +397,14 @@ def test_the_octets_of_urns():
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"x", b"urn:isbn:0395363411\n", b"urn:isbn:0395363411", b"%4", b" urn:x:y", b"\n"])
 @pytest.mark.parametrize(
-    "command", [NORMALIZE, [*NORMALIZE, "--errors", "drop"], CHECK, [*EXTRACT, "--offsets"]], ids=" ".join
+    "command",
+    [
+        [*NORMALIZE, "--max-line", "1M"],
+        [*NORMALIZE, "--errors", "drop", "--max-line", "1M"],
+        [*CHECK, "--max-line", "1M"],
+        [*EXTRACT, "--offsets"],
+    ],
+    ids=" ".join,
 )
 def test_memory_is_flat(tmp_path, command, unit):
     """20 MB, or four million empty lines."""

@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 
 from uricodec import logs
 from uricodec._core._log_columns import convert_columns
-from uricodec._core._log_records import FORMATS, LONGEST, NAMES, LogReader
+from uricodec._core._log_records import FORMATS, NAMES, LogReader
 
+LONGEST = 1 << 16
 EXAMPLES = Path(__file__).parent.parent / "examples"
 CORPORA = os.environ.get("URICODEC_CORPORA")
 
@@ -842,15 +843,14 @@ def test_room():
 def test_a_small_room_is_used_again_and_again():
     data = b"".join(request(b"GET /%d HTTP/1.1" % i) + b"\n" + b"x\n" * (i % 3) for i in range(1500))
     assert convert(data, "combined", room=LogReader.room(100)) == convert(data, "combined")
-    with pytest.raises(ValueError, match="too small"):
-        convert(data, "combined", room=1000)
+    assert LogReader("combined").convert(data, bytearray(1000)).read == 0
 
 
 def test_the_longest_line():
     start, end = b'- - - [-] "GET /', b' HTTP/1.1" 200 5'
     line = start + b"x" * (LONGEST - len(start) - len(end)) + end
-    assert len(records_of(line + b"\n", "combined")[0]["path"]) == LONGEST - len(start) - len(end) + 1
-    assert convert(line + b" \nx y\n", "combined")[1] == [(0, "too-long", LONGEST), (1, "time", 3)]
+    assert len(records_of(line + b"\n", "combined", max_line=LONGEST)[0]["path"]) == LONGEST - len(start) - len(end) + 1
+    assert convert(line + b" \nx y\n", "combined", max_line=LONGEST)[1] == [(0, "too-long", LONGEST), (1, "time", 3)]
 
 
 def test_the_longest_target_of_two_fields():
@@ -858,12 +858,12 @@ def test_the_longest_target_of_two_fields():
     for n in LONGEST // 2 - 200, LONGEST - 200:
         path, query = b"/%2541" + b"x" * n, b"y%253D=" + b"z" * (LONGEST - 200 - n)
         line = b"\t".join([b"-"] * 7 + [path, b"-", b"-", b"-", query])
-        [record] = records_of(line, "cloudfront", mask=["none"])
+        [record] = records_of(line, "cloudfront", mask=["none"], max_line=LONGEST)
         assert record["target"] == f"/%41{'x' * n}?y%3D={'z' * (LONGEST - 200 - n)}"
         assert record["path"] == "/A" + "x" * n
         assert record["query"] == [["y=", "z" * (LONGEST - 200 - n)]]
         line = b'{"uri":"/\\u0041%b","args":"\\"=%b"}' % (b"x" * n, b"z" * (LONGEST - 200 - n))
-        [record] = records_of(line, "nginx-json", flags=True)
+        [record] = records_of(line, "nginx-json", flags=True, max_line=LONGEST)
         assert record["target"] == f'/A{"x" * n}?"={"z" * (LONGEST - 200 - n)}'
 
 
@@ -1023,9 +1023,21 @@ def test_a_line_that_is_too_long():
     data = b"x" * (3 * LONGEST) + b"\n" + COMBINED
     for source in data, io.BytesIO(data), gzip.compress(data):
         faults = []
-        assert len(list(logs.parse(source, faults=faults))) == 1
+        assert len(list(logs.parse(source, max_line=LONGEST, faults=faults))) == 1
         [fault] = faults
-        assert (fault.line, fault.code, len(fault.text)) == (1, "too-long", logs.SHOWN)
+        assert (fault.line, fault.offset, fault.code, len(fault.text)) == (1, LONGEST, "too-long", logs.SHOWN)
+    assert len(list(logs.parse(data))) == 1
+    for max_line in 0, -1, (1 << 28) + 1:
+        with pytest.raises(ValueError, match="max_line must be from 1 to 268435456, got "):
+            list(logs.parse(data, max_line=max_line))
+
+
+def test_a_record_that_takes_more_room_than_there_is():
+    """Room for the record of a line that a chunk cannot hold is made when that comes."""
+    path = b"\x01" * (2 * logs.CHUNK)
+    line = request(b"GET /" + b"%01" * len(path) + b" HTTP/1.1")
+    for source in line, io.BytesIO(line + b"\n" + COMBINED):
+        assert next(logs.parse(source)).path == "/" + path.decode()
 
 
 def test_a_line_that_is_too_long_in_pieces():
@@ -1033,11 +1045,11 @@ def test_a_line_that_is_too_long_in_pieces():
     line = request(b"GET /" + b"x" * LONGEST)[:LONGEST]
     for pieces in [line, b"\r", b"x", b"\n"], [line + b"\r", b"x", b"\n"], [line, b"\rx\n"], [line + b"\r\r", b"\n"]:
         faults = []
-        assert list(logs.parse(Pieces(*pieces), "combined", faults=faults)) == []
+        assert list(logs.parse(Pieces(*pieces), "combined", max_line=LONGEST, faults=faults)) == []
         assert [(fault.line, fault.code) for fault in faults] == [(1, "too-long")]
     for pieces in [line, b"\r", b"\n"], [line + b"\r", b"\n" + COMBINED]:
         faults = []
-        list(logs.parse(Pieces(*pieces), "combined", faults=faults))
+        list(logs.parse(Pieces(*pieces), "combined", max_line=LONGEST, faults=faults))
         assert [(fault.line, fault.code) for fault in faults] == [(1, "request")]
 
 

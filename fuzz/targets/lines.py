@@ -202,7 +202,7 @@ def in_pieces(src, framing, rows, errors, size):
     written, lines, invalid, start, room = b"", 0, 0, 0, bytearray(len(src) + 64)
     while start < len(src):
         stop = min(len(src), start + size)
-        cut = framing.cut(src, start, stop, start) if stop < len(src) else stop
+        cut = framing.cut(src, start, stop) if stop < len(src) else stop
         if cut <= start and stop < len(src):
             size *= 2
             continue

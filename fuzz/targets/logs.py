@@ -7,7 +7,6 @@ import json
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest import mock
 
 import oracle_logs as oracle
 from support import run
@@ -103,11 +102,6 @@ def texts_of(column):
     return [data[places[i] : places[i + 1]].decode() if there[i] else None for i in range(rows)]
 
 
-def with_little_room(data):
-    """parse() makes room for the longest line that there may be, each time; that of an input is much shorter."""
-    return mock.patch.object(logs, "LONGEST", max(1 << 13, len(data)))
-
-
 def records_of(data, format, **options):
     """parse() gives the records of the model's lines, columns() the same by their members; faults have their lines."""
     faults, again = [], []
@@ -130,8 +124,7 @@ def sources(draw):
     options = options_of(draw)
     data = draw.octets()
     if not data.startswith(b"\x1f\x8b"):
-        with with_little_room(data):
-            from_sources(data, format, kind, options)
+        from_sources(data, format, kind, options)
 
 
 def from_sources(data, format, kind, options):

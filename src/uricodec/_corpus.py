@@ -13,11 +13,13 @@ from typing import NamedTuple
 from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
 from uricodec._files import pool, streams
-from uricodec.errors import UriError
+from uricodec.errors import UriError, UriSyntaxError
 
-# Octets of the buffers of lines, and of the longest line.
+# Octets of the buffers of lines. They grow for longer lines, up to `max_line`.
 ROOM = 2 * streams.CHUNK
-LONGEST = 1 << 30
+
+# So many bytes of a line that is too long are shown.
+SHOWN = 100
 
 # Names whose counts are fetched at once.
 COUNTS = 1 << 14
@@ -176,6 +178,8 @@ def changed(file):
 class Corpus:
     """Inputs, as batches of names.
 
+    A line that is too long is a row, and in no batch: it is not compared with any other.
+
     Args:
         inputs (list[str]): Names of files; "-" for standard input.
         against (list[str]): Those that come before.
@@ -183,15 +187,22 @@ class Corpus:
         jobs (int | None): How many threads work, as of a Crew; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
+        errors (str): How a line that is too long is handled: "keep", "drop" or "fail".
+        max_line (int): Bytes that a line may have, its terminator not counted.
         refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
             line (from 1), where in it the fault is, code, the line (bytes). That may be in any thread.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
         lines (int): How many lines there are, those of `against` among them.
+        invalid (int): How many lines of the inputs are rejected.
+        long (int): How many lines of the inputs are too long, and kept.
+        later (int | None): The number of the first line of the inputs from which on some are for later.
     """
 
-    def __init__(self, inputs, against, end, jobs, scratch, progress, refused=None):  # noqa: PLR0913, PLR0917
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, inputs, against, end, jobs, scratch, progress, errors="keep", max_line=streams.MAX_LINE, refused=None
+    ):
         names = [*against, *inputs]
         if names.count("-") > 1:
             raise ValueError("standard input can be read once")
@@ -199,10 +210,12 @@ class Corpus:
         self._inputs = [Source(path) for path in inputs]
         self._end, self._jobs, self._scratch = end, jobs or pool.jobs_for(names), scratch
         self.ticker = Ticker(progress, streams.total_size(names))
+        self._errors, self._max_line = errors, max_line
         self._refused, self._spare = refused, None
         self._from = None  # the first source of which something is to be read again
         self.mine = self.lines = 0
-        self.invalid = 0
+        self.invalid = self.long = 0
+        self.later = None
 
     def __enter__(self):
         return self
@@ -211,7 +224,7 @@ class Corpus:
         for source in (*self._against, *self._inputs):
             source.close()
 
-    def first_reading(self, make, keep, take):
+    def first_reading(self, make, keep, take, copy=None):
         """Read everything for the first time.
 
         Args:
@@ -219,25 +232,33 @@ class Corpus:
             keep (bool): Whether all of it will be read again.
             take (Callable[[LineNames, bool], None]): Is given each batch, in order, in any thread; and whether it is of
                 an input. If it is, and has rows for later, it and what follows will be read again.
+            copy (Callable[[Chunk], None] | None): Is given, in turn, the pieces of lines that are too long, kept, and
+                before all that is for later.
         """
         limit = FAULTS if self._refused else 0
         crew = self._crew(make, lambda names: read_names(names, limit))
 
-        def step(source, file, chunk, found):
-            names = chunk.work.names
-            mine, line = source in self._inputs, names.first - source.first
-            if isinstance(found, UriError):
+        def step(source, file, chunk, found, number):
+            mine, line = source in self._inputs, number - source.first
+            if not chunk.whole:
+                if mine:
+                    self._take_long(file, chunk, line, copy)
+            elif isinstance(found, UriError):
                 self._fail(found, chunk, file, line)
-            take(names, mine)
-            if mine:
-                self.invalid += found.invalid
-                if limit and found.invalid:
-                    self._report(file.name, line + 1, chunk, found, make)
-                if names.later and not keep and self._from is None:
-                    source.skip(names.first)
-                    self._from = source
+            else:
+                names = chunk.work.names
+                take(names, mine)
+                if mine:
+                    self.invalid += found.invalid
+                    if limit and found.invalid:
+                        self._report(file.name, line + 1, chunk, found, make)
+                    if names.later and self.later is None:
+                        self.later = number
+                        if not keep:
+                            source.skip(number)
+                            self._from = source
             if keep or self._from is not None:
-                source.keep(chunk, names.first, self._scratch)
+                source.keep(chunk, number, self._scratch)
             source.size += chunk.size
 
         for source in (*self._against, *self._inputs):
@@ -248,7 +269,7 @@ class Corpus:
                 again = keep or self._from is not None
                 source.end(file, self.lines, False, self._scratch if again else None)
 
-    def next_reading(self, phase, take, make=None):
+    def next_reading(self, phase, take, make=None, copy=None):
         """Read again what is to be read again.
 
         Args:
@@ -256,6 +277,8 @@ class Corpus:
             take (Callable[[LineNames], None]): Is given each batch, in order, in any thread.
             make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
                 None: nothing of lines is needed but where they are, and nothing of `against`.
+            copy (Callable[[Chunk, int], None] | None): Is given, in turn, the pieces of lines that are too long and kept,
+                and the number of the line.
         """
         self.ticker.begin(phase)
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
@@ -263,10 +286,13 @@ class Corpus:
             sources = [*self._against, *sources]
         crew = self._crew(make or self._make_plain, read_names if make else find_names)
 
-        def step(_, file, chunk, found):
+        def step(source, file, chunk, found, number):
             if isinstance(found, UriError):
                 changed(file)
-            take(chunk.work.names)
+            if chunk.whole:
+                take(chunk.work.names)
+            elif copy and self._errors == "keep" and source in self._inputs:
+                copy(chunk, number)
 
         for source in sources:
             with source.open(self.ticker) as file:
@@ -278,14 +304,29 @@ class Corpus:
 
         def take(chunk, found):
             nonlocal number
-            names = chunk.work.names
-            names.first = number
-            step(source, file, chunk, found)
-            number += len(names)
-            self.ticker.rows += len(names)
+            if chunk.whole:
+                chunk.work.names.first = number
+            step(source, file, chunk, found, number)
+            rows = len(chunk.work.names) if chunk.whole else chunk.ends  # a line in pieces is a row when it ends
+            number += rows
+            self.ticker.rows += rows
 
-        crew.each(file, take, self._cut, LONGEST)
+        crew.each(file, take, streams.LineEnds(self._end), self._max_line)
         return number
+
+    def _take_long(self, file, chunk, line, copy):
+        """Handle a piece of a line that is too long as the error policy says; `line` counts from 0."""
+        if chunk.begins:
+            text = bytes(chunk.view[: min(chunk.size, SHOWN)])
+            if self._errors == "fail":
+                reason = f"{file.name}: line {line + 1}: longer than {self._max_line} bytes (max_line)"
+                raise UriSyntaxError(reason, text, self._max_line)
+            self.invalid += 1
+            self.long += self._errors == "keep"
+            if self._refused:
+                self._refused(file.name, line + 1, self._max_line, "too-long", text + b"...")
+        if copy and self._errors == "keep" and self.later is None:
+            copy(chunk)
 
     def _make_plain(self):
         from uricodec._core._fingerprint import FingerprintKey
@@ -295,9 +336,6 @@ class Corpus:
 
     def _crew(self, make, work):
         return pool.Crew(self._jobs, ROOM, lambda: work(make()))
-
-    def _cut(self, buffer, start, end):
-        return buffer.rfind(self._end, start, end) + 1
 
     def _report(self, name, line, chunk, found, make):
         """Say which lines of a chunk are refused; `line` is the number of its first one."""
@@ -331,6 +369,8 @@ def read_names(names, limit=0):
     """What reads the lines of a chunk, for a Crew. An error of a line is what comes of it."""
 
     def work(chunk):
+        if not chunk.whole:
+            return None
         try:
             return names.read(chunk.view[: chunk.size], 0, limit)
         except UriError as error:
@@ -344,7 +384,8 @@ def find_names(names):
     """What finds the lines of a chunk."""
 
     def work(chunk):
-        names.find(chunk.view[: chunk.size], 0)
+        if chunk.whole:
+            names.find(chunk.view[: chunk.size], 0)
 
     work.names = names
     return work
@@ -376,6 +417,15 @@ class Lines:
         self._have_room(names)
         self._output.write(self._room[: names.write_counted(self._room, counts)])
         self.written += names.new
+
+    def copy(self, chunk, count=b""):
+        """Write a piece of a line that is too long, with what stands before the line."""
+        if chunk.begins:
+            self._output.write(count)
+            self.written += 1
+        self._output.write(chunk.view[: chunk.size])
+        if chunk.ends and self._output.in_line:
+            self._output.write(bytes([self._output.end]))
 
     def _have_room(self, names):
         if names.room() > len(self._room):
@@ -455,10 +505,14 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
         if names.new:
             lines.write(names)
 
-    corpus.first_reading(make, keep, take)
+    def copy_later(chunk, number):
+        if corpus.later is not None and number >= corpus.later:
+            lines.copy(chunk)
+
+    corpus.first_reading(make, keep, take, lines.copy)
     rows = find_later(corpus, sieve, scratch)
     if rows is not None:
-        corpus.next_reading("write", take_marked)
+        corpus.next_reading("write", take_marked, copy=copy_later)
     return lines.written
 
 
@@ -489,15 +543,18 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
         elif names.new:
             lines.write(names)
 
+    def copy_counted(chunk, _number):
+        lines.copy(chunk, b"1\t")
+
     corpus.first_reading(make, True, take)
     if sieve.spill is not None:
         corpus.ticker.begin("sift")
         sieve.finish(lambda names: take_later(corpus, rows, names), counts.add)
     known = counts.put(rows, sieve.table)
-    unique = rows.count - rows.rank(corpus.mine)
+    unique = rows.count - rows.rank(corpus.mine) + corpus.long
     sieve.close()
     lines = Lines(output)
-    corpus.next_reading("write", take_counted)
+    corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
     return unique, lines.written
 
 
@@ -531,4 +588,4 @@ def count_unique(corpus, make, sieve, scratch):
 
     corpus.next_reading("compare", take, make)
     rows = find_later(corpus, sieve, scratch)
-    return unique + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)
+    return unique + corpus.long + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)

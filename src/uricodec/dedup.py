@@ -143,9 +143,11 @@ def _key_of(key: Key, exact: bool) -> FingerprintKey:
     return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
 
 
-def _check(errors: str, end: bytes, jobs: int | None) -> None:
+def _check(errors: str, end: bytes, jobs: int | None, max_line: int = streams.MAX_LINE) -> None:
     if jobs is not None and jobs < 1:
         raise ValueError(f"{jobs} threads can do nothing")
+    if max_line < 1:
+        raise ValueError(f"max_line must be at least 1, got {max_line}")
     LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]
 
 
@@ -421,6 +423,7 @@ def dedup_files(  # noqa: PLR0913
     errors: Literal["keep", "drop", "fail"] = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
+    max_line: int = streams.MAX_LINE,
     rules: bool = False,
     progress: Callable[[Progress], None] | None = None,
     refused: Callable[[str, int, int, str, bytes], None] | None = None,
@@ -446,6 +449,9 @@ def dedup_files(  # noqa: PLR0913
         end (bytes): What ends a line, a control character.
         jobs (int | None): How many threads work, at most 64 or as many as there are cores; None: as many as are worth
             it.
+        max_line (int): How many bytes a line may have, its terminator not counted: buffers hold one such line for each
+            thread. A longer line is rejected with the code "too-long"; with errors="keep" it is copied as it is, and
+            never the same as another one.
         rules (bool): Find out what merged the lines, for Statistics.merged; one more pass for each rule.
         progress (Callable[[Progress], None] | None): Is told now and then.
         refused (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
@@ -477,7 +483,7 @@ def dedup_files(  # noqa: PLR0913
     level = _level_of(kind, level)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"no report {report!r}; there are: unique, counts, repeated")
-    _check(errors, end, jobs)
+    _check(errors, end, jobs, max_line)
     size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = Statistics()
 
@@ -489,7 +495,7 @@ def dedup_files(  # noqa: PLR0913
         Scratch(spill_dir) as scratch,  # which is known to be there before anything else is
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
-        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress, refused) as corpus,
+        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress, errors, max_line, refused) as corpus,
     ):
         file.end = end[0]
         sieve = Sieve(size, exact, report != "unique", scratch)
@@ -530,12 +536,13 @@ def estimate_files(  # noqa: PLR0913
     errors: Literal["keep", "drop", "fail"] = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
+    max_line: int = streams.MAX_LINE,
     progress: Callable[[Progress], None] | None = None,
 ) -> int:
     """About how many names there are (HyperLogLog), in one reading and next to no memory.
 
     Args:
-        inputs, kind, level, key, errors, end, jobs, progress: As of `dedup_files`.
+        inputs, kind, level, key, errors, end, jobs, max_line, progress: As of `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -551,10 +558,10 @@ def estimate_files(  # noqa: PLR0913
     2
     """
     level = _level_of(kind, level)
-    _check(errors, end, jobs)
+    _check(errors, end, jobs, max_line)
     secret, found = _key_of(key, False), Cardinality()
-    with Corpus(_paths(inputs), [], end, jobs, None, progress) as corpus:
+    with Corpus(_paths(inputs), [], end, jobs, None, progress, errors, max_line) as corpus:
         corpus.first_reading(
             lambda: LineNames(_rows_of(kind, level), secret, end, errors), False, lambda names, _: found.add(names)
         )
-    return found.estimate()
+    return found.estimate() + corpus.long

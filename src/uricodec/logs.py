@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._core._log_columns import convert_columns
-from uricodec._core._log_records import FORMATS, LONGEST, NAMES, Lines, LogReader
+from uricodec._core._log_records import FORMATS, MAX_LINE, NAMES, Lines, LogReader
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -102,6 +102,7 @@ def parse(  # noqa: PLR0913
     mask: Iterable[str] = (),
     flags: bool = False,
     errors: str = "keep",
+    max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> Iterator[Record]:
     """Read a log.
@@ -113,6 +114,8 @@ def parse(  # noqa: PLR0913
             compared decoded, without regard to ASCII case.
         flags (bool): Whether records have `flags`: what is suspicious of a request.
         errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record, with
+            the code "too-long".
         faults (list[LogFault] | None): Gets the lines that are no records.
 
     Yields:
@@ -120,7 +123,7 @@ def parse(  # noqa: PLR0913
 
     Raises:
         TypeError: The file is open in text mode, or the buffer is not one of octets.
-        ValueError: There is no such format or policy.
+        ValueError: There is no such format or policy, or max_line is out of range.
         OSError: The file cannot be read, or its gzip data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3.
@@ -130,7 +133,7 @@ def parse(  # noqa: PLR0913
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    for records in _json_lines(source, format, (mask, flags, errors), faults):
+    for records in _json_lines(source, format, (mask, flags, errors, max_line), faults):
         for line in records.splitlines():
             record = json.loads(line)
             if record["query"] is not None:
@@ -147,12 +150,13 @@ def columns(  # noqa: PLR0913
     mask: Iterable[str] = (),
     flags: bool = False,
     errors: str = "keep",
+    max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> dict[str, list[Any]]:
     """Read a log into columns.
 
     Args:
-        source, format, mask, flags, errors, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: As of `parse`.
 
     Returns:
         dict[str, list]: The values of each member, in the order of the records. No "flags" without `flags`.
@@ -164,7 +168,7 @@ def columns(  # noqa: PLR0913
     ['/a b']
     """
     names = NAMES if flags else NAMES[:-1]
-    records = list(parse(source, format, mask=mask, flags=flags, errors=errors, faults=faults))
+    records = list(parse(source, format, mask=mask, flags=flags, errors=errors, max_line=max_line, faults=faults))
     return {name: [record[i] for record in records] for i, name in enumerate(names)}
 
 
@@ -175,12 +179,13 @@ def to_arrow(  # noqa: PLR0913
     mask: Iterable[str] = (),
     flags: bool = False,
     errors: str = "keep",
+    max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> Any:
     """Read a log into Arrow columns, batch by batch. This needs pyarrow.
 
     Args:
-        source, format, mask, flags, errors, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: As of `parse`.
 
     Returns:
         pyarrow.RecordBatchReader: Texts are strings, status and size int64, the query a list of structs of name and
@@ -195,7 +200,7 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, (mask, flags, errors), faults))
+    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, (mask, flags, errors, max_line), faults))
 
 
 def _batches(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[Any]:
@@ -257,16 +262,28 @@ def arrow_batch(columns: list[tuple[int, bytes, bytes, bytes]], flags: bool) -> 
 def _json_lines(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[bytes]:
     """The records of a log, chunk by chunk."""
     lines = 0
-    room = memoryview(bytearray(LogReader.room(LONGEST)))
+    room = memoryview(bytearray(LogReader.room(CHUNK)))
     for reader, chunk in _read(source, format, options):
         done = 0
         while done < len(chunk):
             found = reader.convert(chunk[done:], room)
+            if not found.read:
+                room = room_for(chunk[done:], options[-1])
+                continue
             _note(faults, found, lines, chunk[done:])
             lines += found.lines
             done += found.read
             if found.written:
                 yield bytes(room[: found.written])
+
+
+def room_for(lines: memoryview, max_line: int) -> memoryview:
+    """Make room for the record of the first of these lines: pages of memory that are taken when they are used."""
+    from mmap import mmap
+
+    head = bytes(lines[: max_line + 1])
+    size = head.find(b"\n")
+    return memoryview(mmap(-1, LogReader.room(len(head) if size < 0 else size)))
 
 
 def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memoryview) -> None:
@@ -278,7 +295,7 @@ def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memory
 
 def _read(source: Any, format: Any, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
     """Whole lines of a log, and who reads them."""
-    chunks = _chunks(source)
+    chunks = _chunks(source, options[-1])
     first: list[bytes | memoryview] = []
     if format == "auto":  # a chunk may be one line, and the next one the first that shows the format
         head = b""
@@ -293,11 +310,11 @@ def _read(source: Any, format: Any, options: tuple[Any, ...]) -> Iterator[tuple[
         yield reader, memoryview(chunk)
 
 
-def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
+def _chunks(source: Any, max_line: int) -> Iterator["bytes | memoryview"]:
     """Whole lines of a log; of one that is longer than a line can be, only its beginning."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
-            yield from _chunks(file)
+            yield from _chunks(file, max_line)
         return
     if hasattr(source, "read"):
         read = source.read
@@ -318,18 +335,20 @@ def _chunks(source: Any) -> Iterator["bytes | memoryview"]:
     if first.startswith(b"\x1f\x8b"):
         read = _gzip_reader(first, read)
         first = read(CHUNK)
-    rest = b""
+    rest: list[bytes] = []  # of a line that has not ended
+    size = 0
     data = first
     while data:
         cut = data.rfind(b"\n") + 1
         if cut:
-            yield rest + data[:cut]
-            rest = data[cut:]
-        elif len(rest) <= LONGEST + 1:  # "\r" may be the last of these, and not of an end
-            rest += data
+            yield b"".join([*rest, data[:cut]])
+            rest, size = [data[cut:]], len(data) - cut
+        elif size <= max_line + 1:  # "\r" may be the last of these, and not of an end
+            rest.append(data)
+            size += len(data)
         data = read(CHUNK)
-    if rest:
-        yield rest
+    if size:
+        yield b"".join(rest)
 
 
 def _gzip_reader(first: bytes, read: Any) -> Any:

@@ -81,23 +81,22 @@ cdef class Framing:
     def __dealloc__(self):
         PyMem_RawFree(self.frame.spans)
 
-    def cut(self, buffer, start, stop, first=0):
-        """Where the last record ends of which the end is known.
+    def cut(self, buffer, start, stop):
+        """Find the end of the last record that ends in a buffer.
 
         Args:
             buffer (bytes-like): Records.
-            start (int): None ends before.
+            start (int): Where one begins.
             stop (int): Where what is known ends.
-            first (int): Where one begins.
 
         Returns:
-            int: Up to `stop`; 0 for none.
+            int: The offset after it, up to `stop`; 0 if none ends there.
 
         >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
         12
         """
         cdef const uint8_t[::1] octets
-        cdef size_t i = first, n = stop, end
+        cdef size_t i = start, n = stop, end
         if self.frame.form != CSV:
             return buffer.rfind(self.end, start, stop) + 1
         if i >= n:
@@ -109,29 +108,27 @@ cdef class Framing:
                 if end == n:
                     break
                 i = end + 1
-        return <Py_ssize_t>i if i > <size_t>first else 0
+        return <Py_ssize_t>i if i > <size_t>start else 0
 
-    def skip(self, buffer, stop, state):
-        """Go on with a record of which not even the end is known.
+    def skip(self, buffer, start, stop, state):
+        """Find the end of a record of CSV of which the beginning is no longer there.
 
         Args:
             buffer (bytes-like): What follows of it.
-            stop (int): Where that ends.
+            start (int): Where that begins,
+            stop (int): and where it ends.
             state (int): What the last call has returned; 0 for the record's beginning.
 
         Returns:
-            tuple[int, int]: Where the record ends, and 0 for that it does not end; and a state.
+            tuple[int, int]: The offset after the record, 0 if it does not end there; and a state.
 
-        >>> Framing("csv").skip(b'"a', 2, 0), Framing("csv").skip(b'\\n"\\nb', 4, 2)
+        >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
         """
-        cdef const uint8_t[::1] octets
+        cdef const uint8_t[::1] octets = buffer
         cdef size_t i, n = stop
         cdef int at = state     # 0: a field begins; 1: it goes on without quotes, 2: in quotes, 3: behind a quote in quotes
-        if self.frame.form != CSV:
-            return buffer.find(self.end, 0, stop) + 1, 0
-        octets = buffer
-        for i in range(n):
+        for i in range(<size_t>start, n):
             if at == 2:
                 at = 3 if octets[i] == c'"' else 2
             elif octets[i] == c'"' and at != 1:

@@ -246,6 +246,7 @@ def convert_columns(LogReader reader, src):
     memset(&batch, 0, sizeof(Batch))
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
+        reader.reserve(<size_t>source.len)
         with nogil:
             done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, found, counts)
         if not done:

@@ -28,7 +28,6 @@ cdef struct Name:
     size_t n
 
 cdef Name FLAG_TEXTS[6]
-cdef size_t LONGEST_LINE
 
 cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
@@ -57,8 +56,11 @@ cdef class LogReader:
     cdef Layout layout
     cdef Writer writer
     cdef uint8_t *memory
+    cdef size_t capacity        # the longest line that there is memory for
+    cdef size_t max_line
     cdef bytes names
     cdef bint first         # whether the line is that a log begins with
+    cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
 

@@ -6,7 +6,7 @@ from typing_extensions import Buffer
 _Format = Literal["combined", "common", "nginx-json", "cloudfront", "iis", "alb"]
 
 FORMATS: tuple[str, ...]
-LONGEST: int
+MAX_LINE: int
 NAMES: tuple[str, ...]
 
 class LineFault(NamedTuple):
@@ -32,6 +32,7 @@ class LogReader:
         mask: Iterable[str] = (),
         flags: bool = False,
         errors: Literal["keep", "replace"] = "keep",
+        max_line: int = ...,
     ) -> LogReader: ...
     @staticmethod
     def room(size: int) -> int: ...

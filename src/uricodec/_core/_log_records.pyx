@@ -389,9 +389,11 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
 cdef enum:
     FACTOR = 16, RECORD_EXTRA = 1024        # how much a record may be longer than its line
 
-# A line of more octets, without its end, is none.
-LONGEST = 1 << 20
-LONGEST_LINE = LONGEST
+# Bytes that a line may have, without its end, unless a reader is told otherwise.
+MAX_LINE = 16 * 1024 * 1024
+
+# More would not fit the 32 bits that say where the texts of a column end.
+cdef size_t MOST = 1 << 28
 
 FORMATS = ("combined", "common", "nginx-json", "cloudfront", "iis", "alb")
 cdef list CODE_NAMES = ["", "empty", "host", "user", "time", "request", "status", "size", "referer", "agent", "fields", "json",
@@ -422,9 +424,11 @@ cdef class LogReader:
         mask (Iterable[str]): Names of query parameters whose values are hidden.
         flags (bool): Whether records have flags.
         errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record.
 
     Raises:
-        ValueError: There is no such format, output or policy, or a name to mask has more than 255 octets.
+        ValueError: There is no such format, output or policy, a name to mask has more than 255 octets, or max_line is out
+            of range.
 
     >>> reader = LogReader("common")
     >>> record = bytearray(LogReader.room(100))
@@ -433,7 +437,9 @@ cdef class LogReader:
     {"host":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep"):
+    def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep", max_line=MAX_LINE):
+        if not 1 <= max_line <= MOST:
+            raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
         if format not in FORMATS:
             raise ValueError(f"no format {format!r}; there are: {', '.join(FORMATS)}")
         if to not in ("jsonl", "csv"):
@@ -450,14 +456,23 @@ cdef class LogReader:
         self.writer.csv, self.writer.flags = to == "csv", flags
         self.writer.errors = policy_of(errors, "replace", "fail")
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
-        self.memory = <uint8_t *>PyMem_RawMalloc(3 * LONGEST_LINE + 2 * ROOM_BEHIND)
-        if self.memory == NULL:
-            raise MemoryError
-        self.writer.room = self.memory + 2 * LONGEST_LINE + ROOM_BEHIND
+        self.max_line = max_line
         self.begin()
 
     def __dealloc__(self):
         PyMem_RawFree(self.memory)
+
+    cdef int reserve(self, size_t size) except -1:
+        """Have memory to read a line of lines that have so many bytes."""
+        size = max(min(size, self.max_line), <size_t>4096)
+        if self.memory == NULL or size > self.capacity:
+            PyMem_RawFree(self.memory)
+            self.memory = <uint8_t *>PyMem_RawMalloc(3 * size + 2 * ROOM_BEHIND)
+            if self.memory == NULL:
+                raise MemoryError
+            self.capacity = size
+            self.writer.room = self.memory + 2 * size + ROOM_BEHIND
+        return 0
 
     @staticmethod
     def room(size):
@@ -472,7 +487,7 @@ cdef class LogReader:
         >>> LogReader.room(100)
         2624
         """
-        return FACTOR * min(size, LONGEST) + RECORD_EXTRA
+        return FACTOR * size + RECORD_EXTRA
 
     def begin(self):
         """Forget the fields of the log before: another one begins.
@@ -487,13 +502,14 @@ cdef class LogReader:
 
         Args:
             src (bytes-like): The lines; the last one may lack its end, "\\n" or "\\r\\n".
-            dst (bytes-like): Where to write: a writable buffer elsewhere, with room() for the longest line.
+            dst (bytes-like): Where to write: a writable buffer elsewhere.
 
         Returns:
-            Lines: What was done. If not all was read, either dst or the list of faults is full: go on with src[read:].
+            Lines: What was done. If not all was read, either dst or the list of faults is full: go on with src[read:]. If
+                nothing was read, dst needs room() for the first line.
 
         Raises:
-            ValueError: dst is too small for the first line.
+            MemoryError: There is no room for the line.
 
         >>> LogReader("alb").convert(b"what is this\\n", bytearray(2000)).faults
         [LineFault(line=0, start=0, size=12, code='time', offset=12)]
@@ -503,13 +519,12 @@ cdef class LogReader:
         cdef size_t counts[5]
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         try:
+            self.reserve(<size_t>source.len)
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             try:
                 with nogil:
                     self.write(<const uint8_t *>source.buf, <size_t>source.len, <uint8_t *>target.buf, <size_t>target.len,
                                found, counts)
-                if counts[0] == 0 and source.len:
-                    raise ValueError(f"dst is too small: {target.len} octets")
             finally:
                 PyBuffer_Release(&target)
         finally:
@@ -522,7 +537,7 @@ cdef class LogReader:
         cdef Line line
         while start < n and faults < FAULTS:
             size = line_size(src, start, n)
-            if size <= LONGEST_LINE and cap - written < FACTOR * size + RECORD_EXTRA:
+            if size <= self.max_line and cap - written < FACTOR * size + RECORD_EXTRA:
                 break
             line = self.read(src, start, size, &entry)
             if line == RECORD:
@@ -542,8 +557,8 @@ cdef class LogReader:
         cdef Line line
         self.first = False
         clear(entry, self.memory)
-        if size > LONGEST_LINE:
-            fail(entry, TOO_LONG, LONGEST_LINE)
+        if size > self.max_line:
+            fail(entry, TOO_LONG, self.max_line)
             return NO_RECORD
         line = read_line(self.format, &self.layout, s + mark, size - mark, entry)
         entry.offset += mark

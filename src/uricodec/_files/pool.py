@@ -110,12 +110,12 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def results(self, source, cut=streams.last_line, prepare=None):
+    def results(self, source, ends=None, max_line=None, prepare=None):
         """Read an input, and work on it.
 
         Args:
             source (Input): The input.
-            cut (Callable): As of Input.chunks().
+            ends, max_line: As of Input.chunks().
             prepare (Callable[[Chunk], None]): What is done with each chunk before, in order and in this thread.
 
         Yields:
@@ -126,7 +126,7 @@ class Pool:
         """
         pending = deque()
         failure = None
-        chunks = source.chunks(self._free, cut)
+        chunks = source.chunks(self._free, ends, max_line)
         while True:
             try:
                 chunk = next(chunks, None)
@@ -180,22 +180,21 @@ class Crew:
         self._jobs = used_of(jobs)
         self._free = make_chunks(self._jobs, room, make)
 
-    def each(self, source, take, cut=streams.last_line, longest=0):
+    def each(self, source, take, ends=None, max_line=None):
         """Read an input, work on it, and take what comes of it.
 
         Args:
             source (Input): The input.
             take (Callable[[Chunk, object], None]): Is given each chunk and the result for it, in order and one at a
                 time, in any of the threads.
-            cut (Callable): As of Input.chunks().
-            longest (int): As of Input.chunks().
+            ends, max_line: As of Input.chunks().
 
         Raises:
             FileError: The input fails; what came before has been taken.
             BaseException: That of the first chunk that fails, or is not taken; what came before has been taken. What
                 interrupts the calling thread does so at once.
         """
-        pending = source.chunks(self._free, cut, longest)
+        pending = source.chunks(self._free, ends, max_line)
         if self._jobs == 1:
             for chunk in pending:
                 take(chunk, chunk.work(chunk))

@@ -1,7 +1,8 @@
 """What is read from and written to: chunks of whole lines, whole files, the meter.
 
 A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
-front, and the next read goes behind it. So memory stays flat, and nothing is done in Python for a single line.
+front, and the next read goes after it. A line longer than allowed is handed on in pieces, each of them a chunk of its own.
+So memory stays flat, and nothing is done in Python for a single line.
 """
 
 import errno
@@ -15,6 +16,9 @@ from time import monotonic
 # four triplets.
 CHUNK = 256 * 1024
 COMPRESSED_CHUNK = 64 * 1024
+
+# Bytes that a line may have, its terminator not counted, where it has to be in memory as a whole.
+MAX_LINE = 16 * 1024 * 1024
 
 # What compressed data begin with, and no other octet; but frames of Zstandard that are to be skipped, which have 16
 # letters before the rest of their magic number (RFC 8878 section 3.1.2).
@@ -133,9 +137,45 @@ def safe_cut(buffer, end):
     return end
 
 
-def last_line(buffer, start, end):
-    """Behind the last newline of buffer[start:end]; 0 if there is none."""
-    return buffer.rfind(b"\n", start, end) + 1
+class LineEnds:
+    """Where the lines of one input end.
+
+    Args:
+        terminator (bytes): The byte that ends a line.
+    """
+
+    def __init__(self, terminator=b"\n"):
+        self._terminator = terminator
+
+    def front(self, buffer):
+        """Return the offset of the first line in what an input begins with."""
+        return 0
+
+    def last(self, buffer, start, stop):
+        """Return the offset after the last line that ends in buffer[start:stop], where one begins at `start`; 0: none."""
+        return buffer.rfind(self._terminator, start, stop) + 1
+
+    def cut(self, buffer, first, start, stop):
+        """As last(), for a line that begins at `first`, where none ends between that and `start`."""
+        return self.last(buffer, start, stop)
+
+    def skip(self, buffer, start, stop):
+        """Return the offset after the long line of which buffer[start:stop] is the next part; 0 if it goes on."""
+        return buffer.find(self._terminator, start, stop) + 1
+
+
+def allowed_lines(ends, buffer, start, stop, most):
+    """Return how far lines in buffer[start:stop], which all end there, have at most so many bytes, their ends included.
+
+    >>> allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 3), allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 4)
+    (5, 9)
+    """
+    while stop - start > most:
+        after = ends.last(buffer, start, start + most)
+        if not after:
+            return start
+        start = after
+    return stop
 
 
 def may_be_compressed(buffer, end):
@@ -255,47 +295,65 @@ class Input:
         read_into = compress.Reader(self.name, form, self.read_into, bytes(view[:end])).read_into
         return read_into, read_into(view)
 
-    def chunks(self, free, cut=last_line, longest=0):
+    def chunks(self, free, ends=None, max_line=None):
         """Read the input chunk by chunk into the fronts of buffers.
 
         Args:
-            free (deque[Chunk]): Whose buffers may be used, of at least 12 octets each. Those beyond CHUNK are for long
+            free (deque[Chunk]): Whose buffers may be used, of at least 13 bytes each. Those beyond CHUNK are for long
                 lines. There has to be one at the start and whenever the next chunk is asked for.
-            cut (Callable[[bytearray, int, int], int]): Says where the last line, or record, ends that is whole, in a
-                buffer of which what is known starts and ends somewhere.
-            longest (int): Up to so many octets, a line is a whole one: buffers grow if they must, and shrink again. 0:
-                they stay as they are.
+            ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
+            max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must, and
+                shrink again. None: as many as fit the buffer; a longer line is cut where streams.safe_cut() says.
 
         Yields:
-            Chunk: The next chunk: whole lines, the last one of the input, or a part of a line that is longer than the
-                buffer.
+            Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input; or a
+                piece of a line that is longer than allowed.
 
         Raises:
-            FileError: The input fails, or a line is longer than `longest`. The whole lines before have been yielded.
+            FileError: The input fails. The whole lines before have been yielded.
         """
+        ends = ends or LineEnds()
         chunk = free.popleft()
-        new = 0  # where what has been read last starts
+        first = known = 0  # where the first line begins, and up to where none ends
+        # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a byte
+        # for the last one, so that there is one.
+        begun = in_long = False
         read_into, end = self.begin(chunk.buffer)
-        while end > new:
-            at = cut(chunk.buffer, new, end)
-            chunk.partial = not at and end == len(chunk.buffer)
-            if chunk.partial and longest:
-                if end >= longest:
-                    raise FileError(self.name, f"a line of more than {longest} octets")
-                chunk.partial = False
-                chunk.move(chunk.view, min(2 * end, longest))
-            elif chunk.partial:
-                at = safe_cut(chunk.buffer, end)
+        size = end
+        while size:
+            most = len(chunk.buffer) if max_line is None else max_line + 1
+            at = 0
+            chunk.begins = not in_long
+            if in_long:
+                at = ends.skip(chunk.buffer, known, end)
+                known, in_long = at or end, not at
+                if in_long and end == len(chunk.buffer):
+                    at = safe_cut(chunk.buffer, end - 1)
+            else:
+                first = 0 if begun else ends.front(chunk.buffer)
+                at = ends.cut(chunk.buffer, first, max(first, known), end)
+                known = end
+                if at - first > most:
+                    known = at = allowed_lines(ends, chunk.buffer, first, at, most)
+                if at <= first and end - first >= most:
+                    known = at = safe_cut(chunk.buffer, end - 1) if max_line is None else first + max_line
+                    ends.skip(chunk.buffer, first, at)
+                    in_long = True
             if at:
-                chunk.size = at
+                chunk.size, chunk.ends, begun = at, not in_long, True
                 yield chunk
                 following = free.popleft()
                 following.take(chunk.view[at:end])
                 chunk = following
-            new = end - at
-            end = new + read_into(chunk.view[new : new + CHUNK])
-        chunk.size, chunk.partial = end, False
+                end, known = end - at, max(known - at, 0)
+                if known < end or end >= most:
+                    continue
+            elif end == len(chunk.buffer):
+                chunk.move(chunk.view, min(2 * end, first + most))
+            size = read_into(chunk.view[end : end + CHUNK])
+            end += size
         if end:
+            chunk.size, chunk.begins, chunk.ends = end, not in_long, True
             yield chunk
         else:
             free.append(chunk)
@@ -309,14 +367,20 @@ class Chunk:
 
     Attributes:
         buffer (bytearray): It.
-        size (int): How many octets at its front are lines.
-        partial (bool): Whether the last of these is only a part of one, and the rest follows.
+        size (int): How many octets at its front are lines, or a piece of one.
+        begins (bool): Whether a line begins with the first of them,
+        ends (bool): and whether one ends with the last. If both do, it is whole lines.
     """
 
     def __init__(self, room):
         self.buffer = bytearray(room)
-        self.size, self.partial = 0, False
+        self.size, self.begins, self.ends = 0, True, True
         self._room = room
+
+    @property
+    def whole(self):
+        """Whether the chunk is whole lines, and not a piece of one."""
+        return self.begins and self.ends
 
     @property
     def view(self):

@@ -6,10 +6,11 @@ argparse alone is imported here. What a command needs is imported when it runs, 
 import argparse
 import functools
 import os
+import re
 import sys
 
 from uricodec import ByteSet, __version__
-from uricodec._files.streams import printable, tell
+from uricodec._files.streams import MAX_LINE, printable, tell
 from uricodec.cli import texts
 from uricodec.cli.errors import CommandError
 
@@ -243,6 +244,25 @@ def positive(text):
     return int(text)
 
 
+def byte_count(text):
+    """A number of bytes: "4096", "64K", "16M"."""
+    found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)(i?B)?", text, re.IGNORECASE)
+    size = int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ") if found else 0
+    if not 0 < size < sys.maxsize:
+        raise argparse.ArgumentTypeError(f"not a number of bytes from 1 on: {text!r} (write 4096, 64K or 16M)")
+    return size
+
+
+def add_max_line(command, streams=""):
+    command.add_argument(
+        "--max-line",
+        type=byte_count,
+        default=MAX_LINE,
+        metavar="SIZE",
+        help=f"how many bytes a line may have; a longer one is invalid, with the code too-long (default: 16M){streams}",
+    )
+
+
 def add_jobs(command):
     command.add_argument(
         "-j",
@@ -310,14 +330,15 @@ def add_stats(command):
     command.add_argument("--stats", action="store_true", help="count, and say it at the end on standard error, as JSON")
 
 
-def add_reports(command):
-    """What is said of lines, and how many threads work on them."""
+def add_reports(command, streams=""):
+    """What is said of lines, how long they may be, and how many threads work on them."""
     command.add_argument(
         "--invalid-to",
         metavar="FILE",
         help="write the invalid lines here, each with input, line, place and code, as 'uricodec check' does",
     )
     add_stats(command)
+    add_max_line(command, streams)
     add_jobs(command)
 
 
@@ -344,6 +365,7 @@ def add_names(commands):
     add_kind(check, ["urn", "uri", "iri"])
     add_grammar(check, "8141", "URI, or IRI")
     add_stats(check)
+    add_max_line(check)
     add_jobs(check)
     add_framing(check, writes=False)
 
@@ -404,6 +426,11 @@ def add_log(commands):
     log.set_defaults(run=run_log)
     log_options.add(log)
     add_stats(log)
+    add_max_line(log)
+
+
+# What the commands that encode and decode do with long lines.
+STREAMS = "; with --errors keep, replace or fail, plain lines have no such limit: they are worked on in pieces"
 
 
 def add_codec(commands):
@@ -431,7 +458,7 @@ def add_codec(commands):
         "write an empty one (null), drop it, or fail and say where",
     )
     suggest(action, "keep", "replace", "null", "drop", "fail")
-    add_reports(decode)
+    add_reports(decode, STREAMS)
     add_framing(decode)
 
     encode = add_filter(commands, "encode", "turn everything unusual into %%HH", texts.ENCODE, texts.ENCODE_EXAMPLES)
@@ -465,7 +492,7 @@ def add_codec(commands):
         "write an empty one (null), drop it, or fail and say where",
     )
     suggest(action, "keep", "replace", "null", "drop", "fail")
-    add_reports(encode)
+    add_reports(encode, STREAMS)
     add_framing(encode)
 
     requote = add_filter(commands, "requote", "encode what is not encoded yet", texts.REQUOTE, texts.REQUOTE_EXAMPLES)
@@ -484,7 +511,7 @@ def add_codec(commands):
         help="what to do with a %% that begins no %%HH: keep it (the default) or write %%25 in its place (replace); or "
         "with its line: write an empty one (null), drop it, or fail and say where",
     )
-    add_reports(requote)
+    add_reports(requote, STREAMS)
     add_framing(requote)
 
 

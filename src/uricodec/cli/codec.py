@@ -112,7 +112,7 @@ def convert_input(source, workers, output, end, fail):
     """
     line, column, offset = 1, 1, 0  # of the first octet of the chunk
     apart = not output.in_line
-    for chunk, converted in workers.results(source, lambda buffer, start, stop: buffer.rfind(end, start, stop) + 1):
+    for chunk, converted in workers.results(source, streams.LineEnds(end)):
         buffer, size = chunk.buffer, chunk.size
         if not apart:
             output.write(end)

@@ -46,6 +46,7 @@ def run(arguments):
         "errors": arguments.errors,
         "end": b"\0" if arguments.nul else b"\n",
         "jobs": arguments.jobs,
+        "max_line": arguments.max_line,
         "key": key,
     }
     files = arguments.files or ["-"]

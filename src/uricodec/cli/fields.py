@@ -104,6 +104,8 @@ class Plan:
         out (bytes): and of the output.
         whole (bool): Whether each line that is written has its end.
         jsonl (bool): Whether each line becomes a string of JSON.
+        csv (bool): Whether records are CSV.
+        lines (bool): Whether they are lines, and become lines.
         empty (bytes): What stands for a record without anything in it.
     """
 
@@ -116,6 +118,7 @@ class Plan:
         self.out = b"\n" if arguments.jsonl or only else self.end
         self.jsonl = arguments.jsonl
         self.whole = arguments.jsonl or only
+        self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field is not None else b""
         self.free = NO_CONTROL
         self.raw = bool(getattr(arguments, "raw", False))
@@ -135,6 +138,7 @@ class Plan:
             options["form"] = "lines"
             self.free = EVERY if arguments.jsonl else EVERY - self.end if arguments.nul else NO_CONTROL
         self._options = options
+        self.lines = options["form"] == "lines" and not arguments.jsonl
         spans = [(1, 1)] if arguments.header else spans_of(self._items, self._refuse)
         self.framing = Framing(**options, fields=spans)
 
@@ -155,8 +159,8 @@ class Plan:
         if self._header == b"":
             self._lacks_header |= not front  # a byte order mark behind anything else is none
             return front
-        if chunk.partial:
-            raise CommandError(f"{name}: the header is too long", 3)
+        if not chunk.whole:
+            raise CommandError(f"{name}: the header is longer than --max-line allows", 3)
         names, size = self.framing.first(chunk.view[front:], chunk.size - front)
         size += front
         header = bytes(chunk.view[front:size])
@@ -193,6 +197,42 @@ def plan(arguments, only=False):
     return Plan(arguments, only)
 
 
+class RecordEnds(streams.LineEnds):
+    """Where the records of a CSV file end.
+
+    That depends on all of a record before, so what a part of it leaves open is kept: no part is read twice.
+
+    Args:
+        plan (Plan): What a record is.
+    """
+
+    def __init__(self, plan):
+        super().__init__()
+        self._framing, self._plan = plan.framing, plan
+        self._open = self._skipped = 0  # states of Framing.skip(): at the end of what is known; in a long record
+
+    def front(self, buffer):
+        return self._plan.front(buffer)
+
+    def last(self, buffer, start, stop):
+        return self._framing.cut(buffer, start, stop)
+
+    def cut(self, buffer, first, start, stop):
+        end = 0
+        if start > first:
+            end, self._open = self._framing.skip(buffer, start, stop, self._open)
+            if not end:
+                return 0
+        end = self.last(buffer, end or first, stop) or end
+        _, self._open = self._framing.skip(buffer, end or first, stop, 0)
+        return end
+
+    def skip(self, buffer, start, stop):
+        end, state = self._framing.skip(buffer, start, stop, self._skipped)
+        self._skipped = 0 if end else state
+        return end
+
+
 class Values(lines.Worker):
     """Values in records, and an operation on them.
 
@@ -202,11 +242,12 @@ class Values(lines.Worker):
         otherwise (RowOperation | None): What to do instead with one that is refused and kept.
         groups (str | None): What valid ones are counted by, if they are lines of their own.
         find_groups (Callable | None): Finds the groups (list of bytes) in these lines (bytes).
+        in_pieces (bool): Whether work() may be given a long line in pieces.
     """
 
-    def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None):
+    def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None, in_pieces=False):  # noqa: PLR0913, PLR0917
         self._plan, self._rows, self._otherwise = plan, rows, otherwise
-        self.groups, self._find_groups = groups, find_groups
+        self.groups, self._find_groups, self.in_pieces = groups, find_groups, in_pieces
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
         self._room = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
@@ -220,17 +261,8 @@ class Values(lines.Worker):
     def header_of(self, chunk, size):
         return self._plan.header_of(chunk, size)
 
-    def cut(self, buffer, start, end, first=0):
-        return self._plan.framing.cut(buffer, start, end, first)
-
-    def front(self, buffer):
-        return self._plan.front(buffer)
-
-    def skip(self, buffer, end, state, start=0):
-        if start == 0:
-            return self._plan.framing.skip(buffer, end, state)
-        place, state = self._plan.framing.skip(buffer[start:end], end - start, state)
-        return place and start + place, state
+    def ends(self):
+        return RecordEnds(self._plan) if self._plan.csv else super().ends()
 
     def work(self, octets, errors, limit):
         while True:

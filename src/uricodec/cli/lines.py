@@ -11,8 +11,11 @@ from uricodec._files import pool, streams
 from uricodec.cli.errors import CommandError
 from uricodec.errors import UriError
 
-# The buffer has room for so many chunks. A longer line is refused, whatever it says: memory stays flat.
+# The buffer has room for so many chunks. For longer lines it grows, up to --max-line: memory stays bounded.
 ROOM = 4
+
+# So many bytes of a line that is too long are shown.
+SHOWN = 100
 
 # So many faults are fetched at once.
 FAULTS = 16_384
@@ -34,12 +37,13 @@ class Worker:
         out (bytes): and of the output.
         whole (bool): Whether each line that is written has its end.
         empty (bytes): What stands for a line without anything in it.
+        in_pieces (bool): Whether work() may be given a long line in pieces: their results are the result of the line.
     """
 
     groups: str | None = None
     header = b""
     end = out = b"\n"
-    whole = raw = False
+    whole = raw = in_pieces = False
     empty = b""
 
     def clone(self):
@@ -65,17 +69,9 @@ class Worker:
         """What to write for these octets (bytes), if begin() has found any."""
         raise NotImplementedError
 
-    def cut(self, buffer, start, end, first=0):
-        """Behind the last line that ends in buffer[start:end], of which one starts at `first`; 0 if there is none."""
-        return buffer.rfind(self.end, start, end) + 1
-
-    def front(self, buffer):
-        """Where the first line of an input starts that is at the front of the buffer: behind what is no part of it."""
-        return 0
-
-    def skip(self, buffer, end, state, start=0):
-        """Where a line ends that goes on at `start`, 0 if elsewhere; and a state for the next call, first 0."""
-        return buffer.find(self.end, start, end) + 1, 0
+    def ends(self):
+        """Return what finds the ends of the lines of one input (LineEnds)."""
+        return streams.LineEnds(self.end)
 
     def work(self, lines, errors, limit):
         """Do it with lines, as far as that goes at once.
@@ -112,7 +108,7 @@ def filter_inputs(worker, arguments):
 
     Args:
         worker (Worker): What to do with the lines.
-        arguments (argparse.Namespace): With files, output, errors, invalid_to and stats.
+        arguments (argparse.Namespace): With files, output, errors, invalid_to, stats and max_line.
 
     Returns:
         int: 0
@@ -153,7 +149,7 @@ def check_inputs(worker, arguments):
 
     Args:
         worker (Worker): What refuses them.
-        arguments (argparse.Namespace): With files, output and stats.
+        arguments (argparse.Namespace): With files, output, stats and max_line.
 
     Returns:
         int: 0 if every line is valid, else 1.
@@ -171,7 +167,7 @@ def run(worker, arguments, errors, output, rejects):
     names = arguments.files or ["-"]
     tally = Tally(worker.groups) if arguments.stats else None
     jobs = arguments.jobs or pool.jobs_for(names)
-    lines = LineFilter(worker, errors, output, rejects, tally)
+    lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line)
     lines.lazy = jobs == 1
     if output:
         output.end = worker.out[0]
@@ -201,14 +197,16 @@ class LineFilter:
         output (Output | None): Where the lines go.
         rejects (Output | None): Where it is written what is wrong with the invalid ones.
         tally (Tally | None): What counts them.
+        max_line (int): Bytes that a line may have, unless the worker takes it in pieces.
 
     Attributes:
         invalid (int): How many are.
         lazy (bool): Whether lines may be worked on when the result is asked for.
     """
 
-    def __init__(self, worker, errors, output, rejects, tally):
+    def __init__(self, worker, errors, output, rejects, tally, max_line):  # noqa: PLR0913, PLR0917
         self._worker, self._errors, self.lazy = worker, errors, True
+        self._max_line = None if worker.in_pieces else max_line
         self._output, self._rejects, self._tally = output, rejects, tally
         self._faults = FAULTS if rejects or tally else 0
         self.invalid = 0
@@ -218,6 +216,8 @@ class LineFilter:
         worker = self._worker.clone()
 
         def work(chunk):
+            if not (chunk.whole or worker.in_pieces):
+                return ()
             pieces = self._pieces(worker, chunk)
             if self.lazy:
                 return pieces
@@ -267,79 +267,61 @@ class LineFilter:
         """
         self._name = source.name
         self._line, self._before = 1, 0  # at the front of the chunk: number of the line, octets of the input before it
-        self._state = None  # of a line that is too long, and goes on
-        self._began = False
+        self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: where the next one begins in it
+        self._begun = False
         apart = self._output is None or not self._output.in_line
-        for chunk, pieces in workers.results(source, self._cut, self._prepare):
+        for chunk, pieces in workers.results(source, self._worker.ends(), self._max_line, self._prepare):
             if not apart:
                 self._output.write(self._worker.out)
                 apart = True
-            self._begin(chunk)
-            for piece in pieces:
-                self._account(chunk, piece)
+            if chunk.header and self._output:
+                self._output.write(self._worker.header_of(chunk, chunk.header))
+            if chunk.whole or self._worker.in_pieces:
+                self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]  # or only a mark
+                for piece in pieces:
+                    self._account(chunk, piece)
+            else:
+                self._reject_long(chunk)
             self._before += chunk.size
 
-    def _cut(self, buffer, start, end):
-        if self._state is None:
-            return self._worker.cut(buffer, start, end, 0 if self._began else self._worker.front(buffer))
-        first, _ = self._worker.skip(buffer, end, self._state)
-        return (first and self._worker.cut(buffer, max(first, start), end, first)) or first
-
     def _prepare(self, chunk):
-        """Say what is at the front of a chunk, and is not to be worked on: a header, or a line that is too long."""
+        """Find the header of an input, which is not to be worked on."""
         chunk.start = chunk.header = 0
-        chunk.goes_on = self._state is not None
-        chunk.ended = True
-        if not self._began:
-            self._began = True
+        if not self._begun:
+            self._begun = True
             chunk.start = chunk.header = self._worker.begin(chunk, self._name)
-        if chunk.goes_on or chunk.partial:
-            chunk.start, self._state = self._worker.skip(chunk.buffer, chunk.size, self._state or 0, chunk.start)
-            chunk.header, chunk.ended = 0, chunk.start > 0
-            if chunk.ended:
-                self._state = None
-            else:
-                chunk.start = chunk.size
 
-    def _begin(self, chunk):
-        """Do with the front of a chunk."""
-        if chunk.header and self._output:
-            self._output.write(self._worker.header_of(chunk, chunk.header))
-        if chunk.goes_on and self._long_is_kept():
-            self._output.write(chunk.view[: chunk.start])
-        elif chunk.partial and not chunk.goes_on:
-            self._refuse_long(chunk)
-        whole = chunk.start > 0 and chunk.ended
-        self._line += whole and chunk.buffer[chunk.start - 1] == self._worker.end[0]  # or it is a byte order mark
-
-    def _long_is_kept(self):
-        kept = self._output is not None and self._errors in ("keep", "replace")
-        return kept and self._worker.record("too-long", 0) is None
-
-    def _refuse_long(self, chunk):
-        """Do with a line of which the first octets fill the buffer as with any invalid line."""
-        size = chunk.size
-        if self._errors == "fail":
-            self._fail(0, size, "the line is too long")
-        if self._long_is_kept():
-            self._output.write(chunk.view[:size])
-        elif self._output is not None and self._errors != "drop":
-            self._output.write((self._worker.record("too-long", size) or self._worker.empty) + self._worker.out)
-        self.invalid += 1
-        if self._faults:
-            self._report([self._describe(self._line, size, "too-long", visible(chunk.buffer[:100]) + "...")])
+    def _reject_long(self, chunk):
+        """Handle a line that is longer than allowed as any invalid line: this is a piece of it."""
+        offset = self._max_line
+        if chunk.begins:
+            if self._errors == "fail":
+                self._fail(chunk.start, chunk.start + offset, f"the line is longer than {offset} bytes (--max-line)")
+            self.invalid += 1
+            if self._faults:
+                self._report([self._describe(self._line, offset, "too-long", head_of(chunk))])
+        if self._output:
+            record = self._worker.record("too-long", offset)
+            if self._errors == "keep" and record is None:
+                self._output.write(chunk.view[chunk.start : chunk.size])
+            elif self._errors != "drop" and chunk.begins:
+                self._output.write((record or self._worker.empty) + self._worker.out)
+        self._line += chunk.ends
 
     def _account(self, chunk, piece):
         """Write what has become of lines, and count them."""
         start, read, found = piece.start, piece.read, piece.found
         if isinstance(found, UriError):
             self._stop(chunk, start, found)
-        self._write(chunk.view[start : start + read], piece.written)
+        self._write(chunk.view[start : start + read], piece.written, chunk.ends)
         if found.invalid and self._errors == "fail":
             fault = found.faults[-1]
             place = start + fault.start
             self._line += fault.line
-            self._fail(place, place + fault.offset, self._worker.reason(fault.code))
+            self._fail(place - self._piece_start, place + fault.offset, self._worker.reason(fault.code))
+        if not chunk.whole:
+            self._account_piece(chunk, found)
+            return
         self.invalid += found.invalid
         if self._tally:
             self._tally.count_valid(found.lines - found.invalid)
@@ -347,6 +329,24 @@ class LineFilter:
         if self._faults and found.invalid:
             self._report_all(chunk.buffer, start, start + read, found)
         self._line += found.lines
+
+    def _account_piece(self, chunk, found):
+        """Count a piece of a line: what is wrong first is reported, and the line counted at its end."""
+        if chunk.begins:
+            self._piece_head = head_of(chunk)
+        if found.invalid and not self._piece_invalid:
+            self._piece_invalid = True
+            self.invalid += 1
+            if self._faults:
+                fault = found.faults[0]
+                offset = self._piece_start + fault.offset
+                self._report([self._describe(self._line, offset, fault.code, self._piece_head)])
+        self._piece_start += chunk.size
+        if chunk.ends:
+            if self._tally and not self._piece_invalid:
+                self._tally.count_valid(1)
+            self._line += 1
+            self._piece_start, self._piece_invalid = 0, False
 
     def _stop(self, chunk, start, error):
         """Write the lines before the one that an error is about."""
@@ -359,12 +359,12 @@ class LineFilter:
             self._line += found.lines
         self._fail(whole, position, error.reason)
 
-    def _write(self, lines, written):
-        """Write what has become of lines."""
+    def _write(self, lines, written, ends=True):
+        """Write what has become of lines, of which the last one ends there, with or without its terminator."""
         if self._output:
             self._output.write(written)
             unended = lines and lines[-1] != self._worker.end[0] and not (self._worker.whole or self._worker.raw)
-            if unended and self._errors != "drop" and not self._output.in_line:
+            if ends and unended and self._errors != "drop" and not self._output.in_line:
                 self._output.write(self._worker.out)  # an empty line, too
 
     def _report_all(self, buffer, start, size, found):
@@ -393,6 +393,11 @@ class LineFilter:
         """Stop at an octet of the chunk; its line starts at `start`."""
         place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
         raise CommandError(f"{place}: {reason}", 1)
+
+
+def head_of(chunk):
+    """What is shown of a long line that begins in a chunk."""
+    return visible(chunk.buffer[chunk.start : min(chunk.size, chunk.start + SHOWN)]) + "..."
 
 
 def visible(octets):

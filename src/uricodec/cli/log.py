@@ -6,15 +6,14 @@ Chunks of whole lines go through the core. Python looks only at the lines that a
 import re
 from collections import deque
 
-from uricodec._core._log_records import LONGEST, NAMES, LogReader
+from uricodec._core._log_records import NAMES, LogReader
 from uricodec._files import streams
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import refuse_same_file, visible
-from uricodec.logs import decided, detect
+from uricodec.logs import decided, detect, room_for
 
-# The buffer has room for the longest line, its end, and what streams.safe_cut() cuts off. What does not fit is no
-# record, and memory stays flat.
-ROOM = LONGEST + 16
+# The buffer has room for so many chunks. For longer lines it grows, up to --max-line.
+ROOM = 4
 
 # So many octets of such a line are shown.
 SHOWN = 100
@@ -47,7 +46,7 @@ def run(arguments):
 def convert(arguments, output, rejects):
     """Send all inputs through a converter, and say what was in them."""
     names = arguments.files or ["-"]
-    sink = SINKS[arguments.to](output, arguments.flags)
+    sink = SINKS[arguments.to](output, arguments.flags, arguments.max_line)
     logs = Converter(arguments, sink, rejects)
     with streams.Meter(names, output) as meter:
         for name in names:
@@ -65,7 +64,7 @@ class Converter:
     """Lines of logs in, records out.
 
     Args:
-        arguments (argparse.Namespace): With format, to, mask, flags and errors.
+        arguments (argparse.Namespace): With format, to, mask, flags, errors and max_line.
         sink (Jsonl): Where the records go.
         rejects (Output | None): Where the lines go that are none.
 
@@ -77,8 +76,7 @@ class Converter:
     def __init__(self, arguments, sink, rejects):
         self._arguments, self._sink, self._rejects = arguments, sink, rejects
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
-        self._chunk = streams.Chunk(max(ROOM, 12))
-        self._buffer, self._view = self._chunk.buffer, self._chunk.view
+        self._chunk = streams.Chunk(ROOM * streams.CHUNK)
         self._reader = None
         self.lines = self._written = 0
         self.faults = {}
@@ -93,40 +91,24 @@ class Converter:
             FileError: A file fails.
             BrokenPipeError: Nobody reads the output any more.
         """
-        buffer = self._buffer
         self._name, self._line = source.name, 1
-        long = new = True
-
-        def cut(buffer, start, end):
-            """Behind the last line that is whole; 0 while the lines do not show the format, so that more are read."""
-            if not new or self._arguments.format != "auto":
-                return streams.last_line(buffer, start, end)
-            if end >= min(len(buffer), streams.CHUNK):
-                return streams.last_line(buffer, 0, end)
-            at = streams.last_line(buffer, start, end)
-            return at if at and decided(bytes(buffer[:at])) else 0
-
-        free = deque([self._chunk])
-        for chunk in source.chunks(free, cut):
-            size = chunk.size
+        max_line = self._arguments.max_line
+        ends = LogEnds(self._arguments.format == "auto", max_line)
+        new, free = True, deque([self._chunk])
+        for chunk in source.chunks(free, ends, max_line + 1):  # a "\r" before the newline does not count
             if new:
-                self._begin(bytes(self._view[: min(size, streams.CHUNK)]))
-                new = long = False
-            start = 0
-            if long:
-                start = buffer.find(b"\n", 0, size) + 1 or size
-            elif chunk.partial:
-                start = size
-                self._report(self._line, min(size, LONGEST), "too-long", bytes(self._view[:SHOWN]))
-            if start:
-                long = buffer[start - 1] != 0x0A
-                self._line += not long
-                self.lines += not long
-            while start < size:
-                start += self._convert(start, size)
+                self._begin(bytes(chunk.view[: min(chunk.size, streams.CHUNK)]))
+                new = ends.detecting = False
+            if chunk.whole:
+                start = 0
+                while start < chunk.size:
+                    start += self._convert(chunk.view[start : chunk.size])
+            else:
+                if chunk.begins:
+                    self._report(self._line, max_line, "too-long", bytes(chunk.view[: min(chunk.size, SHOWN)]))
+                self._line += chunk.ends
+                self.lines += chunk.ends
             free.append(chunk)
-        if long and not new:
-            self.lines += 1  # it was the last one
 
     def _begin(self, head):
         """Get ready for a log that begins like this."""
@@ -135,15 +117,17 @@ class Converter:
             return
         arguments = self._arguments
         format = detect(head) if arguments.format == "auto" else arguments.format
-        self._reader = LogReader(format, self._sink.to, arguments.mask, arguments.flags, arguments.errors)
+        self._reader = LogReader(
+            format, self._sink.to, arguments.mask, arguments.flags, arguments.errors, arguments.max_line
+        )
 
-    def _convert(self, start, size):
-        """Write the records of the lines buffer[start:size], as far as there is room. Returns how much was read."""
-        found = self._sink.convert(self._reader, self._view[start:size])
+    def _convert(self, lines):
+        """Write the records of lines (memoryview), as far as there is room. Returns how much was read."""
+        found = self._sink.convert(self._reader, lines)
         self._written += found.records
         for line, at, length, code, offset in found.faults:
             shown = min(length, SHOWN) if code == "too-long" else length
-            text = bytes(self._view[start + at : start + at + shown]) if self._rejects else b""
+            text = bytes(lines[at : at + shown]) if self._rejects else b""
             self._report(self._line + line, offset, code, text)
         self._line += found.lines
         self.lines += found.lines
@@ -168,6 +152,27 @@ class Converter:
             "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
         }
         streams.tell(dumps(counts) + "\n")
+
+
+class LogEnds(streams.LineEnds):
+    """Where lines of a log end: none does before the first ones show the format, if that is to be detected.
+
+    Args:
+        detecting (bool): Whether it is.
+        max_line (int): Bytes that a line may have.
+    """
+
+    def __init__(self, detecting, max_line):
+        super().__init__()
+        self.detecting, self._enough = detecting, min(streams.CHUNK, max_line)
+
+    def cut(self, buffer, first, start, stop):
+        if not self.detecting:
+            return self.last(buffer, start, stop)
+        if stop - first >= min(self._enough, len(buffer)):
+            return self.last(buffer, first, stop)
+        end = self.last(buffer, start, stop)
+        return end if end and decided(bytes(buffer[:end])) else 0
 
 
 class Mask:
@@ -256,17 +261,21 @@ class Jsonl:
     Args:
         output (Output): Where they go.
         flags (bool): Whether they have flags.
+        max_line (int): Bytes that a line of the log may have.
     """
 
     to = "jsonl"
 
-    def __init__(self, output, flags):
-        self._output, self._flags = output, flags
-        self._room = memoryview(bytearray(LogReader.room(LONGEST)))
+    def __init__(self, output, flags, max_line):
+        self._output, self._flags, self._max_line = output, flags, max_line
+        self._room = memoryview(bytearray(LogReader.room(streams.CHUNK)))
 
     def convert(self, reader, lines):
         """Write the records of lines, as far as there is room. Returns what the reader found."""
         found = reader.convert(lines, self._room)
+        if not found.read:
+            self._room = room_for(lines, self._max_line)
+            found = reader.convert(lines, self._room)
         self._output.write(self._room[: found.written])
         return found
 
@@ -279,16 +288,16 @@ class Csv(Jsonl):
 
     to = "csv"
 
-    def __init__(self, output, flags):
-        super().__init__(output, flags)
+    def __init__(self, output, flags, max_line):
+        super().__init__(output, flags, max_line)
         output.write((",".join(NAMES if flags else NAMES[:-1]) + "\n").encode())
 
 
 class Arrow(Jsonl):
     """Writes a stream of Arrow IPC, by pyarrow."""
 
-    def __init__(self, output, flags):
-        super().__init__(output, flags)
+    def __init__(self, output, flags, max_line):
+        super().__init__(output, flags, max_line)
         if output.isatty():
             raise CommandError("--to arrow does not write to a terminal", 2)
         try:

@@ -62,6 +62,8 @@ class Checker(lines.Worker):
         self._room = bytearray(lines.ROOM * streams.CHUNK)
 
     def work(self, octets, errors, limit):
+        if len(octets) > len(self._room):
+            self._room = bytearray(len(octets))
         found = self._work(octets, errors, limit)
         size = len(octets)
         if limit and found.invalid > limit:

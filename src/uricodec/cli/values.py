@@ -15,6 +15,7 @@ def run(arguments):
     """
     plan = fields.plan(arguments)
     errors = arguments.errors
+    in_pieces = plan.lines and errors in ("keep", "replace", "fail")
     if errors in ("keep", "replace"):
         rows = otherwise = rows_of(arguments, plan, errors)
         if arguments.invalid_to or arguments.stats:
@@ -22,7 +23,7 @@ def run(arguments):
         arguments.errors = "keep"
     else:
         rows, otherwise = rows_of(arguments, plan, "fail"), None
-    return lines.filter_inputs(fields.Values(plan, rows, otherwise), arguments)
+    return lines.filter_inputs(fields.Values(plan, rows, otherwise, in_pieces=in_pieces), arguments)
 
 
 def rows_of(arguments, plan, errors):
