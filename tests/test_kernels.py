@@ -651,6 +651,15 @@ def test_environment_with_an_unknown_tier_fails_at_import(name):
     assert f"ValueError: no kernel tier {name!r}" in reported_tier(name)
 
 
+def test_the_command_line_rejects_an_unknown_tier():
+    command = [sys.executable, "-m", "uricodec", "decode", "-o", "no-such-folder/out"]
+    environment = os.environ | {"URICODEC_TIER": "foo"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    tiers = ", ".join(uricodec.cpu_tiers())
+    assert done.stderr == f"uricodec: URICODEC_TIER: no kernel tier 'foo' on this CPU; it has: {tiers}\n"
+
+
 QEMU = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
 
 

@@ -1,6 +1,15 @@
 """uricodec: the fastest exact codec for the names of the Internet."""
 
-from uricodec._core._kernels import ByteSet, cpu_tier, cpu_tiers
+import os
+import sys
+
+try:
+    from uricodec._core._kernels import ByteSet, cpu_tier, cpu_tiers
+except ValueError:  # the environment asks for a tier that this CPU lacks
+    if not {os.path.basename(name) for name in sys.argv[:1]} & {"-m", "uricodec", "uricodec.exe"}:
+        raise
+    sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # the command itself cannot be imported
+    raise SystemExit(2) from None
 from uricodec._core._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
 from uricodec._core._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
 from uricodec._install import install, uninstall
