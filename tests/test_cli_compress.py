@@ -198,6 +198,20 @@ def test_magic_that_comes_in_pieces(monkeypatch):
         assert read == b"a%41\n" * 5
 
 
+def test_an_xz_file_that_takes_too_much_memory(tmp_path):
+    """The header says how much: what `xz` makes takes 65 MiB at most, unless it is told otherwise."""
+    for size, status in (64 << 20, 0), (1 << 30, 3):
+        filters = [{"id": lzma.FILTER_LZMA2, "preset": 0}]
+        data = bytearray(lzma.compress(b"%41", filters=filters))
+        at = data.index(b"\x21\x01", 12) + 2  # LZMA2, one byte of properties, which says how large the dictionary is
+        data[at] = {64 << 20: 28, 1 << 30: 36}[size]
+        header = data[12 : 12 + 4 * (data[12] + 1) - 4]
+        data[12 + len(header) : 16 + len(header)] = zlib.crc32(header).to_bytes(4, "little")
+        got = run("decode", stdin=bytes(data))
+        assert got[:2] == (status, b"A" if not status else b"")
+    assert got[2] == "uricodec: <stdin>: damaged xz data (Memory usage limit exceeded; after 0 octets)\n"
+
+
 # --- frames that are skipped (RFC 8878 section 3.1.2) -----------------------------------------------------------------
 
 

@@ -255,11 +255,31 @@ def test_what_counts_as_a_name(kind, level):
     assert json.loads(said)["invalid"] == len(lines) - len(kept)
 
 
-def test_long_names():
-    """Lines that `check` refuses as too long are names here."""
-    rest = b":example:%s\n" % (b"a" * (1 << 21))
-    assert output_of(*URN, "--errors", "fail", stdin=b"urn" + rest + b"URN" + rest) == b"urn" + rest
-    assert b"\ttoo-long\t" in run("check", "--kind", "urn", stdin=b"urn" + rest)[1]
+def test_long_lines():
+    """They are held up to --max-line; longer ones are copied, and reported."""
+    line = b":example:%s\n" % (b"a" * (1 << 21))
+    data = b"urn" + line + b"URN" + line
+    assert output_of(*URN, "--errors", "fail", stdin=data) == b"urn" + line
+    assert run("check", "--kind", "urn", stdin=data) == (0, b"", "")
+    status, output, said = run(*URN, "--max-line", "2M", "--stats", "--invalid-to", "-", "-o", os.devnull, stdin=data)
+    assert status == 0 and json.loads(said)["invalid"] == json.loads(said)["unique"] == 2
+    assert output == b"".join(
+        b"<stdin>\t%d\t2097152\ttoo-long\t%b:example:%b...\n" % (number, name, b"a" * 88)
+        for number, name in ((1, b"urn"), (2, b"URN"))
+    )
+    assert output_of(*URN, "--max-line", "2M", stdin=data) == data
+    assert output_of(*URN, "--max-line", "2M", "--estimate", stdin=data) == b"2\n"
+    said = "uricodec: <stdin>: line 1: longer than max_line=2097152 bytes at octet 2097152\n"
+    assert run(*URN, "--max-line", "2M", "--errors", "fail", stdin=data) == (1, b"", said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("options", [["--memory", "1M"], ["--memory", "1M", "--count", "-j", "2"]], ids=" ".join)
+def test_the_memory_of_a_bomb_is_bounded(tmp_path, options):
+    """One line of 100 MB in a file of 100 KB: what grows are the buffers of a line that may be."""
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(1_000_001)) * 100)
+    assert growth([*URN, *options, "--max-line", "1M"], tmp_path / "bomb.gz", tmp_path / "out") < 10_000
+    assert growth([*URN, *options], tmp_path / "bomb.gz", tmp_path / "out") < 60_000
 
 
 # --- lines and inputs -------------------------------------------------------------------------------------------------

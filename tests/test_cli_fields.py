@@ -22,6 +22,7 @@ from uricodec._core._framing import Framing
 from uricodec._core._rows import RowOperation
 from uricodec._files import compress
 from uricodec.cli import lines, main
+from uricodec.cli.lines import visible
 from uricodec.cli.fields import spans_of
 
 PIECES = [
@@ -303,19 +304,103 @@ JSON = st.recursive(
 )
 
 
+class Members:
+    """What --json-field does with objects, by its documentation."""
+
+    def __init__(self, paths, plus):
+        self.paths, self.plus, self.missing = paths, plus, set(paths)
+
+    def of_object(self, value, paths):
+        """`paths`: what is left of each, by the whole of it."""
+        decoded = {}
+        for name, member in value.items():
+            here = {path for path, rest in paths.items() if rest == name}
+            inner = {path: rest[len(name) + 1 :] for path, rest in paths.items() if rest.startswith(name + ".")}
+            self.missing -= here if not isinstance(member, dict) else set()
+            if isinstance(member, list) and (here or inner):
+                for each in member:
+                    self.missing -= here if not isinstance(each, dict) else set()
+                decoded[name] = [self.of_value(each, here, inner) for each in member]
+            else:
+                decoded[name] = self.of_value(member, here, inner)
+        return decoded
+
+    def of_value(self, value, here, inner):
+        if isinstance(value, str) and here:
+            return decode(value.encode(), EVERY, self.plus).decode()
+        return self.of_object(value, inner) if isinstance(value, dict) and inner else value
+
+
 @given(
-    st.lists(st.dictionaries(st.sampled_from(["url", "a", "", "ü", '"}']), JSON, max_size=4), max_size=4),
+    st.lists(st.dictionaries(st.sampled_from(["url", "a", "", "ü", '"}', "url.a"]), JSON, max_size=4), max_size=4),
+    st.lists(st.sampled_from(["url", "a", "url.a", "url.url.a", "", "ü", "a.", "url.a.url"]), min_size=1, max_size=3),
     st.booleans(),
     st.sampled_from([None, (",", ":")]),
+    st.booleans(),
 )
-def test_json_members_are_decoded_as_the_model_does(objects, ascii_only, separators):
+def test_json_members_are_decoded_as_the_model_does(objects, paths, ascii_only, separators, plus):
     data = "".join(json.dumps(each, ensure_ascii=ascii_only, separators=separators) + "\n" for each in objects).encode()
-    output = output_of("decode", "--json-field", "url", stdin=data, chunk=256)
-    for each in objects:
-        if isinstance(each.get("url"), str):
-            each["url"] = decode(each["url"].encode(), EVERY).decode()
-    assert [json.loads(line) for line in output.splitlines()] == objects
+    options = [option for path in paths for option in ("--json-field", path)] + ["--plus"] * plus
+    status, output, said = run("decode", *options, stdin=data, chunk=256)
+    model = Members(paths, plus)
+    assert [json.loads(line) for line in output.splitlines()] == [
+        model.of_object(each, {path: path for path in paths}) for each in objects
+    ]
     assert output.count(b"\n") == len(objects)
+    missing = [path for path in paths if path in model.missing] if objects else []
+    assert status == (1 if missing else 0)
+    names = ", ".join(missing).encode()
+    reason = f"no record has a text at {visible(names)!r} (nested members are named as in a.b)"
+    assert said == (f"uricodec: argument --json-field: {reason}\n" if missing else "")
+
+
+def test_json_members_at_most():
+    for depth in 16, 17:
+        path, inner = ".".join("a" * depth), '["%41"]'
+        for _ in range(depth):
+            inner = '[{"a":%s}]' % inner
+        status, output, said = run("decode", "--json-field", path, stdin=inner[1:-1].encode())
+        assert (status, output) == ((0, inner[1:-1].replace("%41", "A").encode()) if depth == 16 else (2, b""))
+    for count in 32, 33:
+        options = [option for n in range(count) for option in ("--json-field", f"n{n}")]
+        status, output, said = run("decode", *options, stdin=b'{"n31":"%41"}')
+        assert (status, output) == ((1, b'{"n31":"A"}') if count == 32 else (2, b""))
+    assert said.endswith("at most 32 names of members, and 16 steps in each\n")
+
+
+def test_a_member_that_is_nowhere_replaces_no_output(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    (tmp_path / "in").write_bytes(b'{"a":"%41"}\n')
+    assert run("decode", "--json-field", "b", tmp_path / "in", "-o", path)[:2] == (1, b"")
+    assert path.read_bytes() == b"old"
+    assert run("decode", "--json-field", "b", stdin=b"\n\n") == (0, b"\n\n", "")
+    assert run("check", "--kind", "uri", "--json-field", "b", stdin=b'{"a":"%41"}\n')[0] == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("options", [["-d", " ", "-f", "2,4"], ["--csv", "-f", "2,4"], ["--json-field", "b"]])
+def test_plus_is_for_selected_fields(options, jobs):
+    """Whatever stands elsewhere, malformed or not, stays."""
+    values = [b"a+%41", b"%zz+b", b"+", b"%2B", b"+0000]", b"%E9+"]
+    lines = []
+    for n in range(3000):
+        fields = [values[(n * k + k) % len(values)] for k in range(1, 6)]
+        if "--json-field" in options:
+            lines.append(b'{"a+":"%b","b":"%b","c":["%b"],"+":{"b":"%b+"}}' % tuple(fields[:4]))
+        else:
+            lines.append((b"," if "--csv" in options else b" ").join(fields))
+    data = b"\n".join(lines)
+    output = output_of("decode", "--plus", *options, "-j", jobs, stdin=data, chunk=1000)
+    for line, after in zip(lines, output.split(b"\n"), strict=True):
+        if "--json-field" in options:
+            before = json.loads(line)
+            assert {**json.loads(after), "b": before["b"]} == before
+            assert json.loads(after)["b"].encode() == decode(before["b"].encode(), EVERY, True)
+        else:
+            delimiter = b"," if "--csv" in options else b" "
+            pairs = zip(line.split(delimiter), after.split(delimiter), strict=False)
+            assert [a == b for a, b in pairs][::2] == [True] * 3
 
 
 @given(
@@ -329,9 +414,10 @@ def test_json_members_are_decoded_as_the_model_does(objects, ascii_only, separat
 def test_any_lines_keep_their_number(data):
     data = plain(data)
     for options in [], ["--errors", "null"]:
-        output = output_of("decode", "--json-field", "url", *options, stdin=data, chunk=64)
+        _, output, _ = run("decode", "--json-field", "url", *options, stdin=data, chunk=64)
         assert output.count(b"\n") == data.count(b"\n")
-    assert output_of("decode", "--json-field", "other", stdin=data) == data
+    status, output, said = run("decode", "--json-field", "other", stdin=data)
+    assert output == data and (status, said.count("\n")) == ((1, 1) if any(map(bytes.strip, data.split(b"\n"))) else (0, 0))
 
 
 @pytest.mark.parametrize(
@@ -369,7 +455,7 @@ def test_json_is_copied_octet_for_octet():
 def test_json_faults(tmp_path, line, code, offset):
     bad = tmp_path / "bad"
     options = ["decode", "--json-field", "url", "--invalid-to", bad, "--errors"]
-    assert output_of(*options, "keep", stdin=line + b"\n").count(b"\n") == 1
+    assert output_of(*options, "keep", stdin=line + b'\n{"url":""}').count(b"\n") == 1
     assert bad.read_text().split("\t")[1:4] == ["1", str(offset), code]
     assert output_of(*options, "drop", stdin=line + b'\n{"url":"%41"}') == b'{"url":"A"}'
     status, output, said = run(*options, "fail", stdin=b'{"url":"%41"}\n' + line)
@@ -496,7 +582,7 @@ def test_a_small_buffer_is_no_fault(parts, size):
         (Framing("lines", jsonl=True), b"%s\n"),
         (Framing("delimited", delimiter=b","), b"a,%s\n"),
         (Framing("csv", delimiter=b","), b'a,"%s",b\n'),
-        (Framing("json", name=b"a"), b'{"a":"%s"}\n'),
+        (Framing("json", names=[b"a"]), b'{"a":"%s"}\n'),
     ],
     ids=["lines", "jsonl", "delimited", "csv", "json"],
 )
@@ -532,7 +618,7 @@ FRAMED = [
     (Framing("lines", jsonl=True), b'%41"\n%zz\n"\n'),
     (Framing("delimited", delimiter=b",", fields=[(1, 1), (3, 3)]), b"%41,b,%43,d\n%zz,,%zz\n,,%0A\n"),
     (Framing("csv", delimiter=b",", fields=[(2, 3)]), b'a,"%22",%43,d\na,%zz,c\n"","%2C"\n'),
-    (Framing("json", name=b"a"), b'{"a":"%41","b":"%42"}\n{"a":"%zz"}\n{"a":["%41"]}\n{"a":"%22"}\n'),
+    (Framing("json", names=[b"a"]), b'{"a":"%41","b":"%42"}\n{"a":"%zz"}\n{"a":["%41"]}\n{"a":"%22"}\n'),
 ]
 
 
@@ -835,7 +921,7 @@ def test_values_stay_inside_input_and_output(fences, data):
         Framing("lines", jsonl=True),
         Framing("delimited", delimiter=b","),
         Framing("csv", delimiter=b","),
-        Framing("json", name=b"a"),
+        Framing("json", names=[b"a"]),
     ):
         for rows in DecodeRows(), DecodeRows(errors="replace"), EncodeRows(ByteSet("abc")):
             for size in len(data), 3 * len(data) + 2, 9 * len(data) + 20:

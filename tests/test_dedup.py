@@ -68,9 +68,12 @@ def lines_of(data, end=b"\n"):
 class Twin:
     """What comes of inputs (bytes)."""
 
-    def __init__(self, inputs, kind="urn", level=None, against=(), errors="keep", end=b"\n"):  # noqa: PLR0913, PLR0917
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, inputs, kind="urn", level=None, against=(), errors="keep", end=b"\n", max_line=streams.MAX_LINE
+    ):
         self.counts, self.first, self.rows, self.invalid, self.dropped = Counter(), {}, 0, 0, 0
-        before = {name_of(name, kind, level) for data in against for _, name in lines_of(data, end)}
+        known = [name for data in against for line, name in lines_of(data, end) if len(line) <= max_line + len(end)]
+        before = {name_of(name, kind, level) for name in known}
         before = {name for name, valid in before if valid or errors == "keep"}
         cache = {}
         for data in inputs:
@@ -78,6 +81,8 @@ class Twin:
                 if spelled not in cache:
                     cache[spelled] = name_of(spelled, kind, level)
                 name, valid = cache[spelled]
+                if len(line) > max_line + len(end):
+                    name, valid = (self.rows, "is not compared"), False
                 self.rows += 1
                 self.invalid += not valid
                 if not valid and errors == "drop":
@@ -103,7 +108,8 @@ def check(folder, inputs, kind="urn", level=None, against=(), report="unique", *
     done = dedup.dedup_files(
         paths["in"], folder / "out", kind=kind, level=level, against=paths["against"], report=report, **how
     )
-    twin = Twin(inputs, kind, level, against, how.get("errors", "keep"), how.get("end", b"\n"))
+    names = "errors", "end", "max_line"
+    twin = Twin(inputs, kind, level, against, **{name: how[name] for name in names if name in how})
     output = (folder / "out").read_bytes()
     assert output == twin.output(report)
     assert (done.rows, done.unique, done.invalid) == (twin.rows, len(twin.first), twin.invalid)
@@ -250,12 +256,60 @@ def test_long_lines(tmp_path, memory, jobs):
         check(tmp_path, [data, data + b"\r\n"], "uri", report=report, memory=memory, jobs=jobs, exact=True)
 
 
-def test_a_line_that_is_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("uricodec._corpus.LONGEST", 1 << 20)
-    check(tmp_path, [b"a" * ((1 << 20) - 1) + b"\nb"])
-    with pytest.raises(streams.FileError, match="in0: a line of more than 1048576 octets"):
-        check(tmp_path, [b"b\n" + b"a" * (1 << 20) + b"\nb"])
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, jobs, errors):
+    """They are in no batch: kept in their place and never the same as others, or left out."""
+    choice = random.Random(7)
+    lines = [b"urn:example:%d" % i for i in range(3000)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
+    choice.shuffle(lines)
+    data = b"\n".join([*lines, b"last" * 600])
+    for chunk, max_line in (streams.CHUNK, 1000), (256, 100), (4096, 2000):
+        monkeypatch.setattr(streams, "CHUNK", chunk)
+        how = {"memory": memory, "jobs": jobs, "errors": errors, "max_line": max_line}
+        for report in "unique", "counts", "repeated":
+            check(tmp_path, [data, b"", data[::-1]], report=report, **how)
+            check(tmp_path, [data[::-1], data], "bytes", against=[data[: len(data) // 3]], report=report, **how)
+        done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
+        assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
+    assert dedup.estimate_files(tmp_path / "in0", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
+
+
+def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
+    long = b"long" * 30
+    data = long + b"\n" + b"".join(b"urn:x:%d\n" % i for i in range(5000)) * 2 + b"%b\r\nurn:x:1\n%b" % (long, long)
+    (tmp_path / "in.gz").write_bytes(gzip.compress(data))
+    os.mkfifo(tmp_path / "pipe")
+    for report in "unique", "counts":
+        expected = Twin([data], "bytes", max_line=100).output(report)
+        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
+        writer.start()
+        for name in "pipe", "in.gz":
+            how = {"report": report, "max_line": 100, "memory": TINY}
+            done = dedup.dedup_files(tmp_path / name, tmp_path / "out", kind="bytes", **how)
+            assert (tmp_path / "out").read_bytes() == expected
+            assert (done.rows, done.unique, done.invalid) == (10_004, 5003, 3)
+        writer.join()
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\nb"])
+def test_how_long_a_line_may_be(tmp_path, end):
+    for size in 99, 100, 101, 102, 300:
+        check(tmp_path, [b"c\n" + b"a" * size + end], max_line=100)
+        told = []
+        dedup.dedup_files(
+            tmp_path / "in0", os.devnull, kind="bytes", max_line=100, refused=lambda *line: told.append(line[1:])
+        )
+        long = size + end.startswith(b"\r") > 100
+        assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
+        if long:
+            with pytest.raises(UriSyntaxError, match=r"in0: line 2: longer than max_line=100 bytes"):
+                check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="fail", max_line=100)
     assert not any(each.name.startswith(".") for each in tmp_path.iterdir())
+    for max_line in 0, -1:
+        with pytest.raises(ValueError, match=f"max_line must be at least 1, got {max_line}"):
+            check(tmp_path, [], max_line=max_line)
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ def json_records(draw):
     rows, function = draw.one(VALUES[:4])
     size, errors = draw.one((8, 64, 1 << 20)), draw.one(("keep", "null"))
     src = draw.octets()
-    framing = Framing("json", name=b"u")
+    framing = Framing("json", names=[b"u"])
     made, count, _ = in_pieces(src, framing, rows, errors, size)
     assert made.count(b"\n") == src.count(b"\n") and count == len(lines_of(src))
     for (line, _), (text, _) in zip(lines_of(src), lines_of(made), strict=False):

@@ -319,7 +319,7 @@ class Corpus:
         if chunk.begins:
             text = bytes(chunk.view[: min(chunk.size, SHOWN)])
             if self._errors == "fail":
-                reason = f"{file.name}: line {line + 1}: longer than {self._max_line} bytes (max_line)"
+                reason = f"{file.name}: line {line + 1}: longer than max_line={self._max_line} bytes"
                 raise UriSyntaxError(reason, text, self._max_line)
             self.invalid += 1
             self.long += self._errors == "keep"

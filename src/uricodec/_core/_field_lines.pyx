@@ -5,8 +5,8 @@ of its fields; or a line with an object of JSON (RFC 8259) and the members of on
 writes what it becomes, and that is escaped again; everything around it is copied. When there may not be room for what comes
 next, the record is taken back, and the loop ends and says how much it has read.
 """
-from libc.stdint cimport SIZE_MAX, uint8_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._core._framing cimport *
 from uricodec._core._kernels cimport kernels
@@ -50,6 +50,8 @@ cdef struct Room:
 
 cdef struct Task:
     const Frame *frame
+    bint asked              # whether there was a record of JSON,
+    uint32_t seen           # and by which paths a member was found
     const uint8_t *src
     size_t n
     uint8_t *dst            # NULL: nothing is written
@@ -302,14 +304,40 @@ cdef Done put_csv(Task *task, const Line *line) noexcept nogil:
     return FINE if frame.only or put(task, line.src + copied, line.size - copied) else NO_ROOM
 
 
-cdef bint has_name(Task *task, const uint8_t *s, size_t n) noexcept nogil:
-    """Whether a string, which task.value has room for, is the name of the members that count."""
-    cdef int code
-    cdef size_t place
+# What is open around a value of JSON: an object, or an array in one.
+cdef struct Level:
+    bint array
+    bint first
+    uint32_t values         # paths that end here: the strings of an array are values
+    uint32_t paths          # those that lead on,
+    size_t done[PATHS]      # and how much of each has been followed
+
+cdef enum:
+    LEVELS = 2 * STEPS + 1
+
+
+cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, Level *inner) noexcept nogil:
+    """Find the paths that end at, or lead on in, the member of this name, which task.value has room for."""
+    cdef const Path *path
+    cdef int code, p
+    cdef size_t place, rest
+    cdef const uint8_t *text
+    inner.values = inner.paths = 0
     if memchr(s, c'\\', n) != NULL:
         n = unescape_json(s, n, task.value.octets, &code, &place)
+        if n == SIZE_MAX:
+            return
         s = task.value.octets
-    return n == task.frame.name_size and memcmp(s, task.frame.name, n) == 0
+    for p in range(task.frame.path_count):
+        path = &task.frame.paths[p]
+        text, rest = path.text + level.done[p], path.size - level.done[p]
+        if not level.paths >> p & 1 or rest < n or memcmp(text, s, n) != 0:
+            continue
+        if rest == n:
+            inner.values |= <uint32_t>1 << p
+        elif text[n] == c'.':
+            inner.paths |= <uint32_t>1 << p
+            inner.done[p] = level.done[p] + n + 1
 
 
 cdef Done put_json_value(Task *task, const Line *line, const Member *member, size_t *copied) noexcept nogil:
@@ -340,27 +368,76 @@ cdef Done put_json_value(Task *task, const Line *line, const Member *member, siz
     return put_string(task, &result)
 
 
+cdef Done put_members(Task *task, const Line *line, size_t *i, size_t *copied, Found_member *found) noexcept nogil:
+    """Write values of an object that starts before i. `found` is NO_OBJECT if it is none; then i is where that shows."""
+    cdef const uint8_t *s = line.src
+    cdef size_t n = line.size, end
+    cdef Level levels[LEVELS]
+    cdef Level *level = levels
+    cdef Level *inner
+    cdef Member member
+    cdef Done done
+    cdef int depth = 0
+    level.array, level.first, level.values = False, True, 0
+    level.paths = <uint32_t>((<uint64_t>1 << task.frame.path_count) - 1)
+    memset(level.done, 0, sizeof(level.done))
+    while True:
+        end = i[0]
+        found[0] = next_member(s, i, n, level.first, level.array, &member)
+        level.first = False
+        if found[0] == NO_OBJECT:
+            return FINE
+        if found[0] == NO_MORE:
+            if depth == 0:
+                if skip_spaces(s, i[0], n) != n:
+                    i[0] = end
+                    found[0] = NO_OBJECT
+                return FINE
+            depth -= 1
+            level = &levels[depth]
+            continue
+        inner = level + 1
+        if level.array:
+            inner.values, inner.paths = level.values, level.paths
+            memcpy(inner.done, level.done, sizeof(level.done))
+        else:
+            follow(task, level, s + member.name, member.name_end - member.name, inner)
+        if inner.values and s[member.start] != c'{':
+            task.seen |= inner.values
+        if member.value:
+            if inner.values:
+                done = put_json_value(task, line, &member, copied)
+                if done != FINE:
+                    return done
+        elif s[member.start] == c'{' and inner.paths or s[member.start] == c'[' and not level.array and (
+                inner.paths or inner.values):
+            depth += 1
+            level = inner
+            level.array, level.first = s[member.start] == c'[', True
+            i[0] = member.start + 1
+        else:
+            i[0] = end_of_value(s, member.start, n)
+            if i[0] == n:
+                found[0] = NO_OBJECT
+                return FINE
+
+
 cdef Done put_json(Task *task, const Line *line) noexcept nogil:
     cdef const uint8_t *s = line.src
     cdef size_t n = line.size, i = skip_spaces(s, 0, n), copied = 0, written = task.written
-    cdef Member member
-    cdef Found_member found
+    cdef Found_member found = NO_OBJECT
     cdef Result result
     cdef Done done
-    cdef bint first = True
     if i == n:
         return FINE if task.frame.only or put(task, s, n) else NO_ROOM
+    task.asked = True
     if not make_room(&task.value, n):
         return NO_MEMORY
-    found = MEMBER if s[i] == c'{' else NO_OBJECT
-    i += found == MEMBER
-    while found == MEMBER:
-        found = next_member(s, &i, n, first, &member)
-        first = False
-        if found == MEMBER and member.value and has_name(task, s + member.name, member.name_end - member.name):
-            done = put_json_value(task, line, &member, &copied)
-            if done != FINE:
-                return done
+    if s[i] == c'{':
+        i += 1
+        done = put_members(task, line, &i, &copied, &found)
+        if done != FINE:
+            return done
     if found == NO_OBJECT:
         task.written = written
         copied = 0
@@ -473,6 +550,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
         task.otherwise.row = NULL
     task.read = task.written = task.count = task.invalid = 0
     task.value = task.result = Room(NULL, 0)
+    task.asked, task.seen = False, 0
     task.limit = <size_t>max(limit, 1)
     task.faults = <Fault *>PyMem_RawMalloc(task.limit * sizeof(Fault))
     if task.faults == NULL:
@@ -493,6 +571,8 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
                     PyBuffer_Release(&target)
         finally:
             PyBuffer_Release(&source)
+        if task.asked:
+            frame.note_seen(task.seen)
         if done == RAISED:
             raise_set()
         if done == NO_MEMORY:

@@ -1,5 +1,5 @@
 """What a record is, and which of its values count: for loops over records."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._core._kernels cimport uc_set
 from uricodec._core._row_lines cimport Line
@@ -13,6 +13,15 @@ cdef struct Span:
     size_t first
     size_t last
 
+# How members of objects are reached: their names, with "." between them.
+cdef struct Path:
+    const uint8_t *text
+    size_t size
+
+cdef enum:
+    PATHS = 32              # at most,
+    STEPS = 16              # and so many names in each
+
 cdef struct Frame:
     Form form
     uint8_t end
@@ -24,8 +33,8 @@ cdef struct Frame:
     uc_set plain        # and need no quotes in CSV
     Span *spans         # of the fields with values; disjoint, ascending
     size_t span_count
-    const uint8_t *name     # of the member with the value
-    size_t name_size
+    Path paths[PATHS]       # of the members of JSON with values
+    int path_count
 
 
 # The record with which s begins, n octets of which there are. A "\\r" before its newline belongs to its end.
@@ -34,5 +43,8 @@ cdef void find_record(const Frame *frame, const uint8_t *s, size_t n, Line *reco
 
 cdef class Framing:
     cdef Frame frame
-    cdef bytes name
+    cdef tuple names
     cdef readonly bytes end
+    cdef uint8_t asked          # whether there was a record of JSON,
+    cdef uint8_t seen[PATHS]    # and one with the member of a path: what threads set to 1, and nothing else
+    cdef void note_seen(self, uint32_t paths) noexcept

@@ -3,6 +3,7 @@ cimport cython
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr
 
+from uricodec._core._atomic cimport uc_put8
 from uricodec._core._kernels cimport ByteSet, remove_octet
 from uricodec._core._quoting cimport *
 
@@ -47,13 +48,14 @@ cdef class Framing:
         delimiter (bytes): The octet between fields.
         fields (Iterable[tuple[int, int | None]]): First and last fields of spans of them, numbered from 1, ascending and
             apart; None: to the end.
-        name (bytes): Of the member of an object, UTF-8.
+        names (Iterable[bytes]): Of members of objects, UTF-8, at most 32; "a.b": the member "b" of the object, or of the
+            objects in the array, that is the member "a", and the member "a.b"; at most 16 steps.
         only (bool): Each value becomes a line, and nothing else is written.
         free (bool): What a value becomes may look like several fields, or lines.
         jsonl (bool): Each line becomes a string of JSON; then the form is "lines".
     """
 
-    def __init__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), bytes name=b"", only=False, free=False,
+    def __init__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
                  jsonl=False):
         cdef Frame *frame = &self.frame
         cdef size_t i
@@ -69,8 +71,13 @@ cdef class Framing:
         frame.plain = frame.inside
         remove_octet(&frame.plain, c'"')
         remove_octet(&frame.plain, c'\r')
-        self.name, self.end = name, end
-        frame.name, frame.name_size = <const uint8_t *>PyBytes_AS_STRING(name), <size_t>len(name)
+        self.names, self.end = tuple(names), end
+        if len(self.names) > PATHS or any([name.count(b".") >= STEPS for name in self.names]):
+            raise ValueError(f"at most {PATHS} names of members, and {STEPS} steps in each")
+        frame.path_count = <int>len(self.names)
+        for i, name in enumerate(self.names):
+            frame.paths[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes?>name)
+            frame.paths[i].size = <size_t>len(name)
         frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
         if frame.spans == NULL:
             raise MemoryError
@@ -80,6 +87,23 @@ cdef class Framing:
 
     def __dealloc__(self):
         PyMem_RawFree(self.frame.spans)
+
+    cdef void note_seen(self, uint32_t paths) noexcept:
+        """Note that there were records, and by which paths members were found."""
+        cdef int p
+        uc_put8(&self.asked, 1)
+        for p in range(self.frame.path_count):
+            if paths >> p & 1:
+                uc_put8(&self.seen[p], 1)
+
+    @property
+    def missing(self):
+        """The names of members that no record had so far, as other than an object; none if there was no record.
+
+        >>> Framing("json", names=[b"a"]).missing
+        ()
+        """
+        return tuple([name for i, name in enumerate(self.names) if self.asked and not self.seen[i]])
 
     def cut(self, buffer, start, stop):
         """Find the end of the last record that ends in a buffer.

@@ -19,17 +19,19 @@ cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) 
 cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil
 cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
 
-# A member of an object: its name s[name .. name_end) and, if it is a string, its value s[value .. value_end), both
-# without their quotes.
+# A member of an object, or an element of an array: the name s[name .. name_end) of a member, and, if it is a string, its
+# value s[value .. value_end), both without their quotes.
 cdef struct Member:
     size_t name
     size_t name_end
+    size_t start        # of the value, whatever it is
     size_t value        # 0: not a string
     size_t value_end
 
 cdef enum Found_member: MEMBER, NO_MORE, NO_OBJECT
 
-cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, Member *member) noexcept nogil
+cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, bint array, Member *member) noexcept nogil
+cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n) noexcept nogil
 cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil

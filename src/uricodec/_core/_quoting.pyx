@@ -3,7 +3,7 @@
 A field of CSV begins with a quote or not. If it does, the next single quote ends what is quoted, and whatever stands
 between it and the delimiter belongs to the field, as it does to Python's reader. Elsewhere a quote is an octet like any.
 
-An object of JSON is read as far as it takes to find the members of its top level: nested values are skipped by counting
+An object of JSON is read as far as it takes to find its members: nested values that do not matter are skipped by counting
 brackets outside strings, and numbers are not looked at.
 """
 from libc.string cimport memchr, memcpy
@@ -145,31 +145,33 @@ cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     return n
 
 
-cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, Member *member) noexcept nogil:
-    """The next member of an object that starts at or before i: behind its "{" if it is the `first`, or behind the member
-    before. NO_MORE: the object is at its end, and nothing follows it."""
+cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, bint array, Member *member) noexcept nogil:
+    """The next member of an object, or element of an array, that starts at or before i: after its bracket if it is the
+    `first`, or after the value before. Then i is after it, but at its start if it is no string. NO_MORE: i is after the
+    bracket that closes."""
     cdef size_t at = skip_spaces(s, i[0], n)
-    if at < n and s[at] == c'}':
-        return NO_MORE if skip_spaces(s, at + 1, n) == n else NO_OBJECT
+    if at < n and s[at] == (c']' if array else c'}'):
+        i[0] = at + 1
+        return NO_MORE
     if not first:
         if at >= n or s[at] != c',':
             return NO_OBJECT
         at = skip_spaces(s, at + 1, n)
-    if at >= n or s[at] != c'"':
-        return NO_OBJECT
-    member.name = at + 1
-    member.name_end = end_of_string(s, at + 1, n)
-    at = skip_spaces(s, member.name_end + 1, n)
-    if at >= n or s[at] != c':':
-        return NO_OBJECT
-    at = skip_spaces(s, at + 1, n)
+    if not array:
+        if at >= n or s[at] != c'"':
+            return NO_OBJECT
+        member.name = at + 1
+        member.name_end = end_of_string(s, at + 1, n)
+        at = skip_spaces(s, member.name_end + 1, n)
+        if at >= n or s[at] != c':':
+            return NO_OBJECT
+        at = skip_spaces(s, at + 1, n)
+    member.start, member.value = at, 0
+    i[0] = at
     if at < n and s[at] == c'"':
         member.value = at + 1
         member.value_end = end_of_string(s, at + 1, n)
         i[0] = member.value_end + 1
-    else:
-        member.value = 0
-        i[0] = end_of_value(s, at, n)
     return MEMBER if i[0] < n else NO_OBJECT
 
 

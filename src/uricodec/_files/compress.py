@@ -20,6 +20,9 @@ MAGIC = {
 }
 LONGEST = max(map(len, MAGIC))
 
+# The header of an xz file says how much memory it takes to read: not more than that. (Zstandard has 128 MiB by itself.)
+XZ_MEMORY = 256 * 1024 * 1024
+
 # Which modules can read it, the best first.
 MODULES = {
     "gzip": ["isal.isal_zlib", "zlib"],
@@ -32,7 +35,7 @@ MAKERS = {
     "isal.isal_zlib": lambda module: (lambda: Deflated(module.decompressobj(wbits=31)), module.error),
     "zlib": lambda module: (lambda: Deflated(module.decompressobj(wbits=31)), module.error),
     "bz2": lambda module: (module.BZ2Decompressor, OSError),
-    "lzma": lambda module: (lambda: module.LZMADecompressor(module.FORMAT_XZ), module.LZMAError),
+    "lzma": lambda module: (lambda: module.LZMADecompressor(module.FORMAT_XZ, XZ_MEMORY), module.LZMAError),
     "compression.zstd": lambda module: (module.ZstdDecompressor, module.ZstdError),
     "backports.zstd": lambda module: (module.ZstdDecompressor, module.ZstdError),
 }

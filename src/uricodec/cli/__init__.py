@@ -290,7 +290,11 @@ def add_framing(command, *, writes=True):
     group.add_argument("--csv", action="store_true", help="records are CSV (RFC 4180); without -f, all their fields")
     group.add_argument("--header", action="store_true", help="the first record of a file has the names of the fields")
     group.add_argument(
-        "--json-field", metavar="NAME", help="lines are objects of JSON; this member of each, if it is a string"
+        "--json-field",
+        action="append",
+        metavar="NAME",
+        help="lines are objects of JSON; this member of each, if it is a string or an array of strings; a.b is the member "
+        "b of the object a; may be given again",
     )
     group.add_argument("-z", "--null-data", dest="nul", action="store_true", help="a line ends with NUL, not a newline")
     if writes:

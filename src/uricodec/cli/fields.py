@@ -132,7 +132,7 @@ class Plan:
             options |= {"form": "delimited", "delimiter": delimiter}
             self.free = (EVERY - self.end if arguments.nul else NO_CONTROL) - delimiter
         elif arguments.json_field is not None:
-            options |= {"form": "json", "name": os.fsencode(arguments.json_field)}
+            options |= {"form": "json", "names": list(map(os.fsencode, arguments.json_field))}
             self.free = EVERY
         else:
             options["form"] = "lines"
@@ -140,7 +140,10 @@ class Plan:
         self._options = options
         self.lines = options["form"] == "lines" and not arguments.jsonl
         spans = [(1, 1)] if arguments.header else spans_of(self._items, self._refuse)
-        self.framing = Framing(**options, fields=spans)
+        try:
+            self.framing = Framing(**options, fields=spans)
+        except ValueError as error:
+            arguments.refuse(f"argument --json-field: {error}")
 
     def begin(self, chunk, name):
         """Read the byte order mark and the header of an input.
@@ -254,6 +257,13 @@ class Values(lines.Worker):
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
             self.record = lambda code, offset: plan.empty
+
+    def finish(self):
+        missing = self._plan.framing.missing
+        if missing:
+            names = lines.visible(b", ".join(missing))
+            reason = f"no record has a text at {names!r} (nested members are named as in a.b)"
+            raise CommandError(f"argument --json-field: {reason}", 1)
 
     def begin(self, chunk, name):
         return self._plan.begin(chunk, name)

@@ -73,6 +73,13 @@ class Worker:
         """Return what finds the ends of the lines of one input (LineEnds)."""
         return streams.LineEnds(self.end)
 
+    def finish(self):
+        """See, when all inputs have been read, whether what was asked for was there.
+
+        Raises:
+            CommandError: It was not.
+        """
+
     def work(self, lines, errors, limit):
         """Do it with lines, as far as that goes at once.
 
@@ -181,6 +188,7 @@ def run(worker, arguments, errors, output, rejects):
                 lines.filter(source, workers)
     if tally:
         tally.show()
+    worker.finish()
     return lines.invalid
 
 
