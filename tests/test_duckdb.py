@@ -291,6 +291,90 @@ def test_threads_of_duckdb():
         assert con.sql(wrong).fetchall() == [(0,)]
 
 
+# Each case registers, lets go of what registered, and calls a function from elsewhere. `found` has to be `EXPECTED`.
+OUTLIVES = {
+    "cursor": "register(con); cursor = con.cursor(); del con; gc.collect(); found = cursor.execute(CALL).fetchall()",
+    "registered by a cursor": (
+        "cursor = con.cursor(); register(cursor); del cursor; found = con.execute(CALL).fetchall()"
+    ),
+    "cursor of a cursor": (
+        "register(con); other = con.cursor().cursor(); del con; found = other.execute(CALL).fetchall()"
+    ),
+    "relation": (
+        "register(con); cursor = con.cursor(); relation = cursor.sql(CALL); del con; found = relation.fetchall()"
+    ),
+    "Arrow reader": (
+        "register(con); cursor = con.cursor(); reader = read(cursor.sql(CALL)); del con; found = rows(reader)"
+    ),
+    "closed while a reader is open": (
+        "register(con); cursor = con.cursor(); reader = read(cursor.sql(CALL)); con.close(); found = rows(reader)"
+    ),
+    "registered again while a reader is open": (
+        "register(con, 'keep'); cursor = con.cursor(); reader = read(cursor.sql(CALL)); register(con); "
+        "gc.collect(); found = rows(reader)"
+    ),
+    "stream": "register(con); reader = stream(con, CALL, {}); con.close(); del con; found = rows(reader)",
+    "other connection, first one deleted": (
+        "con = duckdb.connect(FILE); register(con); other = duckdb.connect(FILE); del con; "
+        "found = other.sql(CALL).fetchall()"
+    ),
+    "other connection, first one closed": (
+        "con = duckdb.connect(FILE); register(con); other = duckdb.connect(FILE); con.close(); "
+        "found = other.sql(CALL).fetchall()"
+    ),
+    "two databases": (
+        "other = duckdb.connect(); register(con, key='a'); register(other, key='b'); "
+        "cursor = other.cursor(); del con, other; gc.collect(); found = cursor.execute(CALL).fetchall()"
+    ),
+    "thread": (
+        "register(con); cursor = con.cursor(); del con; gc.collect(); found = []; "
+        "thread = threading.Thread(target=lambda: found.extend(cursor.execute(CALL).fetchall())); "
+        "thread.start(); thread.join()"
+    ),
+}
+
+OUTLIVES_PROGRAM = """
+import faulthandler, gc, sys, threading
+import duckdb
+from uricodec.integrations.duckdb import register, stream
+faulthandler.enable()
+FILE = sys.argv[1]
+CALL = "select uri_decode('%41' || range), uri_encode(' ' || range, '/') from range(20000)"
+EXPECTED = [(f"A{i}", f"%20{i}") for i in range(20_000)]
+
+def read(relation):
+    return (relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader)(500)
+
+def rows(reader):
+    return [row for batch in reader for row in zip(*batch.to_pydict().values())]
+
+con = duckdb.connect()
+CASE
+assert found == EXPECTED, found[:3]
+"""
+
+
+@pytest.mark.parametrize("case", OUTLIVES)
+def test_functions_outlive_the_connection(tmp_path, case):
+    """DuckDB's database has only a pointer to a function, and calls it after the connection has given up its own."""
+    program = OUTLIVES_PROGRAM.replace("CASE", OUTLIVES[case])
+    done = subprocess.run([sys.executable, "-c", program, tmp_path / "db"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_registering_keeps_one_function_for_the_same_options():
+    """What is kept until the process ends does not grow with the number of connections."""
+    for _ in range(2):
+        before = dict(hook._functions)
+        with duckdb.connect() as con:
+            hook.register(con, key="the same")
+            hook.register(con, key=FingerprintKey("the same"))
+    assert hook._functions == before
+    with duckdb.connect() as con:
+        hook.register(con, key="another")
+    assert len(hook._functions) == len(before) + 1
+
+
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 

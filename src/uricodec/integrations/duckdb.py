@@ -29,6 +29,9 @@ __all__ = ["register", "stream"]
 
 _Key = FingerprintKey | str | bytes | None
 
+# The functions that DuckDB calls, by name, errors and key. See _kept_function().
+_functions: dict[tuple[str, str, FingerprintKey | None], Compute] = {}
+
 
 class How(TypedDict, total=False):
     """What a stream takes besides."""
@@ -43,7 +46,7 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
 
     Args:
         con (duckdb.DuckDBPyConnection): The connection. Its cursors, and other connections to the same database, have
-            the functions as well, but only as long as it is open: after that, a call of one crashes DuckDB.
+            the functions as well, for as long as the database is open.
         errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (NULL for
             `*_split`). "raise": the query fails. "replace": as "null", but what is decoded is decoded as urllib.parse
             does. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is, whatever this is.
@@ -67,11 +70,11 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
     import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
     import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
+    key = _key_of(key)
     how: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
-        compute = _computing(name, errors, key, 1)
-        type_ = _type_in_sql(compute(pa.array([], pa.string())).type)
-        function = _of_vectors(name, compute)
+        function = _kept_function(name, errors, key)
+        type_ = _type_in_sql(function(pa.array([], pa.string())).type)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
         con.create_function(prefix + name, function, ["VARCHAR"], type_, **how)
@@ -169,13 +172,17 @@ def _place(batch: Any, name: str, missing: int | None = None) -> int:
     raise KeyError(f"{'more than one' if name.lower() in names else 'no'} column {name!r}")
 
 
+def _key_of(key: _Key) -> FingerprintKey | None:
+    return key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
+
+
 def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
     """What a function of SQL does with a column, and its last arguments as Python has them."""
     how = how_of(name, errors)
     operation, arguments, _ = SQL_FUNCTIONS[name]
     function, result, _ = OPERATIONS[operation]
     if result == "fingerprint":
-        how["key"] = key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
+        how["key"] = _key_of(key)
 
     def compute(column: Any, *values: str) -> Any:
         try:
@@ -184,6 +191,19 @@ def _computing(name: str, errors: str = "null", key: _Key = None, threads: int |
             raise of_a_piece(name, error) from None
 
     return compute
+
+
+def _kept_function(name: str, errors: str, key: FingerprintKey | None) -> Compute:
+    """Return the function that DuckDB calls, the same one for the same options. It lives until the process ends.
+
+    The database has only a pointer to it. The connection that registered the function owns the reference, and releases
+    it when it is closed or registers again, while cursors, other connections and running queries still call it.
+    """
+    if OPERATIONS[SQL_FUNCTIONS[name].operation].result != "fingerprint":
+        key = None
+    function = _of_vectors(name, _computing(name, errors, key, 1))
+    # Not functools.cache: two threads at once would get a function each, and only one of the two would be kept.
+    return _functions.setdefault((name, errors, key), function)
 
 
 def _of_vectors(name: str, compute: Compute) -> Compute:
