@@ -210,6 +210,7 @@ COLUMNS = {
     "sc-status": "status",
     "sc-bytes": "size",
     "cs(Referer)": "referer",
+    "cs(Referrer)": "referer",
     "cs(User-Agent)": "agent",
 }
 DEFAULT = {
@@ -230,15 +231,35 @@ def w3c(line, format, state):
     if len(values) < len(columns) or (format == "iis" and len(values) > len(columns)):
         raise NoRecord
     named = zip(columns, values, strict=False)
-    fields = {COLUMNS[column]: given(value) for column, value in named if column in COLUMNS}
+    fields = {COLUMNS[column]: value for column, value in named if column in COLUMNS}
+    if "columns" not in state and not plausible(fields):
+        raise NoRecord
+    fields = {member: given(value) for member, value in fields.items()}
     if format == "cloudfront":
+        # Older logs have the agent encoded twice: every "%" is encoded as "%25" then.
+        agent = fields.get("agent") or b""
+        twice = agent.count(b"%") == agent.count(b"%25")
         for name in ("target", "path", "query", "referer", "agent"):
             if fields.get(name):
                 fields[name] = unquote_to_bytes(fields[name])
+        if twice and agent:
+            fields["agent"] = unquote_to_bytes(fields["agent"])
     elif fields.get("agent"):
         fields["agent"] = fields["agent"].replace(b"+", b" ")
     fields["decoded"] = format == "iis"
     return fields
+
+
+def plausible(fields):
+    """Whether values of a log that did not announce its columns are what the default columns hold."""
+    date, time = fields["date"], fields["time"]
+    return (
+        date_and_time(date, time, "keep") == f"{date.decode('latin-1')}T{time.decode('latin-1')}Z"
+        and re.fullmatch(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+", fields["method"])
+        and re.fullmatch(rb"/.*|[*-]", fields["path"], re.DOTALL)
+        and re.fullmatch(rb"[0-9A-Fa-f.:%]+|-", fields["host"])
+        and re.fullmatch(rb"[0-9]{3}|-", fields["status"])
+    )
 
 
 KEYS = {

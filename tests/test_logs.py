@@ -482,6 +482,30 @@ def test_cloudfront():
     }
 
 
+@pytest.mark.parametrize(
+    ("logged", "agent"),
+    [
+        (b"Mozilla/5.0%20(X11;%20Linux)", "Mozilla/5.0 (X11; Linux)"),
+        (b"Mozilla/5.0%2520(X11;%2520Linux)", "Mozilla/5.0 (X11; Linux)"),
+        (b"My%2520App/1%20CFNetwork", "My%20App/1 CFNetwork"),
+        (b"My%252520App/1%2520CFNetwork", "My%20App/1 CFNetwork"),
+        (b"%2522caf%25C3%25A9%2522", '"café"'),
+        (b"%22caf%C3%A9%22", '"café"'),
+        (b"100%25", "100%"),
+        (b"100%2525", "100%"),
+        (b"100%", "100%"),
+        (b"100%2", "100%2"),
+        (b"curl/8", "curl/8"),
+    ],
+)
+def test_agents_of_cloudfront(logged, agent):
+    """They are as they were sent, of older logs, which have them encoded twice, and of newer ones."""
+    fields = b"#Fields: x cs(User-Agent)\n"
+    assert records_of(fields + b"-\t" + logged, "cloudfront")[0]["agent"] == agent
+    [line] = CLOUDFRONT.splitlines()[2:]
+    assert one(line.replace(b"Mozilla/5.0%20(X11;%20Linux)", logged), "cloudfront")["agent"] == agent
+
+
 def test_cloudfront_without_a_header():
     [line] = CLOUDFRONT.splitlines()[2:]
     assert one(line, "cloudfront") == records_of(CLOUDFRONT, "cloudfront")[0] | {"protocol": None}
@@ -507,6 +531,15 @@ def test_iis():
     assert (second["path"], second["size"], second["agent"]) == ("/b", 17, None)
 
 
+@pytest.mark.parametrize("name", [b"cs(Referer)", b"cs(Referrer)"])
+@pytest.mark.parametrize("format", ["iis", "cloudfront"])
+def test_referers_of_both_spellings(format, name):
+    data = b"#Fields: c-ip " + name + b"\n192.0.2.1 https://e.example/?token=1"
+    data = data if format == "iis" else data.replace(b" ", b"\t")
+    assert records_of(data, format)[0]["referer"] == "https://e.example/?token=1"
+    assert records_of(data, format, mask=["token"])[0]["referer"] == "https://e.example/?token=***"
+
+
 def test_iis_without_a_header():
     line = b"2025-01-01 12:00:00 10.0.0.1 GET /a x=%201 443 - 192.0.2.1 Mozilla/5.0 - 200 0 0 15"
     assert one(line, "iis")["query"] == [["x", " 1"]]
@@ -530,9 +563,83 @@ def test_iis_without_a_header():
     ],
 )
 def test_dates_of_iis(date, time, logged):
-    """Without a day that there is, the time stays as it was logged."""
+    """Without a day that there is, the time stays as it was logged. Without "#Fields:" there is no record."""
     line = b"%b %b 10.0.0.1 GET /a x=%%201 443 - 192.0.2.1 Mozilla/5.0 - 200 0 0 15" % (date, time)
-    assert one(line, "iis")["time"] == logged
+    header = b"#Fields: " + oracle.DEFAULT["iis"].encode() + b"\n"
+    [record] = records_of(header + line, "iis")
+    assert record["time"] == logged
+    if logged.endswith("Z"):
+        assert one(line, "iis") == record
+    else:
+        day = re.fullmatch(rb"20(25-01-01|24-02-29)", date)
+        assert fault(line, "iis") == ("time", len(date) + 1 if day else 0)
+
+
+@pytest.mark.parametrize("format", ["iis", "cloudfront"])
+@pytest.mark.parametrize(
+    ("column", "value", "code"),
+    [
+        ("date", b"-", "time"),
+        ("date", b"", "time"),
+        ("time", b"-", "time"),
+        ("time", b"10.0.0.1", "time"),
+        ("cs-method", b"", "request"),
+        ("cs-method", b"/a", "request"),
+        ("cs-uri-stem", b"", "request"),
+        ("cs-uri-stem", b"GET", "request"),
+        ("cs-uri-stem", b"443", "request"),
+        ("c-ip", b"", "host"),
+        ("c-ip", b"Mozilla/5.0", "host"),
+        ("c-ip", b"W3SVC1", "host"),
+        ("sc-status", b"", "status"),
+        ("sc-status", b"0", "status"),
+        ("sc-status", b"2000", "status"),
+        ("sc-status", b"20x", "status"),
+        ("sc-status", b"https://e.example/", "status"),
+        ("c-ip", b"-", None),
+        ("c-ip", b"2001:DB8::1", None),
+        ("c-ip", b"fe80::1%12", None),
+        ("sc-status", b"-", None),
+        ("sc-status", b"000", None),
+        ("cs-method", b"-", None),
+        ("cs-uri-stem", b"-", None),
+        ("cs-uri-stem", b"*", None),
+    ],
+)
+def test_implausible_lines_without_a_header(format, column, value, code):
+    """Lines of a log that does not announce its fields are records only if the default columns fit them."""
+    names = oracle.DEFAULT[format].split()
+    values = {
+        "date": b"2025-01-01",
+        "time": b"12:00:00",
+        "cs-method": b"GET",
+        "cs-uri-stem": b"/a",
+        "c-ip": b"192.0.2.1",
+    }
+    values |= {"sc-status": b"200", "sc-bytes": b"1", column: value}
+    between = b"\t" if format == "cloudfront" else b" "
+    line = between.join(values.get(name, b"-") for name in names)
+    before = between.join(values.get(name, b"-") for name in names[: names.index(column)])
+    if code is None:
+        assert one(line, format)["method"] in ("GET", None)
+        return
+    assert fault(line, format) == (code, len(before) + bool(before))
+    assert oracle.record(line, format) is None
+    assert convert(MARK + line, format)[1] == [(0, code, len(MARK) + len(before) + bool(before))]
+    # What a log announces is believed, until the next one begins.
+    header = b"#Fields: " + " ".join(names).encode() + b"\n"
+    reader, room = LogReader(format), bytearray(LogReader.room(1000))
+    assert reader.convert(header + line, room).faults == [] or code == "status"
+    reader.begin()
+    [again] = reader.convert(line, room).faults
+    assert again.code == code
+
+
+def test_columns_of_another_layout():
+    """Fifteen columns, too, as IIS 6 writes them with the time taken."""
+    line = b"2005-01-01 12:00:00 W3SVC1 10.0.0.1 GET /a - 80 - 192.0.2.1 Mozilla/4.0 200 0 0 15"
+    assert fault(line, "iis") == ("request", line.index(b"GET"))
+    assert fault(line[10:], "iis") == ("time", 0)  # cut off in front
 
 
 def test_flags_of_iis():
@@ -695,12 +802,22 @@ SPECIAL_COLUMNS = {
     "date": st.just(b"2025-01-01"),
     "time": st.just(b"12:00:00"),
 }
+DEFAULT_COLUMNS = SPECIAL_COLUMNS | {
+    "date": st.sampled_from([b"2025-01-01"] * 9 + [b"2025-13-01", b"-"]),
+    "time": st.sampled_from([b"12:00:00"] * 9 + [b"12:00:00.5", b"24:00:00"]),
+    "cs-method": st.sampled_from([b"GET"] * 9 + [b"-", b"/"]),
+    "cs-uri-stem": words.map(lambda path: b"/" + path) | st.sampled_from([b"*", b"-", b"a"]),
+    "c-ip": st.sampled_from([b"192.0.2.1", b"fe80::1%2"] * 4 + [b"-", b"e.example"]),
+    "sc-status": st.sampled_from([b"200", b"404"] * 4 + [b"-", b"20", b"2000", b"x"]),
+}
 columns = st.lists(st.sampled_from([*oracle.COLUMNS, "x"]), max_size=8)
 
 
 @st.composite
 def w3c_logs(draw, between):
-    lines = []
+    default = oracle.DEFAULT["cloudfront" if between == b"\t" else "iis"].split()
+    rows = st.builds(between.join, st.tuples(*(DEFAULT_COLUMNS.get(name, words) for name in default)))
+    lines = draw(st.lists(rows, max_size=3))
     for _ in range(draw(st.integers(1, 3))):
         names = draw(columns)
         lines.append(b"#Fields: " + " ".join(names).encode())
@@ -857,7 +974,7 @@ def test_the_longest_target_of_two_fields():
     """It is put together behind what was undone."""
     for n in LONGEST // 2 - 200, LONGEST - 200:
         path, query = b"/%2541" + b"x" * n, b"y%253D=" + b"z" * (LONGEST - 200 - n)
-        line = b"\t".join([b"-"] * 7 + [path, b"-", b"-", b"-", query])
+        line = b"\t".join([b"2025-01-01", b"12:00:00", *[b"-"] * 5, path, b"-", b"-", b"-", query])
         [record] = records_of(line, "cloudfront", mask=["none"], max_line=LONGEST)
         assert record["target"] == f"/%41{'x' * n}?y%3D={'z' * (LONGEST - 200 - n)}"
         assert record["path"] == "/A" + "x" * n

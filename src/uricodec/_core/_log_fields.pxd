@@ -64,10 +64,12 @@ cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
 cdef void undo_json(Entry *entry, int member) noexcept nogil
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil
+cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
 cdef void join_target(Entry *entry) noexcept nogil
 cdef void split_request(Entry *entry) noexcept nogil
 cdef void split_target(Entry *entry) noexcept nogil
 cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil
 cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil
+cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil

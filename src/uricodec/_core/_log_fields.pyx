@@ -7,7 +7,7 @@ percent-encoded; only then may they be decoded. So no octet of a name can act as
 from libc.stdint cimport uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
-from uricodec._core._kernels cimport kernels
+from uricodec._core._kernels cimport kernels, uc_set
 from uricodec._core._percent cimport hex_value
 
 
@@ -150,6 +150,24 @@ cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
     if has(&text, c'%'):
         entry.plain = False
         set_undone(entry, member, kernels.decode(text.at, text.n, False, entry.room, text.n))
+
+
+cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
+    """Undo the percent-encoding of the agent, which older logs of CloudFront have twice: a space is %2520, later %20.
+
+    A text that was encoded twice has no triplet but %25.
+    """
+    cdef Text text = entry.text[AGENT]
+    cdef size_t i
+    cdef bint twice = text.at != NULL
+    if twice:
+        for i in range(text.n):
+            if text.at[i] == c'%' and (text.n - i < 3 or text.at[i + 1] != c'2' or text.at[i + 2] != c'5'):
+                twice = False
+                break
+    undo_triplets(entry, AGENT)
+    if twice:
+        undo_triplets(entry, AGENT)
 
 
 cdef void undo_plus(Entry *entry, int member) noexcept nogil:
@@ -345,6 +363,50 @@ cdef inline bint is_date(const uint8_t *year, int month, int day) noexcept nogil
     return day <= 30 or month != 4 and month != 6 and month != 9 and month != 11
 
 
+cdef inline bint is_day(Text date) noexcept nogil:
+    return (date.n == 10 and has_shape(date.at, "0000-00-00", 10)
+            and is_date(date.at, number_of(date.at + 5), number_of(date.at + 8)))
+
+
+cdef inline bint is_clock_time(Text time) noexcept nogil:
+    return (8 <= time.n <= 24 and has_shape(time.at, "00:00:00.000000000000000", time.n)
+            and is_time_of_day(time.at))
+
+
+# Of IPv4 and IPv6 addresses, the latter with a zone.
+cdef ByteSet ADDRESS = ByteSet("0123456789ABCDEFabcdef.:%")
+
+
+cdef inline bint consists_of(Text text, const uc_set *bytes) noexcept nogil:
+    return text.n > 0 and kernels.span(text.at, text.n, bytes) == text.n
+
+
+cdef inline bint is_one(Text text, uint8_t byte) noexcept nogil:
+    return text.n == 1 and text.at[0] == byte
+
+
+cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil:
+    """Check that the columns of a line hold what the default layout says: a log did not announce its fields.
+
+    One that was cut, or that has other fields, may have as many columns by chance. "-" stands for no value; the date and
+    the time are in every line.
+    """
+    cdef Text path = entry.text[PATH], host = entry.text[HOST], status = entry.text[STATUS]
+    if not is_day(entry.text[DATE]):
+        return fail(entry, TIME_FAULT, entry.text[DATE].at - line)
+    if not is_clock_time(entry.text[TIME]):
+        return fail(entry, TIME_FAULT, entry.text[TIME].at - line)
+    if not consists_of(entry.text[METHOD], &TCHAR.set):
+        return fail(entry, REQUEST_FAULT, entry.text[METHOD].at - line)
+    if not (path.n and path.at[0] == c'/' or is_one(path, c'*') or is_one(path, c'-')):
+        return fail(entry, REQUEST_FAULT, path.at - line)
+    if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-')):
+        return fail(entry, HOST_FAULT, host.at - line)
+    if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-')):
+        return fail(entry, STATUS_FAULT, status.at - line)
+    return True
+
+
 cdef const char *MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
@@ -357,9 +419,7 @@ cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
     if s == NULL:
         return 0
     if date.at != NULL:
-        if not (date.n == 10 and has_shape(date.at, "0000-00-00", 10)
-                and is_date(date.at, number_of(date.at + 5), number_of(date.at + 8))
-                and 8 <= time.n <= 24 and has_shape(s, "00:00:00.000000000000000", time.n) and is_time_of_day(s)):
+        if not (is_day(date) and is_clock_time(time)):
             return 0
         memcpy(dst, date.at, 10)
         dst[10] = c'T'

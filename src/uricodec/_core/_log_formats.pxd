@@ -14,6 +14,7 @@ cdef enum:
 cdef struct Layout:
     size_t columns
     uint8_t member[128]     # COLUMNS
+    bint announced          # by "#Fields:" of this log
 
 
 cdef enum Line:

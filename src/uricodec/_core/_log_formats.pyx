@@ -199,12 +199,13 @@ cdef struct Name:
     size_t n
     int member
 
-cdef Name COLUMN_NAMES[14]
+cdef Name COLUMN_NAMES[15]
 COLUMN_NAMES = [
     Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, HOST), Name("cs-username", 11, USER),
     Name("cs-method", 9, METHOD), Name("cs-uri", 6, TARGET), Name("cs-uri-stem", 11, PATH), Name("cs-uri-query", 12, QUERY),
     Name("cs-version", 10, PROTOCOL), Name("cs-protocol-version", 19, PROTOCOL), Name("sc-status", 9, STATUS),
-    Name("sc-bytes", 8, SIZE), Name("cs(Referer)", 11, REFERER), Name("cs(User-Agent)", 14, AGENT),
+    Name("sc-bytes", 8, SIZE), Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER),
+    Name("cs(User-Agent)", 14, AGENT),
 ]
 
 # Without "#Fields:", those that CloudFront has had first since 2010, and all that IIS writes if it is not told otherwise.
@@ -231,7 +232,7 @@ cdef void read_fields(Layout *layout, const uint8_t *s, size_t n) noexcept nogil
             end += 1
         if layout.columns < COLUMNS:
             layout.member[layout.columns] = MEMBERS
-            for k in range(14):
+            for k in range(15):
                 if COLUMN_NAMES[k].n == end - i and memcmp(COLUMN_NAMES[k].name, s + i, end - i) == 0:
                     layout.member[layout.columns] = <uint8_t>COLUMN_NAMES[k].member
         layout.columns += 1
@@ -241,6 +242,7 @@ cdef void read_fields(Layout *layout, const uint8_t *s, size_t n) noexcept nogil
 cdef void default_layout(Format format, Layout *layout) noexcept nogil:
     cdef const char *fields = CLOUDFRONT_FIELDS if format == CLOUDFRONT else IIS_FIELDS
     read_fields(layout, <const uint8_t *>fields, strlen(fields))
+    layout.announced = False
 
 
 cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
@@ -249,6 +251,7 @@ cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, En
     if s[0] == c'#':
         if n >= 8 and memcmp(s, b"#Fields:", 8) == 0:
             read_fields(layout, s + 8, n - 8)
+            layout.announced = True
         return DIRECTIVE
     while True:
         end = find(s, i, n, between)
@@ -261,13 +264,15 @@ cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, En
     if column < layout.columns or column > layout.columns and format == IIS:
         fail(entry, FIELDS_FAULT, n)
         return NO_RECORD
+    if not layout.announced and not check_default_columns(entry, s):
+        return NO_RECORD
     forget_dashes(entry, False)
     if format == CLOUDFRONT:
         undo_triplets(entry, TARGET)
         undo_triplets(entry, PATH)
         undo_triplets(entry, QUERY)
         undo_triplets(entry, REFERER)
-        undo_triplets(entry, AGENT)
+        undo_cloudfront_agent(entry)
     else:
         undo_plus(entry, AGENT)
         entry.decoded = entry.text[PATH].at != NULL
