@@ -418,6 +418,16 @@ def undone(escape):
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
 
+# After spaces, what a spreadsheet takes for a formula (OWASP, CSV Injection).
+FORMULA = re.compile(" *[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+def safe_cell(name, value):
+    """The same with csv_safe."""
+    text = cell(name, value)
+    return "'" + text if isinstance(value, str) and FORMULA.match(text) else text
+
+
 def cell(name, value):
     """What csv.reader finds; the query as it was before json.dumps()."""
     if value is None:

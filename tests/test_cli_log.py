@@ -64,6 +64,21 @@ def test_command_writes_csv():
     assert output_of("log", "--to", "csv") == (",".join(NAMES[:-1]) + "\n").encode()
 
 
+def test_csv_that_is_safe_for_spreadsheets():
+    data = b'192.0.2.1 - =u [-] "GET /%3D1 HTTP/1.1" 200 5 "-1" "@x"\n192.0.2.1 - u [-] "=1+1|cmd" 200 5'
+    rows = list(csv.DictReader(io.StringIO(output_of("log", "--to", "csv", "--csv-safe", stdin=data).decode())))
+    assert [(row["user"], row["target"], row["referer"], row["agent"]) for row in rows] == [
+        ("'=u", "/%3D1", "'-1", "'@x"),
+        ("u", "'=1+1|cmd", "", ""),
+    ]
+    assert [row["status"] for row in rows] == ["200", "200"]
+    assert b'"=u"' in output_of("log", "--to", "csv", stdin=data)
+    for to in "jsonl", "arrow":
+        status, output, complaint = run("log", "--to", to, "--csv-safe", stdin=data)
+        assert (status, output) == (2, b"")
+        assert complaint.endswith("error: argument --csv-safe: not allowed without --to csv\n")
+
+
 def test_command_writes_arrow(tmp_path):
     pa = pytest.importorskip("pyarrow")
     out = tmp_path / "out.arrow"
@@ -124,8 +139,8 @@ REFUSED = {
     "combined": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x "-" "-"',
     "common": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x',
     "nginx-json": b'{"request":"GET /a?x=1&%b HTTP/1.1","status":"x"}',
-    "cloudfront": b"-\t-\t-\tx\t-\t-\t-\t/a\t200\t-\t-\tx=1&%b",
-    "iis": b"- - - - /a x=1&%b - - - - - x - - -",
+    "cloudfront": b"2025-01-01\t12:00:00\t-\tx\t-\t-\t-\t/a\t200\t-\t-\tx=1&%b",
+    "iis": b"2025-01-01 12:00:00 - - /a x=1&%b - - - - - x - - -",
     "alb": b'h2 - lb 192.0.2.1:2817 - - - - x - - 366 "GET https://www.example.com/a?x=1&%b HTTP/2.0" "-" -',
 }
 

@@ -28,6 +28,7 @@ from test_uri_lines import (
     split_lines,
     to_csv,
     to_json,
+    to_safe_csv,
 )
 
 from uricodec import iri, uri
@@ -78,6 +79,7 @@ def filters():
         yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
         command = ["split", "--kind", kind, "--format", "csv"]
         yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
+        yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
     yield RESOLVE, lambda row: uri.resolve(BASE, row), None, b""
     yield ENCODE, of_core(iri.iri_to_uri), None, b""
     command = [*ENCODE, "--ascii-ext", "encode", "--host", "idna"]
@@ -428,6 +430,8 @@ def test_many_faults(tmp_path):
         ["split"],
         ["split", "--kind", "urn"],
         [*SPLIT, "--format", "xml"],
+        [*SPLIT, "--csv-safe"],
+        [*SPLIT, "--format", "jsonl", "--csv-safe"],
         [*SPLIT, "--errors", "replace"],
         ["resolve"],
         ["resolve", "--base"],

@@ -768,6 +768,8 @@ PIECES = [
         b"GET /",
         b" HTTP/1.1",
         b'" 200 5',
+        *(character.encode() for character in "\uff1d\uff0b\uff0d\uff20"),
+        *b"= + - @".split(),
     ],
 ]
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=3)), max_size=12).map(b"".join)
@@ -893,6 +895,12 @@ class TestOnEveryTier:
         for row in rows:
             row[at] = json.loads(row[at]) if row[at] else ""
         assert rows == [[oracle.cell(name, value) for name, value in record.items()] for record in wanted]
+        # With csv_safe, an apostrophe is put before some of these cells, and nothing else changes.
+        safe = convert(data, format, "csv", **options, csv_safe=True)[0].decode()
+        rows = list(csv.reader(io.StringIO(safe)))
+        for row in rows:
+            row[at] = json.loads(row[at]) if row[at] else ""
+        assert rows == [[oracle.safe_cell(name, value) for name, value in record.items()] for record in wanted]
 
     @given(logs_of, OPTIONS)
     def test_columns(self, tier, log, options):
@@ -920,7 +928,7 @@ class TestOnEveryTier:
             for format in FORMATS:
                 for to in "jsonl", "csv":
                     for errors in "keep", "replace":
-                        reader = LogReader(format, to, mask=["a"], flags=True, errors=errors)
+                        reader = LogReader(format, to, mask=["a"], flags=True, errors=errors, csv_safe=True)
                         room = bytes(LogReader.room(len(line)))
                         for place in source.at_start, source.at_end:
                             found = reader.convert(place(line), target.at_end(room))
@@ -942,7 +950,8 @@ def hostile_lines():
         yield b'h2 - - - - - - - - - - - "GET /?%b HTTP/1.1" "-"' % target
         yield b'{"request_uri":"/?%b"}' % target
         yield b"2025-01-01 12:00:00 - - - ?%b - - - - - - - - -" % target.replace(b" ", b"")
-        yield b"\t".join([b"-"] * 11) + b"\t" + target
+        yield b"\t".join([b"2025-01-01", b"12:00:00", *[b"-"] * 9, target])
+    yield b'=1 - =1 [=1] "=1" 200 5 "=1" "=1"'
 
 
 def test_room():
@@ -1019,6 +1028,52 @@ def test_a_buffer_that_changes(format):
             convert_columns(reader, view)
     done.set()
     thread.join()
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(1)", "-", "  =1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201", " \uff1d"]
+HARMLESS = [
+    "a",
+    "",
+    " ",
+    "'=1",
+    "a=1",
+    "1-1",
+    "\xad=",
+    "\ufe661",
+    "\u201c=1",
+    '"=1"',
+    "\uff0c",
+    "\uff1e",
+    "\uff2d",
+    "\u3d3d",
+]
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *HARMLESS])
+def test_safe_csv(text):
+    """Each text of a record, but no number; a query is JSON, and begins with "["."""
+    members = {"remote_addr": text, "remote_user": text, "msec": text, "request_method": text, "request_uri": text}
+    members |= {"server_protocol": text, "http_referer": text, "http_user_agent": text, "status": "200", "size": "5"}
+    line = json.dumps(members, ensure_ascii=False).encode()
+    plain, safe = (convert(line, "nginx-json", "csv", csv_safe=csv_safe)[0].decode() for csv_safe in (False, True))
+    [plain], [safe] = (list(csv.reader(io.StringIO(table))) for table in (plain, safe))
+    changed = "'" if text in FORMULAS and text != "-" else ""  # "-" says that there is nothing
+    assert safe == [changed + cell if cell == text else cell for cell in plain]
+    assert plain.count(text) == 9 or text in ("", "-")
+    assert convert(line, "nginx-json", csv_safe=True) == convert(line, "nginx-json")
+
+
+def test_safe_csv_of_what_is_decoded_or_masked():
+    line = request(b"GET =%3Dcmd?=1&+token=2&-x=%3D1 HTTP/1.1")
+    text = convert(line, "common", "csv", csv_safe=True, mask=["token"])[0].decode()
+    [row] = csv.reader(io.StringIO(text))
+    record = dict(zip(NAMES, row, strict=False))
+    assert (record["target"], record["path"]) == ("'=%3Dcmd?=1&+token=2&-x=%3D1", "'==cmd")
+    assert json.loads(record["query"]) == [["", "1"], [" token", "2"], ["-x", "=1"]]
+    line = request(b"GET %09=1 HTTP/1.1")
+    assert b'"%09=1","%09=1"' in convert(line, "common", "csv", csv_safe=True)[0]  # a tab stays encoded
+    line = b'{"request_uri":"/","http_referer":"=x?token=2"}'
+    assert b"'=x?token=***" in convert(line, "nginx-json", "csv", csv_safe=True, mask=["token"])[0]
 
 
 def test_wrong_arguments():

@@ -647,7 +647,7 @@ def test_unsplit_takes_components_of_one_type():
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"]
-EXTRA = {"check": (0, 0), "jsonl": (2, 113), "csv": (2, 23)}
+EXTRA = {"check": (0, 0), "jsonl": (2, 113), "csv": (2, 23), "safe csv": (2, 31)}
 
 
 def fenced_row(fences, name, octets, iri_syntax):
@@ -683,6 +683,10 @@ def test_rows_between_guard_pages(tier, fences, text):
             assert found["csv"].decode() == ",".join(fields)
             [values] = csv.reader(io.StringIO(found["csv"].decode()), strict=True)
             assert values == [value or "" for value in row.values()]
+            [values] = csv.reader(io.StringIO(found["safe csv"].decode()), strict=True)
+            assert values == [
+                re.sub("^(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])", "'", value or "") for value in row.values()
+            ]
 
 
 def test_rows_have_room():

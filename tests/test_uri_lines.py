@@ -102,6 +102,13 @@ def to_csv(row, kind):
     return b",".join(b"" if value is None else b'"%s"' % value for value in components(kind, row)) + b",,"
 
 
+def to_safe_csv(row, kind):
+    """With an apostrophe before what a spreadsheet would run."""
+    values = [None if value is None else value.decode() for value in components(kind, row)]
+    safe = [value and re.sub("^(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])", "'", value) for value in values]
+    return ",".join("" if value is None else f'"{value}"' for value in safe).encode() + b",,"
+
+
 def json_record(code, offset):
     return json.dumps(dict.fromkeys(COLUMNS) | {"error": code, "offset": offset}, separators=(",", ":")).encode()
 
@@ -127,10 +134,14 @@ def operations():
             check = checked(kind, rule)
             yield f"check {rule}", CheckRows(kind, rule), check, None
             yield f"scheme {rule}", CheckedRows(kind, rule, SchemeRows()), both(check, scheme), None
-        for form, write, record in ("jsonl", to_json, json_record), ("csv", to_csv, csv_record):
-            rows = SplitRows(kind, form)
+        for form, safe, write, record in (
+            ("jsonl", False, to_json, json_record),
+            ("csv", False, to_csv, csv_record),
+            ("csv", True, to_safe_csv, csv_record),
+        ):
+            rows = SplitRows(kind, form, safe)
             function = guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
-            yield f"split {kind} {form}", rows, function, record
+            yield f"split {kind} {form} {safe}", rows, function, record
     for level in LEVELS:
         rows = NormalizeRows(level)
         function = guarded(lambda row, level=level: uri.normalize(row, level), rows)
@@ -525,6 +536,15 @@ def test_records_say_what_split_says(src, kind):
         else:
             assert [*record.values()] == [None if v is None else v.decode() for v in components(kind, line)]
         assert cells == ["" if record.get(name) is None else str(record[name]) for name in header]
+
+
+def test_safe_csv():
+    for safe, quote in (False, ""), (True, "'"):
+        written, _ = transform("//=u@-h/+p?@q#\uff1df\n@\n".encode(), SplitRows("iri", "csv", safe))
+        rows = list(csv.reader(io.StringIO(written.decode())))
+        cells = [f"{quote}=u@-h", f"{quote}=u", f"{quote}-h", "", "/+p", f"{quote}@q", f"{quote}\uff1df"]
+        assert rows == [["", *cells, "", ""], [*[""] * 5, f"{quote}@", *[""] * 4]]
+    assert transform(b"//=u@h", SplitRows("uri", "jsonl", True)) == transform(b"//=u@h", SplitRows("uri", "jsonl"))
 
 
 def test_undefined_is_not_empty():

@@ -13,6 +13,7 @@ cdef enum Place:
 
 cdef struct Writer:
     bint csv
+    bint csv_safe           # an apostrophe before what a spreadsheet may take for a formula
     bint flags
     OctetPolicy errors
     const uint8_t *names    # of parameters to mask: their length as one octet and their octets, and so on; 0 at the end

@@ -33,6 +33,7 @@ class LogReader:
         flags: bool = False,
         errors: Literal["keep", "replace"] = "keep",
         max_line: int = ...,
+        csv_safe: bool = False,
     ) -> LogReader: ...
     @staticmethod
     def room(size: int) -> int: ...

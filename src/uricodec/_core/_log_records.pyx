@@ -8,12 +8,13 @@ and any other text, is looked at in three steps, of which the first two are kern
 some octets are to be escaped; and, if not, character by character.
 """
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
 from uricodec._core._log_fields cimport *
 from uricodec._core._log_formats cimport *
 from uricodec._core._percent cimport hex_value, is_plain
+from uricodec._core._quoting cimport starts_formula
 from uricodec._core._triplets cimport Careful, decode_carefully, is_utf8, policy_of
 from uricodec._core._triplets cimport KEEP as KEEP_OCTETS
 from uricodec._core._utf8 cimport continues, sequence_length
@@ -345,6 +346,7 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
     cdef size_t size
     cdef int member
     cdef Text text
+    cdef uint8_t *value
     cdef Place place = CELL if w.csv else STRING
     for i in range(12):
         member = ORDER[i]
@@ -366,6 +368,7 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
             continue
         dst[0] = c'"'
         dst += 1
+        value = dst
         if member == QUERY:
             dst = put_query(w, entry, STRING_IN_CELL, dst)
         elif member == PATH and not entry.decoded:
@@ -375,6 +378,10 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
         else:
             size = put_time(entry, dst) if member == TIME else 0
             dst = dst + size if size else put_text(w, entry, text, place, dst)
+        if w.csv_safe and starts_formula(value, dst - value):
+            memmove(value + 1, value, dst - value)
+            value[0] = c"'"
+            dst += 1
         dst[0] = c'"'
         dst += 1
     if w.flags:
@@ -425,6 +432,7 @@ cdef class LogReader:
         flags (bool): Whether records have flags.
         errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
         max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record.
+        csv_safe (bool): Whether an apostrophe is put before each text of CSV that a spreadsheet may take for a formula.
 
     Raises:
         ValueError: There is no such format, output or policy, a name to mask has more than 255 octets, or max_line is out
@@ -437,7 +445,7 @@ cdef class LogReader:
     {"host":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep", max_line=MAX_LINE):
+    def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep", max_line=MAX_LINE, csv_safe=False):
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
         if format not in FORMATS:
@@ -454,6 +462,7 @@ cdef class LogReader:
         self.names = b"".join(bytes([len(name)]) + name for name in names if name) + b"\0"
         self.format = <Format>(<int>FORMATS.index(format))
         self.writer.csv, self.writer.flags = to == "csv", flags
+        self.writer.csv_safe = self.writer.csv and csv_safe
         self.writer.errors = policy_of(errors, "replace", "fail")
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
         self.max_line = max_line

@@ -19,6 +19,24 @@ cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) 
 cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil
 cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
 
+
+cdef inline bint starts_formula(const uint8_t *s, size_t n) noexcept nogil:
+    """Whether a spreadsheet may take a value for a formula: by its first character, after any spaces.
+
+    These are = + - @, their full-width forms (U+FF1D, U+FF0B, U+FF0D, U+FF20), tab, CR and LF (OWASP, CSV Injection).
+    """
+    cdef size_t i = 0
+    while i < n and s[i] == c' ':
+        i += 1
+    if i == n:
+        return False
+    if s[i] == 0xEF:
+        return n - i >= 3 and (s[i + 1] == 0xBC and (s[i + 2] == 0x9D or s[i + 2] == 0x8B or s[i + 2] == 0x8D
+                                                    or s[i + 2] == 0xA0))
+    return (s[i] == c'=' or s[i] == c'+' or s[i] == c'-' or s[i] == c'@' or s[i] == c'\t' or s[i] == c'\r'
+            or s[i] == c'\n')
+
+
 # A member of an object, or an element of an array: the name s[name .. name_end) of a member, and, if it is a string, its
 # value s[value .. value_end), both without their quotes.
 cdef struct Member:

@@ -127,6 +127,7 @@ cdef struct Records:
     const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is refused, up to its offset
     size_t sizes[CODES + FRAME_CODES]
     bint json                   # there is a "}" behind that
+    row_function row            # of the components
 
 
 cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil:
@@ -149,7 +150,7 @@ cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *d
 
 cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     """With a column for an error, and one for its offset."""
-    cdef size_t size = SPLIT_CSV_ROW.row(src, n, options, dst, refusal)
+    cdef size_t size = (<const Records *>options).row(src, n, options, dst, refusal)
     if size != UC_REFUSED:
         dst[size] = dst[size + 1] = c','
         size += 2
@@ -165,6 +166,7 @@ cdef class SplitRows(UriRows):
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one "").
+        csv_safe (bool): Whether an apostrophe is put before each cell of CSV that a spreadsheet may take for a formula.
 
     Raises:
         ValueError: There is no such kind or form.
@@ -177,7 +179,7 @@ cdef class SplitRows(UriRows):
     cdef bint json
     cdef list heads
 
-    def __cinit__(self, kind, form):
+    def __cinit__(self, kind, form, csv_safe=False):
         if form not in ("jsonl", "csv"):
             raise ValueError(f"no form {form!r}; there are: jsonl, csv")
         self.json = form == "jsonl"
@@ -187,7 +189,8 @@ cdef class SplitRows(UriRows):
         self.heads = [self.head(name) for name in [*CODE_NAMES, *FRAME_NAMES]]
         for i, head in enumerate(self.heads):
             self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
-        self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_CSV_ROW
+        self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_SAFE_CSV_ROW if csv_safe else SPLIT_CSV_ROW
+        self.records.row = self.operation.row
         if not self.json:
             self.operation.row = csv_row
         self.operation.extra = max(self.operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)

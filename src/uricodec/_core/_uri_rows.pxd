@@ -10,4 +10,5 @@ cdef struct Grammar:
 cdef Operation CHECK_ROW            # writes nothing
 cdef Operation SPLIT_JSONL_ROW
 cdef Operation SPLIT_CSV_ROW
+cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 cdef tuple COLUMNS                  # of both: the names of the components

@@ -1,6 +1,7 @@
 """Rows that are checked or taken apart as URIs or IRIs (RFC 3986, RFC 3987): see _rows.pxd for what a row is."""
 from libc.stdint cimport uint8_t
 
+from uricodec._core._quoting cimport starts_formula
 from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
 from uricodec._core._text cimport copy_text
 from uricodec._core._uri cimport CODE_NAMES, rule_of
@@ -89,7 +90,17 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return <size_t>(dst + 1 - start)
 
 
-cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Field *field) noexcept nogil:
+    cdef uint8_t *end
+    if not starts_formula(src + field.start, <size_t>(field.end - field.start)):
+        return put_quoted(dst, src, field)
+    end = put_quoted(dst + 1, src, field)
+    dst[0], dst[1] = c'"', c"'"
+    return end
+
+
+cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
+                           Refusal *refusal) noexcept nogil:
     """Values with commas between them (RFC 4180): nothing for what is undefined, quotes around all others."""
     cdef Field fields[FIELDS]
     cdef uint8_t *start = dst
@@ -101,21 +112,31 @@ cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *
             dst[0] = c','
             dst += 1
         if fields[i].start >= 0:
-            dst = put_quoted(dst, src, fields + i)
+            dst = put_safe(dst, src, fields + i) if safe else put_quoted(dst, src, fields + i)
     return <size_t>(dst - start)
+
+
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    return put_csv(src, n, options, False, dst, refusal)
+
+
+cdef size_t safe_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                         Refusal *refusal) noexcept nogil:
+    return put_csv(src, n, options, True, dst, refusal)
 
 
 # What is in an authority is written twice.
 CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
 SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
 SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * FIELDS - 1
+SPLIT_SAFE_CSV_ROW.row, SPLIT_SAFE_CSV_ROW.factor, SPLIT_SAFE_CSV_ROW.extra = safe_csv_row, 2, 4 * FIELDS - 1
 
 
 def run_row(name, src, dst, rule, iri=False):
     """Run one row on buffers. For tests: everything else has rows in loops.
 
     Args:
-        name (str): "check", "jsonl" or "csv".
+        name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
         rule (str): As of `check` or, for an IRI, `check_iri`.
@@ -131,8 +152,8 @@ def run_row(name, src, dst, rule, iri=False):
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
     b'"http","a@b","a","b",,"","",'
     """
-    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2}
-    cdef Operation[3] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW]
+    cdef dict rows = {"check": 0, "jsonl": 1, "csv": 2, "safe csv": 3}
+    cdef Operation[4] operations = [CHECK_ROW, SPLIT_JSONL_ROW, SPLIT_CSV_ROW, SPLIT_SAFE_CSV_ROW]
     cdef Operation *operation
     cdef Py_buffer source, target
     cdef Grammar grammar

@@ -379,6 +379,7 @@ def add_names(commands):
     split.add_argument(
         "--format", choices=["jsonl", "csv"], default="jsonl", help="what to write (default: %(default)s)"
     )
+    split.add_argument("--csv-safe", action="store_true", help=texts.CSV_SAFE)
     add_errors(
         split,
         "what to do with a line that is no such name: write a record without components (keep, the default, and "

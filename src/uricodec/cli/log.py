@@ -33,6 +33,8 @@ def run(arguments):
         FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
+    if arguments.csv_safe and arguments.to != "csv":
+        arguments.refuse("argument --csv-safe: not allowed without --to csv")
     refuse_same_file(arguments)
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
@@ -64,7 +66,7 @@ class Converter:
     """Lines of logs in, records out.
 
     Args:
-        arguments (argparse.Namespace): With format, to, mask, flags, errors and max_line.
+        arguments (argparse.Namespace): With format, to, csv_safe, mask, flags, errors and max_line.
         sink (Jsonl): Where the records go.
         rejects (Output | None): Where the lines go that are none.
 
@@ -117,9 +119,8 @@ class Converter:
             return
         arguments = self._arguments
         format = detect(head) if arguments.format == "auto" else arguments.format
-        self._reader = LogReader(
-            format, self._sink.to, arguments.mask, arguments.flags, arguments.errors, arguments.max_line
-        )
+        options = arguments.mask, arguments.flags, arguments.errors, arguments.max_line, arguments.csv_safe
+        self._reader = LogReader(format, self._sink.to, *options)
 
     def _convert(self, lines):
         """Write the records of lines (memoryview), as far as there is room. Returns how much was read."""

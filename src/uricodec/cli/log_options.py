@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from uricodec.cli.texts import CSV_SAFE
+
 LOG = """\
 Turn access logs into records. What the log has escaped is undone; the request
 is split while it is percent-encoded; then path and query are decoded.
@@ -42,6 +44,7 @@ def add(log):
         default="jsonl",
         help="write JSON lines (the default), CSV, or a stream of Arrow IPC (needs pyarrow)",
     )
+    log.add_argument("--csv-safe", action="store_true", help=CSV_SAFE)
     log.add_argument(
         "--mask",
         type=parameter_names,

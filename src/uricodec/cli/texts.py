@@ -11,6 +11,11 @@ exit status:
   141  nobody reads the output any more
 """
 
+CSV_SAFE = (
+    "in CSV, put an apostrophe before each text that a spreadsheet would run as a formula: one that begins with "
+    "= + - or @ (also full-width), tab, CR or LF, after any spaces"
+)
+
 DECODE = """\
 Decode percent-encoding line by line: each %HH becomes the octet it stands for,
 once. All else is copied.

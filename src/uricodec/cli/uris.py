@@ -46,7 +46,9 @@ def check(arguments):
 
 def split(arguments):
     """Split the lines of all inputs into records; see lines.filter_inputs()."""
-    rows = SplitRows(arguments.kind, arguments.format)
+    if arguments.csv_safe and arguments.format != "csv":
+        arguments.refuse("argument --csv-safe: not allowed without --format csv")
+    rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
     records = fields.Values(fields.plan(arguments, only=True), rows) if fields.wanted(arguments) else Records(rows)
     return lines.filter_inputs(records, arguments)
 
