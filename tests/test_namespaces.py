@@ -198,7 +198,9 @@ VERDICTS = {
     "nbn": (
         "fi-fe201003181510 ch:bel-9039 se:uu:diva-3475 hu-3006 de:101:1-201102033592 de:bvb:19-146642 "
         "de:gbv:089-3321752945 DE:BVB:19-146642 nl:ui:10-1234/5",
-        "fi fi:au:ykl f-1 fin-1 fi- fi:-1 fi-/1 fi:a.b-1 de:bvb:19-146643 de:101:1-3",
+        # The check digit is judged unless exactly 22 digits follow "101:1-".
+        "fi fi:au:ykl f-1 fin-1 fi- fi:-1 fi-/1 fi:a.b-1 de:bvb:19-146643 de:101:1-3 de:101:1-201102033593 "
+        "de:101:1-201907280240175770290 de:101:1-20190728024017577029131 de:101:2-2019072802401757702913",
     ),
     "gsma": (
         "imei:90420156-025763-0 IMEI:90420156-025763-0;SVN=42 imei:90420156-025763-0;vers=0 "
@@ -226,8 +228,14 @@ VERDICTS = {
         "a++b +a a+ a/b a%41 a'b a%2Db a~b a%20b",
     ),
     "isan": (
-        "0123-1230-3210-2310-1 1881-66C7-3420-6541-9-9F3A-0245-U 1881-66c7-3420-6541-9-9f3a-0245-u",
-        "0123-1230-3210-2310 012-1230-3210-2310-1 0123-1230-3210-2310-1-9F3A-0245 0123-123G-3210-2310-1",
+        # Published numbers, with the check characters of ISO 15706.
+        "1881-66C7-3420-6541-Y 1881-66C7-3420-6541-Y-9F3A-0245-O 1881-66c7-3420-6541-y-9f3a-0245-o "
+        "0000-0000-9E59-0000-O-0000-0000-2 0000-0000-2CEA-0000-1-0000-0000-Y 0000-0000-D07A-0090-Q-0000-0000-X "
+        "0001-F54C-302A-8D98-N-0000-0121-O 0000-0001-8947-0000-8-0000-0000-D 0123-1230-3210-2310-J",
+        # The last two are the examples of RFC 4246, whose check characters are not those of ISO 15706.
+        "0123-1230-3210-2310 012-1230-3210-2310-J 0123-1230-3210-2310-J-9F3A-0245 0123-123G-3210-2310-1 "
+        "0000-0000-9E59-0000-O-0000-0000-3 0000-0000-9E59-0000-0-0000-0000-2 0000-0000-9E59-0000-N "
+        "0123-1230-3210-2310-1 1881-66C7-3420-6541-9-9F3A-0245-U",
     ),
     "iso": (
         "std:iso:9999:-1:ed-1:en std:iso:9999:-1:ed-1:en,fr std:iso-iec:tr:9789:-9 STD:ISO:9999",
@@ -287,6 +295,13 @@ def test_not_well_formed(nid, name):
         "gsma:imei:1-2;vers=1",
         "smpte:umid:0",
         "nbn:de:a-b~1",
+        # Names that the German National Library has given, without a check digit.
+        "nbn:de:101:1-2020112012434733354624",
+        "nbn:de:101:1-2019072802401757702913",
+        "nbn:de:101:1-2019110122350057754631",
+        "nbn:de:101:1-2022072702462487314192",
+        "nbn:de:101:1-2020011823361862943632",
+        "NBN:DE:101:1-2023102516403481026473",
         "swift:a",
         "adid:ABCD0001000D",
     ],
@@ -323,6 +338,30 @@ def test_a_validator_takes_linear_time(nid, piece):
 )
 def test_dnb_check_digit(name, digit):
     assert namespaces.dnb_check_digit(name) == digit
+
+
+@given(st.text("0123456789ABCDEF", min_size=24, max_size=24))
+def test_isan_check_characters(digits):
+    """ISO 7064, MOD 37,36, by its definition: with the check character, the last step gives 1."""
+
+    def checks(characters):
+        product = 36
+        for character in characters[:-1]:
+            total = (product + int(character, 36)) % 36
+            product = (36 if total == 0 else total) * 2 % 37
+        return (product + int(characters[-1], 36)) % 36 == 1
+
+    characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    (work,) = [c for c in characters if checks(digits[:16] + c)]
+    (version,) = [c for c in characters if checks(digits + c)]
+    groups = "-".join(digits[i : i + 4] for i in range(0, 16, 4)), f"{digits[16:20]}-{digits[20:]}"
+    for c in characters:
+        found = urn.verdict(f"urn:isan:{groups[0]}-{c}")
+        assert (found.ok, found.reason) == ((True, "") if c == work else (False, "wrong check character"))
+        found = urn.verdict(f"urn:isan:{groups[0]}-{work}-{groups[1]}-{c}".lower())
+        assert (found.ok, found.reason) == (
+            (True, "") if c == version else (False, "wrong check character of the version")
+        )
 
 
 # --- classes of NIDs --------------------------------------------------------------------------------------------------
