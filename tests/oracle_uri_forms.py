@@ -5,6 +5,7 @@ two buffers of RFC 3986, and shortest() tries every reference that it can think 
 """
 
 import re
+from ipaddress import IPv6Address
 from typing import NamedTuple
 
 from uricodec._core import _hosts
@@ -191,6 +192,23 @@ def fold(component):
     return re.sub(f"%{HEX}{HEX}|[A-Z]", lambda found: found[0] if len(found[0]) == 3 else found[0].lower(), component)
 
 
+def fold_host(host):
+    """Lower case, but for the zone of an address (RFC 6874), which is the name of a network interface."""
+    address, zone = re.fullmatch(r"(\[.*?(?=%25)|.*)(.*)", host, re.DOTALL).groups()
+    return fold(address) + zone
+
+
+def one_spelling(host):
+    """RFC 5952, of an IPv6 address with or without a zone; all other hosts stay."""
+    found = re.fullmatch(r"\[([^%]*)(%25.+)?\]", host, re.DOTALL)
+    try:
+        address = IPv6Address(found[1])
+    except (TypeError, ValueError):
+        return host
+    text = address.compressed if address.ipv4_mapped is None else f"::ffff:{address.ipv4_mapped}"
+    return f"[{text}{found[2] or ''}]"
+
+
 def map_to_uri(component):
     """RFC 3987 section 3.1 step 2, of characters that an IRI may have."""
     characters = component.encode("latin-1").decode("utf-8", "surrogateescape")
@@ -242,7 +260,9 @@ def normal_authority(authority, scheme, level):
     encoded = encoded_at(level)
     host = encode_level(host, decoded, encoded)
     if level != "rfc1630":
-        host = fold(host)
+        host = fold_host(host)
+    if level in {"scheme", "iri"}:
+        host = one_spelling(host)
     if level == "iri":
         host = map_to_uri(host)
         if scheme in DNS and not host.startswith("["):
@@ -283,7 +303,7 @@ def normalize(uri, level="path"):
     if authority is not None:
         authority = normal_authority(authority, scheme, level)
     path = normal_path(path, level)
-    if level in LADDER[3:] and scheme != "urn" and (scheme is not None or path.startswith("/")):
+    if level in LADDER[3:] and path.startswith("/"):
         path = remove_dot_segments(path)
     if level in LADDER[4:] and scheme is not None:
         if authority is not None and path == "":

@@ -1,7 +1,9 @@
-"""Hosts that are IP addresses: those that IDNA mapping must not produce."""
+"""Hosts that are IP addresses: those that IDNA mapping must not produce, and the one spelling of IPv6 addresses."""
 
 import re
 import socket
+from ipaddress import IPv6Address
+from itertools import product
 
 import pytest
 from command import run
@@ -9,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
+from uricodec._core._uri_operations import NormalizeRows
 from uricodec.errors import IriError
 
 # --- IPv4: hosts whose mapped form is numeric -------------------------------------------------------------------------
@@ -150,3 +153,95 @@ def test_command_line_rejects_disguised_addresses():
             status, output, complaint = run(*command, "--errors", "fail", stdin=text.encode())
             assert (status, output) == (1, b"")
             assert "host" in complaint
+
+
+# --- IPv6: one spelling from level "scheme" on ------------------------------------------------------------------------
+
+
+def expected_spelling(address):
+    """RFC 5952 by the standard library; section 5 by us: up to Python 3.12 it writes IPv4-mapped addresses in hex."""
+    judged = IPv6Address(address)
+    return judged.compressed if judged.ipv4_mapped is None else f"::ffff:{judged.ipv4_mapped}"
+
+
+def all_spellings(groups):
+    """The ways to write eight groups: with "::" for any run of zeros, or the last two groups as an IPv4 address."""
+    decimal = ".".join(str(group >> shift & 255) for group in groups[6:] for shift in (8, 0))
+    for tail in [f"{group:x}" for group in groups[6:]], [decimal]:
+        texts = [f"{group:x}" for group in groups[:6]] + tail
+        yield ":".join(texts)
+        for start in range(len(texts)):
+            for end in range(start + 1, len(texts) + 1):
+                if all(text == "0" for text in texts[start:end]):
+                    yield ":".join(texts[:start]) + "::" + ":".join(texts[end:])
+
+
+def assert_one_spelling(groups):
+    expected = expected_spelling(":".join(f"{group:x}" for group in groups))
+    for text in all_spellings(groups):
+        assert expected_spelling(text) == expected
+        assert uri.is_uri(f"x://[{text}]")
+        for level in "scheme", "iri":
+            assert uri.normalize(f"x://[{text}]", level) == f"x://[{expected}]/"
+        assert uri.normalize(f"x://[{text}]", "path") == f"x://[{text}]"
+
+
+@pytest.mark.parametrize("value", [1, 0xFFFF])
+def test_every_pattern_of_zeros(value):
+    for groups in product([0, value], repeat=8):
+        assert_one_spelling(groups)
+
+
+@given(st.lists(st.integers(0, 0xFFFF) | st.sampled_from([0, 0, 0xFFFF, 10]), min_size=8, max_size=8))
+@example([0, 0, 0, 0, 0, 0xFFFF, 10, 10])
+@example([0x64, 0xFF9B, 0, 0, 0, 0, 0xC000, 0x201])
+def test_spellings_of_an_address(groups):
+    assert_one_spelling(groups)
+    text = ":".join(f"{group:04X}" for group in groups)
+    assert uri.normalize(f"//[{text}]:", "scheme") == f"//[{expected_spelling(text)}]:"
+    assert uri.normalize(f"x://u@[{text}%25En0]:80", "scheme") == f"x://u@[{expected_spelling(text)}%25En0]:80/"
+
+
+@given(st.text("0123456789abcdefABCDEF:::::.", max_size=45) | st.text("01f:.", max_size=20))
+@example("1:2:3:4:5:6:7::")
+@example("::1:2:3:4:5:6:7:8")
+@example("1:2:3:4:5:6:7:1.2.3.4")
+@example("::1.2.3.4:5")
+@example("1::2::3")
+@example("12345::")
+@example("::01.2.3.4")
+@example("::1.2.3")
+@example(":")
+@example("")
+def test_only_addresses_are_respelled(text):
+    try:
+        expected = expected_spelling(text)
+    except ValueError:
+        expected = text.lower()
+        assert not uri.is_uri(f"x://[{text}]")
+    else:
+        assert uri.is_uri(f"x://[{text}]")
+    before = f"x://[{text}]"
+    form = uri.normalize(before, "scheme")
+    assert form == f"x://[{expected}]/"
+    # The room that the operation asks for, but for the end of a line.
+    assert len(form) <= NormalizeRows("scheme").room(len(before)) - 2
+
+
+def test_mapped_addresses_are_not_ipv4():
+    assert uri.normalize("http://[::ffff:192.0.2.1]/", "iri") == "http://[::ffff:192.0.2.1]/"
+    assert not uri.equivalent("http://[::ffff:192.0.2.1]/", "http://192.0.2.1/", "iri")
+    # Other addresses with an IPv4 address in them are written as any other.
+    assert uri.normalize("http://[::192.0.2.1]/", "scheme") == "http://[::c000:201]/"
+    assert uri.normalize("http://[64:ff9b::192.0.2.1]/", "scheme") == "http://[64:ff9b::c000:201]/"
+
+
+def test_columns_and_lines_have_one_spelling(tier):
+    hosts = [f"{group:x}::{number}" for group in (0, 1, 0x10) for number in range(300)] + ["::ffff:a:a"] * 3000
+    rows = [f"http://[{host.upper()}]" for host in hosts]
+    expected = [f"http://[{expected_spelling(host)}]/" for host in hosts]
+    assert bulk.normalize_uri(rows, level="scheme") == expected
+    lines = "\n".join(rows).encode()
+    assert bulk.normalize_uri(lines, level="scheme") == "\n".join(expected).encode()
+    assert run("normalize", "--kind", "uri", "--level", "scheme", stdin=lines)[1] == "\n".join(expected).encode()
+    assert bulk.normalize_uri(lines, level="path") == lines.lower()

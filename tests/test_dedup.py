@@ -140,6 +140,7 @@ URNS += [
 ]
 URIS = ["http://a/%d", "HTTP://A/%d", "http://a:80/%d", "http://a/./b/../%d", "http://a/%%7e%d", "http://a/~%d", "é/%d"]
 URIS += ["http://a/%%C3%%A9%d", "http://a/é%d", "http://bücher.example/%d", "mailto:a@B%d", "100%%%d", "//a//%d", "%d"]
+URIS += ["http://[0:0::%d]/", "http://[::%d]", "data:a/../%d", "data:%d"]
 HOSTILE = [
     b"",
     b"\0",

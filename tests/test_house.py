@@ -32,6 +32,7 @@ CORE = [
     "_uri_rows",
     "_uri_path",
     "_uri_schemes",
+    "_ipv6",
     "_uri_forms",
     "_equivalence",
     "_resolve",

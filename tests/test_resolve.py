@@ -127,7 +127,7 @@ def test_rfc_1630_partial_form(ref, base):
 
 def test_rfc_3986_section_5_2_4_examples():
     assert uri.normalize("s:/a/b/c/./../../g") == "s:/a/g"
-    assert uri.normalize("s:mid/content=5/../6") == "s:mid/6"
+    assert uri.resolve("s:", "s:mid/content=5/../6") == "s:mid/6"
 
 
 # --- resolving --------------------------------------------------------------------------------------------------------

@@ -117,19 +117,32 @@ FORMS = [
     ("percent", "HTTP://U%53er@H%4FST%c3%a9:80/", "http://USer@host%C3%A9:80/"),
     ("case", "A://B%4f@[FE80::%4f]:00/C", "a://B%4F@[fe80::%4F]:00/C"),
     ("case", "HTTP://U@[X@Y]:80/C", "http://U@[X@Y]:80/C"),
+    # The zone of an address is the name of an interface, and keeps its case.
+    ("case", "HTTP://[FE80::A%25ETH0%2f]/", "http://[fe80::a%25ETH0%2F]/"),
+    ("percent", "HTTP://[FE80::A%25%45TH0]/", "http://[fe80::a%25ETH0]/"),
+    ("case", "HTTP://A%25B/", "http://a%25b/"),
     # An authority that is none stands for itself.
     ("iri", "HTTP://a@B@C%7e:/", "http://a@B@C%7e:/"),
     ("iri", "HTTP://[A/%7e", "http://[A/~"),
     ("iri", "http://A:x/", "http://A:x/"),
     # Only ASCII is folded.
     ("case", "http://\xc9\N{KELVIN SIGN}K/", "http://\xc9\N{KELVIN SIGN}k/"),
-    # Dot segments: of URIs, and of paths that begin with "/". They are no segments in a URN.
+    # Dot segments: of paths that begin with "/". Others are a hierarchy in no scheme, or need a base.
     ("path", "../a/./b", "../a/./b"),
     ("path", "//h/../a/./b", "//h/a/b"),
     ("path", "/../a/./b", "/a/b"),
-    ("path", "s:a/../b", "s:/b"),
-    ("path", "s:..", "s:"),
-    ("path", "s:./x:y", "s:x:y"),
+    ("path", "s:a/../b", "s:a/../b"),
+    ("path", "s:..", "s:.."),
+    ("path", "s:./x:y", "s:./x:y"),
+    ("path", "s:a/..//b", "s:a/..//b"),
+    ("path", "s:%2E%2e/a", "s:../a"),
+    ("path", "s:%2Fa/../b", "s:%2Fa/../b"),
+    ("iri", "data:text/plain,a/../b", "data:text/plain,a/../b"),
+    ("iri", "DATA:,../%7e/./\xe9", "data:,../~/./%C3%A9"),
+    ("scheme", "mailto:A/./../B@C", "mailto:A/./../B@c"),
+    ("path", "tel:+1/../2", "tel:+1/../2"),
+    ("path", "mailto:/a/../b", "mailto:/b"),
+    ("path", "urn:/a/../b", "urn:/b"),
     ("path", "?a/../b#c/../d", "?a/../b#c/../d"),
     ("path", "URN:example:a/../b/%7e/.", "urn:example:a/../b/~/."),
     ("path", "s:/a/%2e%2E//b", "s:/.//b"),
@@ -152,6 +165,21 @@ FORMS = [
     ("scheme", "mailto:ABC", "mailto:ABC"),
     ("scheme", "mailto:A@B,C@D@E,F%2CG@H,Bob,@X,", "mailto:A@b,C@D@e,F%2CG@h,Bob,@x,"),
     ("scheme", "mailto://A@B/C@D", "mailto://A@b/C@D"),
+    # IPv6 addresses have one spelling (RFC 5952), with any scheme or none.
+    ("path", "http://[2001:DB8:0:0::1]/", "http://[2001:db8:0:0::1]/"),
+    ("scheme", "http://u@[2001:DB8:0:0::01]:80/", "http://u@[2001:db8::1]/"),
+    ("scheme", "//[2001:0DB8:0:0:0:0:0:1]:80", "//[2001:db8::1]:80"),
+    ("iri", "other://[0:0:0:0:0:0:0:0]?q", "other://[::]/?q"),
+    ("iri", "http://[::%31]/", "http://[::1]/"),
+    ("scheme", "http://[FE80:0::A%25ETH0]:80/", "http://[fe80::a%25ETH0]/"),
+    ("iri", "http://[FE80:0::A%25\xc9]/", "http://[fe80::a%25%C3%89]/"),
+    # What is not an address stays.
+    ("scheme", "http://[0::1%25]/", "http://[0::1%25]/"),
+    ("scheme", "http://[0::1%eth0]/", "http://[0::1%eth0]/"),
+    ("scheme", "http://[0::1%2Feth0]/", "http://[0::1%2Feth0]/"),
+    ("scheme", "http://[V1.0::01]/", "http://[v1.0::01]/"),
+    ("scheme", "http://[0::1 ]/", "http://[0::1 ]/"),
+    ("scheme", "http://[]/", "http://[]/"),
     # IRIs as URIs.
     ("iri", "s:\xe9?\ue000#\U0010fffd", "s:%C3%A9?%EE%80%80#%F4%8F%BF%BD"),
     ("iri", "s:\x80\ufdd0\uffff\U000e0001", "s:\x80\ufdd0\uffff\U000e0001"),
@@ -190,6 +218,7 @@ PIECES = [
     *"/.:?#@[]%4 1aAzZ~{\xe9\u20ac\U00010000\ue000\ufdd0\x80\n",
     *["..", "/../", "/./", "//", "%2e", "%2F", "%41", "%7e", "%34", "%3a", "%C3%a9", "%FF", "%%34", "a:", "s:"],
     *["http:", "HTTPS://", "mailto:", "urn:", "file://", ":80", ":443", "xn--9ca", "\xc9.x", "[::1]", "A@B", ",C"],
+    *["//[", "0:", "::", "00A:", "%25", "1.2.3.4", "data:"],
 ]
 URIS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=14).map("".join),

@@ -232,6 +232,7 @@ PIECES = [
         b"@",
         b"u",
         b"[::1]",
+        b"[0::",
         b"..",
         b".",
         b"?",
@@ -273,6 +274,10 @@ LINES = [
     "http://résumé.example.org/東京?\ue000#é".encode(),
     b"http://xn--rsum-bpad.example.org/%E6%9D%B1%FF",
     b"http://[::1]:8080/",
+    # The normal form of this one takes all the room there is at level "scheme".
+    b"http://[::ffff:a:a]",
+    b"//[2001:DB8:0:0::01%25En0]:80",
+    b"data:text/plain,a/../b",
     b"http://a%2Fb/",
     b"// ",
     b"//a|b\\c",
@@ -411,6 +416,7 @@ def test_many_lines(tier, level, share):
     """Through many chunks, with lines of every length, some longer than a chunk."""
     chance = random.Random(share)
     quiet = [b"http://example.com/a.b/%C3%A9?Q=%2F#F" + b"y" * size for size in range(90)]
+    quiet += [b"x:a/../b:..", b"x:./a/."]
     quiet += [b"x:" + b"a" * size for size in (4000, 4093, 4094, 4095, 4096, 10_000)]
     others = [b"HTTP://Example.com/%7E" + b"y" * 40, b"x:/a/../b", b"", b"x:/%c3%a9", b"x:/" + b"../" * 2000]
     lines = [chance.choice(others if chance.random() * 100 < share else quiet) for _ in range(600)]

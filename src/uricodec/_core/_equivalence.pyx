@@ -97,11 +97,11 @@ def normalize(uri, level="path"):
     Args:
         uri (str | bytes-like): The reference; of bytes, an IRI in UTF-8.
         level (str): Which differences vanish. "simple": none. "case": the case of the scheme, of the host and of the
-            digits of triplets. "percent": also whether unreserved characters are encoded. "path": also dot segments.
-            "scheme": also the port that the scheme assumes, or an empty one; an empty path behind an authority; the
-            case of the host of a "mailto" address. "iri": also what separates an IRI from the URI that it maps to.
-            Beside them, "rfc2396": as "percent", by the unreserved characters of RFC 2396, and "rfc1630": the encoding
-            level alone.
+            digits of triplets. "percent": also whether unreserved characters are encoded. "path": also dot segments
+            of a path that begins with "/". "scheme": also the port that the scheme assumes, or an empty one; an empty
+            path after an authority; the case of the host of a "mailto" address; how an IPv6 address is spelled. "iri":
+            also what separates an IRI from the URI that it maps to. Beside them, "rfc2396": as "percent", by the
+            unreserved characters of RFC 2396, and "rfc1630": the encoding level alone.
 
     Returns:
         str | bytes: Of the kind that came in, bytes for a bytes-like; the same object if a str or bytes does not
@@ -111,7 +111,8 @@ def normalize(uri, level="path"):
         UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
         ValueError: There is no such level.
 
-    Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 2396 sections 2.3 and 6; RFC 1630, "Unsafe characters".
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC 1630,
+        "Unsafe characters".
 
     >>> normalize("eXAMPLE://a/./b/../b/%63/%7bfoo%7d")
     'example://a/b/c/%7Bfoo%7D'

@@ -20,7 +20,7 @@ cdef struct Form:
     const uc_set *in_authority  # and the same in an authority
     bint folds                  # scheme and host to lower case,
     bint removes_dots           # dot segments removed
-    bint by_scheme              # what the scheme says
+    bint by_scheme              # what the scheme says; IPv6 addresses in one spelling
     bint to_uri                 # what is an IRI becomes a URI
     bint rfc1630                # every "%" begins a triplet, and those of a segment "." or ".." stay
 

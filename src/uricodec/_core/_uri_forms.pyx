@@ -10,9 +10,10 @@ delimiters are out of place. So that a form is its own form, a triplet is not de
 would become part of a triplet behind a "%" that began none.
 """
 from libc.stdint cimport uint8_t, uint32_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._core._atomic cimport uc_publish, uc_read
+from uricodec._core._ipv6 cimport IPV6_GROWTH, normalize_ipv6
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
 from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Operation, Refusal, copy_row
 from uricodec._core._text cimport *
@@ -154,6 +155,10 @@ cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_
 
 cdef void *to_ascii = NULL      # of _hosts, once it is there
 
+# At level "scheme": an IPv6 address may grow, and an empty path after it becomes "/"; or a guard.
+cdef enum:
+    SCHEME_EXTRA = IPV6_GROWTH + GUARD
+
 # In octets. What is longer is no domain name, and not worth the work.
 cdef enum:
     MOST_OF_NAME = FORM_EXTRA - GUARD, MOST_OF_HOST = 1024
@@ -217,6 +222,32 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     return size
 
 
+cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
+    """Where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has none."""
+    cdef size_t i = 0
+    cdef const uint8_t *found
+    while i < n:
+        found = <const uint8_t *>memchr(host + i, c'%', n - i)
+        if found == NULL:
+            return n
+        i = found - host
+        if triplet_value(host + i, n - i) == c'%':
+            return i
+        i += 1
+    return n
+
+
+cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+    """Write a host. A zone keeps its case: it is the name of a network interface."""
+    cdef size_t zone = n, size
+    if n and s[0] == c'[':
+        zone = zone_start(s, n)
+    size = write_octets(s, zone, form, form.in_authority, form.folds, dst)
+    if zone < n:
+        size += write_octets(s + zone, n - zone, form, form.in_authority, False, dst + size)
+    return size
+
+
 cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const Form *form, bint by_scheme,
                             const Scheme *scheme, uint8_t *dst) noexcept nogil:
     cdef Authority found
@@ -228,9 +259,11 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
         o = write_octets(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
         dst[o] = c'@'
         o += 1
-    size = write_octets(s + found.host, <size_t>(found.host_end - found.host), form, form.in_authority, form.folds,
-                        dst + o)
-    if form.to_uri and scheme != NULL and scheme.dns and size and dst[o] != c'[':
+    size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, dst + o)
+    if size and dst[o] == c'[':
+        if form.by_scheme:
+            size = normalize_ipv6(dst + o, size)
+    elif form.to_uri and scheme != NULL and scheme.dns and size:
         size = write_name(dst + o, size)
         if size == UC_REFUSED:
             return size
@@ -305,7 +338,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
                        Refusal *refusal) noexcept nogil:
     cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
     cdef const Scheme *scheme = NULL
-    cdef bint has_scheme = parts.scheme_end >= 0, by_scheme = has_scheme and form.by_scheme, is_urn
+    cdef bint has_scheme = parts.scheme_end >= 0, by_scheme = has_scheme and form.by_scheme
     cdef uint8_t *path
     if has_scheme:
         o = <size_t>parts.scheme_end
@@ -315,7 +348,6 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
             scheme = find_scheme(dst, o)
         dst[o] = c':'
         o += 1
-    is_urn = parts.scheme_end == 3 and memcmp(dst, b"urn", 3) == 0
     if parts.authority >= 0:
         dst[o] = dst[o + 1] = c'/'
         o += 2
@@ -329,7 +361,8 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         size = write_segments(s + parts.path, path_size, form, path)
     else:
         size = write_octets(s + parts.path, path_size, form, form.decoded, False, path)
-    if form.removes_dots and not is_urn and (has_scheme or size and path[0] == c'/'):
+    # Other paths have no hierarchy: data:text/plain,a/../b is not data:text/b.
+    if form.removes_dots and size and path[0] == c'/':
         size = remove_dot_segments(path, size)
     if parts.authority < 0:
         size = guard_slashes(path, size)
@@ -378,7 +411,7 @@ def _fill_tables():
         form.rfc1630 = level == AT_RFC1630
         NORMALIZE_ROWS[level].row = normalize_row if level else copy_row
         NORMALIZE_ROWS[level].factor = 3 if level == AT_IRI or level == AT_RFC1630 else 1
-        NORMALIZE_ROWS[level].extra = FORM_EXTRA if level == AT_IRI else GUARD
+        NORMALIZE_ROWS[level].extra = FORM_EXTRA if level == AT_IRI else SCHEME_EXTRA if level == AT_SCHEME else GUARD
     FORMS[<int>AT_CASE].decoded = &NONE.set
     FORMS[<int>AT_IRI].quiet = &ASCII_BUT_PERCENT.set
     FORMS[<int>AT_RFC1630].quiet, FORMS[<int>AT_RFC1630].encoded = &QUIET_1630.set, &ENCODED_1630.set

@@ -64,6 +64,9 @@ cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Part
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
                          Refusal *refusal) noexcept nogil
 
+# Whether an IPv4address is there, which ends at `stop`, or cannot go on there.
+cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil
+
 # What kind of host s[start .. end) is, which find_authority() has found.
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 

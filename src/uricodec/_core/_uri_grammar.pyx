@@ -296,10 +296,7 @@ cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept
 
 
 cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil:
-    """IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet
-
-    Whether it is there; `stop` is where it ends, or cannot go on.
-    """
+    """IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet"""
     cdef size_t i = start, next
     cdef int k
     for k in range(4):

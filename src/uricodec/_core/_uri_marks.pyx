@@ -3,7 +3,7 @@
 Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it has one of these:
 
     %       unless two digits follow, of an octet that is not unreserved
-    .       behind a "/" or a ":": perhaps a dot segment
+    .       after a "/": perhaps a dot segment
     A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": no scheme has one of
             them, an authority begins behind the first two, and ends before the third
 
@@ -113,7 +113,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint6
                     else:
                         marks[w] |= bit
             elif src[i] == c'.':
-                if i and (src[i - 1] == c'/' or src[i - 1] == c':'):
+                if i and src[i - 1] == c'/':
                     marks[w] |= bit
             elif i >= triplet_end and behind_authority > i:
                 if is_behind_authority(src + line, src + i):
