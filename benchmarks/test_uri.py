@@ -36,9 +36,12 @@ def mixed(rng):
 
 URIS = {
     "distinct URLs of 60 octets": [many(url_of_60)],
-    "real URLs": [list(filter(uri.is_uri, real("urls_ada_node_files.txt")))],
+    "real URLs": [[text for text in real("urls_ada_node_files.txt") if uri.is_uri(text, "URI")]],
 }
-IRIS = {"IRIs of 60 octets": [many(mixed)], "real IRIs": [list(filter(iri.is_iri, real("iris_wikipedia.txt")))]}
+IRIS = {
+    "IRIs of 60 octets": [many(mixed)],
+    "real IRIs": [[text for text in real("iris_wikipedia.txt") if iri.is_iri(text, "IRI")]],
+}
 INPUTS = {"uri.split": URIS, "uri.is_uri": URIS, "iri.split": IRIS, "iri.is_iri": IRIS}
 
 

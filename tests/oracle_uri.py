@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-RULES = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
-IRI_RULES = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+PRODUCTIONS = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
+IRI_PRODUCTIONS = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 
 
 class Fault(NamedTuple):
@@ -104,13 +104,15 @@ class Grammar:
         absolute_uri = rf"{SCHEME}:{hier_part}(?:\?{query})?"
         uri = f"{absolute_uri}(?:#{fragment})?"
         relative_ref = rf"{relative_part}(?:\?{query})?(?:#{fragment})?"
-        rules = [[uri, relative_ref], [uri], [absolute_uri], [relative_ref]]
-        names = IRI_RULES if iri else RULES
-        self.rules = {n: [re.compile(each) for each in rule] for n, rule in zip(names, rules, strict=True)}
+        productions = [[uri, relative_ref], [uri], [absolute_uri], [relative_ref]]
+        names = IRI_PRODUCTIONS if iri else PRODUCTIONS
+        self.productions = {
+            name: [re.compile(each) for each in production] for name, production in zip(names, productions, strict=True)
+        }
 
-    def is_valid(self, text, rule):
+    def is_valid(self, text, production):
         """Whether a str matches, and deceives nobody."""
-        match = next(filter(None, (each.fullmatch(text) for each in self.rules[rule])), None)
+        match = next(filter(None, (each.fullmatch(text) for each in self.productions[production])), None)
         if match is None:
             return False
         octets = {chr(int(triplet, 16)) for triplet in re.findall("%(..)", match["host"] or "")}
@@ -169,32 +171,32 @@ def host_kind(host):
 # --- the first fault --------------------------------------------------------------------------------------------------
 
 
-def check(text, rule="URI-reference", iri=False):
+def check(text, production="URI-reference", iri=False):
     """Of a str or of bytes, in which the offset of a fault is counted."""
     if isinstance(text, str):
         lone = re.search("[\ud800-\udfff]", text) if iri else None
-        return check_whole(text, rule, iri, "surrogate", lone.start() if lone else len(text))
+        return check_whole(text, production, iri, "surrogate", lone.start() if lone else len(text))
     if not iri:
-        return check_text(text.decode("latin-1"), rule, URI)
+        return check_text(text.decode("latin-1"), production, URI)
     try:
         whole = text.decode()
     except UnicodeDecodeError as error:
         whole = text[: error.start].decode() + "\ud800"
-    fault = check_whole(whole, rule, iri, "utf-8", len(whole.rstrip("\ud800")))
+    fault = check_whole(whole, production, iri, "utf-8", len(whole.rstrip("\ud800")))
     return fault and Fault(fault.code, len(whole[: fault.offset].encode()))
 
 
-def check_whole(text, rule, iri, code, end):
+def check_whole(text, production, iri, code, end):
     """What ends too early is read as if that were its end."""
-    fault = check_text(text[:end], rule, IRI if iri else URI)
+    fault = check_text(text[:end], production, IRI if iri else URI)
     if end < len(text) and (fault is None or fault.offset >= end):
         return Fault(code, end)
     return fault
 
 
-def check_text(text, rule, grammar):
+def check_text(text, production, grammar):
     scheme, authority, path, query, fragment = split(text)
-    kind = (IRI_RULES if grammar.iri else RULES).index(rule)
+    kind = (IRI_PRODUCTIONS if grammar.iri else PRODUCTIONS).index(production)
     at = 0
     if scheme is None and kind in {1, 2}:
         return Fault("scheme", re.match(f"(?:{SCHEME})?", text).end())

@@ -147,7 +147,7 @@ def test_numeric_hosts_in_ascii_stay(host):
 
 
 def test_command_line_rejects_disguised_addresses():
-    for host in "０x７f０００００１", "０ｘ７ｆ。１", "%EF%BC%90x7f.1":
+    for host in "\uff10x7f000001", "\uff10\uff58\uff17\uff46\u3002\uff11", "%EF%BC%90x7f.1":
         text = f"http://{host}/"
         for command in ["encode", "--iri", "--host", "idna"], ["decode", "--iri", "--host", "unicode"]:
             status, output, complaint = run(*command, "--errors", "fail", stdin=text.encode())

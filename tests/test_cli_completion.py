@@ -40,7 +40,7 @@ def complete(*words):
         (["decode", "-o", "-"], []),
         (["normalize", "--kind", "ur"], ["urn", "uri"]),
         (["normalize", "--level", "n"], ["namespace"]),
-        (["check", "--rule", "IRI"], ["IRI-reference", "IRI"]),
+        (["check", "--production", "IRI"], ["IRI-reference", "IRI"]),
         (["completion", ""], SHELLS),
         (["nothing", "-"], []),
     ],

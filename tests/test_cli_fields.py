@@ -765,7 +765,7 @@ def test_what_fails_leaves_no_report(tmp_path):
 
 def test_check_and_split_of_fields(tmp_path):
     data = b"1\thttp://a/b?c\n2\t%zz:\n3\n"
-    assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tscheme\t2\\x09%zz:\n")
+    assert run("check", "--kind", "uri", "-f", "2", stdin=data)[:2] == (1, b"<stdin>\t2\t2\tpercent\t2\\x09%zz:\n")
     output = output_of("split", "--kind", "uri", "--csv", "-d", "\t", "-f", "2", "--format", "csv", stdin=data)
     assert [row["path"] or row["error"] for row in csv.DictReader(io.StringIO(output.decode()))] == ["/b", "percent"]
     status, _, said = run(

@@ -26,7 +26,7 @@ COMMANDS = {
     "csv": (["decode", "--csv"], b'"%2C\n",%41\n', b'"\n\n",%zz\n'),
     "json": (["decode", "--json-field", "a"], b'{"a":"%0A"}\n', b"[]\n"),
     "jsonl": (["decode", "--jsonl"], LINE, b"%zz\n"),
-    "normalize": (["normalize", "--kind", "uri", "--rule", "URI", "-f", "1"], VALID, b"%zz\n"),
+    "normalize": (["normalize", "--kind", "uri", "--production", "URI", "-f", "1"], VALID, b"%zz\n"),
     "urns": (["normalize", "--kind", "urn"], b"URN:example:a%c3%a9\n", b"urn:x\n"),
     "split": (["split", "--kind", "uri", "--format", "csv"], b"http://a/b?c\n", b"%zz:\n"),
     "check": (["check", "--kind", "iri"], "http://a/é\n".encode(), b"%zz\n"),

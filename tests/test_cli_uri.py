@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_uri_lines import (
     BASE,
-    IRI_RULES,
+    IRI_PRODUCTIONS,
     LEVELS,
     LINES,
     TEXT,
-    URI_RULES,
+    URI_PRODUCTIONS,
     checked,
     control_count,
     csv_record,
@@ -69,12 +69,12 @@ class Filter(NamedTuple):
 def filters():
     yield NORMALIZE, normal("path"), None, b""
     yield ["normalize", "--kind", "iri"], normal("iri"), None, b""
-    yield [*NORMALIZE, "--rule", "URI"], both(checked("uri", "URI"), normal("path")), None, b""
+    yield [*NORMALIZE, "--production", "URI"], both(checked("uri", "URI"), normal("path")), None, b""
     for level in LEVELS:
         yield [*NORMALIZE, "--level", level], normal(level), None, b""
-    for rule in IRI_RULES:
-        command = ["normalize", "--kind", "iri", "--rule", rule, "--level", "case"]
-        yield command, both(checked("iri", rule), normal("case")), None, b""
+    for production in IRI_PRODUCTIONS:
+        command = ["normalize", "--kind", "iri", "--production", production, "--level", "case"]
+        yield command, both(checked("iri", production), normal("case")), None, b""
     for kind in "uri", "iri":
         yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
         command = ["split", "--kind", kind, "--format", "csv"]
@@ -131,8 +131,8 @@ def report(invalid, name="<stdin>"):
         (["normalize", "--kind", "iri", "--level", "path"], "http://a/./é", "http://a/é"),
         ([*NORMALIZE, "--level", "rfc2396"], "x:%21", "x:!"),
         ([*NORMALIZE, "--level", "rfc1630"], "x:%61", "x:a"),
-        ([*NORMALIZE, "--rule", "URI"], "a/./b", "a/./b"),
-        ([*NORMALIZE, "--rule", "URI"], "s:/a/./b", "s:/a/b"),
+        ([*NORMALIZE, "--production", "URI"], "a/./b", "a/./b"),
+        ([*NORMALIZE, "--production", "URI"], "s:/a/./b", "s:/a/b"),
         (RESOLVE, "../g?y", "http://a.example/b/g?y"),
         (RESOLVE, "//g/é", "http://g/é"),
         (RESOLVE, "", BASE.decode()),
@@ -199,16 +199,25 @@ def test_chunks_do_not_show(case, data, chunk, errors):
     assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
 
 
-@pytest.mark.parametrize("rule", [*URI_RULES, *IRI_RULES, None, "iri"])
+@pytest.mark.parametrize("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
 @settings(max_examples=25)
 @given(data=TEXT, chunk=st.integers(128, 256))
-def test_check_is_its_twin(rule, data, chunk):
-    kind = "iri" if rule in IRI_RULES or rule == "iri" else "uri"
-    options = ["--rule", rule] if rule and rule != "iri" else []
-    _, invalid = twin(data, Filter([], checked(kind, rule if options else kind.upper()), None, b""))
+def test_check_is_its_twin(production, data, chunk):
+    kind = "iri" if production in IRI_PRODUCTIONS or production == "iri" else "uri"
+    options = ["--production", production] if production and production != "iri" else []
+    _, invalid = twin(
+        data, Filter([], checked(kind, production if options else f"{kind.upper()}-reference"), None, b"")
+    )
     for chunks in {}, {"chunk": chunk}:
         status, output, complaint = run("check", "--kind", kind, *options, stdin=data, **chunks)
         assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
+
+
+@pytest.mark.parametrize("kind", ["uri", "iri"])
+def test_check_takes_references(kind):
+    assert output_of("check", "--kind", kind, stdin=b"/a\nhttp://e/\n") == b""
+    strict = ["--production", kind.upper()]
+    assert run("check", "--kind", kind, *strict, stdin=b"/a\n")[:2] == (1, b"<stdin>\t1\t0\tscheme\t/a\n")
 
 
 @every_filter
@@ -303,11 +312,11 @@ def test_inputs_follow_each_other(tmp_path):
     for name, data in (("a", b"A:1"), ("b", b""), ("c", b"x y\n"), ("d", b"%"), ("e", b"B:3\n")):
         (tmp_path / name).write_bytes(data)
     files = [tmp_path / name for name in "abcde"]
-    command = [*NORMALIZE, "--rule", "URI"]
+    command = [*NORMALIZE, "--production", "URI"]
     assert output_of(*command, *files) == b"a:1\nx y\n%\nb:3\n"
     assert output_of(*command, "--errors", "null", *files) == b"a:1\n\n\nb:3\n"
     assert output_of(*command, "--errors", "drop", *files) == b"a:1\nb:3\n"
-    assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t1\tscheme\tx y\n{files[3]}\t1\t0\tscheme\t%\n"
+    assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t1\tpath\tx y\n{files[3]}\t1\t0\tpercent\t%\n"
     assert output_of(*SPLIT, "--format", "csv", *files).count(b"\n") == 5
     assert output_of(*SPLIT, *files).count(b"\n") == 4
 
@@ -335,12 +344,11 @@ def test_gzip(command, tmp_path):
 def test_invalid_lines_are_what_check_says(tmp_path):
     path, out, bad = tmp_path / "uris", tmp_path / "out", tmp_path / "bad"
     path.write_bytes(b"\n".join(LINES))
-    rule = ["--rule", "URI-reference"]
-    assert run(*CHECK, *rule, path, "-o", tmp_path / "faults")[::2] == (1, "")
-    for command in [*NORMALIZE, *rule], SPLIT:
+    assert run(*CHECK, path, "-o", tmp_path / "faults")[::2] == (1, "")
+    for command in [*NORMALIZE, "--production", "URI-reference"], SPLIT:
         assert output_of(*command, path, "-o", out, "--errors", "drop", "--invalid-to", bad) == b""
         assert bad.read_bytes() == (tmp_path / "faults").read_bytes()
-        assert output_of(*CHECK, *rule, out if command != SPLIT else os.devnull) == b""
+        assert output_of(*CHECK, out if command != SPLIT else os.devnull) == b""
 
 
 @pytest.mark.parametrize("command", [NORMALIZE, SPLIT, RESOLVE, ENCODE, DECODE], ids=" ".join)
@@ -352,7 +360,7 @@ def test_outputs_that_are_one_file(tmp_path, command):
     assert run(*command, "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0  # which is none
 
 
-@pytest.mark.parametrize("command", [[*NORMALIZE, "--rule", "URI"], SPLIT, ENCODE, DECODE], ids=" ".join)
+@pytest.mark.parametrize("command", [[*NORMALIZE, "--production", "URI"], SPLIT, ENCODE, DECODE], ids=" ".join)
 def test_a_failure_leaves_nothing_behind(tmp_path, command):
     path = tmp_path / "uris"
     path.write_bytes(b"a:b\nx y\n")
@@ -368,7 +376,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, command):
 @pytest.mark.parametrize("chunk", [None, 128])
 def test_stats_of_check(chunk):
     data = b"HTTP://a\nhttp://b\r\nx y\nhttp://c%\n//d\nftp:e\n\n#"
-    status, output, said = run(*CHECK, "--rule", "URI-reference", "--stats", stdin=data, chunk=chunk)
+    status, output, said = run(*CHECK, "--stats", stdin=data, chunk=chunk)
     assert (status, output.count(b"\n"), said.count("\n")) == (1, 2, 1)
     counts = json.loads(said)
     assert counts == {
@@ -405,7 +413,7 @@ def test_stats_forget_rare_schemes(monkeypatch):
 def test_many_faults(tmp_path):
     """More than are fetched at once."""
     data = b"x y\n" * 20_000 + b"\n" * 20_000 + b"a:b"
-    status, output, said = run(*CHECK, "--stats", stdin=data)
+    status, output, said = run(*CHECK, "--production", "URI", "--stats", stdin=data)
     assert (status, output.count(b"\n")) == (1, 40_000)
     assert output.endswith(b"<stdin>\t40000\t0\tscheme\t\n")
     assert json.loads(said)["faults"] == {"scheme": 40_000}
@@ -419,12 +427,12 @@ def test_many_faults(tmp_path):
     [
         ["normalize", "--kind", "uri", "--level", "8141"],
         ["normalize", "--kind", "urn", "--level", "path"],
-        ["normalize", "--kind", "urn", "--rule", "URI"],
+        ["normalize", "--kind", "urn", "--production", "URI"],
         [*NORMALIZE, "--spec", "8141"],
-        [*NORMALIZE, "--rule", "IRI"],
+        [*NORMALIZE, "--production", "IRI"],
         [*NORMALIZE, "--errors", "replace"],
-        ["normalize", "--kind", "iri", "--rule", "URI"],
-        [*CHECK, "--rule", "uri"],
+        ["normalize", "--kind", "iri", "--production", "URI"],
+        [*CHECK, "--production", "uri"],
         [*CHECK, "--errors", "drop"],
         [*CHECK, "--level", "path"],
         ["split"],
@@ -515,7 +523,7 @@ def test_a_closed_pipe_is_quiet(command):
 
 def test_the_status_of_a_process():
     assert process(*CHECK, input=b"a:b\n").returncode == 0
-    result = process(*CHECK, input=b"a:b\nx\n")
+    result = process(*CHECK, "--production", "URI", input=b"a:b\nx\n")
     assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t1\tscheme\tx\n", b"")
 
 

@@ -189,7 +189,7 @@ def test_table_of_older_levels(one, other, answers):
 
 @pytest.mark.parametrize(("text", "fault"), [row[1:] for row in table("docs/uri.md", "attack", "input", "strict")])
 def test_table_of_attacks(text, fault):
-    found = iri.check_iri(ast.literal_eval(text), rule="IRI-reference")
+    found = iri.check_iri(ast.literal_eval(text), production="IRI-reference")
     assert fault == f"{found.code} at {found.offset}"
 
 

@@ -166,6 +166,14 @@ def test_policy(con, name, errors):
     assert of_names(con, f"{name}(name)") == expected
 
 
+def test_checks_take_references(con):
+    hook.register(con)
+    names = ", ".join(f"{name}('/a'), {name}('/a', '{name[3:].upper()}')" for name in ("is_uri", "is_iri"))
+    assert con.sql(f"select {names}").fetchall() == [(True, False, True, False)]
+    names = ", ".join(f"{name}('/a'), {name}('/a', '{name[:3].upper()}').code" for name in ("uri_check", "iri_check"))
+    assert con.sql(f"select {names}").fetchall() == [(None, "scheme", None, "scheme")]
+
+
 def test_policy_is_to_raise(con):
     hook.register(con, "raise")
     with pytest.raises(duckdb.InvalidInputException, match="malformed triplet at position 3"):

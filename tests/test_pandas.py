@@ -62,7 +62,7 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("unquote", {"errors": "keep", "threads": 2}),
     ("normalize_uri", {"level": "iri", "errors": "null"}),
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
-    ("is_valid_uri", {"rule": "URI-reference", "errors": "null"}),
+    ("is_valid_uri", {"production": "URI", "errors": "null"}),
     ("check_urn", {"spec": "2141"}),
     ("fingerprint", {"kind": "urn", "key": b"k"}),
     ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
@@ -195,7 +195,8 @@ def test_indexes():
     decoded = index.uricodec.unquote()
     assert isinstance(decoded, pd.Index) and decoded.dtype == index.dtype and decoded.name == "path"
     assert decoded.tolist() == ["/a b", "/c"]
-    assert index.uricodec.is_valid_uri().tolist() == [False, False]
+    assert index.uricodec.is_valid_uri().tolist() == [True, True]
+    assert index.uricodec.is_valid_uri("URI").tolist() == [False, False]
     parts = index.uricodec.split_uri()
     assert parts.index.equals(index) and parts["path"].tolist() == index.tolist()
     assert pd.CategoricalIndex(["%41", "A"]).uricodec.unquote().categories.tolist() == ["A"]

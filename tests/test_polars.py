@@ -47,7 +47,7 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("iri_to_uri", {"ascii_ext": "encode"}),
     ("normalize_uri", {"level": "iri", "errors": "null"}),
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
-    ("is_valid_uri", {"rule": "URI-reference", "errors": "null"}),
+    ("is_valid_uri", {"production": "URI", "errors": "null"}),
     ("is_valid_urn", {"spec": "2141"}),
     ("check_urn", {"spec": "2141", "errors": "null"}),
     ("fingerprint", {"kind": "urn", "key": b"k"}),

@@ -29,7 +29,7 @@ def assert_refused(text, code, offset, iri_code=None):
     for given, at in (text, offset), (octets, before), (memoryview(octets), before):
         assert uri.check(given) == (code, at)
         assert not uri.is_uri(given)
-        assert iri.check_iri(given, rule="IRI-reference") == (iri_code or code, at)
+        assert iri.check_iri(given) == (iri_code or code, at)
         assert not iri.is_iri(given)
         for split, error in (uri.split, UriSyntaxError), (iri.split, IriError):
             with pytest.raises(error) as caught:
@@ -109,8 +109,8 @@ BLANKS = [
 def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
     """ " http://..." had no scheme for whoever looked, and one for whoever stripped it."""
     assert_refused(text, code, offset)
-    assert uri.check(text, rule="URI") == ("scheme", 0)
-    assert iri.check_iri(text) == ("scheme", 0)
+    assert uri.check(text, production="URI") == ("scheme", 0)
+    assert iri.check_iri(text, production="IRI") == ("scheme", 0)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
         schemes.parse(text)
@@ -136,8 +136,8 @@ def test_cve_2023_24329_blanks_beyond_ascii_are_not_stripped(blank):
     text = f"{blank}http://evil.example/"
     assert uri.check(text) == ("path", 0)
     # U+0085 is in no IRI. The others are like any letter there: what begins with one has no scheme.
-    assert iri.check_iri(text, rule="IRI-reference") == (("character", 0) if blank == "\x85" else ("path-colon", 5))
-    assert iri.check_iri(text) == ("scheme", 0)
+    assert iri.check_iri(text) == (("character", 0) if blank == "\x85" else ("path-colon", 5))
+    assert iri.check_iri(text, production="IRI") == ("scheme", 0)
     assert_dropped_in(text)
 
 

@@ -133,7 +133,7 @@ def test_columns(names, name):
         ("uri_to_iri", {"host": "unicode"}),
         ("normalize_uri", {"level": "scheme", "errors": "null"}),
         ("normalize_urn", {"level": "namespace", "errors": "null"}),
-        ("is_valid_uri", {"rule": "URI-reference"}),
+        ("is_valid_uri", {"production": "URI"}),
         ("check_urn", {"spec": "2141"}),
         ("split_urn", {"spec": "2141", "errors": "null"}),
         ("fingerprint", {"kind": "urn", "level": "namespace", "key": KEY, "errors": "keep"}),
@@ -195,7 +195,7 @@ def select(spark, names):
     return lambda expression: column_of(spark.sql(f"select id, {expression} from names"))
 
 
-ARGUMENTS = {"safe": "/:", "level": "simple", "rule": "URI-reference", "spec": "2141", "kind": "uri"}
+ARGUMENTS = {"safe": "/:", "level": "simple", "production": "URI", "spec": "2141", "kind": "uri"}
 
 
 @pytest.mark.parametrize("name", SQL_FUNCTIONS)
@@ -209,7 +209,7 @@ def test_sql(select, name):
     if name.startswith("urn"):
         values = {"level": "namespace"} if "level" in values else values
     if name.startswith(("is_iri", "iri_check")):
-        values = {"rule": "absolute-IRI"}
+        values = {"production": "absolute-IRI"}
     for count in range(1, len(values) + 1):
         first = dict(list(values.items())[:count])
         texts = ", ".join(f"'{value}'" for value in first.values())

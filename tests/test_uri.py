@@ -3,6 +3,7 @@
 import copy
 import csv
 import functools
+import inspect
 import io
 import json
 import pickle
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec import iri, uri
+from uricodec import bulk, iri, uri
 from uricodec._core._uri_rows import run_row
 from uricodec.errors import IriError, UriSyntaxError
 
@@ -49,15 +50,15 @@ cached_check = functools.cache(oracle.check)  # every tier asks the same
 
 
 def compare(text, iri_too=True):
-    """Everything that is said about a str, or about octets, under every rule."""
-    for rule in oracle.RULES:
-        want = cached_check(text, rule)
-        assert uri.check(text, rule) == want, f"check({text!r}, {rule!r})"
-        assert uri.is_uri(text, rule) is (want is None)
-    for rule in oracle.IRI_RULES if iri_too else ():
-        want = cached_check(text, rule, True)
-        assert iri.check_iri(text, rule) == want, f"check_iri({text!r}, {rule!r})"
-        assert iri.is_iri(text, rule) is (want is None)
+    """Everything that is said about a str, or about octets, under every production."""
+    for production in oracle.PRODUCTIONS:
+        want = cached_check(text, production)
+        assert uri.check(text, production) == want, f"check({text!r}, {production!r})"
+        assert uri.is_uri(text, production) is (want is None)
+    for production in oracle.IRI_PRODUCTIONS if iri_too else ():
+        want = cached_check(text, production, True)
+        assert iri.check_iri(text, production) == want, f"check_iri({text!r}, {production!r})"
+        assert iri.is_iri(text, production) is (want is None)
     compare_split(text, uri, cached_check(text), UriSyntaxError)
     if iri_too:
         compare_split(text, iri, cached_check(text, "IRI-reference", True), IriError)
@@ -160,10 +161,10 @@ def test_random_texts(tier, text):
 @given(text=st.one_of(mutated(), TEXTS))
 def test_the_first_fault_is_there_exactly_where_the_grammar_does_not_match(text):
     """The oracle's two halves agree, so that what the others compare with is right."""
-    for rule in oracle.RULES:
-        assert (oracle.check(text, rule) is None) == oracle.URI.is_valid(text, rule)
-    for rule in oracle.IRI_RULES:
-        assert (oracle.check(text, rule, True) is None) == oracle.IRI.is_valid(text, rule)
+    for production in oracle.PRODUCTIONS:
+        assert (oracle.check(text, production) is None) == oracle.URI.is_valid(text, production)
+    for production in oracle.IRI_PRODUCTIONS:
+        assert (oracle.check(text, production, True) is None) == oracle.IRI.is_valid(text, production)
 
 
 @given(octets=st.one_of(st.binary(max_size=40), st.binary(max_size=20).map("http://é/".encode().__add__)))
@@ -530,19 +531,41 @@ def test_types():
         uri.split()
 
 
-def test_rules():
+def test_every_check_takes_references():
+    """All functions that check have the same default, whatever they are called."""
+    for text, found in ("/a", None), ("http://e/", None), ("", None), ("a b", ("path", 1)):
+        for value in text, text.encode():
+            assert uri.check(value) == uri.check(value, "URI-reference") == found
+            assert iri.check_iri(value) == iri.check_iri(value, "IRI-reference") == found
+            valid = found is None
+            assert uri.is_uri(value) is uri.is_uri(value, "URI-reference") is valid
+            assert iri.is_iri(value) is iri.is_iri(value, "IRI-reference") is valid
+            for row in bulk.is_valid_uri([value]), bulk.is_valid_iri([value]):
+                assert row == [valid]
+            for row in bulk.check_uri([value]), bulk.check_iri([value]):
+                assert row == [None if valid else {"code": found[0], "offset": found[1]}]
+    for function in uri.check, uri.is_uri, bulk.is_valid_uri, bulk.check_uri:
+        assert inspect.signature(function).parameters["production"].default == "URI-reference"
+    for function in iri.check_iri, iri.is_iri, bulk.is_valid_iri, bulk.check_iri:
+        assert inspect.signature(function).parameters["production"].default == "IRI-reference"
+    assert bulk.is_valid_uri(["/a"], "URI") == [uri.is_uri("/a", "URI")] == [False]
+    assert bulk.is_valid_iri(["/é"], production="IRI") == [iri.is_iri("/é", production="IRI")] == [False]
+
+
+def test_productions():
     for function in uri.check, uri.is_uri:
         with pytest.raises(
-            ValueError, match="no rule 'IRI'; there are: URI-reference, URI, absolute-URI, relative-ref"
+            ValueError,
+            match="unknown production 'IRI', expected one of: URI-reference, URI, absolute-URI, relative-ref",
         ):
             function("a", "IRI")
     for function in iri.check_iri, iri.is_iri:
-        with pytest.raises(ValueError, match="no rule 'URI'"):
-            function("a", rule="URI")
-    assert uri.check("a", rule="URI") == ("scheme", 1) == uri.check(uri="a", rule="URI")
-    assert uri.check("s:a#", rule="absolute-URI") == ("fragment", 3)
-    assert uri.check("s:a", rule="relative-ref") == ("path-colon", 1)
-    assert uri.check("1:a", rule="URI") == ("scheme", 0) and uri.check("1:a") == ("path-colon", 1)
+        with pytest.raises(ValueError, match="unknown production 'URI'"):
+            function("a", production="URI")
+    assert uri.check("a", production="URI") == ("scheme", 1) == uri.check(uri="a", production="URI")
+    assert uri.check("s:a#", production="absolute-URI") == ("fragment", 3)
+    assert uri.check("s:a", production="relative-ref") == ("path-colon", 1)
+    assert uri.check("1:a", production="URI") == ("scheme", 0) and uri.check("1:a") == ("path-colon", 1)
     fault = uri.check("%")
     assert (fault.code, fault.offset) == ("percent", 0) and type(fault) is uri.Fault is iri.Fault
 
@@ -587,12 +610,12 @@ SOME = st.one_of(
 @example(components=("s", "é/é", "/é", "é?#", "é"))
 def test_unsplit(components):
     """What comes out is read as what went in, or nothing comes out."""
-    for module, rule, error, checked in (
+    for module, production, error, checked in (
         (uri, "URI-reference", UriSyntaxError, oracle.check),
-        (iri, "IRI-reference", IriError, lambda text, rule: oracle.check(text, rule, True)),
+        (iri, "IRI-reference", IriError, lambda text, production: oracle.check(text, production, True)),
     ):
         text = oracle.unsplit(components)
-        fault = checked(text, rule)
+        fault = checked(text, production)
         octets = [part if part is None else part.encode() for part in components]
         if fault is None and oracle.split(text) == components:
             assert module.unsplit(components) == text == module.unsplit(list(components))

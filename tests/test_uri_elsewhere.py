@@ -56,13 +56,13 @@ def rows():
 
 @pytest.mark.parametrize(("test", "text", "components"), list(rows()))
 def test_vectors(test, text, components):
-    rule = "IRI" if test == "iri-valid" else "IRI-reference"
+    production = "IRI" if test == "iri-valid" else "IRI-reference"
     reference = f"//{text}" if "Address" in test else text
-    valid = iri.is_iri(reference, rule)
-    assert valid == (oracle.check(reference, rule, True) is None)
+    valid = iri.is_iri(reference, production)
+    assert valid == (oracle.check(reference, production, True) is None)
     if "IPv4" in test:
         valid = valid and iri.split(reference).host_kind == "IPv4address"
-    assert valid is (VALID[test] is not (digest(text) in DISPUTED)), iri.check_iri(reference, rule)
+    assert valid is (VALID[test] is not (digest(text) in DISPUTED)), iri.check_iri(reference, production)
     if reference.isascii():
         assert uri.is_uri(reference, "URI-reference") is iri.is_iri(reference, "IRI-reference")
     if len(components) == 6:
@@ -90,13 +90,13 @@ def test_real_references(tier, references):
     """Each is taken apart, and put together again, or refused with a code and an offset."""
     valid = 0
     for number, octets in enumerate(references):
-        for split, unsplit, check, rule, is_iri in (
+        for split, unsplit, check, production, is_iri in (
             (uri.split, uri.unsplit, uri.check, "URI-reference", False),
             (iri.split, iri.unsplit, iri.check_iri, "IRI-reference", True),
         ):
-            fault = check(octets, rule)
+            fault = check(octets, production)
             if number % 16 == 0 and tier == "portable":
-                assert fault == oracle.check(octets, rule, is_iri), octets
+                assert fault == oracle.check(octets, production, is_iri), octets
             if fault is None:
                 valid += 1
                 assert unsplit(split(octets)) == octets

@@ -34,8 +34,8 @@ from uricodec.errors import IriError, UriError
 BASE = b"http://a.example/b/c/d?q"
 
 LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
-URI_RULES = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
-IRI_RULES = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+URI_PRODUCTIONS = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
+IRI_PRODUCTIONS = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 
 # --- the naive loop ---------------------------------------------------------------------------------------------------
 
@@ -52,9 +52,9 @@ def copy(row):
     return row
 
 
-def checked(kind, rule):
+def checked(kind, production):
     def function(row):
-        fault = uri.check(row, rule) if kind == "uri" else iri.check_iri(row, rule)
+        fault = uri.check(row, production) if kind == "uri" else iri.check_iri(row, production)
         if fault:
             raise Refused(*fault)
         return b""
@@ -129,11 +129,11 @@ class Case(NamedTuple):
 def operations():
     yield "copy", RowOperation(), copy, None
     yield "copy URIs", UriRows(), copy, None
-    for kind, rules in ("uri", URI_RULES), ("iri", IRI_RULES):
-        for rule in rules:
-            check = checked(kind, rule)
-            yield f"check {rule}", CheckRows(kind, rule), check, None
-            yield f"scheme {rule}", CheckedRows(kind, rule, SchemeRows()), both(check, scheme), None
+    for kind, productions in ("uri", URI_PRODUCTIONS), ("iri", IRI_PRODUCTIONS):
+        for production in productions:
+            check = checked(kind, production)
+            yield f"check {production}", CheckRows(kind, production), check, None
+            yield f"scheme {production}", CheckedRows(kind, production, SchemeRows()), both(check, scheme), None
         for form, safe, write, record in (
             ("jsonl", False, to_json, json_record),
             ("csv", False, to_csv, csv_record),

@@ -26,7 +26,7 @@ CALLS = (
     *(("normalize_urn", {"level": level}) for level in URN_LEVELS),
     *(("normalize_urn", {"spec": "any"}), ("is_valid_urn", {}), ("is_valid_urn", {"spec": "2141"}), ("check_urn", {})),
     *(("normalize_uri", {"level": level}) for level in URI_LEVELS),
-    *(("is_valid_uri", {}), ("is_valid_iri", {}), ("check_uri", {}), ("check_iri", {"rule": "IRI"})),
+    *(("is_valid_uri", {}), ("is_valid_iri", {}), ("check_uri", {}), ("check_iri", {"production": "IRI"})),
     *(("split_uri", {}), ("split_iri", {}), ("split_urn", {}), ("uri_to_iri", {})),
     *(("iri_to_uri", {}), ("iri_to_uri", {"ascii_ext": "encode"})),
 )

@@ -21,10 +21,10 @@ def grammar(draw):
     """check_iri, is_iri, split and unsplit."""
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
-    for rule in oracle_uri.IRI_RULES:
-        want = oracle_uri.check(plain, rule, True)
-        assert iri.check_iri(given, rule) == want
-        assert iri.is_iri(given, rule) is (want is None)
+    for production in oracle_uri.IRI_PRODUCTIONS:
+        want = oracle_uri.check(plain, production, True)
+        assert iri.check_iri(given, production) == want
+        assert iri.is_iri(given, production) is (want is None)
     want = iri.check_iri(given, "IRI-reference")
     found = outcome(iri.split, given)
     if want is not None:

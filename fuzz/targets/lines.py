@@ -82,9 +82,9 @@ def too_small(function, src, room, *options):
 # --- lines as rows ----------------------------------------------------------------------------------------------------
 
 
-def checked(kind, rule):
+def checked(kind, production):
     def function(row):
-        fault = uri.check(row, rule) if kind == "uri" else iri.check_iri(row, rule)
+        fault = uri.check(row, production) if kind == "uri" else iri.check_iri(row, production)
         if fault:
             raise Refused(*fault)
         return b""
@@ -127,10 +127,10 @@ def split(kind, form):
 
 def row_operations():
     yield RowOperation(), bytes
-    for kind, rule in ("uri", "URI"), ("uri", "relative-ref"), ("iri", "IRI-reference"), ("iri", "absolute-IRI"):
-        check = checked(kind, rule)
-        yield CheckRows(kind, rule), check
-        yield CheckedRows(kind, rule, SchemeRows()), lambda row, check=check: check(row) + scheme(row)
+    for kind, production in ("uri", "URI"), ("uri", "relative-ref"), ("iri", "IRI-reference"), ("iri", "absolute-IRI"):
+        check = checked(kind, production)
+        yield CheckRows(kind, production), check
+        yield CheckedRows(kind, production, SchemeRows()), lambda row, check=check: check(row) + scheme(row)
         for form in "jsonl", "csv":
             rows = SplitRows(kind, form)
             yield rows, guarded(rows, split(kind, form))

@@ -28,11 +28,11 @@ def first_surrogate(given):
 
 def grammar(draw):
     """check, is_uri, split and unsplit."""
-    given, rule = draw.one(GIVEN)(draw.octets()), draw.one(oracle_uri.RULES)
-    for rule in oracle_uri.RULES:
-        want = oracle_uri.check(octets_of(given) if not isinstance(given, str) else given, rule)
-        assert uri.check(given, rule) == want
-        assert uri.is_uri(given, rule) is (want is None)
+    given, production = draw.one(GIVEN)(draw.octets()), draw.one(oracle_uri.PRODUCTIONS)
+    for production in oracle_uri.PRODUCTIONS:
+        want = oracle_uri.check(octets_of(given) if not isinstance(given, str) else given, production)
+        assert uri.check(given, production) == want
+        assert uri.is_uri(given, production) is (want is None)
     want = uri.check(given)
     found = outcome(uri.split, given)
     if want is not None:

@@ -245,30 +245,34 @@ def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
     return do(_of(NormalizeRows(level)), column, how)
 
 
-def is_valid_uri(column: Any, rule: str = "URI", **how: Unpack[How]) -> Any:
-    """Whether each row is a URI.
+def is_valid_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
+    """Return whether each row is a URI reference, or what `production` names.
 
     Args:
         column (Any): The rows, of any kind.
-        rule (str): As of `uricodec.uri.check`: "URI", "URI-reference", "absolute-URI" or "relative-ref".
+        production (str): As of `uricodec.uri.check`: "URI-reference", "URI" (with a scheme), "absolute-URI" or
+            "relative-ref".
 
     Returns:
         Any: A list of bool, or a Column of them. errors="null" makes null of False.
 
     Source: RFC 3986.
 
-    >>> is_valid_uri(["http://example.org/", "a b", None])
-    [True, False, None]
+    >>> is_valid_uri(["http://example.org/", "/a", "a b", None])
+    [True, True, False, None]
+    >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
+    [True, False, False, None]
     """
-    return do(_of(CheckRows("uri", rule), "verdict"), column, how, text=False)
+    return do(_of(CheckRows("uri", production), "verdict"), column, how, text=False)
 
 
-def is_valid_iri(column: Any, rule: str = "IRI", **how: Unpack[How]) -> Any:
-    """Whether each row is an IRI.
+def is_valid_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
+    """Return whether each row is an IRI reference, or what `production` names.
 
     Args:
         column (Any): The rows, of any kind.
-        rule (str): As of `uricodec.iri.check_iri`: "IRI", "IRI-reference", "absolute-IRI" or "irelative-ref".
+        production (str): As of `uricodec.iri.check_iri`: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or
+            "irelative-ref".
 
     Returns:
         Any: As of `is_valid_uri`.
@@ -278,15 +282,15 @@ def is_valid_iri(column: Any, rule: str = "IRI", **how: Unpack[How]) -> Any:
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return do(_of(CheckRows("iri", rule), "verdict"), column, how, text=False)
+    return do(_of(CheckRows("iri", production), "verdict"), column, how, text=False)
 
 
-def check_uri(column: Any, rule: str = "URI-reference", **how: Unpack[How]) -> Any:
+def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
     """What is wrong with each row, as `uricodec.uri.check` says it.
 
     Args:
         column (Any): The rows, of any kind.
-        rule (str): As of `is_valid_uri`.
+        production (str): As of `is_valid_uri`.
 
     Returns:
         Any: A list of None (nothing is wrong) and dicts of code and offset, or a Column of such structs. An offset
@@ -297,15 +301,15 @@ def check_uri(column: Any, rule: str = "URI-reference", **how: Unpack[How]) -> A
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("uri", rule), "fault"), column, how, text=False)
+    return do(_of(CheckRows("uri", production), "fault"), column, how, text=False)
 
 
-def check_iri(column: Any, rule: str = "IRI-reference", **how: Unpack[How]) -> Any:
+def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
     """What is wrong with each row, as `uricodec.iri.check_iri` says it.
 
     Args:
         column (Any): The rows, of any kind.
-        rule (str): As of `is_valid_iri`.
+        production (str): As of `is_valid_iri`.
 
     Returns:
         Any: As of `check_uri`.
@@ -315,7 +319,7 @@ def check_iri(column: Any, rule: str = "IRI-reference", **how: Unpack[How]) -> A
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("iri", rule), "fault"), column, how, text=False)
+    return do(_of(CheckRows("iri", production), "fault"), column, how, text=False)
 
 
 def split_uri(column: Any, **how: Unpack[How]) -> Any:

@@ -190,10 +190,10 @@ def _url(piece: _Piece) -> _Url:
 _REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "no scheme"}
 
 
-def _split(piece: _Piece, rule: Literal["URI", "relative-ref"] = "URI") -> Components:
+def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") -> Components:
     # The double quote is one of the "extra" characters in RFC 1630, as the single quote is, and of no later RFC.
     text = piece.text.replace('"', "'")
-    fault = check(text, rule)
+    fault = check(text, production)
     if fault and fault.code in _REASONS:
         raise piece.refusal(_REASONS[fault.code], fault.offset)
     try:

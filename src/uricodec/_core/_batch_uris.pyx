@@ -19,7 +19,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef Parts parts
     cdef Authority authority
     cdef bint has = False
-    if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):
+    if not read_octets(src, n, grammar.syntax, grammar.production, &parts, refusal):
         return UC_REFUSED
     if parts.authority >= 0:
         has = find_authority(src, parts.authority, parts.path, &authority)
@@ -44,6 +44,6 @@ cdef class SplitReferences(RowOperation):
 
     def __cinit__(self, kind):
         self.grammar.syntax = IRI_SYNTAX if kind == "iri" else URI_SYNTAX
-        self.grammar.rule = REFERENCE
+        self.grammar.production = REFERENCE
         self.operation, self.options = Operation(split_row, 0, 8 * sizeof(Span)), &self.grammar
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError if kind == "iri" else UriSyntaxError

@@ -10,8 +10,8 @@ _MOST, _MOST_OF_LABEL = 253, 63
 # RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
 _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
-# A host whose last label is a number is an address, or taken for one: decimal and octal digits, or hexadecimal ones after
-# "0x" (WHATWG URL, "ends in a number"). That covers all that inet_aton() reads: each of its one to four parts is a number.
+# A host whose last label is a number is an address, or taken for one: decimal or octal digits, or hexadecimal ones
+# after "0x" (WHATWG URL, "ends in a number"). That covers all that inet_aton() reads: each of its parts is a number.
 _ADDRESS = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 # UTS 46 maps these to "."; RFC 3490 section 3.1 has them as separators.
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")

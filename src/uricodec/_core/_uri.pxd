@@ -1,4 +1,4 @@
-"""Names of codes and errors and rules, and inputs of any type, for the modules that work on URIs and IRIs."""
+"""Names of codes and errors and productions, and inputs of any type, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
 from uricodec._core._rows cimport Refusal
@@ -30,6 +30,6 @@ cdef int raise_surrogate(object input, object error_class) except -1
 # How many characters there are in utf8[0 .. offset).
 cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil
 
-# --- rules, by name
+# --- productions, by name
 
-cdef int rule_of(object rule, Syntax syntax) except -1
+cdef int production_of(object production, Syntax syntax) except -1

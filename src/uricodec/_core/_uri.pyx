@@ -43,19 +43,19 @@ for number, name, reason in (
     CODE_NAMES[number], REASONS[number] = name, reason
 del name, reason
 
-cdef list RULE_NAMES = [
+cdef list PRODUCTION_NAMES = [
     ["URI-reference", "URI", "absolute-URI", "relative-ref"],
     ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
 ]
 
 
-cdef int rule_of(object rule, Syntax syntax) except -1:
-    cdef list names = RULE_NAMES[<int>syntax]
+cdef int production_of(object production, Syntax syntax) except -1:
+    cdef list names = PRODUCTION_NAMES[<int>syntax]
     cdef int i
     for i in range(4):
-        if names[i] == rule:
+        if names[i] == production:
             return i
-    raise ValueError(f"no rule {rule!r}; there are: {', '.join(names)}")
+    raise ValueError(f"unknown production {production!r}, expected one of: {', '.join(names)}")
 
 
 # --- inputs, errors ---------------------------------------------------------------------------------------------------
@@ -97,24 +97,25 @@ cdef int raise_surrogate(object input, object error_class) except -1:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Rule rule, Parts *parts, Refusal *refusal) noexcept:
+cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production production, Parts *parts,
+               Refusal *refusal) noexcept:
     """Read the octets of a str or of bytes."""
     if octets.size <= SMALL:
         if is_text:     # its UTF-8 is well-formed
-            return read_reference(octets.data, octets.size, syntax, rule, parts, refusal)
-        return read_octets(octets.data, octets.size, syntax, rule, parts, refusal)
+            return read_reference(octets.data, octets.size, syntax, production, parts, refusal)
+        return read_octets(octets.data, octets.size, syntax, production, parts, refusal)
     with nogil:
-        return read_octets(octets.data, octets.size, syntax, rule, parts, refusal)
+        return read_octets(octets.data, octets.size, syntax, production, parts, refusal)
 
 
-cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Production production, Parts *parts,
                     Refusal *refusal) except -1:
     """Borrow and read what plain() gave. After a fault there is nothing to release, and its offset is an index."""
     cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, room)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")
         borrow(text, octets, room)
-    if read(octets, is_text and borrowed, syntax, rule, parts, refusal):
+    if read(octets, is_text and borrowed, syntax, production, parts, refusal):
         return True
     if not borrowed and refusal.code == UTF8:
         refusal.code = SURROGATE
@@ -128,24 +129,24 @@ Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.uri")
 Fault.__doc__ = "What is wrong with a URI or IRI first: a code, and the index of the offending character or octet."
 
 
-cdef object find_fault(object input, Syntax syntax, Rule rule):
+cdef object find_fault(object input, Syntax syntax, Production production):
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Parts parts
     cdef Refusal refusal
     cdef object text = plain(input)
-    if not read_text(text, &octets, room, syntax, rule, &parts, &refusal):
+    if not read_text(text, &octets, room, syntax, production, &parts, &refusal):
         return Fault(CODE_NAMES[refusal.code], <Py_ssize_t>refusal.offset)
     release(&octets)
     return None
 
 
-def check(uri, rule="URI-reference"):
-    """Find the first fault of a URI.
+def check(uri, production="URI-reference"):
+    """Find the first fault of a URI reference.
 
     Args:
-        uri (str | bytes-like): What should match the rule.
-        rule (str): "URI-reference", "URI" (with a scheme), "absolute-URI" (and without a fragment) or "relative-ref".
+        uri (str | bytes-like): What should match the production.
+        production (str): "URI-reference", "URI" (with a scheme), "absolute-URI" (and no fragment) or "relative-ref".
 
     Returns:
         Fault | None: None if it matches. Otherwise a code and an offset, in characters of a str, octets of bytes; the
@@ -155,7 +156,7 @@ def check(uri, rule="URI-reference"):
             "path-colon" (a path that looks like a scheme), "percent" (without two hexadecimal digits).
 
     Raises:
-        ValueError: There is no such rule.
+        ValueError: There is no such production.
 
     Source: RFC 3986 appendix A.
 
@@ -164,36 +165,36 @@ def check(uri, rule="URI-reference"):
     >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
     (None, Fault(code='host-delimiter', offset=18))
     """
-    return find_fault(uri, URI_SYNTAX, <Rule>rule_of(rule, URI_SYNTAX))
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
 
 
-def is_uri(uri, rule="URI"):
-    """Whether it is a URI.
+def is_uri(uri, production="URI-reference"):
+    """Return whether a text is a URI reference, or what `production` names.
 
     Args:
-        uri (str | bytes-like): What should match the rule.
-        rule (str): As of `check`.
+        uri (str | bytes-like): What should match the production.
+        production (str): As of `check`: a relative reference is one, unless "URI" demands a scheme.
 
     Returns:
         bool: Whether `check` finds no fault.
 
     Raises:
-        ValueError: There is no such rule.
+        ValueError: There is no such production.
 
     Source: RFC 3986 appendix A.
 
-    >>> is_uri("http://example.org/"), is_uri("/a"), is_uri("/a", rule="relative-ref"), is_uri("http://[::1%25eth0]/")
-    (True, False, True, False)
+    >>> is_uri("http://example.org/"), is_uri("/a"), is_uri("/a", production="URI"), is_uri("http://[::1%25eth0]/")
+    (True, True, False, False)
     """
-    return find_fault(uri, URI_SYNTAX, <Rule>rule_of(rule, URI_SYNTAX)) is None
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX)) is None
 
 
-def check_iri(iri, rule="IRI"):
-    """Find the first fault of an IRI.
+def check_iri(iri, production="IRI-reference"):
+    """Find the first fault of an IRI reference.
 
     Args:
-        iri (str | bytes-like): What should match the rule; bytes are UTF-8.
-        rule (str): "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (and without a fragment) or "irelative-ref".
+        iri (str | bytes-like): What should match the production; bytes are UTF-8.
+        production (str): "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (and no fragment) or "irelative-ref".
 
     Returns:
         Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes. The
@@ -203,7 +204,7 @@ def check_iri(iri, rule="IRI"):
             private use outside a query) and "bidi" (one of the seven that override the direction of text).
 
     Raises:
-        ValueError: There is no such rule.
+        ValueError: There is no such production.
 
     Source: RFC 3987 sections 2.2 and 4.1.
 
@@ -211,29 +212,29 @@ def check_iri(iri, rule="IRI"):
     >>> iri.check_iri("http://résumé.example.org/\u202ea")
     Fault(code='bidi', offset=26)
     """
-    return find_fault(iri, IRI_SYNTAX, <Rule>rule_of(rule, IRI_SYNTAX))
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
 
 
-def is_iri(iri, rule="IRI"):
-    """Whether it is an IRI.
+def is_iri(iri, production="IRI-reference"):
+    """Return whether a text is an IRI reference, or what `production` names.
 
     Args:
-        iri (str | bytes-like): What should match the rule; bytes are UTF-8.
-        rule (str): As of `check_iri`.
+        iri (str | bytes-like): What should match the production; bytes are UTF-8.
+        production (str): As of `check_iri`: a relative reference is one, unless "IRI" demands a scheme.
 
     Returns:
         bool: Whether `check_iri` finds no fault.
 
     Raises:
-        ValueError: There is no such rule.
+        ValueError: There is no such production.
 
     Source: RFC 3987 sections 2.2 and 4.1.
 
     >>> from uricodec import iri
-    >>> iri.is_iri("http://résumé.example.org/"), iri.is_iri("résumé"), iri.is_iri("résumé", rule="IRI-reference")
-    (True, False, True)
+    >>> iri.is_iri("http://résumé.example.org/"), iri.is_iri("résumé"), iri.is_iri("résumé", production="IRI")
+    (True, True, False)
     """
-    return find_fault(iri, IRI_SYNTAX, <Rule>rule_of(rule, IRI_SYNTAX)) is None
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX)) is None
 
 
 # --- components -------------------------------------------------------------------------------------------------------
@@ -528,56 +529,55 @@ cdef struct Call:
     Parts parts
 
 
-cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Rule rule,
-                       Call *call) except -1:
-    """Whether this is f(text), and the text is short and matches. There is nothing to release."""
+cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
+    """Whether this is f(text), and the text is short and a reference. There is nothing to release."""
     cdef Refusal refusal
     if not is_call_of_text(args, flags, names):
         return False
     PyUnicode_READY(<object>args[0])
     if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.room):
         return False
-    return read_reference(call.octets.data, call.octets.size, syntax, rule, &call.parts, &refusal)
+    return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &refusal)
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, URI_SYNTAX, REFERENCE, &call):
+    if reads(args, flags, names, URI_SYNTAX, &call):
         return None
     return parse_check(function, args, flags, names)
 
 
 cdef object call_is_uri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, URI_SYNTAX, FULL, &call):
+    if reads(args, flags, names, URI_SYNTAX, &call):
         return True
     return parse_is_uri(function, args, flags, names)
 
 
 cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, IRI_SYNTAX, FULL, &call):
+    if reads(args, flags, names, IRI_SYNTAX, &call):
         return None
     return parse_check_iri(function, args, flags, names)
 
 
 cdef object call_is_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, IRI_SYNTAX, FULL, &call):
+    if reads(args, flags, names, IRI_SYNTAX, &call):
         return True
     return parse_is_iri(function, args, flags, names)
 
 
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, URI_SYNTAX, REFERENCE, &call):
+    if reads(args, flags, names, URI_SYNTAX, &call):
         return make_components(<object>args[0], call.octets.data, &call.parts)
     return parse_split(function, args, flags, names)
 
 
 cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
-    if reads(args, flags, names, IRI_SYNTAX, REFERENCE, &call):
+    if reads(args, flags, names, IRI_SYNTAX, &call):
         return make_components(<object>args[0], call.octets.data, &call.parts)
     return parse_split_iri(function, args, flags, names)
 

@@ -11,7 +11,7 @@ cdef enum Syntax:
 
 
 # RFC 3986 section 4: URI-reference, URI, absolute-URI, relative-ref (and IRI-reference ... of RFC 3987 section 2.2).
-cdef enum Rule:
+cdef enum Production:
     REFERENCE, FULL, ABSOLUTE, RELATIVE
 
 
@@ -53,11 +53,11 @@ cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
 # The strict reading, of well-formed UTF-8 or any octets. False: `refusal` has the first fault (a Code) and its offset.
-cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Refusal *refusal) noexcept nogil
 
 # The same for any octets: for an IRI, they may be ill-formed UTF-8.
-cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Refusal *refusal) noexcept nogil
 
 # Of the authority alone: False if something in it is refused.

@@ -457,7 +457,7 @@ cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax sy
     return i if read_authority(s, start, i, syntax, &authority, refusal) else 0
 
 
-cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Refusal *refusal) noexcept nogil:
     """path [ "?" query ] [ "#" fragment ]"""
     cdef uint64_t words[WORDS]
@@ -479,7 +479,7 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
                         parts.path_end = <Py_ssize_t>i
                         parts.query = <Py_ssize_t>i + 1
                         component = QUERY
-                elif s[i] == c'#' and component != FRAGMENT and rule != ABSOLUTE:
+                elif s[i] == c'#' and component != FRAGMENT and production != ABSOLUTE:
                     parts.query_end = <Py_ssize_t>i
                     if component == PATH:
                         parts.path_end = <Py_ssize_t>i
@@ -491,7 +491,7 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
     return True
 
 
-cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Refusal *refusal) noexcept nogil:
     """URI-reference = URI / relative-ref
 
@@ -505,11 +505,11 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
         while i < n and SCHEME_TAIL.set.member[s[i]]:
             i += 1
     if i and i < n and s[i] == c':':
-        if rule == RELATIVE:
+        if production == RELATIVE:
             return refuse(refusal, PATH_COLON, i)
         parts.scheme_end = <Py_ssize_t>i
         i += 1
-    elif rule == FULL or rule == ABSOLUTE:
+    elif production == FULL or production == ABSOLUTE:
         return refuse(refusal, SCHEME, i)
     else:
         parts.scheme_end = -1
@@ -528,18 +528,18 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Rule rule, P
         if i == 0:
             return False
     parts.path = <Py_ssize_t>i
-    done = read_from_path(s, n, syntax, rule, parts, refusal)
+    done = read_from_path(s, n, syntax, production, parts, refusal)
     if colon < n and (done or refusal.offset > colon):
         return refuse(refusal, PATH_COLON, colon)
     return done
 
 
-cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Rule rule, Parts *parts,
+cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Refusal *refusal) noexcept nogil:
     """An IRI of ill-formed UTF-8 is read as far as that is well-formed, if nothing is wrong before."""
     cdef uc_utf8 found
     cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)
-    cdef bint done = read_reference(s, whole, syntax, rule, parts, refusal)
+    cdef bint done = read_reference(s, whole, syntax, production, parts, refusal)
     if whole < n and (done or refusal.offset >= whole):
         return refuse(refusal, UTF8, whole)
     return done

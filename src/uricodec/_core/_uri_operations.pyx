@@ -12,7 +12,7 @@ from uricodec._core._iri_forms cimport IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_M
 from uricodec._core._kernels cimport ByteSet
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
 from uricodec._core._rows cimport *
-from uricodec._core._uri cimport CODE_NAMES, REASONS, rule_of
+from uricodec._core._uri cimport CODE_NAMES, REASONS, production_of
 from uricodec._core._uri_forms cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_marks cimport mark_changes
@@ -26,12 +26,12 @@ from uricodec._core._iri import iri_to_uri, uri_to_iri
 from uricodec.errors import IriError, UriSyntaxError
 
 
-cdef int set_grammar(Grammar *grammar, object kind, object rule) except -1:
-    """Find a grammar by its names; the rule None is that of all references."""
+cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:
+    """Find a grammar by its names; without a production, that of all references."""
     if kind not in ("uri", "iri"):
         raise ValueError(f"no kind {kind!r}; there are: uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
-    grammar.rule = REFERENCE if rule is None else <Rule>rule_of(rule, grammar.syntax)
+    grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
     return 0
 
 
@@ -46,22 +46,22 @@ cdef class UriRows(RowOperation):
 
 @cython.final
 cdef class CheckRows(UriRows):
-    """Refuse what breaks a rule, and write nothing.
+    """Reject what does not match a production, and write nothing.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        rule (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; of IRIs "IRI-reference", "IRI", "absolute-IRI"
-            or "irelative-ref".
+        production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; of IRIs "IRI-reference", "IRI",
+            "absolute-IRI" or "irelative-ref".
 
     Raises:
-        ValueError: There is no such kind or rule.
+        ValueError: There is no such kind or production.
 
     Source: RFC 3986 section 4; RFC 3987 section 2.2.
     """
     cdef Grammar grammar
 
-    def __cinit__(self, kind, rule):
-        set_grammar(&self.grammar, kind, rule)
+    def __cinit__(self, kind, production):
+        set_grammar(&self.grammar, kind, production)
         self.operation, self.options = CHECK_ROW, &self.grammar
         self.error = IriError if kind == "iri" else UriSyntaxError
 
@@ -81,22 +81,22 @@ cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8
 
 @cython.final
 cdef class CheckedRows(UriRows):
-    """Refuse what breaks a rule; do with the others what another operation does.
+    """Reject what does not match a production; do with the others what another operation does.
 
     Args:
         kind (str): As of CheckRows.
-        rule (str): As of CheckRows.
+        production (str): As of CheckRows.
         rows (UriRows): The other operation, none of records.
 
     Raises:
-        ValueError: There is no such kind or rule.
+        ValueError: There is no such kind or production.
     """
     cdef Checked checked
     cdef UriRows rows
 
-    def __cinit__(self, kind, rule, UriRows rows not None):
+    def __cinit__(self, kind, production, UriRows rows not None):
         self.rows = rows
-        set_grammar(&self.checked.grammar, kind, rule)
+        set_grammar(&self.checked.grammar, kind, production)
         self.checked.row, self.checked.options = rows.operation.row, rows.options
         self.error = IriError if kind == "iri" else UriSyntaxError
         self.operation, self.options = rows.operation, &self.checked

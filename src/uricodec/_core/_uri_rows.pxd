@@ -1,11 +1,11 @@
 """Operations on rows of any octets, whose options are a Grammar."""
 from uricodec._core._rows cimport Operation
-from uricodec._core._uri_grammar cimport Rule, Syntax
+from uricodec._core._uri_grammar cimport Production, Syntax
 
 
 cdef struct Grammar:
     Syntax syntax
-    Rule rule
+    Production production
 
 cdef Operation CHECK_ROW            # writes nothing
 cdef Operation SPLIT_JSONL_ROW

@@ -5,5 +5,5 @@ from typing_extensions import Buffer
 from uricodec._core._uri import Fault
 
 def run_row(
-    name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, rule: str, iri: bool = False
+    name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, production: str, iri: bool = False
 ) -> int | Fault: ...

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 from uricodec._core._quoting cimport starts_formula
 from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
 from uricodec._core._text cimport copy_text
-from uricodec._core._uri cimport CODE_NAMES, rule_of
+from uricodec._core._uri cimport CODE_NAMES, production_of
 from uricodec._core._uri_grammar cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -33,7 +33,7 @@ cdef struct Field:
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
-    return 0 if read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal) else UC_REFUSED
+    return 0 if read_octets(src, n, grammar.syntax, grammar.production, &parts, refusal) else UC_REFUSED
 
 
 cdef inline void set_field(Field *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -44,7 +44,7 @@ cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Fiel
                       Refusal *refusal) noexcept nogil:
     cdef Parts parts
     cdef Authority authority
-    if not read_octets(src, n, grammar.syntax, grammar.rule, &parts, refusal):
+    if not read_octets(src, n, grammar.syntax, grammar.production, &parts, refusal):
         return False
     authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
     if parts.authority >= 0:
@@ -132,21 +132,21 @@ SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * F
 SPLIT_SAFE_CSV_ROW.row, SPLIT_SAFE_CSV_ROW.factor, SPLIT_SAFE_CSV_ROW.extra = safe_csv_row, 2, 4 * FIELDS - 1
 
 
-def run_row(name, src, dst, rule, iri=False):
+def run_row(name, src, dst, production, iri=False):
     """Run one row on buffers. For tests: everything else has rows in loops.
 
     Args:
         name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
-        rule (str): As of `check` or, for an IRI, `check_iri`.
+        production (str): As of `check` or, for an IRI, `check_iri`.
         iri (bool): Whether it is an IRI.
 
     Returns:
         int | Fault: How many octets were written, or why none.
 
     Raises:
-        ValueError: dst is too small; there is no such row or rule.
+        ValueError: dst is too small; there is no such row or production.
 
     >>> buffer = bytearray(100)
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
@@ -163,7 +163,7 @@ def run_row(name, src, dst, rule, iri=False):
         raise ValueError(f"no row {name!r}")
     operation = operations + <int>rows[name]
     grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
-    grammar.rule = <Rule>rule_of(rule, grammar.syntax)
+    grammar.production = <Production>production_of(production, grammar.syntax)
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)

@@ -87,11 +87,11 @@ def settle_kind(arguments):
     """Settle the options that depend on --kind."""
     kind = arguments.kind
     if kind == "urn":
-        exclude(arguments, "not allowed with --kind urn", "rule")
+        exclude(arguments, "not allowed with --kind urn", "production")
         choose(arguments, "spec", SPECS, None)
     else:
         exclude(arguments, f"not allowed with --kind {kind}", "spec")
-        choose(arguments, "rule", RULES[kind], None)
+        choose(arguments, "production", PRODUCTIONS[kind], None)
 
 
 def run_codec(arguments):
@@ -151,7 +151,7 @@ def run_check(arguments):
         from uricodec.cli import names
 
         return names.check(arguments)
-    arguments.rule = arguments.rule or arguments.kind.upper()
+    arguments.production = arguments.production or PRODUCTIONS[arguments.kind][0]
     from uricodec.cli import uris
 
     return uris.check(arguments)
@@ -232,7 +232,7 @@ KINDS = {"urn": "RFC 2141 and 8141", "uri": "RFC 3986", "iri": "RFC 3987", "byte
 SPECS = ["2141", "8141", "any"]
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
 URI_LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
-RULES = {
+PRODUCTIONS = {
     "uri": ["URI-reference", "URI", "absolute-URI", "relative-ref"],
     "iri": ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
 }
@@ -308,7 +308,7 @@ def add_kind(command, kinds):
     command.add_argument("--kind", choices=kinds, required=True, help=f"what the names are: {meanings}")
 
 
-def add_grammar(command, spec, rule):
+def add_grammar(command, spec, production):
     """By what names are read."""
     action = command.add_argument(
         "--spec",
@@ -317,12 +317,12 @@ def add_grammar(command, spec, rule):
     )
     suggest(action, *SPECS)
     action = command.add_argument(
-        "--rule",
-        metavar="RULE",
-        help="for URIs and IRIs, what a line has to be: URI, URI-reference, absolute-URI, relative-ref; IRI, "
-        f"IRI-reference, absolute-IRI, irelative-ref (default: {rule})",
+        "--production",
+        metavar="PRODUCTION",
+        help="for URIs and IRIs, what a line has to be: URI-reference, URI, absolute-URI, relative-ref; IRI-reference, "
+        f"IRI, absolute-IRI, irelative-ref (default: {production})",
     )
-    suggest(action, *RULES["uri"], *RULES["iri"])
+    suggest(action, *PRODUCTIONS["uri"], *PRODUCTIONS["iri"])
 
 
 def add_errors(command, what):
@@ -367,7 +367,7 @@ def add_names(commands):
     check = add_filter(commands, "check", "find invalid names", texts.CHECK, texts.CHECK_EXAMPLES)
     check.set_defaults(run=run_check)
     add_kind(check, ["urn", "uri", "iri"])
-    add_grammar(check, "8141", "URI, or IRI")
+    add_grammar(check, "8141", "URI-reference, or IRI-reference")
     add_stats(check)
     add_max_line(check)
     add_jobs(check)

@@ -109,7 +109,7 @@ CHECK_EXAMPLES = """\
 examples:
   uricodec check --kind urn urns.txt
   uricodec check --kind urn --spec any --stats urns.txt.gz >faults.tsv
-  uricodec check --kind uri --rule URI-reference links.txt
+  uricodec check --kind uri --production URI links.txt
 
 """
 

@@ -25,17 +25,17 @@ CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 def normalize(arguments):
     """Normalize the lines of all inputs; see lines.filter_inputs()."""
     rows = NormalizeRows(arguments.level)
-    if arguments.rule:
-        rows = CheckedRows(arguments.kind, arguments.rule, rows)
+    if arguments.production:
+        rows = CheckedRows(arguments.kind, arguments.production, rows)
     return lines.filter_inputs(worker(arguments, rows), arguments)
 
 
 def check(arguments):
     """Write what is wrong with the lines of all inputs; see lines.check_inputs()."""
     if arguments.stats:
-        rows = CheckedRows(arguments.kind, arguments.rule, SchemeRows())
+        rows = CheckedRows(arguments.kind, arguments.production, SchemeRows())
     else:
-        rows = CheckRows(arguments.kind, arguments.rule)
+        rows = CheckRows(arguments.kind, arguments.production)
     if fields.wanted(arguments):
         plan = fields.plan(arguments, only=True)
         checker = fields.Values(plan, rows, None, "schemes" if arguments.stats else None, bytes.splitlines)
