@@ -61,6 +61,7 @@ CORE = [
     "_batch_urns",
     "_batch_uris",
     "_batch_tasks",
+    "_batch_dictionaries",
     "_batch_columns",
     "_batch_lists",
     "_names",

@@ -190,6 +190,15 @@ def test_categories():
         assert len(empty.uricodec.check_uri()) == len(empty.uricodec.is_valid_uri()) == len(empty)
 
 
+def test_dictionaries_of_arrow():
+    """What pandas counts and groups is what it does of plain rows."""
+    kinds = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
+    done = pd.Series(["%41", "A", "%zz", None, "b"], dtype=kinds).uricodec.unquote(errors="null")
+    assert done.dtype == kinds and plain(done) == ["A", "A", None, None, "b"]
+    assert done.nunique() == 2 and done.value_counts().to_dict() == {"A": 2, "b": 1}
+    assert done.groupby(done).size().to_dict() == {"A": 2, "b": 1}
+
+
 def test_indexes():
     index = pd.Index(["/a%20b", "/c"], name="path")
     decoded = index.uricodec.unquote()

@@ -8,7 +8,8 @@ What comes in decides what comes out:
 - an object of Arrow (pyarrow, Polars, pandas, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
   a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views
   stay what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a
-  dictionary the values are done; nulls stay null; views of rows that do not change share the input's buffers
+  dictionary the values are done, and those that become equal are merged; nulls stay null; views of rows that do not
+  change share the input's buffers
 - a bytes-like object: lines, each ended by `separator`; bytes come out, or a `Column` of what is no text
 - a binary file, with `output=` another one: lines, in pieces, in little memory; the number of rows comes out
 

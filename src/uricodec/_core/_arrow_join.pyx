@@ -1,6 +1,6 @@
-"""Several arrays as one, for a consumer that wants one: buffers behind each other, with offsets, indices and the buffers of
-views counted on."""
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+"""Several arrays as one, for a consumer that wants one: buffers behind each other, with offsets and the buffers of views
+counted on."""
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
@@ -33,6 +33,31 @@ cdef void set_bits(uint8_t *dst, size_t place, size_t n) noexcept nogil:
         dst[place >> 3] |= 1 << (place & 7)     # what was there is of no use
         place, n = place + 1, n - 1
     memset(dst + (place >> 3), 0xFF, (n + 7) >> 3)
+
+
+cdef Array part_of(Array array, int64_t start, int64_t length):
+    """Some rows of an array, which share its buffers."""
+    cdef Array part = Array()
+    cdef int64_t i
+    part.length, part.offset, part.nulls = length, array.offset + start, array.nulls
+    if length != array.length and array.nulls > 0:
+        part.nulls = length if array.nulls == array.length else -1
+    part.set_buffers(array.n_buffers)
+    for i in range(array.n_buffers):
+        part.buffers[i] = array.buffers[i]
+    part.children, part.dictionary = array.children, array.dictionary
+    part.owners.extend(array.owners)
+    return part
+
+
+cdef Array child_of(Array whole, int i):
+    """The rows of a field that are those of its struct, or of a slice of it."""
+    cdef Array child = whole.children[i]
+    if whole.offset + whole.length > child.length:
+        raise ValueError("the Arrow array is shorter than its table")
+    if whole.offset == 0 and whole.length == child.length:
+        return child
+    return part_of(child, whole.offset, whole.length)
 
 
 cdef int widen_offsets(Array array) except -1:
@@ -147,46 +172,11 @@ cdef int join_views(Array joined, list arrays) except -1:
     return 0
 
 
-cdef int64_t index_of(const void *indices, int width, int64_t i) noexcept:
-    if width == 1:
-        return (<const int8_t *>indices)[i]
-    if width == 2:
-        return (<const int16_t *>indices)[i]
-    if width == 4:
-        return (<const int32_t *>indices)[i]
-    return (<const int64_t *>indices)[i]
-
-
-cdef Type join_dictionaries(Type type, Array joined, list arrays, size_t limit):
-    """Arrays with one dictionary share it. Otherwise the dictionaries stand behind each other, and indices have 64 bits."""
-    cdef Array array
-    cdef Rooms rooms = Rooms()
-    cdef int64_t base = 0, i, place = 0
-    cdef int width = WIDTHS[type.format]
-    cdef bint signed = type.format.islower()
-    dictionaries = [array.dictionary for array in arrays]
-    if all(dictionary is dictionaries[0] for dictionary in dictionaries):
-        join_fixed(joined, arrays, width)
-        joined.dictionary = dictionaries[0] if dictionaries else join_arrays(type.dictionary, [], limit)[1]
-        return type
-    if not grow(&rooms.first, 8 * <size_t>joined.length + 8):
-        raise MemoryError
-    rooms.first.size = 8 * <size_t>joined.length
-    for array in arrays:
-        for i in range(array.length):
-            value = index_of(array.buffers[1], width, array.offset + i)
-            if not signed and value < 0 and width < 8:
-                value += 1 << (8 * width)
-            (<int64_t *>rooms.first.data)[place] = base + value
-            place += 1
-        base += array.dictionary.length
-    joined.buffers[1] = hold(joined, &rooms.first)
-    values, joined.dictionary = join_arrays(type.dictionary, dictionaries, limit)
-    return Type(b"l", type.name, (), values, type.ordered)
-
-
 cdef object join_arrays(Type type, list arrays, size_t limit):
-    """One array of all rows, and its type, which may be a large one: from `limit` octets on."""
+    """One array of all rows, and its type, which may be a large one: from `limit` octets on.
+
+    Arrays of a dictionary refer to the same one, see with_one_dictionary().
+    """
     cdef Array joined = Array(), array
     cdef int64_t views = 0
     cdef bint nulls = False
@@ -206,9 +196,10 @@ cdef object join_arrays(Type type, list arrays, size_t limit):
         joined.nulls = -1
         joined.buffers[0] = join_bits(joined, arrays, 0)
     if type.dictionary is not None:
-        type = join_dictionaries(type, joined, arrays, limit)
+        join_fixed(joined, arrays, WIDTHS[type.format])
+        joined.dictionary = (<Array>arrays[0]).dictionary if arrays else join_arrays(type.dictionary, [], limit)[1]
     elif type.format == b"+s":
-        parts = [join_arrays(part, [(<Array>whole).children[i] for whole in arrays], limit)
+        parts = [join_arrays(part, [child_of(whole, i) for whole in arrays], limit)
                  for i, part in enumerate(type.children)]
         joined.children = tuple([part[1] for part in parts])
         type = Type(b"+s", type.name, tuple([part[0] for part in parts]))

@@ -6,9 +6,10 @@ of the rows.
 cimport cython
 
 from uricodec._core._arrow cimport *
-from uricodec._core._arrow_join cimport join_arrays, widen_offsets
+from uricodec._core._arrow_join cimport child_of, join_arrays, widen_offsets
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
+from uricodec._core._batch_dictionaries cimport *
 from uricodec._core._batch_tasks cimport *
 from uricodec._core._text cimport copy_of_octets
 
@@ -82,7 +83,8 @@ cdef class Column:
         return stream_capsule(self.type, self.arrays)
 
     def __arrow_c_array__(self, requested_schema=None):
-        type, array = join_arrays(self.type, self.arrays, limit_of_offsets)
+        type, arrays = with_one_dictionary(self.type, self.arrays, limit_of_offsets)
+        type, array = join_arrays(type, arrays, limit_of_offsets)
         return schema_capsule(type), array_capsule(array)
 
 
@@ -140,10 +142,10 @@ cdef class Work:
         return jobs_of(plan, sources, policy, limit, self.look, self.threads_for(octets), 0)
 
     cdef object text(self, Plan plan, Type type, list arrays):
-        if b"n" in (type.format, None if type.dictionary is None else type.dictionary.format):
-            return type, arrays
         if type.dictionary is not None:
             return self.dictionaries(plan, type, arrays)
+        if type.format == b"n":
+            return type, arrays
         jobs = self.jobs(plan, type, arrays, self.policy, self.limit)
         self.count, self.found = bads_of(jobs, self.limit)
         return of_one_type(type, [text_array(job, type) for job in jobs])
@@ -172,37 +174,45 @@ cdef class Work:
                 [answer_array(&(<Job>each).task, &(<Job>each).valid, plan.rows.code_names, large) for each in jobs])
 
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
-        """Do the values of dictionaries, each of them once. A value counts where a row refers to it."""
+        """Do the values of dictionaries, each of them once. A value counts where a row refers to it.
+
+        Values that become equal are one value then, and rows that refer to a null are null.
+        """
         cdef dict done = {}
-        cdef Array array, values, made
+        cdef Array array, values
         cdef Type kind
-        cdef list made_of = [], results = []
-        cdef int64_t i
-        cdef bint mark = self.look or self.policy == RAISE_ROW
+        cdef Distinct distinct
+        cdef list made_of = [], results = [], found = []
+        cdef bint mark = self.look or self.policy == RAISE_ROW, ordered = type.ordered
         cdef size_t number = 0
         for array in arrays:
-            values = array.dictionary
-            key = values.offset, values.length, *[<size_t>values.buffers[i] for i in range(values.n_buffers)]
+            key = identity_of(array.dictionary)
             if key not in done:
-                jobs = self.jobs(plan, type.dictionary, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
-                                 UC_REFUSED if mark else 0)
-                kind, joined = of_one_type(type.dictionary, [text_array(job, type.dictionary) for job in jobs])
-                done[key] = jobs, join_arrays(kind, joined, limit_of_offsets)
-            jobs, joined = done[key]
+                done[key] = self.dictionary(plan, type.dictionary, array.dictionary, mark)
+            jobs, kind, distinct = done[key]
             if mark:
                 self.refer(plan, jobs, array, type, number)
             number += <size_t>array.length
-            results.append(joined)
+            ordered &= distinct.ordered
+            found.append(distinct)
+            results.append((kind, distinct.values))
         self.rows = number
         kind, joined = of_one_type(type.dictionary, results)
-        for array, values in zip(arrays, joined):
-            made = Array()
-            made.length, made.nulls, made.offset, made.dictionary = array.length, array.nulls, array.offset, values
-            made.set_buffers(2)
-            made.buffers[0], made.buffers[1] = array.buffers[0], array.buffers[1]
-            made.owners.extend(array.owners)
-            made_of.append(made)
-        return Type(type.format, type.name, (), kind, type.ordered), made_of
+        for array, distinct, values in zip(arrays, found, joined):
+            made_of.append(with_numbers(array, type, distinct, 0, values, type.format))
+        return Type(type.format, type.name, (), kind, ordered), made_of
+
+    cdef tuple dictionary(self, Plan plan, Type type, Array values, bint mark):
+        """Do the values of a dictionary: the tasks that did them, the type of what came of them, and that."""
+        cdef list jobs
+        cdef Type kind
+        if type.format == b"n":
+            return [], type, distinct_of(values, type)
+        jobs = self.jobs(plan, type, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
+                         UC_REFUSED if mark else 0)
+        kind, joined = of_one_type(type, [text_array(job, type) for job in jobs])
+        kind, values = join_arrays(kind, joined, limit_of_offsets)
+        return jobs, kind, distinct_of(values, kind)
 
     cdef int refer(self, Plan plan, list jobs, Array array, Type type, size_t number) except -1:
         """Take down the rows that refer to values which were refused."""
@@ -288,21 +298,9 @@ cdef object of_one_type(Type type, list typed):
 
 cdef Array column_of(Array table):
     """The one column of a table, or of a slice of it."""
-    cdef Array column = Array(), whole = table.children[0]
-    cdef int64_t i
     if table.n_buffers and table.buffers[0] != NULL and table.nulls:
         raise TypeError("a struct with nulls is no table")
-    if table.offset + table.length > whole.length:
-        raise ValueError("the Arrow array is shorter than its table")
-    column.length, column.offset, column.nulls = table.length, whole.offset + table.offset, whole.nulls
-    if column.length != whole.length and column.nulls > 0:
-        column.nulls = -1
-    column.set_buffers(whole.n_buffers)
-    for i in range(whole.n_buffers):
-        column.buffers[i] = whole.buffers[i]
-    column.dictionary = whole.dictionary
-    column.owners.extend(whole.owners)
-    return column
+    return child_of(table, 0)
 
 
 cdef Array table_of(Array column):

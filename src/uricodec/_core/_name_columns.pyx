@@ -5,12 +5,13 @@ the interpreter is free while rows of Arrow are worked on. Nulls are a group of 
 here it is said of them whether they are new, and tables leave them alone.
 """
 cimport cython
-from libc.stdint cimport INT32_MAX, SIZE_MAX
+from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
 from uricodec._core._batch cimport *
 from uricodec._core._batch_columns cimport read_column, table_of
+from uricodec._core._batch_dictionaries cimport select_rows, without_null_values
 from uricodec._core._batch_tasks cimport Rows, raise_bad, rows_of
 from uricodec._core._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints
 from uricodec._core._names cimport *
@@ -366,7 +367,8 @@ def select(column, bytes marks not None):
         marks (bytes): As `Names.marks`, one for each row.
 
     Returns:
-        Column: These rows, in the layout that they have; views and dictionaries share the buffers of the column.
+        Column: These rows, in the layout that they have; views and dictionaries share the buffers of the column. A row
+            that refers to a null in a dictionary is null itself.
 
     Raises:
         ValueError: Not as many marks as rows, or offsets that are in no order.
@@ -379,89 +381,10 @@ def select(column, bytes marks not None):
     if sum([(<Rows>each).source.count for each in sources]) != len(marks):
         raise ValueError("not as many marks as rows")
     for rows in sources:
-        made.append(select_rows(rows, <const uint8_t *>(<const char *>marks) + done))
+        made.append(select_rows(rows, <const uint8_t *>(<const char *>marks) + done, NEW))
         done += rows.source.count
+    type, made = without_null_values(type, made)
     if (<Type>whole).format == b"+s":
         made = [table_of(array) for array in made]
         type = Type(b"+s", (<Type>whole).name, (type,))
     return Column(type, made)
-
-
-cdef Array select_rows(Rows rows, const uint8_t *marks):
-    cdef const Source *source = &rows.source
-    cdef Array array = Array(), old = rows.array
-    cdef Room where, data, valid
-    cdef size_t count = 0, i, n, width
-    cdef Status status
-    for i in range(source.count):
-        count += marks[i] == NEW
-    array.length, array.nulls = <int64_t>count, <int64_t>count if source.layout == NULLS else 0
-    if source.layout == NULLS:
-        array.set_buffers(old.n_buffers)
-        return array
-    memset(&where, 0, sizeof(Room))
-    memset(&data, 0, sizeof(Room))
-    memset(&valid, 0, sizeof(Room))
-    width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
-             sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
-    try:
-        if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
-            raise MemoryError
-        with nogil:
-            status = copy_rows(source, marks, &where, &data, &valid, width, &array.nulls)
-        if status == NO_MEMORY:
-            raise MemoryError
-        if status == BAD_OFFSETS:
-            raise ValueError("the Arrow array has offsets that are in no order")
-        array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
-        for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
-            array.buffers[i] = old.buffers[i]
-        if source.layout in (VIEWS, INDEXED):
-            array.owners.extend(old.owners)
-            array.dictionary = old.dictionary
-        else:
-            array.buffers[2] = hold(array, &data)
-        array.buffers[1] = hold(array, &where)
-        if array.nulls:
-            array.buffers[0] = hold(array, &valid)
-    finally:
-        discard(&where)
-        discard(&data)
-        discard(&valid)
-    return array
-
-
-cdef Status copy_rows(const Source *source, const uint8_t *marks, Room *where, Room *data, Room *valid, size_t width,
-                      int64_t *nulls) noexcept nogil:
-    """Copy what says where rows are, and rows that are one behind the other."""
-    cdef const uint8_t *src
-    cdef size_t i, n, done = 0
-    memset(valid.data, 0, valid.cap)
-    memset(where.data, 0, width)
-    for i in range(source.count):
-        if marks[i] != NEW:
-            continue
-        if is_valid(source, i):
-            valid.data[done >> 3] |= 1 << (done & 7)
-        else:
-            nulls[0] += 1
-        if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
-            if not row_at(source, i, &src, &n):
-                return BAD_OFFSETS
-            if not grow(data, n):
-                return NO_MEMORY
-            if n:       # else there may be no memory yet
-                memcpy(data.data + data.size, src, n)
-            data.size += n
-            if width == 8:
-                (<int64_t *>where.data)[done + 1] = <int64_t>data.size
-            elif data.size > INT32_MAX:     # rows that overlap
-                return BAD_OFFSETS
-            else:
-                (<int32_t *>where.data)[done + 1] = <int32_t>data.size
-        else:
-            memcpy(where.data + width * done, <const uint8_t *>source.offsets + width * i, width)
-        done += 1
-    where.size = width * (done + (source.layout == OFFSETS_32 or source.layout == OFFSETS_64))
-    valid.size = (done + 7) >> 3
-    return DONE if grow(data, 1) else NO_MEMORY

@@ -103,9 +103,11 @@ def _of_categories(column: pd.Series, operation: Operation, given: dict[str, Any
     if operation.result != "text":
         return _of_arrow(source, operation, given, categories.dtype)
     done = pa.array(operation.function(source, **given))
-    numbers, values = pd.factorize(_from_arrow(pa.chunked_array([done.dictionary]), categories.dtype))
-    codes = np.append(numbers, -1)[column.cat.codes.to_numpy()]  # -1, which is none, stays
-    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(values), ordered=column.cat.ordered))
+    values = _from_arrow(pa.chunked_array([done.dictionary]), categories.dtype)
+    codes = done.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return pd.Series(
+        pd.Categorical.from_codes(codes, pd.Index(values, dtype=values.dtype), ordered=done.type.ordered)
+    )
 
 
 # --- columns of objects -----------------------------------------------------------------------------------------------

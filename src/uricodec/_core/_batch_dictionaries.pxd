@@ -1,0 +1,20 @@
+"""Dictionaries whose values are distinct, and arrays of chosen rows."""
+from libc.stdint cimport int64_t, uint8_t
+
+from uricodec._core._arrow cimport Array, Memory, Type
+from uricodec._core._batch_tasks cimport Rows
+
+
+# The values of a dictionary without nulls and duplicates.
+cdef class Distinct:
+    cdef Array values
+    cdef Memory numbers         # of each old value: its number among these, -1 for a null; None: they are the old ones
+    cdef bint ordered           # so are their numbers
+
+cdef Distinct distinct_of(Array values, Type type)
+cdef tuple identity_of(Array array)
+cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first, Array dictionary, bytes format)
+cdef tuple with_one_dictionary(Type type, list arrays, size_t limit)
+cdef tuple without_null_values(Type type, list arrays)
+
+cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen)

@@ -1,0 +1,350 @@
+"""Dictionaries whose values are distinct, and arrays of chosen rows.
+
+An operation on a dictionary runs over its values, of which some may then be equal or null. Consumers expect neither:
+they count, group and compare by index. So each value gets the number of the first one that is equal to it, a null gets
+none, and rows refer to these numbers: a row that referred to a null is null itself. Where no value is null or equal to
+another one, which is the usual case, the rows keep the indices that they have.
+
+Values are found in a hash table of open addressing. A slot is 0, or it has the number of a value + 1 in its low bits and
+bits of the value's hash in the others; octets are compared before two values are taken for equal.
+"""
+cimport cython
+from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+from uricodec._core._arrow cimport *
+from uricodec._core._arrow_join cimport join_arrays, part_of
+from uricodec._core._batch cimport *
+from uricodec._core._batch_tasks cimport WIDTHS, Rows, rows_of
+from uricodec._core._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER) && !defined(__clang__)
+    #define UC_PREFETCH(at) ((void)(at))
+    #else
+    #define UC_PREFETCH(at) __builtin_prefetch(at)
+    #endif
+    """
+    void prefetch "UC_PREFETCH"(const void *at) noexcept nogil
+
+cdef enum:
+    AHEAD = 64          # values that are looked up at the same time
+
+cdef FingerprintKey HASHES = FingerprintKey()       # random, so that nobody can make a table slow
+
+
+# --- distinct values ----------------------------------------------------------------------------------------------------
+
+cdef bint number_values(const Source *source, const Key *key, uint64_t *slots, uint64_t mask, int64_t *numbers,
+                        int64_t *count) noexcept nogil:
+    """Number the distinct values in the order of their first ones. False: one is not where it should be."""
+    cdef const uint8_t *rows[AHEAD]
+    cdef size_t sizes[AHEAD]
+    cdef uint64_t hashes[AHEAD]
+    cdef uint8_t digest[UC_FINGERPRINT]
+    cdef size_t i, first = 0, n
+    while first < source.count:
+        n = min(<size_t>AHEAD, source.count - first)
+        for i in range(n):      # the slots of large tables are far away: all of these are on their way at the same time
+            if not row_at(source, first + i, rows + i, sizes + i):
+                return False
+            fingerprint(key, rows[i], sizes[i], digest)
+            memcpy(hashes + i, digest, 8)
+            prefetch(slots + (hashes[i] & mask))
+        for i in range(n):
+            if not is_valid(source, first + i):
+                numbers[first + i] = -1
+            elif not number_value(source, first + i, rows[i], sizes[i], hashes[i], slots, mask, numbers, count):
+                return False
+        first += n
+    return True
+
+
+cdef inline bint number_value(const Source *source, size_t row, const uint8_t *src, size_t n, uint64_t hash,
+                              uint64_t *slots, uint64_t mask, int64_t *numbers, int64_t *count) noexcept nogil:
+    cdef const uint8_t *before
+    cdef size_t size, other
+    cdef uint64_t place = hash & mask
+    while slots[place]:
+        if ((slots[place] ^ hash) & ~mask) == 0:
+            other = <size_t>(slots[place] & mask) - 1
+            if not row_at(source, other, &before, &size):
+                return False
+            if size == n and memcmp(before, src, n) == 0:
+                numbers[row] = numbers[other]
+                return True
+        place = (place + 1) & mask
+    slots[place] = (hash & ~mask) | (row + 1)
+    numbers[row] = count[0]
+    count[0] += 1
+    return True
+
+
+cdef bint is_ordered(const int64_t *numbers, size_t n) noexcept:
+    """Whether the order of values is still that of their numbers: those that became equal stood beside each other."""
+    cdef size_t i
+    cdef int64_t last = -1
+    for i in range(n):
+        if 0 <= numbers[i] < last:
+            return False
+        last = max(last, numbers[i])
+    return True
+
+
+cdef Distinct distinct_of(Array values, Type type):
+    """The distinct values of a dictionary."""
+    cdef Distinct distinct = Distinct()
+    cdef Rows rows = rows_of(values, type)
+    cdef Rooms rooms = Rooms()
+    cdef size_t n = rows.source.count, i
+    cdef uint64_t mask = 1
+    cdef int64_t count = 0, next = 0
+    cdef int64_t *numbers
+    cdef bint found
+    distinct.values, distinct.ordered = values, True
+    while mask < 2 * n:
+        mask = 2 * mask + 1
+    if not grow(&rooms.first, 8 * n + 8) or not grow(&rooms.second, 8 * <size_t>(mask + 1)):
+        raise MemoryError
+    rooms.first.size = 8 * n
+    numbers = <int64_t *>rooms.first.data
+    with nogil:
+        memset(rooms.second.data, 0, 8 * <size_t>(mask + 1))
+        found = number_values(&rows.source, &HASHES.key, <uint64_t *>rooms.second.data, mask, numbers, &count)
+    if not found:
+        raise ValueError("the Arrow array has offsets that are in no order, or views of what is not there")
+    if <size_t>count == n:
+        return distinct
+    for i in range(n):      # marks, in the memory of the slots
+        rooms.second.data[i] = numbers[i] == next
+        next += numbers[i] == next
+    distinct.values = select_rows(rows, rooms.second.data, 1)
+    distinct.ordered = is_ordered(numbers, n)
+    distinct.numbers = keep(&rooms.first)
+    return distinct
+
+
+cdef tuple identity_of(Array array):
+    """What arrays have in common that are the same memory."""
+    return array.offset, array.length, array.nulls == 0, *[<size_t>array.buffers[i] for i in range(array.n_buffers)]
+
+
+# --- rows that refer to them --------------------------------------------------------------------------------------------
+
+cdef inline void set_index(uint8_t *indices, int width, size_t i, int64_t number) noexcept nogil:
+    if width == 1:
+        indices[i] = <uint8_t>number
+    elif width == 2:
+        (<unsigned short *>indices)[i] = <unsigned short>number
+    elif width == 4:
+        (<uint32_t *>indices)[i] = <uint32_t>number
+    else:
+        (<int64_t *>indices)[i] = number
+
+
+cdef int64_t renumber(const Source *source, const int64_t *numbers, int64_t first, uint8_t *indices, int width,
+                      uint8_t *valid) noexcept nogil:
+    """Write the new indices of rows, and which rows are not null. Returns how many are null; -1: an index of no value."""
+    cdef size_t i
+    cdef int64_t index, number, nulls = 0
+    for i in range(source.count):
+        number = -1
+        if is_valid(source, i):
+            index = index_at(source, i)
+            if not 0 <= index < <int64_t>source.values.count:
+                return -1
+            number = first + index if numbers == NULL else numbers[first + index]
+        if number < 0:
+            nulls += 1
+            number = 0
+        else:
+            valid[i >> 3] |= 1 << (i & 7)
+        set_index(indices, width, i, number)
+    return nulls
+
+
+cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first, Array dictionary, bytes format):
+    """The rows of a dictionary as indices of distinct values.
+
+    Its first value is number `first` of those that were made distinct; the rows then refer to `dictionary`, which has the
+    distinct values, by indices of this format.
+    """
+    cdef Array made = Array()
+    cdef Rows rows
+    cdef Rooms rooms = Rooms()
+    cdef const int64_t *numbers = NULL
+    cdef int width = abs(<int>WIDTHS[format])
+    cdef size_t n = <size_t>array.length
+    cdef int64_t nulls
+    made.length, made.dictionary = array.length, dictionary
+    made.set_buffers(2)
+    if distinct.numbers is not None:
+        numbers = <const int64_t *>distinct.numbers.data
+    elif first == 0 and format == type.format:
+        made.nulls, made.offset = array.nulls, array.offset
+        made.buffers[0], made.buffers[1] = array.buffers[0], array.buffers[1]
+        made.owners.extend(array.owners)
+        return made
+    rows = rows_of(array, type)
+    if not grow(&rooms.first, (n + 7) // 8 + 1) or not grow(&rooms.second, <size_t>width * n + 8):
+        raise MemoryError
+    rooms.first.size, rooms.second.size = (n + 7) // 8, <size_t>width * n
+    memset(rooms.first.data, 0, rooms.first.size + 1)
+    with nogil:
+        nulls = renumber(&rows.source, numbers, first, rooms.second.data, width, rooms.first.data)
+    if nulls < 0:
+        raise ValueError("the Arrow array has indices of what is not there")
+    made.nulls = nulls
+    if nulls:
+        made.buffers[0] = hold(made, &rooms.first)
+    made.buffers[1] = hold(made, &rooms.second)
+    return made
+
+
+cdef tuple with_one_dictionary(Type type, list arrays, size_t limit):
+    """The type and the rows of arrays that refer to one dictionary, for a consumer that wants one array.
+
+    Indices stay as wide as they are, or get 64 bits if there are too many values for that.
+    """
+    cdef Array array, dictionary
+    cdef Type kind
+    cdef Distinct distinct
+    cdef dict places = {}
+    cdef list dictionaries = [], numbered = []
+    cdef bint ordered = type.ordered
+    cdef int64_t count = 0
+    if type.format == b"+s":
+        parts = [with_one_dictionary(part, [(<Array>whole).children[i] for whole in arrays], limit)
+                 for i, part in enumerate(type.children)]
+        for i in range(len(arrays)):
+            array = part_of(arrays[i], 0, (<Array>arrays[i]).length)
+            array.children = tuple([part[1][i] for part in parts])
+            numbered.append(array)
+        return Type(b"+s", type.name, tuple([part[0] for part in parts])), numbered
+    for array in arrays if type.dictionary is not None else []:
+        key = identity_of(array.dictionary)
+        if key not in places:
+            places[key] = count
+            dictionaries.append(array.dictionary)
+            count += array.dictionary.length
+    if len(dictionaries) < 2:
+        return type, arrays
+    kind, dictionary = join_arrays(type.dictionary, dictionaries, limit)
+    distinct = distinct_of(dictionary, kind)
+    dictionary = distinct.values
+    format = type.format
+    if dictionary.length > 1 << (8 * abs(<int>WIDTHS[format]) - (WIDTHS[format] < 0 or WIDTHS[format] == 8)):
+        format = b"l"
+    for array in dictionaries if distinct.numbers is not None else []:
+        count = places[identity_of(array)]
+        ordered &= is_ordered(<const int64_t *>distinct.numbers.data + count, <size_t>array.length)
+    for array in arrays:
+        numbered.append(with_numbers(array, type, distinct, places[identity_of(array.dictionary)], dictionary, format))
+    return Type(format, type.name, (), kind, ordered), numbered
+
+
+cdef tuple without_null_values(Type type, list arrays):
+    """The type and the rows of arrays, if they have dictionaries without the nulls that these have."""
+    cdef Array array, values
+    cdef Distinct distinct
+    cdef dict done = {}
+    cdef list made = []
+    cdef bint ordered = type.ordered
+    if type.dictionary is None:
+        return type, arrays
+    for array in arrays:
+        values = array.dictionary
+        if type.dictionary.format != b"n" and (values.nulls == 0 or values.buffers[0] == NULL):
+            made.append(array)
+            continue
+        key = identity_of(values)
+        if key not in done:
+            done[key] = distinct_of(values, type.dictionary)
+        distinct = done[key]
+        ordered &= distinct.ordered
+        made.append(with_numbers(array, type, distinct, 0, distinct.values, type.format))
+    return Type(type.format, type.name, (), type.dictionary, ordered), made
+
+
+# --- rows that are chosen -----------------------------------------------------------------------------------------------
+
+cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
+    """The rows that have this mark, in the layout that they have."""
+    cdef const Source *source = &rows.source
+    cdef Array array = Array(), old = rows.array
+    cdef Room where, data, valid
+    cdef size_t count = 0, i, n, width
+    cdef Status status
+    for i in range(source.count):
+        count += marks[i] == chosen
+    array.length, array.nulls = <int64_t>count, <int64_t>count if source.layout == NULLS else 0
+    if source.layout == NULLS:
+        array.set_buffers(old.n_buffers)
+        return array
+    memset(&where, 0, sizeof(Room))
+    memset(&data, 0, sizeof(Room))
+    memset(&valid, 0, sizeof(Room))
+    width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
+             sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
+    try:
+        if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
+            raise MemoryError
+        with nogil:
+            status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
+        if status == NO_MEMORY:
+            raise MemoryError
+        if status == BAD_OFFSETS:
+            raise ValueError("the Arrow array has offsets that are in no order")
+        array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
+        for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
+            array.buffers[i] = old.buffers[i]
+        if source.layout in (VIEWS, INDEXED):
+            array.owners.extend(old.owners)
+            array.dictionary = old.dictionary
+        else:
+            array.buffers[2] = hold(array, &data)
+        array.buffers[1] = hold(array, &where)
+        if array.nulls:
+            array.buffers[0] = hold(array, &valid)
+    finally:
+        discard(&where)
+        discard(&data)
+        discard(&valid)
+    return array
+
+
+cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Room *where, Room *data, Room *valid,
+                      size_t width, int64_t *nulls) noexcept nogil:
+    """Copy what says where rows are, and rows that are one behind the other."""
+    cdef const uint8_t *src
+    cdef size_t i, n, done = 0
+    memset(valid.data, 0, valid.cap)
+    memset(where.data, 0, width)
+    for i in range(source.count):
+        if marks[i] != chosen:
+            continue
+        if is_valid(source, i):
+            valid.data[done >> 3] |= 1 << (done & 7)
+        else:
+            nulls[0] += 1
+        if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
+            if not row_at(source, i, &src, &n):
+                return BAD_OFFSETS
+            if not grow(data, n):
+                return NO_MEMORY
+            if n:       # else there may be no memory yet
+                memcpy(data.data + data.size, src, n)
+            data.size += n
+            if width == 8:
+                (<int64_t *>where.data)[done + 1] = <int64_t>data.size
+            elif data.size > INT32_MAX:     # rows that overlap
+                return BAD_OFFSETS
+            else:
+                (<int32_t *>where.data)[done + 1] = <int32_t>data.size
+        else:
+            memcpy(where.data + width * done, <const uint8_t *>source.offsets + width * i, width)
+        done += 1
+    where.size = width * (done + (source.layout == OFFSETS_32 or source.layout == OFFSETS_64))
+    valid.size = (done + 7) >> 3
+    return DONE if grow(data, 1) else NO_MEMORY

@@ -1,0 +1,158 @@
+"""Dictionaries whose values become equal or null: what consumers count, group and convert is what plain rows give."""
+
+import io
+import urllib.parse
+from collections import Counter
+
+import pytest
+from arrow_memory import Lent
+
+from uricodec import bulk, dedup
+
+pa = pytest.importorskip("pyarrow")
+
+import pyarrow.compute as pc  # noqa: E402
+from pyarrow import parquet  # noqa: E402
+
+INDICES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
+# The operations that give text, and rows of which some become equal and some null, as each of them does it.
+MERGED = [
+    ("quote", {}, ["a b", "a%20b", None, "\x00", "x" * 40]),
+    ("unquote", {"errors": "null"}, ["%41", "A", "%zz", "%4a" * 20, "J" * 20, "A", None]),
+    ("requote", {"invalid": "error", "errors": "null"}, ["a b", "a%20b", "%", "a%20b"]),
+    ("normalize_uri", {"errors": "null"}, ["HTTP://a/", "http://a/", "http://a/%zz", "http://a/b/.."]),
+    ("normalize_urn", {"errors": "null"}, ["URN:ISBN:1", "urn:isbn:1", "urn:ISBN:1", "no urn", "", "no urn"]),
+    ("iri_to_uri", {"errors": "null"}, ["http://a/é", "http://a/%C3%A9", "http://a/ "]),
+    ("uri_to_iri", {}, ["http://a/é", "http://a/%C3%A9", "http://a/%zz"]),
+]
+VALUES = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
+
+
+def check_dictionary(result):
+    """What consumers expect of a dictionary: distinct values, no nulls among them. Returns its rows."""
+    whole, one = pa.chunked_array(result), pa.array(result)
+    for array in *whole.chunks, one:
+        array.validate(full=True)
+        values = array.dictionary.to_pylist()
+        assert len(set(values)) == len(values) and None not in values
+        assert array.null_count == array.to_pylist().count(None)
+    assert one.to_pylist() == whole.to_pylist()
+    return whole.to_pylist()
+
+
+@pytest.mark.parametrize(("name", "how", "words"), MERGED, ids=[name for name, _, _ in MERGED])
+@pytest.mark.parametrize("values", VALUES, ids=str)
+def test_values_that_become_equal_are_one(name, how, words, values):
+    octets = "binary" in str(values)
+    if octets:
+        words = [word and word.encode() for word in words]
+    for index in INDICES:
+        places = pa.array([*range(len(words)), None, 0, *range(len(words))], index)
+        source = pa.DictionaryArray.from_arrays(places, pa.array(words, values))
+        other = pa.DictionaryArray.from_arrays(pa.array([1, 0, None], index), pa.array(words[::-1], values)[1:])
+        for column in source, source[2:], source[:0], pa.chunked_array([source[3:], source[:2], other, other[1:]]):
+            result = getattr(bulk, name)(column, **how)
+            want = getattr(bulk, name)(column.to_pylist(), **how)
+            assert check_dictionary(result) == want
+            whole = pa.chunked_array(result)
+            assert whole.type == column.type == pa.array(result).type
+            counts = {pair["values"]: pair["counts"] for pair in pc.value_counts(pa.array(result)).to_pylist()}
+            assert counts == Counter(want)
+
+
+@pytest.mark.parametrize("values", VALUES, ids=str)
+def test_consumers_take_dictionaries_whose_values_became_equal(values):
+    words = ["%41", "A", "%zz", "b"] if "string" in str(values) else [b"%41", b"A", b"%zz", b"b"]
+    a, b, same = bulk.unquote([words[0], words[3], words[2]], errors="replace")
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None, 3, 0], pa.int8()), pa.array(words, values))
+    other = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(words[::-1], values))
+    for column in source, pa.chunked_array([source, source[1:]]), pa.chunked_array([source, other]):
+        done = pa.chunked_array(bulk.unquote(column, errors="null"))
+        rows = done.to_pylist()
+        assert set(rows) <= {a, b, None, same}
+        if "view" not in str(values):  # which pyarrow does not convert
+            frame = done.to_pandas()
+            assert frame.nunique() == len({*rows} - {None})
+            assert [None if each != each else each for each in frame] == rows  # noqa: PLR0124
+            parquet.write_table(pa.table({"a": done}), sink := io.BytesIO())
+            assert parquet.read_table(sink)["a"].to_pylist() == rows
+            one = pa.table({"a": pa.array(bulk.unquote(column, errors="null"))})
+            assert one.group_by("a").aggregate([([], "count_all")]).num_rows == len(set(rows))
+
+
+def test_a_dictionary_whose_values_stay_distinct_keeps_its_indices():
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1], pa.int16()), pa.array(["%41", "b"]))
+    assert pa.array(bulk.unquote(source)).indices.buffers()[1].address == source.indices.buffers()[1].address
+
+
+def test_many_values_that_become_equal():
+    """More than one slot of the table is taken, and values that are not equal have slots beside each other."""
+    words = [f"%4{i % 10}{i // 3}" for i in range(20_000)]
+    rows = [*range(20_000), *range(0, 20_000, 7)]
+    for values in pa.string(), pa.string_view():
+        source = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(words, values))
+        assert check_dictionary(bulk.unquote(source)) == [urllib.parse.unquote(words[row]) for row in rows]
+
+
+def test_the_order_of_a_dictionary_as_long_as_there_is_one():
+    def ordered(words, *more):
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(each), ordered=True)
+            for each in (words, *more)
+        ]
+        done = bulk.unquote(pa.chunked_array(columns), errors="null")
+        for array in pa.chunked_array(done).chunks:
+            assert array.type.ordered == pa.chunked_array(done).type.ordered
+        return pa.chunked_array(done).type.ordered, pa.array(done).type.ordered
+
+    assert ordered(["%41", "A", "b"]) == ordered(["%41", "%zz", "A", "b"]) == (True, True)
+    assert ordered(["%41", "b", "A"]) == (False, False)
+    assert ordered(["a", "b"], ["a", "b", "c"]) == ordered(["a", "c"], ["b"]) == (True, True)
+    assert ordered(["a", "b"], ["b", "a"]) == (True, False)  # each chunk has its order, and there is none of both
+    assert ordered(["a", "b"], ["%41", "x", "A"]) == (False, False)
+
+
+def test_indices_that_are_too_narrow_for_joined_dictionaries():
+    one = pa.DictionaryArray.from_arrays(pa.array([0, 99], pa.int8()), pa.array([f"%41{i}" for i in range(100)]))
+    for start, type_ in (28, pa.int8()), (29, pa.int64()):
+        words = pa.array([f"A{i}" for i in range(start, start + 100)])
+        other = pa.DictionaryArray.from_arrays(pa.array([99, 0], pa.int8()), words)
+        result = bulk.unquote(pa.chunked_array([one, other]))
+        assert check_dictionary(result) == ["A0", "A99", f"A{start + 99}", f"A{start}"]
+        assert pa.array(result).type.index_type == type_
+
+
+def test_tables_of_a_dictionary():
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(words)) for words in (["%41", "A"], ["A", "c"])]
+    result = bulk.unquote(pa.table({"a": pa.chunked_array(chunks)}).slice(1))
+    assert pa.table(result)["a"].to_pylist() == ["A", "c", "A"]
+    one = pa.array(result)
+    one.validate(full=True)
+    assert one.field(0).to_pylist() == ["A", "c", "A"] and one.field(0).dictionary.to_pylist() == ["A", "c"]
+
+
+def test_other_results_of_dictionaries_are_plain():
+    words = pa.array(["urn:example:a", "URN:example:a", None, "no urn"])
+    source = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 3, 3, 0], pa.uint8()), words)
+    for name, how in (("is_valid_urn", {}), ("check_urn", {}), ("split_urn", {}), ("fingerprint", {"kind": "urn"})):
+        result = getattr(bulk, name)(source[1:], **how)
+        plain = getattr(bulk, name)(pa.array(source.to_pylist()[1:]), **how)
+        assert pa.array(result).equals(pa.array(plain)) and pa.array(result).type == pa.array(plain).type
+        assert pa.array(result).null_count == pa.array(plain).null_count
+
+
+def test_unique_rows_that_refer_to_a_null_of_a_dictionary():
+    words = pa.array(["a", None, "b", "a"])
+    source = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 2, 3, 1], pa.int8()), words)
+    for column in source, pa.chunked_array([source[:1], source[1:]]), pa.table({"a": source}):
+        result = dedup.unique(column, "bytes")
+        rows = pa.table(result)["a"] if isinstance(column, pa.Table) else pa.chunked_array(result)
+        assert rows.to_pylist() == [None, "a", "b"] and rows.null_count == 1
+        assert all(chunk.dictionary.to_pylist() == ["a", "b"] for chunk in rows.chunks)
+    assert check_dictionary(dedup.unique(pa.DictionaryArray.from_arrays([0, 1, 0], pa.nulls(2)), "bytes")) == [None]
+
+
+def test_indices_of_no_value():
+    source = Lent([b"%41", b"A"], "u", [0, 1, 2])
+    with pytest.raises(ValueError, match="indices of what is not there"):
+        bulk.unquote(source)
