@@ -18,9 +18,9 @@ MODULES = [
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],
     *["_resolve", "_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
     *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
-    *["_batch_tasks", "_batch_dictionaries", "_batch_columns", "_batch_lists", "_codec_rows", "_urn_rows", "_quoting"],
-    *["_framing", "_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows", "_name_lines"],
-    "_name_columns",
+    *["_batch_tasks", "_batch_dictionaries", "_batch_values", "_batch_columns", "_batch_lists", "_codec_rows"],
+    *["_urn_rows", "_quoting", "_framing", "_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
+    *["_name_lines", "_name_columns"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

@@ -454,6 +454,19 @@ for _name, (_rows, *_ways) in {**_TEXT_TO_TEXT, **_TEXT_TO_MORE}.items():
     ]
 
 _COLUMN = bulk.split_urn(_all[3])
+_READ = [_COLUMN, bulk.is_valid_urn(_all[3]), bulk.check_urn(_all[3]), bulk.fingerprint(_all[3], key="k")]
+_READ += [column for column in _all if isinstance(column, bulk.Column)]
+
+
+def _as_array():
+    """NumPy is not what the package needs, and has caches of its own."""
+    try:
+        _COLUMN.__array__(copy=False)
+    except (ModuleNotFoundError, ValueError) as error:
+        return type(error).__name__
+    return None
+
+
 CALLS |= {
     "uricodec.bulk.Faults": [lambda: repr(bulk.Faults(7))],
     "uricodec.bulk.Faults.__repr__": [lambda: repr(bulk.Faults())],
@@ -461,6 +474,15 @@ CALLS |= {
     "uricodec.bulk.Column.type": [lambda: repr(_COLUMN.type)],
     "uricodec.bulk.Column.arrays": [lambda: len(_COLUMN.arrays)],
     "uricodec.bulk.Column.__len__": [partial(len, _COLUMN)],
+    "uricodec.bulk.Column.__iter__": [partial(list, column) for column in _READ],
+    "uricodec.bulk.Column.__getitem__": [
+        *[partial(lambda column, row: column[row], column, row) for column in _READ for row in (0, -1, 99, "a")],
+        *[partial(lambda column, rows: list(column[rows]), column, slice(1, 4)) for column in _READ],
+        partial(lambda column: column[::2], _COLUMN),
+    ],
+    "uricodec.bulk.Column.to_pylist": [column.to_pylist for column in _READ],
+    "uricodec.bulk.Column.__repr__": [partial(repr, column) for column in _READ],
+    "uricodec.bulk.Column.__array__": [_as_array],
     "uricodec.bulk.Column.__arrow_c_schema__": [_COLUMN.__arrow_c_schema__],
     "uricodec.bulk.Column.__arrow_c_stream__": [_COLUMN.__arrow_c_stream__],
     "uricodec.bulk.Column.__arrow_c_array__": [_COLUMN.__arrow_c_array__],

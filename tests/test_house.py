@@ -62,6 +62,7 @@ CORE = [
     "_batch_uris",
     "_batch_tasks",
     "_batch_dictionaries",
+    "_batch_values",
     "_batch_columns",
     "_batch_lists",
     "_names",

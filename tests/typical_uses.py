@@ -54,6 +54,15 @@ def names(name: str, octets: bytes) -> None:
         raise
 
 
+def rows_of(column: bulk.Column) -> None:
+    assert_type(column[-1], Any)
+    assert_type(column[1:], bulk.Column)
+    assert_type(column.to_pylist(), list[Any])
+    assert_type(len(column), int)
+    for row in column:
+        assert_type(row, Any)
+
+
 def columns(rows: list[str | None], log: BinaryIO, out: BinaryIO) -> None:
     faults = bulk.Faults(limit=10)
     bulk.unquote(rows, errors="null", faults=faults, threads=2)

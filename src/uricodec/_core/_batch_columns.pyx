@@ -4,14 +4,21 @@ Text becomes the layout that it came in, views share what has not changed, and o
 of the rows.
 """
 cimport cython
+from cpython.number cimport PyNumber_Index
 
 from uricodec._core._arrow cimport *
-from uricodec._core._arrow_join cimport child_of, join_arrays, widen_offsets
+from uricodec._core._arrow_join cimport child_of, join_arrays, part_of, widen_offsets
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
 from uricodec._core._batch_dictionaries cimport *
 from uricodec._core._batch_tasks cimport *
+from uricodec._core._batch_values cimport name_of, values_of
 from uricodec._core._text cimport copy_of_octets
+
+cdef enum:
+    BATCH = 1024        # rows that iterating makes objects of at once
+    SHOWN = 5           # rows that repr() shows, and characters of each
+    SHOWN_OF_ROW = 40
 
 cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
 cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
@@ -62,10 +69,18 @@ cdef tuple text_array(Job job, Type type):
 
 @cython.final
 cdef class Column:
-    """What came of a column: an object that every library takes that speaks Arrow.
+    """What came of a column: an object that every library takes that speaks Arrow, and a sequence of its rows.
 
-    It has the methods of the Arrow PyCapsule interface, and nothing else: hand it to pyarrow.array, polars.Series,
-    pandas.Series.from_arrow or any other that takes such objects.
+    It has the methods of the Arrow PyCapsule interface: hand it to pyarrow.array, polars.Series, pandas.Series.from_arrow or
+    any other that takes such objects. As a sequence it needs no library: rows are str, bytes, bool, int, a dict for the
+    fields of each struct, or None.
+
+    >>> from uricodec import bulk
+    >>> column = bulk.is_valid_uri(b"https://example.org/\\na b\\n")
+    >>> column
+    <Column of 2 bool: True, False>
+    >>> column[0], column[-1], list(column), False in column
+    (True, False, [True, False], True)
     """
     cdef readonly Type type
     cdef readonly list arrays
@@ -75,6 +90,81 @@ cdef class Column:
 
     def __len__(self):
         return sum([(<Array?>array).length for array in self.arrays])
+
+    def __iter__(self):
+        cdef Array array
+        cdef int64_t start
+        for array in self.arrays:
+            for start in range(0, array.length, BATCH):
+                yield from values_of(self.type, array, start, min(start + BATCH, array.length), "strict")
+
+    def __getitem__(self, index):
+        """One row as an object, or the rows of a slice as a Column, which shares the memory.
+
+        Args:
+            index (int | slice): Negative numbers count from the end; a slice has no step but 1.
+
+        Returns:
+            object | Column: The row, or the rows.
+
+        Raises:
+            IndexError: There is no such row.
+            ValueError: The slice has another step.
+            UnicodeDecodeError: Text, as it came in, that is not UTF-8.
+        """
+        cdef Array array
+        cdef int64_t start, stop, step
+        cdef list parts = []
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                raise ValueError(f"the step of a slice must be 1, got {step}")
+        else:
+            start = position(index, len(self))
+            stop = start + 1
+        for array in self.arrays:
+            if start < min(stop, array.length):
+                parts.append(part_of(array, start, min(stop, array.length) - start))
+            start, stop = max(start - array.length, <int64_t>0), stop - array.length
+        if isinstance(index, slice):
+            return Column(self.type, parts)
+        return values_of(self.type, parts[0], 0, 1, "strict")[0]
+
+    def __repr__(self):
+        cdef Array array
+        cdef int64_t count = len(self)
+        cdef list shown = []
+        for array in self.arrays:
+            if len(shown) < SHOWN:
+                shown += values_of(self.type, array, 0, min(array.length, <int64_t>(SHOWN - len(shown))), "replace")
+        texts = [text if len(text) <= SHOWN_OF_ROW else f"{text[:SHOWN_OF_ROW]}..." for text in map(repr, shown)]
+        if count > len(shown):
+            texts.append("...")
+        return f"<Column of {count} {name_of(self.type)}{': ' if texts else ''}{', '.join(texts)}>"
+
+    def to_pylist(self):
+        """The rows as a list of objects.
+
+        Returns:
+            list: str, bytes, bool, int, dict (of a struct) or None.
+
+        Raises:
+            UnicodeDecodeError: Text, as it came in, that is not UTF-8.
+        """
+        return list(self)
+
+    def __array__(self, dtype=None, copy=None):
+        """The rows as a NumPy array of objects, or of the type that is asked for.
+
+        Args:
+            dtype (numpy.dtype | None): None for objects.
+            copy (bool | None): False, which asks for an array that shares the memory, is a ValueError.
+        """
+        import numpy
+        if copy is not None and not copy:
+            raise ValueError("the rows of a Column are not objects: NumPy needs a copy of them")
+        array = numpy.fromiter(self, object, len(self))
+        return array if dtype is None else array.astype(dtype)
 
     def __arrow_c_schema__(self):
         return schema_capsule(self.type)
@@ -86,6 +176,14 @@ cdef class Column:
         type, arrays = with_one_dictionary(self.type, self.arrays, limit_of_offsets)
         type, array = join_arrays(type, arrays, limit_of_offsets)
         return schema_capsule(type), array_capsule(array)
+
+
+cdef int64_t position(object index, Py_ssize_t count) except -1:
+    """Which of so many rows this is."""
+    number = PyNumber_Index(index)
+    if not -count <= number < count:
+        raise IndexError(f"row index out of range: {number}, of {count} rows")
+    return number + count if number < 0 else number
 
 
 @cython.final
