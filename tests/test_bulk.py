@@ -4,6 +4,7 @@ import ctypes
 import io
 import itertools
 import os
+import subprocess
 import sys
 import urllib.parse
 
@@ -306,9 +307,59 @@ def test_chunks_stay_chunks():
 
 def test_items_of_a_wrong_type_have_their_row():
     for items, row in ([float("nan")], 0), (["a", b"b", None, 7], 3):
-        for call in bulk.unquote, bulk.is_valid_uri, bulk.fingerprint, dedup.unique:
+        for call in bulk.unquote, bulk.is_valid_uri, bulk.fingerprint:
             with pytest.raises(TypeError, match=rf"^row {row}: a bytes-like object is required, not '(float|int)'$"):
-                call(items)
+                call([{"a": "a:b", b"b": b"a:b"}.get(item, item) for item in items], errors="raise")
+        with pytest.raises(TypeError, match=rf"^row {row}: a bytes-like object is required, not '(float|int)'$"):
+            dedup.unique(items)
+
+
+OTHERS = [7, True, 1.5, float("nan"), ["a"], {"a": 1}, object(), ctypes.c_int(65), memoryview(b"abcd")[::2]]
+
+
+@pytest.mark.parametrize(("name", "how"), CALLS, ids=IDS)
+def test_items_of_another_type_are_invalid_rows(name, how):
+    rows = ["urn:example:%41", None, *OTHERS, b"urn:example:a"]
+    if name == "iri_to_uri":
+        rows.pop()
+    places = range(2, 2 + len(OTHERS))
+    text = not name.startswith(("is_valid", "check", "split"))
+    plain = getattr(bulk, name)([row if i not in places else None for i, row in enumerate(rows)], **how)
+    for errors in ("keep", "null", "replace") if name == "unquote" else ("keep", "null"):
+        faults = bulk.Faults()
+        done = getattr(bulk, name)(tuple(rows), errors=errors, faults=faults, **how)
+        assert faults.count == len(OTHERS) and faults.rows == [(place, "type", 0) for place in places]
+        for row, result, want in zip(rows, done, plain, strict=True):
+            if not any(row is other for other in OTHERS):
+                assert result == want
+            elif text:
+                assert result is (None if errors == "null" else row)
+            elif name.startswith("check"):
+                assert result == {"code": "type", "offset": 0}
+            else:
+                assert result is (False if name.startswith("is_valid") and errors == "keep" else None)
+    with pytest.raises(TypeError, match=r"^row 2: .*'int'$"):
+        getattr(bulk, name)(["urn:example:a", None, 7], errors="raise", **how)
+
+
+def test_items_of_another_type_have_no_fingerprint():
+    for errors in "keep", "null":
+        assert bulk.fingerprint([7, None, ["a"]], errors=errors) == [None] * 3
+
+
+def test_numbers_of_numpy_are_no_octets():
+    """They have a buffer, and single values and buffers of lines do not read it, either."""
+    np = pytest.importorskip("numpy")
+    numbers = [np.int64(65), np.float64("nan"), np.bool_(True), np.datetime64("NaT"), np.array(65)]  # noqa: FBT003
+    faults = bulk.Faults()
+    assert bulk.unquote(numbers, errors="null", faults=faults) == [None] * 5
+    assert faults.rows == [(row, "type", 0) for row in range(5)]
+    for number in numbers[:3]:
+        with pytest.raises(TypeError, match=r"bytes-like"):
+            uricodec.percent_decode(number)
+        with pytest.raises(TypeError, match=r"^row 1: .*bytes-like"):
+            dedup.unique(["a", number])
+    assert bulk.unquote([np.bytes_(b"%41"), np.str_("%41"), np.array([37, 52, 49], np.uint8)]) == [b"A", "A", b"A"]
 
 
 def test_limits_of_faults():
@@ -551,30 +602,69 @@ def test_what_is_no_column(source):
     with pytest.raises(TypeError):
         bulk.unquote(source)
     with pytest.raises(TypeError):
-        bulk.unquote([5])
+        bulk.unquote([source] if source not in ("a string", None) else [5], errors="raise")
     with pytest.raises(TypeError):
-        bulk.unquote(pa.array([5]))
+        bulk.unquote(pa.array([5]), errors="null")
 
 
 @pytest.mark.parametrize("buffer", [(ctypes.py_object * 2)("%41", "a"), (ctypes.c_wchar * 3)(*"%41")], ids=["O", "u"])
 @pytest.mark.parametrize("name", ["quote", "unquote", "requote", "normalize_uri", "is_valid_urn", "fingerprint"])
 def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
     function = getattr(bulk, name)
-    for column in buffer, memoryview(buffer), [b"a", buffer]:
+    for column in buffer, memoryview(buffer), [b"a:b" if "valid" not in name else b"urn:example:a", buffer]:
         with pytest.raises(TypeError, match=r"of items of format '<[Ou]', which are no octets"):
-            function(column)
+            function(column, errors="raise")
 
 
 def test_arrays_of_numpy_are_columns_if_they_have_octets():
     np = pytest.importorskip("numpy")
     for dtype in object, "<U3", "S3":
-        with pytest.raises(TypeError, match="which are no octets"):
-            bulk.unquote(np.array(["%41"], dtype=dtype))
+        if dtype is not object:
+            with pytest.raises(TypeError, match="which are no octets"):
+                bulk.unquote(np.array(["%41"], dtype=dtype))
         with pytest.raises(TypeError, match="which are no octets"):
             uricodec.percent_decode(np.array(["%41"], dtype=dtype))
         with pytest.raises(TypeError, match="which are no octets"):
             dedup.unique(np.array(["%41"], dtype=dtype))
     assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
+    with pytest.raises(TypeError, match="no list, Arrow object, bytes-like or file"):
+        bulk.unquote(np.array(["%41"], dtype="M8[s]" if np.__version__ < "2" else np.dtypes.StringDType()))
+
+
+def test_arrays_of_objects_come_out_as_such():
+    np = pytest.importorskip("numpy")
+    missing = [None, float("nan"), np.float32("nan"), np.datetime64("NaT")]
+    source = np.array(["%41", "/plain" * 3, b"%42", 7, *missing, "%zz"], dtype=object)
+    for column in source, source[::-1], source[:0]:
+        for name, how in CALLS:
+            if name == "iri_to_uri":
+                continue
+            faults, of_list = bulk.Faults(), bulk.Faults()
+            done = getattr(bulk, name)(column, faults=faults, **how)
+            rows = [None if any(row is each for each in missing) else row for row in column]
+            want = getattr(bulk, name)(rows, faults=of_list, **how)
+            assert type(done) is np.ndarray and done.dtype == object and done.shape == column.shape
+            text = not name.startswith(("is_valid", "check", "split"))
+            for row, result, wanted in zip(column, done, want, strict=True):
+                assert result is row if text and any(row is each for each in missing) else result == wanted
+            assert faults.rows == of_list.rows
+    assert bulk.fingerprint(source[:2], key="k").tolist() == bulk.fingerprint(source[:2].tolist(), key="k")
+    for shape in (3, 3), ():
+        with pytest.raises(TypeError, match=r"^expected an array of one dimension, got (2|0)$"):
+            bulk.unquote(np.empty(shape, object))
+
+
+def test_missing_values_without_pandas():
+    code = (
+        "import sys\n"
+        "import numpy as np; from uricodec import bulk\n"
+        "faults = bulk.Faults(); nan = float('nan')\n"
+        "rows = np.array(['%41', nan, None, np.datetime64('NaT'), 1], object)\n"
+        "done = bulk.unquote(rows, errors='null', faults=faults)\n"
+        "assert 'pandas' not in sys.modules and 'pyarrow' not in sys.modules\n"
+        "assert done[0] == 'A' and done[1] is nan and done[4] is None and faults.rows == [(4, 'type', 0)]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The accessor `uricodec` of pandas, against lists: every dtype of text, its index, its name and what it lacks."""
 
 import inspect
+import io
 import subprocess
 import sys
 import urllib.parse
@@ -240,10 +241,66 @@ def test_columns_of_no_text(column):
         column.uricodec  # noqa: B018
 
 
+@pytest.mark.parametrize("errors", ["keep", "null", None])
+def test_objects_of_another_type_are_invalid_rows(errors):
+    others = [1, 1.5, True, ["a"], np.int64(7)]
+    column = pd.Series(["%41", None, *others, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")], dtype=object)
+    given = {} if errors is None else {"errors": errors}
+    faults = bulk.Faults()
+    done = column.uricodec.unquote(faults=faults, **given)
+    assert faults.rows == [(row, "type", 0) for row in range(2, 7)] and done[0] == "A"
+    for row, value in enumerate(column):
+        assert row == 0 or done[row] is (None if errors == "null" and 2 <= row < 7 else value)
+    faults = bulk.Faults()
+    assert column.uricodec.check_uri(faults=faults)["code"].tolist()[2:7] == ["type"] * 5
+    assert column.uricodec.check_uri().isna().all(axis=1).tolist() == [True] * 2 + [False] * 5 + [True] * 4
+    assert faults.count == 5
+    valid = column.uricodec.is_valid_iri("IRI-reference")
+    assert valid.dtype == "boolean" and valid.isna().tolist() == [False, True] + [False] * 5 + [True] * 4
+    assert valid.dropna().tolist() == [True] + [False] * 5
+    assert column.uricodec.split_uri().isna().all(axis=1).tolist() == [False] + [True] * 10
+    assert column.uricodec.fingerprint().isna().tolist() == [False] + [True] * 10
+
+
 def test_objects_that_are_no_text():
     for rows in ["a", 1], [None, 1.5]:
-        with pytest.raises(TypeError, match="bytes-like"):
-            pd.Series(rows, dtype=object).uricodec.unquote()
+        with pytest.raises(TypeError, match="^row 1: .*bytes-like"):
+            pd.Series(rows, dtype=object).uricodec.unquote(errors="raise")
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize(("name", "given"), CALLS, ids=IDS)
+def test_operations_of_bulk_are_those_of_the_accessor(name, given, kind):
+    column = made(kind)
+    faults, others = bulk.Faults(), bulk.Faults()
+    done = getattr(bulk, name)(column, faults=faults, **given)
+    want = getattr(column.uricodec, name)(faults=others, **given)
+    (pd.testing.assert_frame_equal if OPERATIONS[name].fields else pd.testing.assert_series_equal)(done, want)
+    assert faults.rows == others.rows
+    index = pd.Index(column, name="y")
+    of_index, want = getattr(bulk, name)(index, **given), getattr(index.uricodec, name)(**given)
+    assert type(of_index) is type(want) and of_index.equals(want)
+
+
+def test_columns_of_frames():
+    frame = pd.DataFrame({"u": ["%41", None, "b"]}, index=[3, 3, 1])
+    frame["d"] = bulk.unquote(frame["u"])
+    frame["valid"] = bulk.is_valid_uri(frame["u"], "URI-reference")
+    assert plain(frame["d"]) == ["A", None, "b"] and frame["d"].dtype == frame["u"].dtype
+    assert frame["valid"].dtype == "boolean" and frame.index.tolist() == [3, 3, 1]
+    assert frame.assign(path=bulk.split_uri(frame["u"])["path"])["path"].tolist()[::2] == ["%41", "b"]
+
+
+def test_columns_that_are_no_text_in_bulk():
+    for column in pd.Series([1]), pd.Index([1.5]), pd.Series([True]), pd.MultiIndex.from_tuples([("a", "b")]):
+        with pytest.raises(TypeError, match=r"^expected text or bytes, got (Series|Index|MultiIndex) of dtype"):
+            bulk.unquote(column, errors="null")
+    with pytest.raises(TypeError, match="output"):
+        bulk.unquote(pd.Series(["a"]), output=io.BytesIO())
+
+
+def test_a_series_that_has_a_row_of_any_name():
+    assert bulk.unquote(pd.Series(["%41"], index=["readinto"])).tolist() == ["A"]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in DTYPES if kind != "arrow binary"])

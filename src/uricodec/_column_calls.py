@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from io import RawIOBase
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
 
 Make = Callable[[bool, bytes], Plan]
+Missing = Callable[[Any], bool]
 
 
 class Faults:
@@ -67,8 +70,20 @@ class How(TypedDict, total=False):
     output: BinaryIO | None
 
 
-def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = True) -> Any:
-    """Do an operation with a column of any kind."""
+def do(  # noqa: PLR0913, PLR0917
+    make: Make, column: Any, how: How, errors: str = "keep", text: bool = True, missing: Missing | None = None
+) -> Any:
+    """Do an operation with a column of any kind. `missing` says which values of a list are missing rows, as None is."""
+    is_list = isinstance(column, (list, tuple))
+    if not is_list and _is_instance(column, "pandas", "Series", "Index"):
+        from uricodec._pandas_columns import Operation, do_column
+
+        plan = make(True, b"")
+        fields = ("code", "offset") if plan.result == "fault" else plan.fields
+        run = partial(do, make, how=how, errors=errors, text=text, missing=_is_missing)
+        return do_column(column, Operation(run, plan.result, fields))
+    if not is_list and _is_instance(column, "numpy", "ndarray") and column.dtype == object:
+        return _do_objects(column, partial(do, make, how=how, errors=errors, text=text, missing=_is_missing))
     unknown = how.keys() - How.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
@@ -84,8 +99,8 @@ def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = Tru
         raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
     work: ListWork | Work
     result: Any
-    if isinstance(column, (list, tuple)):
-        work = ListWork(lambda text: make(text, b""), errors, limit)
+    if is_list:
+        work = ListWork(lambda text: make(text, b""), errors, limit, missing)
         result = work.run(column)
     elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         work = Work(lambda text: make(text, b""), errors, limit, threads)
@@ -104,6 +119,29 @@ def do(make: Make, column: Any, how: How, errors: str = "keep", text: bool = Tru
     return result
 
 
+def _is_instance(column: Any, module: str, *names: str) -> bool:
+    """Whether a column is an object of a module. If it is, somebody has imported that."""
+    found = sys.modules.get(module)
+    return found is not None and isinstance(column, tuple(getattr(found, name, ()) for name in names))
+
+
+def _do_objects(column: Any, run: Callable[[list[Any]], list[Any]]) -> Any:
+    """Do a NumPy array of objects; returns another one."""
+    import numpy as np  # type: ignore[import-not-found,unused-ignore]
+
+    if column.ndim != 1:
+        raise TypeError(f"expected an array of one dimension, got {column.ndim}")
+    return np.fromiter(run(column.tolist()), object, len(column))
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing row where pandas and NumPy have objects: NaN, NaT, NA."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        return pandas.isna(value) is True
+    return isinstance(value, (float, sys.modules["numpy"].generic)) and bool(value != value)  # noqa: PLR0124
+
+
 def _threads(threads: Any) -> int | None:
     """How many threads there may be, of those that somebody asks for."""
     if threads is None:
@@ -117,7 +155,7 @@ def _threads(threads: Any) -> int | None:
 def _buffer(column: Any) -> memoryview | bytes:
     try:
         return column if isinstance(column, bytes) else memoryview(column)
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy's ValueError says which of its types has no buffer
         raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
 
 

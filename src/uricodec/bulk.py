@@ -5,7 +5,9 @@
 What comes in decides what comes out:
 
 - a list or tuple of str, bytes or None: a list, with the same objects where nothing changes
-- an object of Arrow (pyarrow, Polars, pandas, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
+- a Series or Index of pandas: the same, with its index, name and dtype (a DataFrame of what has several fields); a
+  NumPy array of objects: another one. NaN, NaT and NA among objects are missing rows
+- an object of Arrow (pyarrow, Polars, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
   a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views
   stay what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a
   dictionary the values are done, and those that become equal are merged; nulls stay null; views of rows that do not
@@ -17,7 +19,8 @@ All operations take, besides their own arguments:
 
 - `errors` (str): what becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null
   (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
-  row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD.
+  row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD. A value of another type in a list, or among
+  objects, is such a row, with the code "type": "keep" and "replace" keep it, and "raise" raises a TypeError.
 - `faults` (Faults | None): is filled with the number of these rows, and the first of them.
 - `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
   more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.

@@ -5,7 +5,13 @@ from uricodec._core._batch_tasks import Plan
 
 @final
 class ListWork:
-    def __init__(self, make: Callable[[bool], Plan], errors: str, limit: int | None) -> None: ...
+    def __init__(
+        self,
+        make: Callable[[bool], Plan],
+        errors: str,
+        limit: int | None,
+        missing: Callable[[Any], bool] | None = None,
+    ) -> None: ...
     @property
     def count(self) -> int: ...
     @property

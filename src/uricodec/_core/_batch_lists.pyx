@@ -35,6 +35,8 @@ cdef class ListWork:
         make (Callable[[bool], Plan]): The plan for str (True) and for octets (False).
         errors (str): "keep", "null", "raise" or "replace".
         limit (int | None): How many rows that are refused are returned; None: nobody asks.
+        missing (Callable[[object], bool] | None): Says of a value of another type whether it stands for a missing row, as
+            None does; such a row of text stays that value. None: no value does.
 
     Attributes:
         count (int): How many rows were refused.
@@ -45,16 +47,17 @@ cdef class ListWork:
     cdef Refused policy
     cdef text_function whole        # does a str; NULL: rows may be refused
     cdef size_t limit
+    cdef object missing
     cdef uint8_t *room
     cdef size_t cap
     cdef readonly Py_ssize_t count
     cdef readonly list found
 
-    def __init__(self, make, errors, limit):
+    def __init__(self, make, errors, limit, missing=None):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
-        self.text, self.octets, self.found = make(True), make(False), []
+        self.text, self.octets, self.missing, self.found = make(True), make(False), missing, []
         if self.policy == REPLACE_ROW and codec_replacing(self.text.rows) == NULL:
             raise ValueError("errors='replace' is for what decodes text")
         self.whole = codec_text(self.text.rows)
@@ -82,6 +85,10 @@ cdef class ListWork:
         """What stands for an item that is refused, which is no U+FFFD."""
         if self.policy == RAISE_ROW:
             raise plan.rows.error(f"row {row}: {reason}", item, offset)
+        return self.invalid(plan, item, row, code, offset)
+
+    cdef object invalid(self, Plan plan, object item, Py_ssize_t row, str code, size_t offset):
+        """Count an invalid item; returns what stands for it."""
         if <size_t>self.count < self.limit:
             self.found.append((row, code, offset))
         self.count += 1
@@ -89,7 +96,7 @@ cdef class ListWork:
             return None if self.policy == NULL_ROW else False
         if plan.kind == FAULT:
             return {"code": code, "offset": offset}
-        return item if self.policy == KEEP_ROW and plan.kind == TEXT else None
+        return item if self.policy != NULL_ROW and plan.kind == TEXT else None
 
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """What becomes of the octets of an item."""
@@ -170,12 +177,21 @@ cdef class ListWork:
         return stdlib().unquote(plain)
 
     cdef object octets_of(self, object item, Py_ssize_t row):
-        """What becomes of an item that is no str."""
+        """The result of an item that is not a str."""
         cdef Py_buffer view
         if type(item) is bytes:
             return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
-        borrow_row(item, <size_t>row, &view)
+        try:
+            borrow_row(item, <size_t>row, &view)
+        except TypeError as error:
+            if not isinstance(error, TypeError):    # a MemoryError by now
+                raise error
+            if self.missing is not None and self.missing(item):
+                return item if self.octets.kind == TEXT else None
+            if self.policy == RAISE_ROW:
+                raise
+            return self.invalid(self.octets, item, row, "type", 0)
         try:
             return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:
@@ -197,14 +213,14 @@ cdef class ListWork:
         """Do a list.
 
         Args:
-            items (Iterable[str | bytes-like | None]): The list.
+            items (Iterable[object]): The list: str, bytes-like and None; a value of another type is invalid (code "type").
 
         Returns:
             list: What became of its items.
 
         Raises:
             UriError: A row is refused, and `errors` is "raise".
-            TypeError: An item is none of these.
+            TypeError: An item has another type, and `errors` is "raise".
         """
         cdef Py_ssize_t row
         cdef list results = list(items)

@@ -13,7 +13,7 @@ cdef class Plan:
     cdef Kind kind
     cdef uc_set plain
     cdef bint has_plain
-    cdef tuple fields
+    cdef readonly tuple fields
     cdef FingerprintKey key
     cdef const void *key_data
     cdef digest_function digest

@@ -79,6 +79,11 @@ cdef class Plan:
         if plain is not None:
             self.plain = plain.set
 
+    @property
+    def result(self):
+        """The kind of result: "text", "fingerprint", "verdict", "fault" or "split"."""
+        return KIND_NAMES[self.kind]
+
 
 # As of LineNames: the collector would drop the object behind the buffer, and not release it.
 @cython.no_gc

@@ -150,6 +150,10 @@ cdef inline int refuse_buffer(object data, format) except -1:
 cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
     """The octets of a bytes-like, until PyBuffer_Release()."""
     PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
+    # Numbers, truth values and times of NumPy and ctypes: their memory is not text.
+    if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
+        PyBuffer_Release(view)
+        raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
     if has_octets(view.format):
         return 0
     format = view.format.decode("latin-1")
@@ -158,11 +162,11 @@ cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
 
 
 cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
-    """The octets of an item of a list."""
+    """The octets of an item of a list. A TypeError: it lends none."""
     try:
         return borrow_octets(item, view)
-    except TypeError as error:
-        if not isinstance(error, TypeError):    # a MemoryError by now
+    except (TypeError, ValueError, BufferError) as error:
+        if not isinstance(error, (TypeError, ValueError, BufferError)):     # a MemoryError by now
             raise error
         raise TypeError(f"row {row}: {error}") from None
 
