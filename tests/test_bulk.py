@@ -347,7 +347,7 @@ def test_items_of_another_type_have_no_fingerprint():
         assert bulk.fingerprint([7, None, ["a"]], errors=errors) == [None] * 3
 
 
-def test_numbers_of_numpy_are_no_octets():
+def test_scalars_of_numpy_are_not_bytes():
     """They have a buffer, and single values and buffers of lines do not read it, either."""
     np = pytest.importorskip("numpy")
     numbers = [np.int64(65), np.float64("nan"), np.bool_(True), np.datetime64("NaT"), np.array(65)]  # noqa: FBT003

@@ -7,6 +7,7 @@ import pytest
 from arrow_memory import Lent
 
 from uricodec import bulk
+from uricodec._core._name_columns import borrow
 
 WORDS = ["/a%20b", None, "", "/plain/and/longer/than/a/view/has/room", "%C3%A9", "urn:example:a?=q#f", "http://u@h/"]
 OPERATIONS = {
@@ -97,7 +98,7 @@ def test_reprs():
 
 
 def test_text_that_is_not_utf8():
-    """Such octets stay what they were where nothing changes."""
+    """Bytes that do not change are not checked."""
     column = bulk.requote(Lent([b"a", b"\xff"]), bulk.ByteSet(range(256)))
     assert column[0] == "a" and repr(column) == "<Column of 2 string: 'a', '\ufffd'>"
     with pytest.raises(UnicodeDecodeError):
@@ -137,3 +138,15 @@ def test_no_library_is_imported():
         "assert not {'numpy', 'pyarrow', 'pandas'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_rows_that_cannot_be_read():
+    column = bulk.quote(Lent([b"a", b"b"], "u", [0, 9, -1]))
+    assert column[0] == "a"
+    for row in 1, 2:
+        with pytest.raises(ValueError, match="indices of what is not there"):
+            column[row]
+    pa = pytest.importorskip("pyarrow")
+    numbers = borrow(pa.array([1.5]))
+    with pytest.raises(TypeError, match=r"^expected a column of text, bytes, bool, int64 or structs, got 'g'$"):
+        numbers.to_pylist()

@@ -1,6 +1,7 @@
 """Dictionaries whose values become equal or null: what consumers count, group and convert is what plain rows give."""
 
 import io
+import sys
 import urllib.parse
 from collections import Counter
 
@@ -43,8 +44,8 @@ def check_dictionary(result):
 @pytest.mark.parametrize(("name", "how", "words"), MERGED, ids=[name for name, _, _ in MERGED])
 @pytest.mark.parametrize("values", VALUES, ids=str)
 def test_values_that_become_equal_are_one(name, how, words, values):
-    octets = "binary" in str(values)
-    if octets:
+    binary = "binary" in str(values)
+    if binary:
         words = [word and word.encode() for word in words]
     for index in INDICES:
         places = pa.array([*range(len(words)), None, 0, *range(len(words))], index)
@@ -156,3 +157,12 @@ def test_indices_of_no_value():
     source = Lent([b"%41", b"A"], "u", [0, 1, 2])
     with pytest.raises(ValueError, match="indices of what is not there"):
         bulk.unquote(source)
+
+
+def test_values_that_are_not_where_they_should_be():
+    """Also if no row refers to them."""
+    offsets = b"".join(end.to_bytes(4, sys.byteorder) for end in (0, 0, 9, 1))
+    words = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(each) for each in (b"\x06", offsets, b"a")])
+    source = pa.DictionaryArray.from_arrays(pa.array([0, None]), words, safe=False)
+    with pytest.raises(ValueError, match="offsets that are in no order"):
+        dedup.unique(source, "bytes")

@@ -89,7 +89,9 @@ def dictionaries(draw):
         for row, found in zip(rows, want, strict=True):
             if found:
                 found["offset"] = octets_before(row, found["offset"])
-    assert rows_of(made) == want
+    assert rows_of(made) == want == made.to_pylist()
+    whole = pa.array(made)
+    assert not pa.types.is_dictionary(whole.type) or len(whole.dictionary.unique()) == len(whole.dictionary)
 
 
 def other_answers(draw):

@@ -6,7 +6,7 @@ none, and rows refer to these numbers: a row that referred to a null is null its
 another one, which is the usual case, the rows keep the indices that they have.
 
 Values are found in a hash table of open addressing. A slot is 0, or it has the number of a value + 1 in its low bits and
-bits of the value's hash in the others; octets are compared before two values are taken for equal.
+bits of the value's hash in the others; bytes are compared before two values are taken for equal.
 """
 cimport cython
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
@@ -31,7 +31,7 @@ cdef extern from *:
 cdef enum:
     AHEAD = 64          # values that are looked up at the same time
 
-cdef FingerprintKey HASHES = FingerprintKey()       # random, so that nobody can make a table slow
+cdef FingerprintKey HASHES = FingerprintKey()       # random: no input is known to make the table slow
 
 
 # --- distinct values ----------------------------------------------------------------------------------------------------
@@ -55,30 +55,27 @@ cdef bint number_values(const Source *source, const Key *key, uint64_t *slots, u
         for i in range(n):
             if not is_valid(source, first + i):
                 numbers[first + i] = -1
-            elif not number_value(source, first + i, rows[i], sizes[i], hashes[i], slots, mask, numbers, count):
-                return False
+            else:
+                number_value(source, first + i, rows[i], sizes[i], hashes[i], slots, mask, numbers, count)
         first += n
     return True
 
 
-cdef inline bint number_value(const Source *source, size_t row, const uint8_t *src, size_t n, uint64_t hash,
+cdef inline void number_value(const Source *source, size_t row, const uint8_t *src, size_t n, uint64_t hash,
                               uint64_t *slots, uint64_t mask, int64_t *numbers, int64_t *count) noexcept nogil:
     cdef const uint8_t *before
-    cdef size_t size, other
+    cdef size_t size = 0, other
     cdef uint64_t place = hash & mask
     while slots[place]:
         if ((slots[place] ^ hash) & ~mask) == 0:
             other = <size_t>(slots[place] & mask) - 1
-            if not row_at(source, other, &before, &size):
-                return False
-            if size == n and memcmp(before, src, n) == 0:
+            if row_at(source, other, &before, &size) and size == n and memcmp(before, src, n) == 0:
                 numbers[row] = numbers[other]
-                return True
+                return
         place = (place + 1) & mask
     slots[place] = (hash & ~mask) | (row + 1)
     numbers[row] = count[0]
     count[0] += 1
-    return True
 
 
 cdef bint is_ordered(const int64_t *numbers, size_t n) noexcept:
