@@ -52,7 +52,8 @@ def forbid(address, size):
 class Fence:
     """Memory between two pages that nobody may touch: an access past either end of it is a crash.
 
-    at_start() and at_end() lay octets right behind the lower or right before the upper guard page.
+    at_start() and at_end() write bytes directly after the lower or before the upper guard page, and others next to them
+    on the side that has no guard page.
     """
 
     def __init__(self, size=4 * mmap.PAGESIZE):
@@ -63,15 +64,17 @@ class Fence:
         for guard in first, first + mmap.PAGESIZE + size:
             forbid(guard, mmap.PAGESIZE)
 
-    def at_start(self, octets):
-        view = self.view[: len(octets)]
-        view[:] = octets
-        return view
+    def at_start(self, octets, after=b""):
+        n = len(octets)
+        self.view[:n] = octets
+        self.view[n : n + len(after)] = after
+        return self.view[:n]
 
-    def at_end(self, octets):
-        view = self.view[self.size - len(octets) :]
-        view[:] = octets
-        return view
+    def at_end(self, octets, before=b""):
+        start = self.size - len(octets)
+        self.view[start:] = octets
+        self.view[start - len(before) : start] = before
+        return self.view[start:]
 
 
 @pytest.fixture(scope="session")
