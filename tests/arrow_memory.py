@@ -105,9 +105,12 @@ class Lent:
         rows (list[bytes | None]): The rows.
         format (str): As Arrow writes the layout: "u", "U", "z", "Z", "vu" or "vz".
         indices (list[int] | None): The rows of a dictionary with these values.
+        places (dict[int, Callable]): Functions that copy the bytes of a buffer (0: validity, 1: offsets or views,
+            2: text, 5: indices) to memory of their own, and return a view of it.
     """
 
-    def __init__(self, rows, format="u", indices=None):
+    def __init__(self, rows, format="u", indices=None, places=None):
+        self._places = places or {}
         self._type = _Schema(format.encode(), b"", None, 2)
         self._held, self._given = [], deque(maxlen=64)
         data = b"".join(row or b"" for row in rows)
@@ -123,7 +126,7 @@ class Lent:
             buffers = views, data, struct.pack("=q", len(data))
         else:
             buffers = struct.pack(f"={len(ends)}{'q' if format in 'UZ' else 'i'}", *ends), data
-        valid = sum((row is not None) << i for i, row in enumerate(rows)).to_bytes(len(rows) // 8 + 1, "little")
+        valid = sum((row is not None) << i for i, row in enumerate(rows)).to_bytes((len(rows) + 7) // 8, "little")
         self._array = self._array_of(len(rows), rows.count(None), valid, *buffers)
         if indices is not None:
             values, self._type = self._type, _Schema(b"i", b"", None, 2)
@@ -131,14 +134,19 @@ class Lent:
             self._type.dictionary, self._held = ctypes.pointer(values), [*self._held, values]
             values = self._array
             values.release = _nothing
-            self._array = self._array_of(len(indices), 0, None, struct.pack(f"={len(indices)}i", *indices))
+            self._array = self._array_of(len(indices), 0, None, struct.pack(f"={len(indices)}i", *indices), number=4)
             self._array.dictionary = ctypes.pointer(values)
 
-    def _array_of(self, length, nulls, *buffers):
-        held = [None if octets is None else ctypes.create_string_buffer(octets) for octets in buffers]
+    def _array_of(self, length, nulls, *buffers, number=0):
+        held = [None if octets is None else self._memory_of(i, octets) for i, octets in enumerate(buffers, number)]
         pointers = (ctypes.c_void_p * len(held))(*[octets and ctypes.addressof(octets) for octets in held])
         self._held += [held, pointers]
         return _Array(length, nulls, 0, len(held), 0, ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p)))
+
+    def _memory_of(self, number, octets):
+        if octets and number in self._places:
+            return (ctypes.c_char * len(octets)).from_buffer(self._places[number](octets))
+        return ctypes.create_string_buffer(octets)
 
     def __arrow_c_array__(self, requested_schema=None):
         type_, array = _Schema.from_buffer_copy(self._type), _Array.from_buffer_copy(self._array)

@@ -286,9 +286,9 @@ _NAMES = [urn.parse(each, "any") for each in (_URNS[0], _URNS[1], "URN:Example:A
 _LINES = b"URN:ISBN:0-395-36341-1\nurl:x\r\nurn:example:%c3%a9?=q#f\n\nurn:x:a b\n" * 40
 
 
-def _lines(*arguments, **options):
-    room = bytearray(len(_LINES))
-    found = urn.normalize_lines(_LINES, room, *arguments, **options)
+def _lines(lines, *arguments, **options):
+    room = bytearray(len(lines))
+    found = urn.normalize_lines(lines, room, *arguments, **options)
     return found, bytes(room[: found.written])
 
 
@@ -312,8 +312,8 @@ CALLS |= {
         *_each(urn.equivalent, ("urn:isbn:0395363411", "URN:ISBN:0-395-36341-1", "namespace")),
     ],
     "uricodec.urn.normalize_lines": [
-        *[partial(_lines, errors=errors) for errors in ("keep", "null", "drop", "fail", "trust", "no-such")],
-        *[partial(_lines, b"\n", "namespace", limit=3), partial(urn.normalize_lines, _LINES, bytearray(3))],
+        *[partial(_lines, _LINES, errors=errors) for errors in ("keep", "null", "drop", "fail", "trust", "no-such")],
+        *[partial(_lines, _LINES, b"\n", "namespace", limit=3), partial(urn.normalize_lines, _LINES, bytearray(3))],
     ],
     "uricodec.urn.check_lines": _each(urn.check_lines, _LINES, (_LINES, b"\n", "any", 2), (_LINES, b"x"), 5),
     "uricodec.urn.find": _each(urn.find, _LINES, b"see <urn:a:b> urn:c:d%zz" * 300, (_LINES, ".,"), "x", (b"", "é")),

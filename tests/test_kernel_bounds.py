@@ -57,6 +57,7 @@ def codec_sources(length):
     pieces = [b"a", b"bc", b" ", b"+", b"%", b"%4", b"%41", b"%%4a", b"%zz", b"\xc3\xa9"]
     yield b"a" * length
     yield b" " * length
+    yield b" " * (length * 3 // 4) + b"a" * (length - length * 3 // 4)
     yield (b"%4a%Fb" * length)[:length]
     yield b"".join(chance.choices(pieces, k=length))[:length]
     yield chance.randbytes(length)
@@ -269,7 +270,7 @@ def test_writes_nothing_but_dst(tier, fences, name):
 def test_every_capacity(tier, fences, name):
     """From none to more than a step needs: too small a destination is reported, and never written past."""
     case, (source, target) = CASES[name], fences
-    lengths = {0, 1, 31, 32, 33, 34, 63, 64, 65, 66, 67, 70, 96, 127, 128, 129, 130, 200}
+    lengths = {0, 1, 16, 17, 31, 32, 33, 34, 63, 64, 65, 66, 67, 70, 96, 127, 128, 129, 130, 200}
     for src, want, output in expectations(name):
         for place in (source.at_start, source.at_end) if len(src) in lengths else ():
             view = place(src)

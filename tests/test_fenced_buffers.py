@@ -1,0 +1,271 @@
+"""Functions that take a buffer read nothing but the buffer, whatever lies next to it.
+
+Each call is made with a buffer directly after a page that must not be touched, and directly before one, with neighbors
+on the other side that would change the result: line ends, digits, quotes, parts of characters. The result has to be
+that for the same bytes elsewhere.
+"""
+
+import ast
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+from arrow_memory import Lent, rows_of
+from calls import CALLS, outcome
+
+from uricodec import ByteSet, bulk, dedup
+from uricodec._core import _uri_operations as operations
+from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._core._field_lines import transform_fields
+from uricodec._core._fingerprint import FingerprintKey
+from uricodec._core._framing import Framing
+from uricodec._core._lines import decode_lines, encode_lines
+from uricodec._core._log_columns import convert_columns
+from uricodec._core._log_records import FORMATS, LogReader
+from uricodec._core._name_lines import LineNames
+from uricodec._core._row_lines import transform_lines
+from uricodec._core._rows import RowOperation
+from uricodec._core._table import Table
+from uricodec._core._uri_rows import run_row
+from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+
+NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]
+NEAR = 64
+
+# Buffers are prefixes of these: they end anywhere.
+SAMPLES = [
+    b"",
+    b"a%41\r\n%C3%A9%zz\n\n",
+    b"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80",
+    b"\r\r\n\n",
+    b'"a,""b",c\r\n"d\n',
+    b'"urn:ab:"',
+    b'{"u":"urn:ab:"}',
+    b'{"u":"\\u00e9\\n%41","v":[1]}\n',
+    b"URN:ab:c%4a?+r?=q#f\nurn:isbn:0395363411\n",
+    b"HTTP://[::1]:80/%7e/../a?q#f\n//\xc3\xbc.example\n",
+]
+SOURCES = list(dict.fromkeys(sample[:size] for sample in SAMPLES for size in range(len(sample) + 1)))
+
+LOGS = [
+    b'192.0.2.1 - al [21/Mar/2025:08:00:11 +0000] "GET /%C3%A9?q=a HTTP/1.1" 200 51 "-" "x\\"\\xc3"\n',
+    b'{"remote_addr":"192.0.2.20","request":"GET /a\\"b?l=\\u00e9 HTTP/2.0","status":"200"}\r\n',
+    b"#Fields: date time c-ip cs-method cs-uri-stem sc-status\n2025-03-21 08:00:11 192.0.2.1 GET /a+b%41 200\n",
+]
+
+
+LOG_SOURCES = [line[:size] for line in LOGS for size in range(len(line) + 1)]
+
+
+def at_start(fence, near):
+    return partial(fence.at_start, after=(near * NEAR)[:NEAR])
+
+
+def at_end(fence, near):
+    return partial(fence.at_end, before=(near * NEAR)[-NEAR:])
+
+
+def places(fence, data):
+    """The bytes at both ends of a fence, with each of the neighbors on the other side."""
+    for near in NEIGHBORS:
+        yield at_start(fence, near)(data)
+        yield at_end(fence, near)(data)
+
+
+def result(call, *arguments):
+    """The outcome of a call, without the addresses that messages contain."""
+    found = outcome(partial(call, *arguments))
+    if type(found) is tuple and len(found) == 2 and isinstance(found[0], type):
+        return found[0], re.sub("0x[0-9a-f]+", "", str(found[1]))
+    return found
+
+
+def check(call, data, fence):
+    """A function of a buffer gives the same wherever the buffer lies."""
+    want = result(call, memoryview(bytearray(data)))
+    for view in places(fence, data):
+        assert result(call, view) == want, f"{data!r} next to other bytes"
+
+
+# --- what is public ---------------------------------------------------------------------------------------------------
+
+
+def with_buffer(calls):
+    """For each bytes-like argument: a call as a function of it, and its values in the calls that differ in it alone."""
+    found = {}
+    for call in calls:
+        for i, argument in enumerate(call.args if isinstance(call, partial) else ()):
+            if isinstance(argument, (bytes, bytearray, memoryview)):
+                before, after = call.args[:i], call.args[i + 1 :]
+                way = call.func, repr((before, after, call.keywords))
+                function = partial(with_argument, call, before, after)
+                found.setdefault(way, (function, []))[1].append(bytes(argument))
+    return list(found.values())
+
+
+def with_argument(call, before, after, argument):
+    return call.func(*before, argument, *after, **call.keywords)
+
+
+PUBLIC = {name: with_buffer(calls) for name, calls in CALLS.items()}
+# What is slow gets fewer sources: its loops are below. The methods of a Deduplicator read with `add` alone.
+SAME = {name for name in CALLS if "Deduplicator" in name} - {"uricodec.dedup.Deduplicator.add"}
+SLOW = "uricodec.dedup.", "uricodec.logs."
+
+
+@pytest.mark.parametrize("name", [name for name, calls in PUBLIC.items() if calls and name not in SAME])
+def test_public(fences, name):
+    for call, given in PUBLIC[name]:
+        for source in dict.fromkeys([*(SAMPLES if name.startswith(SLOW) else SOURCES), *given]):
+            check(call, source, fences[0])
+
+
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "normalize_uri", "iri_to_uri", "normalize_urn"])
+def test_rows_of_lists(fences, name):
+    for source in SOURCES:
+        check(lambda row: getattr(bulk, name)([b"a", row, b"urn:x:y"]), source, fences[0])
+
+
+# --- the loops over lines and records ---------------------------------------------------------------------------------
+
+
+def writing(function, size):
+    """A function of a source and a destination as one of the source, which returns what is written as well."""
+
+    def call(src):
+        dst = bytearray(size(len(src)))
+        found = function(src, dst)
+        return found, bytes(dst)
+
+    return call
+
+
+ROWS = {
+    "copy": RowOperation(),
+    "decode": DecodeRows(),
+    "decode plus raw": DecodeRows(True, True),
+    "encode": EncodeRows(ByteSet("abc\n")),
+    "requote": RequoteRows(ByteSet("abc")),
+    "check uri": operations.CheckRows("uri", "URI-reference"),
+    "check iri": operations.CheckRows("iri", "IRI-reference"),
+    "split": operations.SplitRows("uri", "csv"),
+    "normalize uri": operations.NormalizeRows("scheme"),
+    "resolve": operations.ResolveRows(b"http://a/b/c"),
+    "iri to uri": operations.IriToUriRows(),
+    "uri to iri": operations.UriToIriRows(),
+    "check urn": CheckUrnRows("any"),
+    "normalize urn": NormalizeUrnRows("namespace"),
+}
+FRAMINGS = {
+    "fields": Framing("delimited", delimiter=b","),
+    "csv": Framing("csv", delimiter=b","),
+    "json": Framing("json", name=b"u"),
+    "jsonl": Framing("json", name=b"u", jsonl=True),
+}
+KEY = FingerprintKey("tests")
+
+
+def names_of(operation, lines):
+    names = LineNames(operation, KEY)
+    found = names.read(lines, 0, 9)
+    Table(1 << 16).add(names)
+    room = bytearray(names.room())
+    return found, names.fingerprints, names.marks, bytes(room[: names.write(room)])
+
+
+def lines_found(lines):
+    names = LineNames(RowOperation(), KEY)
+    names.find(lines, 0)
+    return len(names)
+
+
+def converted(format, src):
+    reader = LogReader(format, "jsonl", mask=["q"], flags=True)
+    dst = bytearray(LogReader.room(len(src)))
+    found = reader.convert(src, dst)
+    return found, bytes(dst[: found.written])
+
+
+LOOPS = {
+    "decode_lines": writing(decode_lines, lambda n: n),
+    "decode_lines, plus": writing(lambda src, dst: decode_lines(src, dst, True, errors="replace"), lambda n: 3 * n),
+    "encode_lines": writing(lambda src, dst: encode_lines(src, dst, ByteSet("a\n"), True), lambda n: 3 * n),
+    "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
+    "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, len(buffer), state) for state in range(4)],
+    "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
+    "LineNames.find": lines_found,
+    "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
+    "FingerprintKey.fingerprint": KEY.fingerprint,
+    **{f"LineNames.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
+    **{f"convert_columns, {name}": lambda src, name=name: convert_columns(LogReader(name), src) for name in FORMATS},
+    **{f"LogReader.convert, {name}": partial(converted, name) for name in FORMATS},
+}
+for _name, _rows in ROWS.items():
+    LOOPS[f"transform_lines, {_name}"] = writing(
+        lambda src, dst, rows=_rows: transform_lines(src, dst, rows), lambda n: 8 * n + 999
+    )
+    for _form, _framing in FRAMINGS.items():
+        LOOPS[f"transform_fields, {_form}, {_name}"] = writing(
+            lambda src, dst, rows=_rows, framing=_framing: transform_fields(src, dst, rows, framing),
+            lambda n: 50 * n + 999,
+        )
+
+
+# Functions with buffers of other kinds, or whose tests have fences of their own.
+ELSEWHERE = {
+    *{"run_kernel", "run_rows", "block_size", "SpilledNames.read", "SpilledNames.set_marks"},
+    *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "mark_counted", "counts_of")},
+    *{"FingerprintKey.__new__", "FingerprintNames.__new__", "LineNames.write", "LineNames.write_counted", "Work.lines"},
+}
+
+
+def functions(body, owner=""):
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from functions(node.body, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            kinds = [ast.unparse(each.annotation) for each in node.args.args if each.annotation]
+            if any(re.search(r"\b(Buffer|bytearray)\b", kind) for kind in kinds):
+                yield owner + node.name
+
+
+def test_every_buffer_is_fenced():
+    stubs = (Path(__file__).parent.parent / "src/uricodec/_core").glob("*.pyi")
+    found = {name for stub in stubs for name in functions(ast.parse(stub.read_text("utf-8")).body)}
+    tested = {name.rpartition(".")[2] for name in PUBLIC if PUBLIC[name]} | {name.partition(",")[0] for name in LOOPS}
+    assert found - tested - ELSEWHERE == set()
+    assert found > ELSEWHERE
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops(fences, name):
+    for source in [*SOURCES, *LOG_SOURCES] if "Log" in name or "columns" in name else SOURCES:
+        check(LOOPS[name], source, fences[0])
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+COLUMNS = [
+    [b"%"],
+    [b"", b"%4"],
+    [b"a longer row than a view %", None, b"%4"],
+    [None, *[b"HTTP://[::1]:8", b"\xc3\xa9", b"urn:a:b%4"] * 3],
+    [*[b"urn:ab:c"] * 63, b"//h:8"],
+]
+FUNCTIONS = {name: getattr(bulk, name) for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri")}
+FUNCTIONS["unique"] = partial(dedup.unique, memory=1 << 16)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("part", [0, 1, 2, 5], ids=["validity", "offsets or views", "text", "indices"])
+@pytest.mark.parametrize("format", ["u", "U", "vu"])
+def test_columns(fences, format, part, name):
+    for rows in COLUMNS:
+        indices = [*range(len(rows)), 0] if part == 5 else None
+        column = Lent(rows, format, indices)
+        want = rows_of(FUNCTIONS[name](column))
+        for near in NEIGHBORS:
+            for place in at_start(fences[0], near), at_end(fences[0], near):
+                column = Lent(rows, format, indices, {part: place})
+                assert rows_of(FUNCTIONS[name](column)) == want, f"{rows} next to {near!r}"
