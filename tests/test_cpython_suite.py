@@ -96,8 +96,9 @@ def broken(suite, candidate, folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    if importlib.util.find_spec("test") is None or importlib.util.find_spec("test.test_urlparse") is None:
-        pytest.skip("this Python comes without its test package")
+    if importlib.util.find_spec("test") is None or not all(map(importlib.util.find_spec, SUITES)):
+        package = f"libpython{sys.version_info[0]}.{sys.version_info[1]}-testsuite"
+        pytest.skip(f"this Python lacks CPython's tests: install {package} (Debian) or python3-test (Fedora)")
     return tmp_path_factory.mktemp("cpython")
 
 

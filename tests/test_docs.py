@@ -9,6 +9,7 @@ import itertools
 import json
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -266,6 +267,34 @@ def test_ci_runs_the_test_command_of_the_readme():
     command = (ROOT / ".ci/run").read_text("utf-8").splitlines()[-1]
     assert command.startswith("python3 -m venv") and command.endswith("pytest")
     assert f"\n{command}\n" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ({}, "pyenv/versions/3.99.0/bin/python3"),
+        ({"PYTHON": "python3"}, "bin/python3"),
+        ({"PYENV_ROOT": "/"}, "bin/python3"),
+    ],
+)
+def test_ci_takes_a_python_that_has_the_tests_of_cpython(settings, chosen, tmp_path):
+    """Where python3 has none; unless PYTHON names another, or there is none."""
+    if shutil.which("bash") is None or not (ROOT / ".ci/python").exists():
+        pytest.skip("needs bash and .ci")
+    other = tmp_path / "pyenv/versions/3.99.0/bin/python3"
+    for path, status in (tmp_path / "bin/python3", 1), (other, 0):
+        path.parent.mkdir(parents=True)
+        path.write_text(
+            f'#!/bin/sh\ncase "$*" in *test_urllib*) exit {status} ;; *ensurepip*) exit 0 ;; esac\necho 3.99\n'
+        )
+        path.chmod(0o755)
+    for name in "bash", "env":
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    environment = {"PATH": str(tmp_path / "bin"), "PYENV_ROOT": str(tmp_path / "pyenv"), **settings}
+    done = subprocess.run(["bash", ROOT / ".ci/python"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tmp_path / chosen}\n"
+    assert ("libpython3.99-testsuite" in done.stderr) == (chosen == "bin/python3")
 
 
 def test_changelog_knows_the_version():
