@@ -33,7 +33,7 @@ from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
 NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]
 NEAR = 64
 
-# Buffers are prefixes of these: they end anywhere.
+# Buffers are prefixes and suffixes of these: they end and begin anywhere.
 SAMPLES = [
     b"",
     b"a%41\r\n%C3%A9%zz\n\n",
@@ -46,7 +46,8 @@ SAMPLES = [
     b"URN:ab:c%4a?+r?=q#f\nurn:isbn:0395363411\n",
     b"HTTP://[::1]:80/%7e/../a?q#f\n//\xc3\xbc.example\n",
 ]
-SOURCES = list(dict.fromkeys(sample[:size] for sample in SAMPLES for size in range(len(sample) + 1)))
+SOURCES = [part for sample in SAMPLES for i in range(len(sample) + 1) for part in (sample[:i], sample[i:])]
+SOURCES = list(dict.fromkeys(SOURCES))
 
 LOGS = [
     b'192.0.2.1 - al [21/Mar/2025:08:00:11 +0000] "GET /%C3%A9?q=a HTTP/1.1" 200 51 "-" "x\\"\\xc3"\n',
@@ -67,8 +68,9 @@ def at_end(fence, near):
 
 
 def places(fence, data):
-    """The bytes at both ends of a fence, with each of the neighbors on the other side."""
-    for near in NEIGHBORS:
+    """The bytes at both ends of a fence, with two of the neighbors on the other side, others for other bytes."""
+    for i in range(2):
+        near = NEIGHBORS[(len(data) + 5 * i) % len(NEIGHBORS)]
         yield at_start(fence, near)(data)
         yield at_end(fence, near)(data)
 

@@ -254,8 +254,8 @@ def test_writes_nothing_but_dst(tier, fences, name):
     spares = [0] if case.kernel == "from_utf8" else SPARE  # its dst is all code units that there are
     for src, want, output in expectations(name):
         need = case.capacity(src) if case.capacity else len(output)
-        for view, _ in placed(source, src, *case.neighbors):
-            for spare in spares:
+        for place, (view, _) in enumerate(placed(source, src, *case.neighbors)):
+            for spare in spares if place < 2 else spares[-1:]:  # other neighbors, and plenty of room
                 for dst, canary in placed(target, CANARY_BYTE * (need + spare), CANARY_BYTE):
                     got = _kernels.run_kernel(case.kernel, view, dst, **case.options)
                     assert got == want, f"{name}({src!r}) into {need} + {spare} bytes"
