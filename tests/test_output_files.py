@@ -1,16 +1,18 @@
 """The file that an output is until it is complete: whose it is, who takes over what was left behind, and when not."""
 
+import errno
 import os
 import random
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
 import time
 
 import pytest
-from command import COMMAND, process, run
+from command import COMMAND, output_of, process, run
 
 from uricodec._files import streams, temporary
 
@@ -67,6 +69,237 @@ def test_permissions_stay(tmp_path):
     (tmp_path / "out").chmod(0o604)
     assert run("decode", "-o", tmp_path / "out", stdin=b"a")[0] == 0
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
+
+
+# --- owner, group, permissions ----------------------------------------------------------------------------------------
+
+needs_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make files of other users"
+)
+USER, GROUP, OTHER = 54321, 54322, 54323
+
+
+def owner_of(path):
+    status = path.stat()
+    return status.st_uid, status.st_gid, oct(stat.S_IMODE(status.st_mode))
+
+
+def run_as(folder, groups, *arguments):
+    """Run main() in a child that is no longer root, in a folder that need not be accessible by its path."""
+    output_of("decode", "-o", os.devnull)  # what is imported here need not be readable there
+    child = os.fork()
+    if not child:
+        status = 99
+        try:
+            os.chdir(folder)
+            os.setgroups(groups)
+            os.setresgid(USER, USER, USER)
+            os.setresuid(USER, USER, USER)
+            status = run(*arguments, stdin=b"%41")[0]
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@needs_root
+@pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o6755, 0o1777, 0o7777])
+def test_set_id_bits_are_never_copied(tmp_path, mode):
+    """What root writes would run with the rights of root, and what others wrote with theirs."""
+    path = tmp_path / "out"
+    for owner in USER, 0:
+        path.write_bytes(b"before")
+        os.chown(path, owner, GROUP)
+        path.chmod(mode)
+        assert run("decode", "-o", path, stdin=b"%41") == (0, b"", "")
+        assert owner_of(path) == (owner, GROUP, oct(mode & 0o777))
+
+
+@needs_root
+@pytest.mark.parametrize("option", ["-o", "--groups", "--invalid-to"])
+def test_owner_and_group_stay(tmp_path, option):
+    path, out = tmp_path / "file", tmp_path / "out"
+    path.write_bytes(b"before")
+    path.chmod(0o660)
+    os.chown(path, USER, GROUP)
+    more = [] if option == "-o" else ["-o", out]
+    assert run("dedup", "--kind", "urn", *more, option, path, stdin=b"urn:a:b\n") == (0, b"", "")
+    assert owner_of(path) == (USER, GROUP, "0o660")
+    assert path.read_bytes() != b"before"
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("groups", "owner", "before", "after"),
+    [
+        ([GROUP], OTHER, 0o664, (USER, GROUP, "0o664")),
+        ([GROUP], OTHER, 0o2660, (USER, GROUP, "0o660")),
+        ([], OTHER, 0o666, (USER, USER, "0o666")),
+        ([], OTHER, 0o646, (USER, USER, "0o644")),
+        ([], USER, 0o664, (USER, USER, "0o644")),
+        ([], USER, 0o640, (USER, USER, "0o600")),
+        ([], USER, 0o604, (USER, USER, "0o600")),
+    ],
+)
+def test_what_another_user_can_keep(tmp_path, groups, owner, before, after):
+    """The group, if it is one of theirs. If not, no group may do more than the old group and all others could."""
+    tmp_path.chmod(0o777)
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    os.chown(path, owner, GROUP)
+    path.chmod(before)
+    assert run_as(tmp_path, groups, "decode", "-o", "out") == 0
+    assert owner_of(path) == after
+    assert path.read_bytes() == b"A"
+    assert left_in(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("before", [None, 0o666])
+def test_the_file_is_private_until_it_is_complete(tmp_path, before):
+    path = tmp_path / "out"
+    if before:
+        path.touch()
+        path.chmod(before)
+    umask = os.umask(0o002)
+    try:
+        with streams.Output(str(path)) as output:
+            output.write(b"a")
+            assert stat.S_IMODE((tmp_path / ".out.uricodec.tmp").stat().st_mode) == 0o600
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == (before or 0o664)
+
+
+def test_permissions_that_change_meanwhile(tmp_path):
+    """Those of the end count; if there is no file then, those of the start."""
+    path = tmp_path / "out"
+    path.touch()
+    path.chmod(0o640)
+    with streams.Output(str(path)):
+        path.chmod(0o600)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with streams.Output(str(path)):
+        path.unlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_default_acl_of_the_folder(tmp_path):
+    """It decides the permissions of a new file, and the umask does not."""
+    entries = (0x01, 7, -1), (0x04, 7, -1), (0x20, 0, -1)  # user::rwx, group::rwx, other::---
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_default", acl)
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"no ACLs here: {error}")
+    assert run("decode", "-o", tmp_path / "out", stdin=b"%41") == (0, b"", "")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o660
+
+
+def test_a_link_that_the_system_does_not_follow(tmp_path, monkeypatch):
+    """As that of another user in /tmp (fs.protected_symlinks of Linux): what it leads to is not replaced."""
+    link, victim = tmp_path / "link", tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    link.symlink_to(victim)
+    status = os.stat
+
+    def refuse(path, **options):
+        if path == str(link) and options.get("follow_symlinks", True):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return status(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert run("decode", "-o", link, stdin=b"%41") == (3, b"", f"uricodec: {link}: {os.strerror(errno.EACCES)}\n")
+    assert victim.read_bytes() == b"precious"
+    assert left_in(tmp_path) == ["link", "victim"]
+
+
+# --- where it is ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def deep(tmp_path, monkeypatch):
+    """Work in a folder whose path is longer than PATH_MAX."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(20):
+        os.mkdir("x" * 250)
+        os.chdir("x" * 250)
+    with open("in", "wb") as file:
+        file.write(b"urn:example:%41\nurn:%\n")
+    with pytest.raises(OSError, match="too long"):
+        os.stat(os.path.join(os.getcwd(), "in"))
+
+
+@pytest.mark.usefixtures("deep")
+def test_a_folder_deeper_than_path_max():
+    for _ in range(2):
+        assert run("decode", "in", "-o", "out") == (0, b"", "")
+        assert run("dedup", "--kind", "urn", "in", "-o", "out2", "--invalid-to", "bad", "--groups", "g") == (0, b"", "")
+    assert sorted(os.listdir()) == ["bad", "g", "in", "out", "out2"]
+    with open("out", "rb") as out, open("bad", "rb") as bad:
+        assert (out.read(), bad.read()[:5]) == (b"urn:example:A\nurn:%\n", b"in\t2\t")
+    same = (2, b"", "uricodec: --output and --invalid-to are the same file\n")
+    for one, other in [("out", "./out"), ("new", "../" + "x" * 250 + "/new")]:
+        assert run("normalize", "--kind", "urn", "in", "-o", one, "--invalid-to", other) == same
+    assert run("dedup", "--kind", "urn", "in", "--groups", "./in") == (2, b"", "uricodec: --groups is an input\n")
+
+
+@pytest.mark.usefixtures("deep")
+def test_links_in_a_folder_deeper_than_path_max():
+    os.symlink("folder/link", "link")
+    os.symlink("folder", "place")
+    os.mkdir("folder")
+    os.symlink("../out", "folder/link")
+    for name in "link", "place/link":
+        assert run("decode", "in", "-o", name) == (0, b"", "")
+        with open("out", "rb") as out:
+            assert out.read() == b"urn:example:A\nurn:%\n"
+        os.unlink("out")
+    assert sorted(os.listdir()) == ["folder", "in", "link", "place"]
+    assert os.listdir("folder") == ["link"] and os.path.islink("folder/link")
+
+
+def test_links_in_a_circle(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    said = f"uricodec: {tmp_path / 'a'}: {os.strerror(errno.ELOOP)}\n"
+    assert run("decode", "-o", tmp_path / "a", stdin=b"%41") == (3, b"", said)
+    with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
+        temporary.find_target(str(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("name", ["", "missing/", "missing/out", "file/", "file/out", "loose"])
+def test_names_of_no_file(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "loose").symlink_to("missing/")
+    status, _, said = run("decode", "-o", name, stdin=b"%41")
+    assert status == 3
+    reason = errno.ENOTDIR if name.startswith("file/") else errno.ENOENT
+    assert said == f"uricodec: {streams.printable(name)}: {os.strerror(reason)}\n"
+    assert left_in(tmp_path) == ["file", "loose"]
+
+
+@needs_root
+@pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="only Linux opens folders that may not be read")
+def test_a_folder_that_may_be_written_but_not_read(tmp_path):
+    tmp_path.chmod(0o711)
+    (tmp_path / "drop").mkdir()
+    (tmp_path / "drop").chmod(0o733)
+    assert run_as(tmp_path, [], "decode", "-o", "drop/out") == 0
+    assert owner_of(tmp_path / "drop" / "out")[:2] == (USER, USER)
+    assert (tmp_path / "drop" / "out").read_bytes() == b"A"
+
+
+def test_the_working_directory_may_change_meanwhile(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with streams.Output("out") as output:
+        output.write(b"a")
+        os.chdir("other")
+    assert left_in(tmp_path) == ["other", "out"]
+    assert left_in(tmp_path / "other") == []
+
+
+# --- two at once ------------------------------------------------------------------------------------------------------
 
 
 def test_two_at_once(tmp_path):
@@ -168,7 +401,7 @@ def test_somebody_is_faster(tmp_path, monkeypatch, moment):
 
 
 def test_somebody_is_always_faster(tmp_path, monkeypatch):
-    monkeypatch.setattr(temporary, "is_at", lambda number, path: False)
+    monkeypatch.setattr(temporary, "is_at", lambda number, path, folder: False)
     path = tmp_path / "out"
     output = temporary.Temporary(str(path))
     assert any(name.startswith(".uricodec-") for name in left_in(tmp_path))
@@ -186,17 +419,21 @@ def test_an_interrupt_behind_the_end_removes_nothing(tmp_path):
 
 
 def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
-    """Then they are those of a new file."""
+    """Without them the output stays private."""
 
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
-    (tmp_path / "out").write_bytes(b"before")
-    monkeypatch.setattr(os, "chmod", refuse)
-    with streams.Output(str(tmp_path / "out")) as output:
-        output.write(b"behind")
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    path.chmod(0o644)
+    for name in "fchown", "fchmod":
+        monkeypatch.setattr(os, name, refuse)
+    with streams.Output(str(path)) as output:
+        output.write(b"after")
     assert left_in(tmp_path) == ["out"]
-    assert (tmp_path / "out").read_bytes() == b"behind"
+    assert path.read_bytes() == b"after"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_somebody_has_removed_it(tmp_path, monkeypatch):

@@ -147,7 +147,7 @@ def test_an_output_that_is_not_to_be_written(tmp_path, monkeypatch):
 
 
 def test_an_output_that_cannot_take_its_place(tmp_path, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
 
     path = tmp_path / "out"

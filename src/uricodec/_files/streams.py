@@ -443,12 +443,22 @@ def descriptor_of(path):
 
 
 def place_of(path):
-    """What an output with this name writes: a file by its real name, "-", or None for a device, which takes several."""
+    """What an output with this name writes: a file by its numbers, "-", or None for a device, which takes several."""
     if path in (None, "-"):
         return "-"
-    if descriptor_of(path) is not None or (os.path.exists(path) and not os.path.isfile(path)):
+    if descriptor_of(path) is not None:
         return None
-    return os.path.realpath(path)
+    try:
+        status = os.stat(path)
+        return (status.st_dev, status.st_ino) if S_ISREG(status.st_mode) else None
+    except (OSError, ValueError):
+        pass
+    from uricodec._files.temporary import place_of_new
+
+    try:
+        return place_of_new(path)
+    except (OSError, ValueError):
+        return path  # who opens it says what is wrong
 
 
 def appends(number):
@@ -507,24 +517,24 @@ class Output:
         if number is not None:  # it may be a file, in which all go on where others stop
             self._raw = open(os.dup(number), "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
-        exists = os.path.exists(self._path)
-        if exists and not os.path.isfile(self._path):
+        try:
+            mode = os.stat(self._path).st_mode
+        except FileNotFoundError:  # other errors count: the system may not follow a link that somebody else made
+            mode = None
+        if mode is not None and not S_ISREG(mode):
             self._raw = open(self._path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
-        path = os.path.realpath(self._path)  # a symbolic link stays one
-        if exists and not os.access(path, os.W_OK):
+        if mode is not None and not os.access(self._path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         from uricodec._files.temporary import Temporary
 
         self._handlers = catch_signals()
         try:
-            self._temporary = Temporary(path)
+            self._temporary = Temporary(self._path)
         finally:
             if self._temporary is None:
                 self._restore_signals()
         self._raw = self._temporary.raw
-        if exists:
-            self._temporary.copy_mode()
 
     def goes_behind(self, source):
         """Whether what is written now comes to stand in a file behind where an Input reads it: that would never end."""

@@ -4,10 +4,14 @@ A process that is killed cannot remove it. So its name depends on the target alo
 (flock) on it, which ends with the process, however that ends. The next one for the same target finds the name taken: if
 nobody holds the lock, the file is removed, and made anew; if somebody does, another one is at work, and the name is a
 random one. So it is where there are no such locks.
+
+It is private (0600) until it is complete. Then it gets the owner, the group and the permissions of the file that it
+replaces. Files are found by their folder's descriptor, so that the folder may lie deeper than PATH_MAX.
 """
 
+import errno
 import os
-from stat import S_IMODE, S_ISREG
+from stat import S_ISREG
 
 try:
     import fcntl
@@ -19,6 +23,9 @@ LONGEST = 120
 
 # Others may take the name while it is being looked at; somebody who is always faster has it.
 TRIES = 5
+
+# As many symbolic links as Linux follows.
+LINKS = 40
 
 
 def name_for(name):
@@ -49,70 +56,201 @@ class Temporary:
     """
 
     def __init__(self, path):
-        self._target = path
-        folder, name = os.path.split(path)
-        self._path = os.path.join(folder, name_for(name))
-        number = take(self._path) if fcntl else None
-        if number is None:
-            self._path = os.path.join(folder, f".uricodec-{os.urandom(6).hex()}.tmp")
-            number = make(self._path)
+        self._folder, self._target = find_target(path)
+        try:
+            self._before = status_of(self._target, self._folder)
+            self._mode = None if self._before or not hasattr(os, "fchown") else self._mode_of_new()
+            self._name, number = self._make(0o600)
+        except BaseException:
+            self._close_folder()
+            raise
         self.raw = open(number, "wb", buffering=0)  # noqa: SIM115  (replace() and discard() close it)
 
-    def copy_mode(self):
-        """Let it have the permissions of the target, where there are any."""
+    def _make(self, mode):
+        """Make it, under its own name or a random one. Returns name and descriptor."""
+        head, name = os.path.split(self._target)
+        path = os.path.join(head, name_for(name))
+        number = take(path, self._folder, mode) if fcntl else None
+        if number is None:
+            path = os.path.join(head, f".uricodec-{os.urandom(6).hex()}.tmp")
+            number = make(path, self._folder, mode)
+        return path, number
+
+    def _mode_of_new(self):
+        """Return the permissions of a new file in that folder.
+
+        The system decides that, by the umask of the process or a default ACL of the folder. To read the umask, it would
+        have to be changed for all threads. So a file is made and removed.
+        """
+        path, number = self._make(0o666)
+        try:
+            return os.fstat(number).st_mode & 0o777
+        finally:
+            remove(path, self._folder)
+            os.close(number)
+
+    def _copy_attributes(self):
+        """Give it the owner, the group and the permissions of the target, or the permissions of a new file."""
+        number, mode = self.raw.fileno(), self._mode
+        before = status_of(self._target, self._folder) or self._before
+        if before:
+            for owner in before.st_uid, -1:
+                try:
+                    os.fchown(number, owner, before.st_gid)
+                    break
+                except OSError:
+                    pass
+            # Set-ID bits and the sticky bit are never copied: they would run what was written with the rights of
+            # another user.
+            mode = before.st_mode & 0o777
+            if os.fstat(number).st_gid != before.st_gid:
+                # As xz does: members of the old group are others now, and the new group may be anyone. Both get only
+                # what the old group and others both had.
+                both = mode >> 3 & mode & 0o007
+                mode = mode & 0o700 | both << 3 | both
         try:  # noqa: SIM105  (contextlib takes a millisecond to import)
-            os.chmod(self._path, S_IMODE(os.stat(self._target).st_mode))
-        except OSError:
+            os.fchmod(number, mode)
+        except OSError:  # not every file system has permissions; without them, it stays private
             pass
 
     def replace(self):
         """Put it in the place of the target.
 
         Raises:
-            OSError: The file system has had no room for it after all, or takes no such file there; it is still there.
+            OSError: The file system has had no room for it after all, or takes no such file there; the target is as it
+                was.
         """
+        number = self.raw.fileno()
+        if hasattr(os, "fchown"):
+            self._copy_attributes()
         if fcntl:
-            os.close(os.dup(self.raw.fileno()))  # a network's file system may say only now what went wrong
-            os.replace(self._path, self._target)  # under the lock: nobody else takes it for one that was left behind
-            self.raw.close()
+            os.close(os.dup(number))  # a network's file system may say only now what went wrong
         else:
-            self.raw.close()
-            os.replace(self._path, self._target)
+            self.raw.close()  # Windows renames no open file
+        # Under the lock: nobody else takes it for one that was left behind.
+        os.replace(self._name, self._target, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._name = None
+        self.raw.close()
+        self._close_folder()
 
     def discard(self):
-        """Remove it, if it is still there."""
-        if self.raw.closed or not fcntl:
-            self.raw.close()
-            remove(self._path)
-        else:
-            if is_at(self.raw.fileno(), self._path):  # no longer, if an interrupt came right behind replace()
-                remove(self._path)
-            self.raw.close()
+        """Remove it, if it is still there, and close what is open. What cannot be removed is left to the next run."""
+        if not fcntl:
+            close(self.raw)
+        if self._name and (self.raw.closed or is_at(self.raw.fileno(), self._name, self._folder)):
+            remove(self._name, self._folder)  # it is no longer there if an interrupt came right after os.replace()
+        close(self.raw)
+        self._close_folder()
+
+    def _close_folder(self):
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            os.close(folder)
 
 
-def make(path):
-    """Make a file that is not there yet. Returns its descriptor."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+# --- where ------------------------------------------------------------------------------------------------------------
 
 
-def remove(path):
-    try:  # noqa: SIM105
-        os.unlink(path)
+def find_target(path):
+    """Open the folder of the file that a path leads to, through all symbolic links.
+
+    Returns:
+        tuple[int | None, str]: Descriptor of the folder; name in it. Where folders have no descriptors (Windows): None
+            and the whole path.
+
+    Raises:
+        OSError: There is no such folder, or it cannot be opened.
+    """
+    if os.readlink not in os.supports_dir_fd:
+        return None, os.path.realpath(path)
+    folder = None
+    try:
+        for _ in range(LINKS):
+            head, name = os.path.split(path)
+            outer, folder = folder, open_folder(head or ".", folder)
+            if outer is not None:
+                os.close(outer)
+            if not name:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            try:
+                path = os.readlink(name, dir_fd=folder)
+            except OSError as error:
+                if error.errno in (errno.EINVAL, errno.ENOENT):  # it is another thing than a link, or not there
+                    return folder, name
+                raise
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    except BaseException:
+        if folder is not None:
+            os.close(folder)
+        raise
+
+
+def open_folder(path, folder):
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+    except PermissionError:
+        if not hasattr(os, "O_PATH"):
+            raise
+        return os.open(path, os.O_PATH | os.O_DIRECTORY, dir_fd=folder)  # it may be written to, but not listed
+
+
+def place_of_new(path):
+    """What tells a file that is not there yet from others: its folder and its name."""
+    folder, name = find_target(path)
+    if folder is None:
+        return name
+    try:
+        status = os.fstat(folder)
+    finally:
+        os.close(folder)
+    return status.st_dev, status.st_ino, name
+
+
+def status_of(path, folder):
+    """What the system says of a regular file (os.stat_result); None: there is none of that name."""
+    try:
+        status = os.stat(path, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
+        return None
+    return status if S_ISREG(status.st_mode) else None
+
+
+# --- what is done there -----------------------------------------------------------------------------------------------
+
+
+def close(file):
+    """Close a file that is not needed, whatever that brings."""
+    try:  # noqa: SIM105
+        file.close()
+    except OSError:
         pass
 
 
-def is_at(number, path):
+def make(path, folder, mode):
+    """Make a file that is not there yet. Returns its descriptor."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(path, flags, mode, dir_fd=folder)
+
+
+def remove(path, folder):
+    """Remove a file, if that is possible."""
+    try:  # noqa: SIM105
+        os.unlink(path, dir_fd=folder)
+    except OSError:
+        pass
+
+
+def is_at(number, path, folder):
     """Whether the file of a descriptor is the one that has this name now."""
     try:
-        there = os.lstat(path)
+        there = os.stat(path, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return False
     here = os.fstat(number)
     return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 
 
-def take(path):
+def take(path, folder, mode):
     """Make a file and lock it; one of that name that nobody holds is removed first.
 
     Returns:
@@ -120,39 +258,40 @@ def take(path):
     """
     for _ in range(TRIES):
         try:
-            number = make(path)
+            number = make(path, folder, mode)
         except FileExistsError:
-            if clear(path):
+            if clear(path, folder):
                 continue
             return None
         except OSError:
             return None
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if is_at(number, path):
+            if is_at(number, path, folder):
                 return number
         except BlockingIOError:
             pass  # somebody takes it for one that was left behind, and removes it
         except OSError:
-            remove(path)  # this file system has no locks
+            remove(path, folder)  # this file system has no locks
         os.close(number)
     return None
 
 
-def clear(path):
+def clear(path, folder):
     """Remove a file that nobody holds. Returns whether the name may be free now."""
     try:
-        number = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # whatever else it is, it stays
+        # Whatever else it is, it stays.
+        number = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
         return True
     except OSError:
         return False
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if is_at(number, path):  # otherwise it came to its place, or went, before it was locked
+        if is_at(number, path, folder):  # otherwise it came to its place, or went, before it was locked
             if not S_ISREG(os.fstat(number).st_mode):
                 return False
-            os.unlink(path)
+            os.unlink(path, dir_fd=folder)
     except OSError:
         return False
     finally:
