@@ -212,6 +212,54 @@ def test_a_link_that_the_system_does_not_follow(tmp_path, monkeypatch):
     assert left_in(tmp_path) == ["link", "victim"]
 
 
+# --- crashes of the system --------------------------------------------------------------------------------------------
+
+
+def record_calls(monkeypatch, errors=None):
+    """Record which files are synced and renamed. `errors` has error numbers for fsync of a file or a folder."""
+    sync, replace, calls = os.fsync, os.replace, []
+
+    def record_sync(number):
+        kind = "folder" if stat.S_ISDIR(os.fstat(number).st_mode) else "file"
+        calls.append(kind)
+        if kind in (errors or {}):
+            raise OSError(errors[kind], os.strerror(errors[kind]))
+        sync(number)
+
+    def record_replace(*arguments, **options):
+        calls.append("rename")
+        replace(*arguments, **options)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(os, "replace", record_replace)
+    return calls
+
+
+def test_each_step_is_on_the_disk_before_the_next(tmp_path, monkeypatch):
+    calls = record_calls(monkeypatch)
+    assert run("decode", "-o", tmp_path / "out", stdin=b"%41") == (0, b"", "")
+    assert calls == ["file", "rename", "folder"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP, errno.ENOSYS])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_file_system_without_fsync(tmp_path, monkeypatch, kind, number):
+    record_calls(monkeypatch, {kind: number})
+    assert run("decode", "-o", tmp_path / "out", stdin=b"%41") == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == b"A"
+
+
+@pytest.mark.parametrize(("kind", "found"), [("file", b"before"), ("folder", b"A")])
+def test_an_fsync_that_fails(tmp_path, monkeypatch, kind, found):
+    """Before the rename the old file stays; after it the new one is there, and is complete."""
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    record_calls(monkeypatch, {kind: errno.EIO})
+    assert run("decode", "-o", path, stdin=b"%41") == (3, b"", f"uricodec: {path}: {os.strerror(errno.EIO)}\n")
+    assert path.read_bytes() == found
+    assert left_in(tmp_path) == ["out"]
+
+
 # --- where it is ------------------------------------------------------------------------------------------------------
 
 

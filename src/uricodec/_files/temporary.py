@@ -6,7 +6,8 @@ nobody holds the lock, the file is removed, and made anew; if somebody does, ano
 random one. So it is where there are no such locks.
 
 It is private (0600) until it is complete. Then it gets the owner, the group and the permissions of the file that it
-replaces. Files are found by their folder's descriptor, so that the folder may lie deeper than PATH_MAX.
+replaces, its data go to the disk, it is renamed, and the rename goes to the disk: at each moment a crash leaves the old
+file or the new one. Files are found by their folder's descriptor, so that the folder may lie deeper than PATH_MAX.
 """
 
 import errno
@@ -26,6 +27,9 @@ TRIES = 5
 
 # As many symbolic links as Linux follows.
 LINKS = 40
+
+# What fsync says if the file system does not support it, or (EBADF) if a folder was opened by O_PATH.
+UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF}
 
 
 def name_for(name):
@@ -118,11 +122,12 @@ class Temporary:
 
         Raises:
             OSError: The file system has had no room for it after all, or takes no such file there; the target is as it
-                was.
+                was. Or the rename could not be written to the disk; the target is complete then.
         """
         number = self.raw.fileno()
         if hasattr(os, "fchown"):
             self._copy_attributes()
+        sync(number)
         if fcntl:
             os.close(os.dup(number))  # a network's file system may say only now what went wrong
         else:
@@ -131,6 +136,8 @@ class Temporary:
         os.replace(self._name, self._target, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._name = None
         self.raw.close()
+        if self._folder is not None:
+            sync(self._folder)
         self._close_folder()
 
     def discard(self):
@@ -216,6 +223,15 @@ def status_of(path, folder):
 
 
 # --- what is done there -----------------------------------------------------------------------------------------------
+
+
+def sync(number):
+    """Wait until a file or folder is on the disk, where the file system can do that."""
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
 
 
 def close(file):
