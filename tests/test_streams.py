@@ -1,13 +1,15 @@
 """What is read from and written to, as it fails: by its name, for a reason, and with nothing lost that can be kept."""
 
 import errno
+import gzip
 import os
 import select
 import sys
 
 import pytest
-from command import Text
+from command import Text, run
 
+from uricodec import logs
 from uricodec._files import streams
 from uricodec.cli import main
 
@@ -157,6 +159,110 @@ def test_an_output_that_cannot_take_its_place(tmp_path, monkeypatch):
         output.write(b"behind")
     assert raised.value.errno == errno.EXDEV and raised.value.filename == str(path)
     assert os.listdir(tmp_path) == ["out"] and path.read_bytes() == b"before"
+
+
+# --- inputs that are truncated ----------------------------------------------------------------------------------------
+
+TRUNCATED = streams.TRUNCATED
+LINES = b"".join(b"urn:example:%08x\n" % (row * 2654435761 % 2**32) for row in range(40_000))
+
+
+def act_after_the_first_read(monkeypatch, act):
+    read, todo = streams.Input.read_into, [act]
+
+    def read_and_act(self, view):
+        size = read(self, view)
+        if todo:
+            todo.pop()()
+        return size
+
+    monkeypatch.setattr(streams.Input, "read_into", read_and_act)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["decode"],
+        ["encode", "-j", "2"],
+        ["normalize", "--kind", "urn"],
+        ["check", "--kind", "urn"],
+        ["extract", "--kind", "urn"],
+        ["log"],
+        ["decode", "-f", "1"],
+        ["dedup", "--kind", "urn"],
+        ["dedup", "--kind", "urn", "-j", "2", "--count"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("size", [0, 300_000])
+def test_an_input_that_is_truncated_while_it_is_read(tmp_path, monkeypatch, command, compressed, size):
+    monkeypatch.chdir(tmp_path)
+    data = gzip.compress(LINES, 0) if compressed else LINES
+    (tmp_path / "in").write_bytes(data)
+    (tmp_path / "out").write_bytes(b"before")
+    act_after_the_first_read(monkeypatch, lambda: os.truncate("in", size))
+    assert run(*command, "in", "-o", "out") == (3, b"", f"uricodec: in: {TRUNCATED}\n")
+    assert sorted(os.listdir()) == ["in", "out"] and (tmp_path / "out").read_bytes() == b"before"
+
+
+def test_an_input_that_is_truncated_and_grows_again(tmp_path, monkeypatch):
+    """It is as long as before when its length is looked at; but the end came too early."""
+    path = tmp_path / "in"
+    path.write_bytes(LINES)
+    check = streams.Input._check_length
+    monkeypatch.setattr(streams.Input, "_check_length", lambda self: (path.write_bytes(LINES), check(self)))
+    act_after_the_first_read(monkeypatch, lambda: os.truncate(path, 0))
+    assert run("decode", path, "-o", tmp_path / "out") == (3, b"", f"uricodec: {path}: {TRUNCATED}\n")
+
+
+def test_a_standard_input_that_is_truncated(tmp_path, monkeypatch):
+    path = tmp_path / "in"
+    path.write_bytes(LINES)
+    with open(path, encoding="ascii") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        file.buffer.raw.seek(100)
+        with streams.Output(str(tmp_path / "out")) as output, streams.Input("-", streams.Meter([], output)) as source:
+            assert source.read_into(bytearray(1000)) == 1000
+            os.truncate(path, 1050)
+            with pytest.raises(streams.FileError, match=TRUNCATED):
+                source.read_into(bytearray(1000))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_log_that_is_truncated_while_it_is_read(tmp_path, compressed):
+    path = tmp_path / "log"
+    data = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /%41 HTTP/1.0" 200 2326\n' * 10_000
+    path.write_bytes(gzip.compress(data, 0) if compressed else data)
+    records = logs.parse(path)
+    assert next(records).path == "/A"
+    os.truncate(path, 300_000)
+    with pytest.raises(OSError, match="damaged gzip data" if compressed else f"log: {TRUNCATED}"):
+        list(records)
+
+
+def test_an_input_that_grows(tmp_path, monkeypatch):
+    path = tmp_path / "in"
+    path.write_bytes(LINES)
+
+    def grow():
+        with open(path, "ab") as file:
+            file.write(LINES)
+
+    act_after_the_first_read(monkeypatch, grow)
+    assert run("decode", path) == (0, 2 * LINES, "")
+
+
+def test_files_of_the_kernel():
+    """They say that they are empty, or longer than they are."""
+    found = 0
+    for name in "/proc/self/status", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/uevent_seqnum":
+        if os.path.exists(name):
+            found += 1
+            status, output, said = run("decode", name)
+            assert (status, said) == (0, "") and len(output) not in (0, os.stat(name).st_size)
+    if not found:
+        pytest.skip("no /proc and no /sys")
 
 
 # --- standard error ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, MAX_LINE, NAMES, Lines, LogReader
+from uricodec._files import streams
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -124,7 +125,7 @@ def parse(  # noqa: PLR0913
     Raises:
         TypeError: The file is open in text mode, or the buffer is not one of octets.
         ValueError: There is no such format or policy, or max_line is out of range.
-        OSError: The file cannot be read, or its gzip data are damaged.
+        OSError: The file cannot be read, is truncated while it is read, or its gzip data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3.
 
@@ -314,7 +315,10 @@ def _chunks(source: Any, max_line: int) -> Iterator["bytes | memoryview"]:
     """Whole lines of a log; of one that is longer than a line can be, only its beginning."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
+            opened = os.fstat(file.fileno())
             yield from _chunks(file, max_line)
+            if streams.was_truncated(opened, os.fstat(file.fileno()), file.tell):
+                raise streams.FileError(streams.printable(os.fsdecode(source)), streams.TRUNCATED)
         return
     if hasattr(source, "read"):
         read = source.read

@@ -25,6 +25,8 @@ MAX_LINE = 16 * 1024 * 1024
 FIRST = b"\x1fB\xfd\x28"
 SKIPPABLE = b"\x2a\x4d\x18"
 
+TRUNCATED = "it was truncated while it was read"
+
 # Seconds before the meter appears, and between its changes.
 METER_DELAY = 0.5
 METER_PERIOD = 0.1
@@ -189,6 +191,22 @@ def may_be_compressed(buffer, end):
     )
 
 
+def was_truncated(before, now, place):
+    """Whether a file has been truncated since it was opened.
+
+    It may have grown again after that: then its end came too early, and its time of change is another one. Without
+    that, it is a file of the kernel, such as those in /sys: their sizes are only upper bounds.
+
+    Args:
+        before (os.stat_result): Its status when it was opened.
+        now (os.stat_result): Its status after its end was read.
+        place (Callable[[], int]): Returns the offset of that end.
+    """
+    if not S_ISREG(before.st_mode):
+        return False
+    return now.st_size < before.st_size or (now.st_ctime_ns != before.st_ctime_ns and place() < before.st_size)
+
+
 class Input:
     """An input by its name, "-" for standard input, as chunks of lines.
 
@@ -232,6 +250,7 @@ class Input:
         if self._output is not None and self._output.goes_behind(self):
             self.__exit__()
             raise FileError(self.name, "input file is output file")
+        self._opened = self.status() if self._file is None else None
         return self
 
     def __exit__(self, *exception):
@@ -266,8 +285,16 @@ class Input:
                 select([self._raw], [], [])
         except OSError as error:
             raise failure(self.name, error) from None
+        if not size:
+            self._check_length()
         self._meter.add(size)
         return size
+
+    def _check_length(self):
+        """Check at the end that nothing is missing."""
+        now = self.status() if self._opened else None
+        if now and was_truncated(self._opened, now, self._raw.tell):
+            raise FileError(self.name, TRUNCATED)
 
     def begin(self, buffer):
         """Read for the first time, and find out whether what is read is compressed.
