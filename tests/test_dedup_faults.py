@@ -359,6 +359,37 @@ def test_an_input_that_changes_between_readings(place, monkeypatch, mode, change
 
 
 @pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, moment):
+    """It has the same size, too; but its time of change is another one."""
+    monkeypatch.chdir(place)
+    read, todo = _corpus.Corpus.next_reading, [moment]
+
+    def change():
+        todo.clear()
+        before = os.stat("in")
+        (place / "in").write_bytes(LINES.replace(b"example", b"elpmaxe"))
+        os.utime("in", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    def change_and_read(self, phase, take, make=None):
+        def take_and_change(names):
+            if "after" in todo:
+                change()
+            take(names)
+
+        if "before" in todo:
+            change()
+        return read(self, phase, take_and_change, make)
+
+    monkeypatch.setattr(_corpus.Corpus, "next_reading", change_and_read)
+    (place / "out").write_bytes(b"before")
+    said = "uricodec: in: it was changed while it was worked on\n"
+    assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", said)
+    assert contents(place).keys() - {"in"} == {"out"}
+    assert (place / "out").read_bytes() == b"before"
+
+
+@pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
 @pytest.mark.parametrize("change", ["shorter", "longer"])
 def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, change):
     monkeypatch.chdir(place)

@@ -168,7 +168,8 @@ def mark_of(file):
     status = file.status()
     if status is None or not S_ISREG(status.st_mode):
         return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    # The time of modification can be put back, the time of change (ctime) cannot.
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def changed(file):
