@@ -92,13 +92,16 @@ class Source:
     def __init__(self, path):
         self.path = path
         self.first = self.lines = self.size = 0
-        self._file = None  # what was kept,
+        self._file = self._place = None  # what was kept, where,
         self._resume = 0, 0  # what to skip of it, or of the file: lines and octets
         self._mark = self._start = None  # of a regular file: what it was, and where it was read
         self._known = self._compressed = False
 
     def open(self, ticker):
-        return streams.Input(self.path, ticker, self._file)
+        file = streams.Input(self.path, ticker, self._file)
+        if self._file is not None:
+            file.name = self._place
+        return file
 
     def begin(self, file, number):
         """Look at the file at the start of a reading.
@@ -139,7 +142,7 @@ class Source:
             self.lines = number - self.first
             self._compressed = file.compressed
             if scratch and self._mark is None and self._file is None:
-                self._file, self._resume = scratch.file(), (self.lines, 0)
+                self._file, self._place, self._resume = scratch.file(), scratch.shown, (self.lines, 0)
         elif self._file is None and (mark_of(file) != self._mark or number != self.first + self.lines):
             changed(file)
 
@@ -149,7 +152,7 @@ class Source:
         if self._mark is not None:
             return
         if self._file is None:
-            self._file = scratch.file()
+            self._file, self._place = scratch.file(), scratch.shown
             self._resume = number - self.first, 0
         scratch.write(self._file, chunk.view[: chunk.size])
 
@@ -160,7 +163,7 @@ class Source:
 
     def close(self):
         if self._file is not None:
-            self._file.close()
+            streams.close(self._file)
 
 
 def mark_of(file):
@@ -469,13 +472,16 @@ class Counts:
                 rows.put_counts(pairs, counts)
             return counts
         counts = self._scratch.mapping(max(size, 8))
-        self._file.seek(0)
         buffer = bytearray(16 * COUNTS)
-        while octets := self._file.readinto(buffer):
-            rows.put_counts(memoryview(buffer)[:octets], counts)
-            if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
-                counts.madvise(mmap.MADV_DONTNEED)  # what is in the file need not be in memory
-        self._file.close()
+        try:
+            self._file.seek(0)
+            while octets := self._file.readinto(buffer):
+                rows.put_counts(memoryview(buffer)[:octets], counts)
+                if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
+                    counts.madvise(mmap.MADV_DONTNEED)  # what is in the file need not be in memory
+        except OSError as error:
+            raise self._scratch.fail(error) from None
+        streams.close(self._file)
         return counts
 
 

@@ -26,7 +26,7 @@ from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
 from uricodec._core._names import FingerprintNames
 from uricodec._corpus import Corpus, Counts
-from uricodec._files.streams import Output
+from uricodec._files.streams import Output, close
 from uricodec._sift import Scratch, Sieve
 
 NEW = 2
@@ -90,23 +90,24 @@ class Sorter:
     def _read(self, file: Any) -> Iterator[bytes]:
         """The records of a run, which goes then."""
         data, at = b"", 0
-        with file:
+        try:
             file.seek(0)
             while True:
                 wanted = at + PREFIX.size
                 if wanted <= len(data):
                     wanted += PREFIX.unpack_from(data, at)[0]
                 if wanted > len(data) or at + PREFIX.size > len(data):
-                    try:
-                        more = file.read(max(BLOCK, wanted - len(data)))
-                    except OSError as error:
-                        raise self._scratch.fail(error) from None
+                    more = file.read(max(BLOCK, wanted - len(data)))
                     if not more:
                         return
                     data, at = data[at:] + more, 0
                     continue
                 yield data[at + PREFIX.size : wanted]
                 at = wanted
+        except OSError as error:
+            raise self._scratch.fail(error) from None
+        finally:
+            close(file)
 
     def __iter__(self) -> Iterator[bytes]:
         """All of them, once."""
@@ -119,7 +120,7 @@ class Sorter:
         """Give back what is on the disk."""
         for runs in self._runs:
             for file in runs:
-                file.close()
+                close(file)
         self._runs, self._records = [], []
 
 

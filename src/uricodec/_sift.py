@@ -67,7 +67,7 @@ class Scratch:
         self.spilled = 0
         self._files = []
         self.name = os.fspath(folder) if folder is not None else usual_folder()
-        self.file().close()
+        streams.close(self.file())
 
     def __enter__(self):
         return self
@@ -75,8 +75,13 @@ class Scratch:
     def __exit__(self, *exception):
         self.close()
 
+    @property
+    def shown(self):
+        """The folder, as a message may show it."""
+        return streams.printable(str(self.name))
+
     def fail(self, error):
-        return streams.failure(streams.printable(str(self.name)), error)
+        return streams.failure(self.shown, error)
 
     def file(self):
         """A new file, which goes when it is closed."""
@@ -102,7 +107,7 @@ class Scratch:
     def close(self):
         """Close all files."""
         for file in self._files:
-            file.close()
+            streams.close(file)
         self._files = []
 
     def write(self, file, octets):
@@ -116,16 +121,18 @@ class Scratch:
 
     def mapping(self, size):
         """Zeros in a file, as memory; there is room on the disk for all of them."""
-        with self.file() as file:
-            try:
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:
-                    for at in range(0, size, streams.CHUNK):
-                        self.write(file, bytes(min(size - at, streams.CHUNK)))
-                return mmap(file.fileno(), size)
-            except OSError as error:
-                raise self.fail(error) from None
+        file = self.file()
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                for at in range(0, size, streams.CHUNK):
+                    self.write(file, bytes(min(size - at, streams.CHUNK)))
+            return mmap(file.fileno(), size)
+        except OSError as error:
+            raise self.fail(error) from None
+        finally:
+            streams.close(file)
 
 
 class Spill:
@@ -207,7 +214,7 @@ class Spill:
             raise self._scratch.fail(error) from None
 
     def close(self):
-        self._file.close()
+        streams.close(self._file)
         self._buffers = None
 
 

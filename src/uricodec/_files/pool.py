@@ -145,7 +145,10 @@ class Pool:
             if chunk is None:
                 break
         if failure:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # it knows this frame
 
     def _finished(self, chunk):
         if not self._threads:
@@ -211,7 +214,10 @@ class Crew:
         finally:
             failure, turns.failure = turns.failure, None  # which knows the frame that knows it
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # it knows this frame, too
 
 
 class Turns:

@@ -73,6 +73,14 @@ def failure(name, error):
     return FileError(name, getattr(error, "strerror", None) or str(error), getattr(error, "errno", None))
 
 
+def close(file):
+    """Close a file that nothing more is wanted of, whatever that brings."""
+    try:  # noqa: SIM105
+        file.close()
+    except OSError:
+        pass
+
+
 def binary(text_stream, name):
     """The octets below sys.stdin or sys.stdout."""
     if text_stream is None:
@@ -255,7 +263,7 @@ class Input:
 
     def __exit__(self, *exception):
         if self._path != "-" and self._file is None:
-            self._raw.close()
+            close(self._raw)
 
     def status(self):
         """What the system says of it (os.stat_result); None: it is no file of the system."""
@@ -610,9 +618,11 @@ class Output:
         except OSError as error:
             raise failure(self.name, error) from None
         finally:
-            if self._temporary:
-                self._temporary.discard()
-            self._restore_signals()
+            try:
+                if self._temporary:
+                    self._temporary.discard()
+            finally:
+                self._restore_signals()
 
     def _restore_signals(self):
         if self._handlers:

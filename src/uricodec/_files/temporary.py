@@ -14,6 +14,8 @@ import errno
 import os
 from stat import S_ISREG
 
+from uricodec._files import streams
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -91,7 +93,7 @@ class Temporary:
             return os.fstat(number).st_mode & 0o777
         finally:
             remove(path, self._folder)
-            os.close(number)
+            close(number)
 
     def _copy_attributes(self):
         """Give it the owner, the group and the permissions of the target, or the permissions of a new file."""
@@ -143,16 +145,15 @@ class Temporary:
     def discard(self):
         """Remove it, if it is still there, and close what is open. What cannot be removed is left to the next run."""
         if not fcntl:
-            close(self.raw)
+            streams.close(self.raw)
         if self._name and (self.raw.closed or is_at(self.raw.fileno(), self._name, self._folder)):
             remove(self._name, self._folder)  # it is no longer there if an interrupt came right after os.replace()
-        close(self.raw)
+        streams.close(self.raw)
         self._close_folder()
 
     def _close_folder(self):
         folder, self._folder = self._folder, None
-        if folder is not None:
-            os.close(folder)
+        close(folder)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -168,15 +169,14 @@ def find_target(path):
     Raises:
         OSError: There is no such folder, or it cannot be opened.
     """
-    if os.readlink not in os.supports_dir_fd:
+    if not hasattr(os, "O_DIRECTORY"):
         return None, os.path.realpath(path)
     folder = None
     try:
         for _ in range(LINKS):
             head, name = os.path.split(path)
             outer, folder = folder, open_folder(head or ".", folder)
-            if outer is not None:
-                os.close(outer)
+            close(outer)
             if not name:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             try:
@@ -187,8 +187,7 @@ def find_target(path):
                 raise
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except BaseException:
-        if folder is not None:
-            os.close(folder)
+        close(folder)
         raise
 
 
@@ -209,7 +208,7 @@ def place_of_new(path):
     try:
         status = os.fstat(folder)
     finally:
-        os.close(folder)
+        close(folder)
     return status.st_dev, status.st_ino, name
 
 
@@ -234,10 +233,11 @@ def sync(number):
             raise
 
 
-def close(file):
-    """Close a file that is not needed, whatever that brings."""
-    try:  # noqa: SIM105
-        file.close()
+def close(number):
+    """Close a descriptor (int | None) that nothing was written to, whatever that brings."""
+    try:
+        if number is not None:
+            os.close(number)
     except OSError:
         pass
 
@@ -289,7 +289,7 @@ def take(path, folder, mode):
             pass  # somebody takes it for one that was left behind, and removes it
         except OSError:
             remove(path, folder)  # this file system has no locks
-        os.close(number)
+        close(number)
     return None
 
 
@@ -311,5 +311,5 @@ def clear(path, folder):
     except OSError:
         return False
     finally:
-        os.close(number)
+        close(number)
     return True
