@@ -1,4 +1,4 @@
-"""Each call of the system that a command makes may fail: an error that names the file, old outputs, nothing left over."""
+"""Each call of the system that a command makes may fail: an error names the file, and old outputs stay as they were."""
 
 import errno
 import gzip
@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import time
+from itertools import pairwise
 
 import pytest
 from command import run
@@ -18,6 +19,7 @@ from uricodec.cli import dedup
 pytest.importorskip("fcntl", reason="other calls of the system, and no /proc")
 
 BEFORE = b"before\n"
+
 
 def make_urns():
     """Some more names than the smallest table holds; a few are invalid, and a few have a second spelling."""
@@ -43,7 +45,10 @@ COMMANDS = {
     "check": (["check", "--kind", "urn", "in", "-o", "out"], URNS),
     "extract": (["extract", "--kind", "urn", "in", "-o", "out"], URNS),
     "log": (["log", "in", "-o", "out", "--invalid-to", "bad"], LOG),
-    "dedup": (["dedup", "--kind", "urn", "--key-file", "key", "--spill-dir", "spill", "in", "-o", "out", *REPORTS], URNS),
+    "dedup": (
+        ["dedup", "--kind", "urn", "--key-file", "key", "--spill-dir", "spill", "in", "-o", "out", *REPORTS],
+        URNS,
+    ),
     "dedup, spilling": ([*SPILLING, "in", "-o", "out"], URNS),
     "dedup, counts": ([*SPILLING, "--count", "in", "-o", "out"], URNS),
     "dedup, reports": ([*SPILLING, "--exact", "in", "-o", "out", *REPORTS], URNS),
@@ -184,7 +189,7 @@ def test_each_call_fails(tmp_path, monkeypatch, name, number, all_after):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(streams, "CHUNK", 8192)
     command, data = COMMANDS[name]
-    outputs = {path for option, path in zip(command, command[1:], strict=False) if option in OUTPUTS}
+    outputs = {path for option, path in pairwise(command) if option in OUTPUTS}
     stdin = b"" if "in" in command else data
 
     def reset():

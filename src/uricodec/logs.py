@@ -314,11 +314,7 @@ def _read(source: Any, format: Any, options: tuple[Any, ...]) -> Iterator[tuple[
 def _chunks(source: Any, max_line: int) -> Iterator["bytes | memoryview"]:
     """Whole lines of a log; of one that is longer than a line can be, only its beginning."""
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as file:
-            opened = os.fstat(file.fileno())
-            yield from _chunks(file, max_line)
-            if streams.was_truncated(opened, os.fstat(file.fileno()), file.tell):
-                raise streams.FileError(streams.printable(os.fsdecode(source)), streams.TRUNCATED)
+        yield from _chunks_of_file(source, max_line)
         return
     if hasattr(source, "read"):
         read = source.read
@@ -353,6 +349,15 @@ def _chunks(source: Any, max_line: int) -> Iterator["bytes | memoryview"]:
         data = read(CHUNK)
     if size:
         yield b"".join(rest)
+
+
+def _chunks_of_file(path: "str | os.PathLike[str]", max_line: int) -> Iterator["bytes | memoryview"]:
+    """The same of a file by its path, which must not be truncated meanwhile."""
+    with open(path, "rb") as file:
+        opened = os.fstat(file.fileno())
+        yield from _chunks(file, max_line)
+        if streams.was_truncated(opened, os.fstat(file.fileno()), file.tell):
+            raise streams.FileError(streams.printable(os.fsdecode(path)), streams.TRUNCATED)
 
 
 def _gzip_reader(first: bytes, read: Any) -> Any:
