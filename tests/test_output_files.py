@@ -201,15 +201,40 @@ def test_a_link_that_the_system_does_not_follow(tmp_path, monkeypatch):
     link.symlink_to(victim)
     status = os.stat
 
-    def refuse(path, **options):
+    def reject(path, **options):
         if path == str(link) and options.get("follow_symlinks", True):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return status(path, **options)
 
-    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(os, "stat", reject)
     assert run("decode", "-o", link, stdin=b"%41") == (3, b"", f"uricodec: {link}: {os.strerror(errno.EACCES)}\n")
     assert victim.read_bytes() == b"precious"
     assert left_in(tmp_path) == ["link", "victim"]
+
+
+@needs_root
+@pytest.mark.parametrize("dangling", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "owner", "follows"),
+    [(0o1777, USER, False), (0o1777, OTHER, True), (0o1777, 0, True), (0o777, USER, True), (0o1775, USER, True)],
+)
+def test_links_of_others_in_a_shared_folder(tmp_path, mode, owner, follows, dangling):
+    """Root follows only its own links there, and those of the owner of the folder."""
+    folder, victim = tmp_path / "tmp", tmp_path / "victim"
+    folder.mkdir()
+    os.chown(folder, OTHER, OTHER)
+    folder.chmod(mode)
+    if not dangling:
+        victim.write_bytes(b"precious")
+    (folder / "out").symlink_to("../victim")
+    os.chown(folder / "out", owner, owner, follow_symlinks=False)
+    said = f"uricodec: {folder / 'out'}: {os.strerror(errno.EACCES)}\n"
+    assert run("decode", "-o", folder / "out", stdin=b"%41") == ((0, b"", "") if follows else (3, b"", said))
+    assert left_in(folder) == ["out"]
+    if follows:
+        assert victim.read_bytes() == b"A"
+    else:
+        assert not victim.exists() if dangling else victim.read_bytes() == b"precious"
 
 
 # --- crashes of the system --------------------------------------------------------------------------------------------
@@ -416,7 +441,11 @@ def test_no_locks_on_that_file_system(tmp_path, monkeypatch):
 def test_without_locks_at_all(tmp_path, monkeypatch):
     """As on Windows."""
     monkeypatch.setattr(temporary, "fcntl", None)
-    with streams.Output(str(tmp_path / "out")) as output:
+    monkeypatch.chdir(tmp_path)
+    for name in "fchown", "fchmod", "O_DIRECTORY":
+        monkeypatch.delattr(os, name, raising=False)
+    assert streams.place_of("out") == streams.place_of("./out") != streams.place_of("in")
+    with streams.Output("out") as output:
         assert left_in(tmp_path)[0].startswith(".uricodec-")
         output.write(b"a")
     with pytest.raises(ZeroDivisionError), streams.Output(str(tmp_path / "out")):
@@ -469,14 +498,14 @@ def test_an_interrupt_behind_the_end_removes_nothing(tmp_path):
 def test_permissions_that_cannot_be_had(tmp_path, monkeypatch):
     """Without them the output stays private."""
 
-    def refuse(*_):
+    def reject(*_):
         raise PermissionError(1, "Operation not permitted")
 
     path = tmp_path / "out"
     path.write_bytes(b"before")
     path.chmod(0o644)
     for name in "fchown", "fchmod":
-        monkeypatch.setattr(os, name, refuse)
+        monkeypatch.setattr(os, name, reject)
     with streams.Output(str(path)) as output:
         output.write(b"after")
     assert left_in(tmp_path) == ["out"]

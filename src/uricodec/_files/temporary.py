@@ -12,7 +12,7 @@ file or the new one. Files are found by their folder's descriptor, so that the f
 
 import errno
 import os
-from stat import S_ISREG
+from stat import S_ISLNK, S_ISREG, S_ISVTX, S_IWOTH
 
 from uricodec._files import streams
 
@@ -134,7 +134,7 @@ class Temporary:
             os.close(os.dup(number))  # a network's file system may say only now what went wrong
         else:
             self.raw.close()  # Windows renames no open file
-        # Under the lock: nobody else takes it for one that was left behind.
+        # Under the lock: no other process takes it for one of a process that was killed.
         os.replace(self._name, self._target, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._name = None
         self.raw.close()
@@ -185,6 +185,8 @@ def find_target(path):
                 if error.errno in (errno.EINVAL, errno.ENOENT):  # it is another thing than a link, or not there
                     return folder, name
                 raise
+            if not may_follow(name, folder):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except BaseException:
         close(folder)
@@ -198,6 +200,17 @@ def open_folder(path, folder):
         if not hasattr(os, "O_PATH"):
             raise
         return os.open(path, os.O_PATH | os.O_DIRECTORY, dir_fd=folder)  # it may be written to, but not listed
+
+
+def may_follow(name, folder):
+    """Whether to follow a symbolic link: not one of another user in a folder such as /tmp, which could lead anywhere.
+
+    That is the rule of Linux for fs.protected_symlinks; the system does not apply it to links that are read one by one.
+    It is checked after the link was read: no other user can put a link in its place that passes.
+    """
+    link, place = os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(folder)
+    shared = place.st_mode & S_ISVTX and place.st_mode & S_IWOTH
+    return not shared or (S_ISLNK(link.st_mode) and link.st_uid in (os.geteuid(), place.st_uid))
 
 
 def place_of_new(path):
