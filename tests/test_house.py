@@ -75,10 +75,6 @@ CORE = [
 ]
 
 
-def test_setup_is_short():
-    assert len((ROOT / "setup.py").read_text("utf-8").splitlines()) <= 60
-
-
 @pytest.mark.parametrize("name", CORE)
 def test_imports_of_the_core_run_one_way(name):
     before = CORE[: CORE.index(name)]
