@@ -166,18 +166,19 @@ def ill_formed(octets):
             end += error.end
 
 
-def careful(src, plus, policy, utf8, controls):
-    """Decode once, and treat three things specially: malformed triplets and, on demand, what is not UTF-8 (a policy:
-    "keep", "replace", or "fail" with the position as a UriSyntaxError), and triplets of controls, which stay."""
+def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=False):
+    """A row of text or, without utf8, of bytes, decoded once: the result and the first fault, (code, offset) or None.
+
+    A policy, "keep" or "replace", is for bytes that are not UTF-8, and for a malformed triplet unless that has one of its
+    own, `malformed`. Triplets of controls stay, unless `controls`.
+    """
     tokens = list(TOKEN.finditer(src))
     octets = [int(token[0][1:], 16) if len(token[0]) == 3 else token[0][0] for token in tokens]
     out = [b" " if plus and token[0] == b"+" else bytes([octet]) for token, octet in zip(tokens, octets, strict=True)]
-    faults = [(i, i + 1) for i, token in enumerate(tokens) if token[0] == b"%"]
+    faults = [(i, i + 1, "percent", malformed or errors) for i, token in enumerate(tokens) if token[0] == b"%"]
     if utf8:
-        faults += ill_formed(bytes(octets))
-    if policy == "fail" and faults:
-        raise UriSyntaxError("malformed or ill-formed", src, tokens[min(faults)[0]].start())
-    for start, end in faults:
+        faults += [(start, end, "utf-8", errors) for start, end in ill_formed(bytes(octets))]
+    for start, end, _, policy in faults:
         for i in range(start, end):
             out[i] = tokens[i][0] if policy == "keep" else REPLACEMENT if i == start else b""
     if not controls:
@@ -186,7 +187,36 @@ def careful(src, plus, policy, utf8, controls):
                 out[i] = tokens[i][0]
             elif octet == 0xC2 and i + 1 < len(octets) and 0x80 <= octets[i + 1] <= 0x9F:
                 out[i : i + 2] = tokens[i][0], tokens[i + 1][0]
-    return b"".join(out)
+    first = min(faults, default=None)
+    return b"".join(out), first and (first[2], tokens[first[0]].start())
+
+
+def encode_row(src, errors, safe, triplets=False, plus=False, utf8=True):
+    """The same, encoded: with `triplets`, those stay, and a malformed one is a fault."""
+    tokens = TOKEN.finditer(src) if triplets else re.finditer(b".", src, re.DOTALL)
+    out, faults = {}, []
+    for token in tokens:
+        spelling, start = token[0], token.start()
+        if spelling == b"%" and triplets:
+            faults.append((start, "percent"))
+            out[start] = b"%" if errors == "keep" else b"%25"
+        else:
+            out[start] = spelling if len(spelling) == 3 else encode(spelling, safe, plus)
+    for start, end in ill_formed(src) if utf8 else []:
+        faults.append((start, "utf-8"))
+        if errors == "replace":
+            out |= {i: encode(REPLACEMENT, safe) if i == start else b"" for i in range(start, end)}
+    first = min(faults, default=None)
+    return b"".join(out[i] for i in sorted(out)), first and (first[1], first[0])
+
+
+def careful(src, plus, policy, utf8, controls):
+    """Decode once, and treat three things specially: malformed triplets and, on demand, what is not UTF-8 (a policy:
+    "keep", "replace", or "fail" with the position as a UriSyntaxError), and triplets of controls, which stay."""
+    result, fault = decode_row(src, policy, plus=plus, utf8=utf8, controls=controls)
+    if policy == "fail" and fault:
+        raise UriSyntaxError("malformed or ill-formed", src, fault[1])
+    return result
 
 
 def percent_decode(data, plus=False, invalid="keep"):

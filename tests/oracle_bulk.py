@@ -1,10 +1,12 @@
 """The naive twin of uricodec.bulk: a loop over the rows, with the functions for single values."""
 
-import re
 import urllib.parse
 
+import oracle
+
 from uricodec import iri, percent_decode, requote, uri, urn
-from uricodec.errors import UriError
+from uricodec.charsets import RFC3986_UNRESERVED
+from uricodec.errors import UriError, UriSyntaxError
 
 
 def decoded(row, plus):
@@ -14,33 +16,33 @@ def decoded(row, plus):
     return percent_decode(row, plus=plus, invalid="error")
 
 
-def replaced(row, plus):
-    return urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
+# What the operations that keep or replace only the invalid part of a row make of it.
+PARTS = {
+    ("unquote", "keep"): lambda row, plus=False: percent_decode(row, plus=plus),
+    ("unquote", "replace"): lambda row, plus=False: urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row),
+    ("requote", "keep"): requote,
+    ("requote", "replace"): lambda row: requote(row, invalid="encode"),
+}
 
 
-def framed(line, plus):
-    """A line decoded, but for controls; None if it is refused."""
-    units = [
-        (int(unit[1:], 16) if len(unit) == 3 else ord(unit), len(unit) == 3)
-        for unit in re.findall("%[0-9A-Fa-f]{2}|.", line.decode("latin-1"), re.DOTALL)
-    ]
-    if any(octet == 0x25 and not triplet for octet, triplet in units):
-        return None
-    try:
-        characters = bytes(octet for octet, _ in units).decode()
-    except UnicodeDecodeError:
-        return None
-    found, place = [], 0
-    for character in characters:
-        size = len(character.encode())
-        part, place = units[place : place + size], place + size
-        control = ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0
-        if control and any(triplet for _, triplet in part):
-            found.append(None)
-        else:
-            found.append(" " if plus and character == "+" and not part[0][1] else character)
-    # The spelling of those that stay is that of the line.
-    return found, units
+def line(name, text, errors, safe="/", plus=False):
+    """One line: what becomes of it by "keep" or "replace", and the first fault, (code, offset) or None."""
+    if name == "unquote":
+        return oracle.decode_row(text, errors, "keep", plus=plus)
+    kept = {*b"".join(bytes([octet]) for octet in range(256) if octet in RFC3986_UNRESERVED)}
+    kept |= {*(b":/?#[]@!$&'()*+,;=" if name == "requote" else safe.encode())}
+    return oracle.encode_row(text, errors, oracle.form_set(kept) if plus else kept, name == "requote", plus)
+
+
+def lines(name, rows, errors, **how):
+    """As column(), for lines."""
+    if name not in {"quote", "requote", "unquote"}:
+        return column(name, rows, errors, **how)
+    done = [line(name, row, "keep" if errors in {"null", "raise"} else errors, **how) for row in rows]
+    faults = [(number, fault[1]) for number, (_, fault) in enumerate(done) if fault]
+    if errors == "raise" and faults:
+        raise UriSyntaxError("rejected", rows[faults[0][0]], faults[0][1])
+    return [None if fault and errors == "null" else made for made, fault in done], faults
 
 
 def fault_of(check, row, **how):
@@ -62,7 +64,7 @@ ROWS = {
     "quote": lambda row, safe="/", plus=False: (
         urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
     ),
-    "requote": lambda row, invalid="keep": requote(row, invalid=invalid),
+    "requote": lambda row: requote(row, invalid="error"),
     "unquote": lambda row, plus=False: decoded(row, plus),
     "normalize_urn": lambda row, level="8141", spec=None: urn.normalize(row, level, spec),
     "is_valid_urn": lambda row, spec="8141": urn.is_valid(row, spec),
@@ -97,8 +99,7 @@ def column(name, rows, errors, **how):
             made = {
                 "keep": lambda row=row: row if not name.startswith("split") else None,
                 "null": lambda: None,
-                "replace": lambda row=row: replaced(row, how.get("plus", False)),
-            }[errors]()
+            }[errors]() if (name, errors) not in PARTS else PARTS[name, errors](row, **how)
         if isinstance(row, bytes) and isinstance(made, str):
             made = made.encode()
         if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):

@@ -58,7 +58,7 @@ if int(pd.__version__.partition(".")[0]) >= 3:
 DTYPES = OBJECTS | ARROWS
 CALLS = [(name, {}) for name in OPERATIONS] + [
     ("quote", {"safe": "", "plus": True}),
-    ("requote", {"invalid": "error", "errors": "null"}),
+    ("requote", {"errors": "null"}),
     ("unquote", {"plus": True, "errors": "null"}),
     ("unquote", {"errors": "keep", "threads": 2}),
     ("normalize_uri", {"level": "iri", "errors": "null"}),

@@ -40,8 +40,8 @@ ROWS = [
 OCTETS = [*[row if row is None else row.encode() for row in ROWS], b"\xff%41"]
 CALLS = [(name, {}) for name in OPERATIONS] + [
     ("quote", {"safe": "", "plus": True}),
-    ("requote", {"invalid": "encode"}),
-    ("requote", {"invalid": "error", "errors": "null"}),
+    ("requote", {"errors": "replace"}),
+    ("requote", {"errors": "null"}),
     ("unquote", {"plus": True, "errors": "null"}),
     ("unquote", {"errors": "keep"}),
     ("iri_to_uri", {"ascii_ext": "encode"}),

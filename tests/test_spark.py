@@ -126,7 +126,7 @@ def test_columns(names, name):
     [
         ("quote", {"safe": "", "plus": True}),
         ("quote", {"safe": bulk.ByteSet("abc/")}),
-        ("requote", {"invalid": "encode"}),
+        ("requote", {"errors": "replace"}),
         ("unquote", {"plus": True, "errors": "null"}),
         ("unquote", {"errors": "keep"}),
         ("iri_to_uri", {"ascii_ext": "encode", "host": "idna", "errors": "null"}),

@@ -17,10 +17,12 @@ What comes in decides what comes out:
 
 All operations take, besides their own arguments:
 
-- `errors` (str): what becomes of a row that the operation refuses. "keep": it stays as it is. "null": it becomes null
-  (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
-  row. "replace", for `unquote` alone: what is not UTF-8 becomes U+FFFD. A value of another type in a list, or among
-  objects, is such a row, with the code "type": "keep" and "replace" keep it, and "raise" raises a TypeError.
+- `errors` (str): how a row that the operation rejects is handled. "keep": it stays as it is; `quote`, `requote` and
+  `unquote` keep only its invalid part. "null": it becomes null (None, an empty line). "raise": the call raises what the
+  operation raises on a single value, with the number of the row. "replace", for these three: U+FFFD stands for bytes
+  that are not UTF-8.
+  A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep it,
+  and "raise" raises a TypeError.
 - `faults` (Faults | None): is filled with the number of these rows, and the first of them.
 - `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
   more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.
@@ -86,21 +88,18 @@ __all__ = [
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool, invalid: str) -> Make:
+def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool) -> Make:
     if isinstance(safe, str):
         safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
     octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
-    policy = {"keep": "keep", "encode": "replace", "error": "fail"}.get(invalid)
-    if policy is None:
-        raise ValueError(f"neither 'keep', 'encode' nor 'error': {invalid!r}")
     above = octets & _ABOVE_ASCII
     if above and above != _ABOVE_ASCII:
         raise ValueError("safe has some octets beyond ASCII, but not all")
-    plain = octets - " +" if plus else octets
+    plain = octets - "%" if triplets else octets - " +" if plus else octets
 
-    def make(_text: bool, end: bytes) -> Plan:
-        rows = RequoteRows(octets | end, policy) if triplets else EncodeRows(octets | end, plus)
-        return Plan(rows, "text", plain | end)
+    def make(text: bool, end: bytes) -> Plan:
+        rows = RequoteRows(octets | end, "fail", text) if triplets else EncodeRows(octets | end, plus, "fail", text)
+        return Plan(rows, "text", (plain - _ABOVE_ASCII if text else plain) | end)
 
     return make
 
@@ -119,44 +118,47 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
         plus (bool): Write '+' for a space, and always encode a '+'.
 
     Returns:
-        Any: The rows, of the kind that came in. Only a str with a lone surrogate is refused (code "surrogate").
+        Any: The rows, of the kind that came in. Text is rejected that is not UTF-8: a line (code "utf-8"), a str with a lone
+            surrogate ("surrogate"). errors="keep" encodes its bytes, errors="replace" encodes U+FFFD in their place.
 
     Source: RFC 3986 section 2.1.
 
     >>> quote(["/a b", b"\\xff", None])
     ['/a%20b', b'%FF', None]
+    >>> quote(b"/a\\xff\\n"), quote(b"/a\\xff\\n", errors="replace")
+    (b'/a%FF\\n', b'/a%EF%BF%BD\\n')
     """
-    return do(_encode(safe, plus, False, "keep"), column, how)
+    return do(_encode(safe, plus, False), column, how)
 
 
-def requote(
-    column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, invalid: str = "keep", **how: Unpack[How]
-) -> Any:
+def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Unpack[How]) -> Any:
     """Percent-encode what is not encoded yet: triplets stay.
 
     Args:
         column (Any): The rows, of any kind.
         safe (ByteSet | str | bytes): As of `quote`.
-        invalid (str): What to do with a malformed triplet: "keep" its '%', "encode" it as %25, or take it for an
-            "error", and refuse the row (code "percent").
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: The rows, of the kind that came in. A row with a malformed triplet is rejected (code "percent"), and text that
+            is not UTF-8, as for `quote`. errors="keep" leaves the '%', errors="replace" encodes it as %25.
 
     Source: RFC 3986 section 2.4.
 
-    >>> requote(["/a b/%c3%a9", "100%"], invalid="encode")
+    >>> requote(["/a b/%c3%a9", "100%"])
+    ['/a%20b/%c3%a9', '100%']
+    >>> requote(["/a b/%c3%a9", "100%"], errors="replace")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return do(_encode(safe, False, True, invalid), column, how)
+    return do(_encode(safe, False, True), column, how)
 
 
 def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     """Decode each row, once, as urllib.parse.unquote does; octets (bytes, binary columns) as unquote_to_bytes does.
 
-    Text is refused that has a malformed triplet (code "percent"), or decodes to what is not UTF-8 ("utf-8"). With
-    errors="replace" the triplet stays then, and U+FFFD stands for the octets. Octets are never refused. Of lines,
-    which are text, triplets of control characters stay as they are: a line stays one.
+    Text is rejected that has a malformed triplet (code "percent"), or decodes to bytes that are not UTF-8 ("utf-8"),
+    whether they were encoded or not. With errors="replace" the malformed triplet stays and U+FFFD stands for the bytes;
+    with errors="keep" both stay as they are, as for `percent_decode`. Rows of bytes (not lines) are never rejected. Of
+    lines, which are text, triplets of control characters stay as they are: a line stays one.
 
     Args:
         column (Any): The rows, of any kind.
@@ -175,7 +177,7 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     plain = ~ByteSet("%+") if plus else ~ByteSet("%")
 
     def make(text: bool, end: bytes) -> Plan:
-        return Plan(DecodeRows(plus, text, bool(end)), "text", plain, plus=plus)
+        return Plan(DecodeRows(plus, text, bool(end)), "text", plain - _ABOVE_ASCII if text else plain)
 
     return do(make, column, how, "replace")
 

@@ -100,7 +100,7 @@ ctypedef struct Task:
     Kind kind
     Operation operation
     const void *options
-    row_function replacing      # of a row that was refused; NULL: nothing does
+    row_function otherwise      # writes a rejected row by the policy; NULL: it is copied (keep), or nothing is written
     block_function block_of
     quick_function quick        # tried first on lines; NULL: there is nothing quicker
     size_t slow                 # after that failed, so many octets are done as rows
@@ -164,6 +164,11 @@ cdef inline bint is_null(const Source *source, size_t row) noexcept nogil:
         return False
     index = index_at(source, row)
     return 0 <= index < <int64_t>source.values.count and not is_valid(source.values, <size_t>index)
+
+
+cdef inline bint must_find_rejected(const Task *task) noexcept nogil:
+    """Whether rejected rows are reported, or not written."""
+    return task.look or task.policy == RAISE_ROW or task.policy == NULL_ROW
 
 
 cdef inline size_t carriage_return(const Task *task, const uint8_t *src, size_t n) noexcept nogil:

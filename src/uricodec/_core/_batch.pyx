@@ -217,8 +217,8 @@ cdef bint write_text(Task *task, size_t row, const uint8_t *src, size_t n, uint8
     size[0] = 0
     if not refuse_row(task, row, &refusal):
         return False
-    if task.policy == REPLACE_ROW:
-        size[0] = task.replacing(src, n, task.options, dst, &refusal)
+    if task.otherwise != NULL:
+        size[0] = task.otherwise(src, n, task.options, dst, &refusal)
     elif task.policy == KEEP_ROW:
         memcpy(dst, src, n)
         size[0] = n

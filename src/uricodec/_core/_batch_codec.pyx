@@ -11,9 +11,10 @@ from uricodec._core._batch cimport *
 from uricodec._core._codec_rows cimport *
 from uricodec._core._kernels cimport ByteSet, UC_FULL, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._core._lines cimport has_c1
-from uricodec._core._quote cimport quote_text, unquote_text
+from uricodec._core._quote cimport quote_text, stdlib, unquote_text
 from uricodec._core._triplets cimport *
-from uricodec._core._utf8 cimport continues, sequence_length
+
+from uricodec._core._triplets import percent_decode
 
 cdef enum:
     QUICK = 2048        # octets of lines that are tried as a whole
@@ -67,38 +68,29 @@ cdef struct Decoding:
     uc_set plain    # what nothing becomes of
 
 
-cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                             Refusal *_refusal) noexcept nogil:
-    """Decode text as urllib.parse.unquote does: a malformed triplet stays, and U+FFFD stands for what is not UTF-8."""
+cdef size_t decode_by(const uint8_t *src, size_t n, const void *options, Policy policy, Policy malformed, uint8_t *dst,
+                      Refusal *refusal) noexcept nogil:
     cdef const Decoding *how = <const Decoding *>options
-    cdef size_t i = 0, o = 0, size, step, end
-    cdef uint8_t octets[4]
-    cdef int length, have
-    while i < n:
-        size = unit_at(src, i, n, octets)
-        end = i + size
-        length = sequence_length(octets[0])
-        have = 1
-        while have < length:
-            step = unit_at(src, end, n, octets + have)
-            if step == 0 or not continues(octets[0], have, octets[have]):
-                break
-            have += 1
-            end += step
-        if have != length:
-            memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
-            o += 3
-        elif how.framed and end - i > <size_t>have and (
-                have == 1 and (octets[0] < 0x20 or octets[0] == 0x7F) or have == 2 and octets[0] == 0xC2 and octets[1] < 0xA0):
-            memcpy(dst + o, src + i, end - i)
-            o += end - i
-        else:
-            if how.plus and size == 1 and octets[0] == c'+':
-                octets[0] = c' '
-            memcpy(dst + o, octets, have)
-            o += have
-        i = end
-    return o
+    cdef Careful careful
+    cdef size_t size
+    careful.policy, careful.malformed, careful.plus, careful.utf8 = policy, malformed, how.plus, True
+    careful.free, careful.c1 = &NO_CONTROL.set if how.framed else NULL, how.framed
+    size = decode_carefully(src, n, &careful, dst)
+    if careful.fault == NO_FAULT:
+        return size
+    refusal.code, refusal.offset = careful.fault, careful.position
+    return UC_REFUSED
+
+
+cdef size_t decode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    """Decode text as percent_decode does: what is malformed or not UTF-8 stays."""
+    return decode_by(src, n, options, KEEP, KEEP, dst, refusal)
+
+
+cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                             Refusal *refusal) noexcept nogil:
+    """Decode text as urllib.parse.unquote does: a malformed triplet stays, and U+FFFD stands for what is not UTF-8."""
+    return decode_by(src, n, options, REPLACE, KEEP, dst, refusal)
 
 
 cdef inline bint has_new_control(const uint8_t *src, size_t n, const uint8_t *dst, size_t size) noexcept nogil:
@@ -109,22 +101,29 @@ cdef inline bint has_new_control(const uint8_t *src, size_t n, const uint8_t *ds
 
 cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
     cdef const Decoding *how = <const Decoding *>options
-    cdef Careful careful
-    cdef size_t size
-    size = kernels.decode(src, n, how.plus, dst, n)
+    cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
     if size == UC_FULL:
         return 0
-    # What nobody decodes may be anything.
-    if not how.text or memchr(src, c'%', n) == NULL or memchr(dst, c'%', size) == NULL and is_utf8(dst, size) and not (
+    if not how.text or memchr(dst, c'%', size) == NULL and is_utf8(dst, size) and not (
             how.framed and has_new_control(src, n, dst, size)):
         return size
-    careful.policy, careful.plus, careful.utf8 = FAIL, how.plus, True
-    careful.free, careful.c1 = &NO_CONTROL.set if how.framed else NULL, how.framed
-    size = decode_carefully(src, n, &careful, dst)
-    if careful.fault == NO_FAULT:
-        return size
-    refusal.code, refusal.offset = careful.fault, careful.position
-    return UC_REFUSED
+    return decode_by(src, n, options, FAIL, FAIL, dst, refusal)
+
+
+cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
+    """Whether a row begins with an octet that continues a sequence: rows may be UTF-8 together only."""
+    cdef bint inside = False
+    cdef size_t row
+    for row in range(rows):
+        inside |= at[row] < at[rows] and (src[at[row]] & 0xC0) == 0x80
+    return inside
+
+
+cdef bint rows_are_utf8(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
+    """Whether each row is UTF-8 by itself."""
+    cdef uc_utf8 found
+    return kernels.scan_utf8(src, at[rows], &found) == at[rows] and (
+        found.highest < 0x80 or not starts_inside(src, at, rows))
 
 
 cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
@@ -150,16 +149,11 @@ cdef bint write_text_rows(Task *task, const uint32_t *at, const uint64_t *malfor
     """Write the decoded rows of the block, which are in the scratch, but for those that need more care: they have a
     malformed triplet or a new control (NULL: none has), or they are not UTF-8."""
     cdef size_t rows = task.block.rows, size = at[rows], row, broken, marked, valid
-    cdef uint8_t *src = task.scratch
-    cdef bint inside = False
+    cdef const uint8_t *src = task.scratch
     cdef uc_utf8 found
     valid = kernels.scan_utf8(src, size, &found)
-    if valid < size or found.highest >= 0x80:
-        src[size] = 0
-        for row in range(rows):
-            inside |= (src[at[row]] & 0xC0) == 0x80
-        if inside:      # rows that are UTF-8 together only, perhaps
-            return by_rows(task)
+    if (valid < size or found.highest >= 0x80) and starts_inside(src, at, rows):
+        return by_rows(task)
     broken = marked_row(task.block.at, rows, malformed, 0)
     marked = marked_row(at, rows, controls, 0)
     while task.done < rows:
@@ -219,6 +213,8 @@ cdef bint decode_block(Task *task) noexcept nogil:
     cdef const uint64_t *controls = NULL
     if not mark_triplets(block.data, n, percents, triplets):
         if not how.plus:
+            if how.text and not rows_are_utf8(block.data, block.at, rows):
+                return by_rows(task)
             write_run(task, block.data, block.at, rows)
             return True
         for w in range(words + 1):
@@ -236,7 +232,7 @@ cdef bint decode_block(Task *task) noexcept nogil:
     if not how.text:
         write_run(task, task.scratch, at, rows)
         return True
-    if task.look or task.policy != REPLACE_ROW:
+    if must_find_rejected(task):
         for w in range(words):
             percents[w] &= ~triplets[w]
             malformed |= percents[w]
@@ -257,9 +253,9 @@ cdef size_t decode_quickly(Task *task) noexcept nogil:
     if n == 0:
         return 0
     size = kernels.decode(src, n, how.plus, dst, n + WIDE)
-    if size > n or (task.look or task.policy != REPLACE_ROW) and memchr(dst, c'%', size) != NULL:
+    if size > n or must_find_rejected(task) and memchr(dst, c'%', size) != NULL:
         return 0
-    if size != n and not (is_utf8(dst, size) and not has_new_control(src, n, dst, size)):
+    if not is_utf8(dst, size) or size != n and has_new_control(src, n, dst, size):
         return 0
     task.data.size += size
     task.row += kernels.count_outside(src, n, task.source.no_end)
@@ -292,8 +288,11 @@ cdef bint encode_block(Task *task) noexcept nogil:
     cdef uint64_t malformed = 0, across = 0
     cdef Block *block = task.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size
+    cdef bint strict = must_find_rejected(task) or task.policy == REPLACE_ROW
     if block.gap and memchr(block.data, c'\r', n) != NULL:
         return by_rows(task)    # some may belong to the ends
+    if strict and how.utf8 and not rows_are_utf8(block.data, block.at, rows):
+        return by_rows(task)
     if how.triplets:
         if mark_triplets(block.data, n, marks, triplets):
             if not how.digits:
@@ -303,7 +302,7 @@ cdef bint encode_block(Task *task) noexcept nogil:
             if not block.gap:
                 for i in range(1, rows):
                     across |= reaches_beyond(triplets, block.at[i])
-            if (malformed or across & 1) and how.policy != KEEP:
+            if (malformed or across & 1) and strict:
                 return by_rows(task)
     kernels.mark_outside(block.data, n, &how.safe, marks)
     marks[words] = 0
@@ -319,12 +318,28 @@ cdef bint encode_block(Task *task) noexcept nogil:
     return True
 
 
+cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
+    """Whether a block has a '%' without two hexadecimal digits."""
+    cdef uint64_t percents[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint64_t malformed = 0
+    cdef size_t w
+    if not mark_triplets(src, n, percents, triplets):
+        return False
+    for w in range((n + 63) // 64):
+        malformed |= percents[w] & ~triplets[w]
+    return malformed != 0
+
+
 cdef size_t encode_quickly(Task *task) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>task.options
     cdef size_t n = quick_lines(task, QUICK), size
     cdef const uint8_t *src = task.source.data + task.next
-    if n == 0 or memchr(src, c'\r', n) != NULL or how.triplets and not (how.digits and how.policy == KEEP):
+    if n == 0 or memchr(src, c'\r', n) != NULL or how.triplets and not how.digits:
         return 0
+    if must_find_rejected(task) or task.policy == REPLACE_ROW:
+        if how.utf8 and not is_utf8(src, n) or how.triplets and has_malformed(src, n):
+            return 0
     size = kernels.encode(src, n, &how.safe, how.plus, task.data.data + task.data.size, 3 * n)
     if size == UC_FULL:
         return 0
@@ -334,10 +349,9 @@ cdef size_t encode_quickly(Task *task) noexcept nogil:
 
 
 cdef const Encoding *how_of(RowOperation rows) noexcept:
-    """How octets are encoded, whether they are UTF-8 or not; NULL: they are not."""
-    cdef const Encoding *how = <const Encoding *>rows.options
-    if type(rows) is RequoteRows or type(rows) is EncodeRows and how.policy == KEEP:
-        return how
+    """How octets are encoded; NULL: they are not."""
+    if type(rows) is RequoteRows or type(rows) is EncodeRows:
+        return <const Encoding *>rows.options
     return NULL
 
 
@@ -370,10 +384,24 @@ cdef quick_function codec_quick(RowOperation rows):
     return NULL
 
 
-cdef row_function codec_replacing(RowOperation rows):
-    if type(rows) is DecodeRows:
-        return decode_replacing
+cdef row_function codec_otherwise(RowOperation rows, Refused policy) except? NULL:
+    cdef bint decodes = type(rows) is DecodeRows
+    if policy != KEEP_ROW and policy != REPLACE_ROW:
+        return NULL
+    if decodes:
+        return decode_keeping if policy == KEEP_ROW else decode_replacing
+    if how_of(rows) != NULL:
+        return encode_keeping if policy == KEEP_ROW else encode_replacing
+    if policy == REPLACE_ROW:
+        raise ValueError("errors='replace' is only for quote, requote and unquote")
     return NULL
+
+
+cdef Operation room_for_policy(RowOperation rows, Refused policy) noexcept:
+    cdef Operation operation = rows.operation
+    if policy == REPLACE_ROW and how_of(rows) != NULL:
+        operation.factor = 9    # U+FFFD, encoded, for an octet
+    return operation
 
 
 cdef object decode_object(str text, const void *options):
@@ -385,10 +413,20 @@ cdef object encode_object(str text, const void *options):
     return quote_text(text, &how.safe, how.plus)
 
 
-cdef text_function codec_text(RowOperation rows):
+cdef text_function codec_text(RowOperation rows, Refused policy, bint look):
     cdef const Encoding *how = how_of(rows)
-    if type(rows) is DecodeRows:
+    if type(rows) is DecodeRows and policy == REPLACE_ROW and not look:
         return decode_object
-    if type(rows) is EncodeRows and how != NULL and not how.safe.member[0x80]:      # whose results are ASCII
+    if type(rows) is EncodeRows and not how.safe.member[0x80]:      # whose results are ASCII
         return encode_object
     return NULL
+
+
+cdef object decode_surrogates(RowOperation rows, Refused policy, str text):
+    cdef bint plus
+    if policy != REPLACE_ROW and policy != KEEP_ROW or type(rows) is not DecodeRows:
+        return None
+    plus = (<const Decoding *>rows.options).plus
+    if policy == REPLACE_ROW:   # to urllib.parse.unquote such characters mean nothing
+        return stdlib().unquote(text.replace("+", " ") if plus else text)
+    return percent_decode(text, plus)

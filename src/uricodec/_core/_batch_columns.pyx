@@ -203,7 +203,8 @@ cdef class Work:
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
-        self.look, self.limit = limit is not None, 0 if limit is None else limit
+        self.look = limit is not None or self.policy == RAISE_ROW
+        self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
 
     cdef size_t threads_for(self, size_t octets):
@@ -281,14 +282,14 @@ cdef class Work:
         cdef Type kind
         cdef Distinct distinct
         cdef list made_of = [], results = [], found = []
-        cdef bint mark = self.look or self.policy == RAISE_ROW, ordered = type.ordered
+        cdef bint ordered = type.ordered
         cdef size_t number = 0
         for array in arrays:
             key = identity_of(array.dictionary)
             if key not in done:
-                done[key] = self.dictionary(plan, type.dictionary, array.dictionary, mark)
+                done[key] = self.dictionary(plan, type.dictionary, array.dictionary)
             jobs, kind, distinct = done[key]
-            if mark:
+            if self.look:
                 self.refer(plan, jobs, array, type, number)
             number += <size_t>array.length
             ordered &= distinct.ordered
@@ -300,14 +301,14 @@ cdef class Work:
             made_of.append(with_numbers(array, type, distinct, 0, values, type.format))
         return Type(type.format, type.name, (), kind, ordered), made_of
 
-    cdef tuple dictionary(self, Plan plan, Type type, Array values, bint mark):
+    cdef tuple dictionary(self, Plan plan, Type type, Array values):
         """Do the values of a dictionary: the tasks that did them, the type of what came of them, and that."""
         cdef list jobs
         cdef Type kind
         if type.format == b"n":
             return [], type, distinct_of(values, type)
         jobs = self.jobs(plan, type, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
-                         UC_REFUSED if mark else 0)
+                         UC_REFUSED if self.look else 0)
         kind, joined = of_one_type(type, [text_array(job, type) for job in jobs])
         kind, values = join_arrays(kind, joined, limit_of_offsets)
         return jobs, kind, distinct_of(values, kind)

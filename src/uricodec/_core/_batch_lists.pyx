@@ -9,11 +9,10 @@ from libc.string cimport memcmp
 
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span
-from uricodec._core._batch_codec cimport codec_replacing, codec_text, text_function
+from uricodec._core._batch_codec cimport codec_otherwise, codec_text, decode_surrogates, room_for_policy, text_function
 from uricodec._core._batch_tasks cimport Plan
 from uricodec._core._kernels cimport kernels
 from uricodec._core._percent cimport utf8_text
-from uricodec._core._quote cimport stdlib
 from uricodec._core._text cimport *
 
 from cpython.buffer cimport PyBuffer_Release
@@ -58,11 +57,8 @@ cdef class ListWork:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
         self.text, self.octets, self.missing, self.found = make(True), make(False), missing, []
-        if self.policy == REPLACE_ROW and codec_replacing(self.text.rows) == NULL:
-            raise ValueError("errors='replace' is for what decodes text")
-        self.whole = codec_text(self.text.rows)
-        if codec_replacing(self.text.rows) != NULL and (self.policy != REPLACE_ROW or limit is not None):
-            self.whole = NULL
+        codec_otherwise(self.text.rows, self.policy)    # raises for a policy that the operation does not have
+        self.whole = codec_text(self.text.rows, self.policy, limit is not None)
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
 
     def __dealloc__(self):
@@ -75,14 +71,15 @@ cdef class ListWork:
             self.room, self.cap = allocate(size), size
         return 0
 
-    cdef int have_room_for(self, const Operation *operation, size_t n) except -1:
+    cdef int have_room_for(self, RowOperation rows, size_t n) except -1:
         """Room for what becomes of so many octets."""
+        cdef Operation operation = room_for_policy(rows, self.policy)
         if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1):
             raise OverflowError("the row may become longer than an object can be")
-        return self.have_room(room_of(operation, n) + WIDE)
+        return self.have_room(room_of(&operation, n) + WIDE)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
-        """What stands for an item that is refused, which is no U+FFFD."""
+        """What stands for an item that is refused, unless the operation writes it by the policy."""
         if self.policy == RAISE_ROW:
             raise plan.rows.error(f"row {row}: {reason}", item, offset)
         return self.invalid(plan, item, row, code, offset)
@@ -102,11 +99,12 @@ cdef class ListWork:
         """What becomes of the octets of an item."""
         cdef Operation *operation = &plan.rows.operation
         cdef bint text = isinstance(item, str)
+        cdef row_function otherwise
         cdef Refusal refusal
         cdef size_t size, place = 0
         if plan.has_plain and kernels.span(src, n, &plan.plain) == n and (type(item) is str or type(item) is bytes):
             return item
-        self.have_room_for(operation, n)
+        self.have_room_for(plan.rows, n)
         size = operation.row(src, n, plan.rows.options, self.room, &refusal)
         if size == UC_REFUSED and refusal.code == UC_RAISED:
             raise_set()
@@ -117,9 +115,10 @@ cdef class ListWork:
             result = self.refused(plan, item, row, plan.rows.code_names[refusal.code], plan.rows.reasons[refusal.code], place)
             if self.policy == KEEP_ROW and plan.kind == OCTETS_16:
                 return self.digest(plan, src, n)
-            if self.policy != REPLACE_ROW:
+            otherwise = codec_otherwise(plan.rows, self.policy)
+            if otherwise == NULL:
                 return result
-            size = codec_replacing(plan.rows)(src, n, plan.rows.options, self.room, &refusal)
+            size = otherwise(src, n, plan.rows.options, self.room, &refusal)
         if plan.kind == VERDICT:
             return True
         if plan.kind == FAULT:
@@ -149,32 +148,35 @@ cdef class ListWork:
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """A str that has no UTF-8."""
-        if self.policy == REPLACE_ROW:
-            # As urllib.parse.unquote, to which such characters mean nothing.
-            return self.replaced(item, row)
         cdef Operation *operation = &self.text.rows.operation
         cdef Refusal refusal
         cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # What a grammar finds wrong up to there comes first, as in a single value.
-        self.have_room_for(operation, n)
+        self.have_room_for(self.text.rows, n)
         if operation.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.options, self.room,
                          &refusal) == UC_REFUSED:
             if refusal.code == UC_RAISED:
                 raise_set()
             before = <size_t>len(octets[:refusal.offset].decode("utf-8", "replace"))
-            if before <= place and self.text.rows.code_names[refusal.code] != "utf-8":
+            if before < place or before == place and self.text.rows.code_names[refusal.code] != "utf-8":
                 place, code = before, self.text.rows.code_names[refusal.code]
                 reason = self.text.rows.reasons[refusal.code]
         result = self.refused(self.text, item, row, code, reason, place)
         if self.policy == KEEP_ROW and self.text.kind == OCTETS_16:
             return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), n)
-        return result
-
-    cdef object replaced(self, str item, Py_ssize_t row):
-        plain = item.replace("+", " ") if self.text.plus else item
-        return stdlib().unquote(plain)
+        decoded = decode_surrogates(self.text.rows, self.policy, item)
+        if decoded is not None:
+            return decoded
+        if self.policy != REPLACE_ROW:
+            return result
+        octets = "".join(["\ufffd" if 0xD800 <= c < 0xE000 else c for c in item]).encode()
+        n = <size_t>PyBytes_GET_SIZE(octets)
+        self.have_room_for(self.text.rows, n)
+        n = codec_otherwise(self.text.rows, REPLACE_ROW)(<const uint8_t *>PyBytes_AS_STRING(octets), n,
+                                                         self.text.rows.options, self.room, &refusal)
+        return utf8_text(self.room, n, "strict")
 
     cdef object octets_of(self, object item, Py_ssize_t row):
         """The result of an item that is not a str."""

@@ -17,7 +17,6 @@ cdef class Plan:
     cdef FingerprintKey key
     cdef const void *key_data
     cdef digest_function digest
-    cdef bint plus
 
 
 cdef class Rows:

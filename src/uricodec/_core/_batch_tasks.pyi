@@ -15,7 +15,6 @@ class Plan:
         plain: ByteSet | None = None,
         fields: tuple[str, ...] = (),
         key: FingerprintKey | None = None,
-        plus: bool = False,
     ) -> None: ...
     @property
     def rows(self) -> RowOperation: ...

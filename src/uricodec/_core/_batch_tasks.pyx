@@ -12,7 +12,7 @@ from uricodec._core._arrow_join cimport copy_bits
 from uricodec._core._atomic cimport uc_put8
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
-from uricodec._core._batch_codec cimport codec_block, codec_quick, codec_replacing, expected_size
+from uricodec._core._batch_codec cimport codec_block, codec_otherwise, codec_quick, expected_size, room_for_policy
 from uricodec._core._batch_urns cimport urn_block, urn_quick
 from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
@@ -68,12 +68,10 @@ cdef class Plan:
         plain (ByteSet | None): A row of these octets alone does not change.
         fields (tuple[str, ...]): The components of a "split".
         key (FingerprintKey | None): Of a "fingerprint".
-        plus (bool): A '+' is a space, in text that has no UTF-8.
     """
-    def __init__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None,
-                 plus=False):
+    def __init__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None):
         self.rows, self.has_plain, self.kind = rows, plain is not None, <Kind>(<int>KIND_NAMES.index(kind))
-        self.fields, self.key, self.plus = tuple(fields), key, plus
+        self.fields, self.key = tuple(fields), key
         if self.kind == OCTETS_16:
             self.key_data, self.digest = &(<FingerprintKey?>key).key, digest_rows
         if plain is not None:
@@ -244,9 +242,9 @@ cdef int begin(Job job) except -1:
     task.source = &rows.source
     task.row = 0 if rows.source.layout == LINES else start
     task.base, task.first, task.next, task.stop = task.row, start, start, stop
-    task.kind, task.operation, task.options = plan.kind, plan.rows.operation, plan.rows.options
+    task.kind, task.operation, task.options = plan.kind, room_for_policy(plan.rows, job.policy), plan.rows.options
     task.fields, task.answer = <int>len(plan.fields), answer_of(plan.kind)
-    task.replacing = codec_replacing(plan.rows)
+    task.otherwise = codec_otherwise(plan.rows, job.policy)
     task.block_of = codec_block(plan.rows)
     if task.block_of == NULL:
         task.block_of = urn_block(plan.rows, plan.kind)
@@ -257,8 +255,6 @@ cdef int begin(Job job) except -1:
         task.plain = &plan.plain
     task.policy, task.look = job.policy, job.look
     task.limit, task.bad_limit = limit_of_offsets, UC_REFUSED if plan.kind == FAULT else max(job.limit, <size_t>1)
-    if task.policy == REPLACE_ROW and task.replacing == NULL:
-        raise ValueError("errors='replace' is for what decodes text")
     task.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
     if task.gathered == NULL:
         raise MemoryError
@@ -475,8 +471,9 @@ cdef int raise_line(Job job, size_t line, int code, size_t offset) except -1:
             break
         start = end + 1
     end = <const uint8_t *>memchr(start, source.end, stop - start)
-    return raise_row(job.plan.rows, source, start[:(stop if end == NULL else end) - start], code, offset,
-                     job.number + line)
+    if end != NULL:
+        stop = end - carriage_return(&job.task, start, end - start)
+    return raise_row(job.plan.rows, source, start[:stop - start], code, offset, job.number + line)
 
 
 cdef tuple bads_of(list jobs, size_t limit):

@@ -9,11 +9,17 @@ cdef struct Encoding:
     bint plus
     bint triplets       # stay, and '%' is safe
     bint digits         # theirs are safe
-    Policy policy       # for octets that are not UTF-8; where triplets stay, for malformed ones
+    bint utf8           # the input must be UTF-8
+    Policy policy       # for bytes that are not; where triplets stay, also for malformed ones
 
 
 cdef class CodecRows(RowOperation):
     pass
+
+
+# Rows of an operation that rejects some, as each other policy has them.
+cdef size_t encode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil
+cdef size_t encode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil
 
 
 cdef class EncodeRows(CodecRows):

@@ -85,15 +85,16 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
     return have
 
 
-cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
+cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+                        Refusal *refusal) noexcept nogil:
+    """Encode octets that must be UTF-8; a policy is for those that are not."""
     cdef uc_utf8 found
     cdef size_t i = 0, o = 0, size
-    if how.policy == KEEP:
+    if policy == KEEP or not how.utf8:
         return encode_run(src, n, how, dst)
     while i < n:
         size = kernels.scan_utf8(src + i, n - i, &found)
-        if size < n - i and how.policy == FAIL:
+        if size < n - i and policy == FAIL:
             refusal.code, refusal.offset = NOT_UTF8, i + size
             return UC_REFUSED
         o += encode_run(src + i, size, how, dst + o)
@@ -102,6 +103,51 @@ cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_
             o += encode_run(<const uint8_t *>b"\xEF\xBF\xBD", 3, how, dst + o)     # U+FFFD
             i += ill_formed(src + i, n - i)
     return o
+
+
+cdef size_t encode_by(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+                      Refusal *refusal) noexcept nogil:
+    cdef size_t i = 0, o = 0, size, written
+    cdef uint8_t octet
+    cdef const uint8_t *percent
+    if not how.triplets or policy == KEEP and how.digits:
+        return encode_text(src, n, how, policy, dst, refusal)
+    while i < n:
+        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
+        size = percent - (src + i) if percent != NULL else n - i
+        written = encode_text(src + i, size, how, policy, dst + o, refusal)
+        if written == UC_REFUSED:
+            refusal.offset += i
+            return UC_REFUSED
+        o += written
+        i += size
+        if i == n:
+            return o
+        size = unit_at(src, i, n, &octet)
+        if size == 1 and policy == FAIL:
+            refusal.code, refusal.offset = MALFORMED, i
+            return UC_REFUSED
+        if size == 1 and policy == REPLACE:
+            memcpy(dst + o, b"%25", 3)
+            o += 3
+        else:
+            memcpy(dst + o, src + i, size)
+            o += size
+        i += size
+    return o
+
+
+cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>options
+    return encode_by(src, n, how, how.policy, dst, refusal)
+
+
+cdef size_t encode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    return encode_by(src, n, <const Encoding *>options, KEEP, dst, refusal)
+
+
+cdef size_t encode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+    return encode_by(src, n, <const Encoding *>options, REPLACE, dst, refusal)
 
 
 @cython.final
@@ -113,6 +159,7 @@ cdef class EncodeRows(CodecRows):
         plus (bool): Write '+' for a space, and always encode a '+'.
         errors (str): What becomes of octets that are not UTF-8: "keep" encodes them, "replace" encodes U+FFFD in their
             place, "fail" refuses the row.
+        utf8 (bool): Whether rows must be UTF-8; otherwise `errors` has no effect.
 
     Raises:
         ValueError: There is no such policy.
@@ -120,43 +167,14 @@ cdef class EncodeRows(CodecRows):
     Source: RFC 3986 section 2.1.
     """
 
-    def __init__(self, ByteSet safe not None, plus=False, errors="keep"):
+    def __init__(self, ByteSet safe not None, plus=False, errors="keep", utf8=True):
         self.how.safe, self.how.plus, self.how.policy = safe.set, plus, policy_of(errors, "replace", "fail")
+        self.how.utf8 = utf8
         if plus:
             add_octet(&self.how.safe, c' ')
             remove_octet(&self.how.safe, c'+')
         self.operation = Operation(encode_row, 9 if self.how.policy == REPLACE else 3, 0)
         self.options = &self.how
-
-
-# --- encoding what is not encoded yet -----------------------------------------------------------------------------------
-
-cdef size_t requote_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    cdef const Encoding *how = <const Encoding *>options
-    cdef size_t i = 0, o = 0, size
-    cdef uint8_t octet
-    cdef const uint8_t *percent
-    if how.policy == KEEP and how.digits:
-        return encode_run(src, n, how, dst)
-    while i < n:
-        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
-        size = percent - (src + i) if percent != NULL else n - i
-        o += encode_run(src + i, size, how, dst + o)
-        i += size
-        if i == n:
-            return o
-        size = unit_at(src, i, n, &octet)
-        if size == 1 and how.policy == FAIL:
-            refusal.code, refusal.offset = MALFORMED, i
-            return UC_REFUSED
-        if size == 1 and how.policy == REPLACE:
-            memcpy(dst + o, b"%25", 3)
-            o += 3
-        else:
-            memcpy(dst + o, src + i, size)
-            o += size
-        i += size
-    return o
 
 
 @cython.final
@@ -165,8 +183,10 @@ cdef class RequoteRows(CodecRows):
 
     Args:
         safe (ByteSet): The octets that stay as they are.
-        errors (str): What becomes of a '%' without two hexadecimal digits: "keep" leaves it, "replace" encodes it, "fail"
-            refuses the row.
+        errors (str): How a '%' without two hexadecimal digits and bytes that are not UTF-8 are handled: "keep" leaves the
+            '%' and encodes the bytes, "replace" encodes the '%' and, in place of the bytes, U+FFFD; "fail" rejects the
+            row.
+        utf8 (bool): Whether rows must be UTF-8; otherwise `errors` is for malformed triplets only.
 
     Raises:
         ValueError: There is no such policy.
@@ -174,10 +194,10 @@ cdef class RequoteRows(CodecRows):
     Source: RFC 3986 section 2.4.
     """
 
-    def __init__(self, ByteSet safe not None, errors="keep"):
+    def __init__(self, ByteSet safe not None, errors="keep", utf8=True):
         self.how.digits = all([octet in safe for octet in b"0123456789ABCDEFabcdef"])
         self.how.safe, self.how.plus, self.how.policy = safe.set, False, policy_of(errors, "replace", "fail")
-        self.how.triplets = True
+        self.how.triplets, self.how.utf8 = True, utf8
         add_octet(&self.how.safe, c'%')
-        self.operation = Operation(requote_row, 3, 0)
+        self.operation = Operation(encode_row, 9 if self.how.policy == REPLACE else 3, 0)
         self.options = &self.how

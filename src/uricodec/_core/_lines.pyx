@@ -95,7 +95,8 @@ cdef size_t decode_blocks(const uint8_t *src, size_t n, uint8_t last, Careful *h
 
 
 cdef void set_careful(Careful *how, bint plus, bint raw, Policy policy, ByteSet free):
-    how.policy, how.plus, how.utf8, how.fault = policy, plus, not raw, NO_FAULT
+    how.policy = how.malformed = policy
+    how.plus, how.utf8, how.fault = plus, not raw, NO_FAULT
     how.free = NULL if raw else &free.set
     how.c1 = not raw and not free.set.member[0x1B]
 

@@ -153,7 +153,8 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
         return put_text(w, entry, text, place, dst)
     size = kernels.decode(text.at, text.n, plus, w.room, text.n)
     if w.errors == KEEP_OCTETS and not is_utf8(w.room, size):
-        how.policy, how.plus, how.utf8, how.free, how.c1 = KEEP_OCTETS, plus, True, NULL, False
+        how.policy = how.malformed = KEEP_OCTETS
+        how.plus, how.utf8, how.free, how.c1 = plus, True, NULL, False
         size = decode_carefully(text.at, text.n, &how, w.room)
     return put_any(w, w.room, size, place, dst)
 

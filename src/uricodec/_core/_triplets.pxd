@@ -15,7 +15,8 @@ cdef enum Fault:
     NO_FAULT, MALFORMED, NOT_UTF8
 
 cdef struct Careful:
-    Policy policy
+    Policy policy       # for bytes that are not UTF-8,
+    Policy malformed    # and for a '%' without two hexadecimal digits
     bint plus           # a '+' is a space
     bint utf8           # the decoded octets must be UTF-8 (RFC 3629)
     const uc_set *free  # triplets of all other octets stay; NULL: they are decoded, too

@@ -31,6 +31,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
     cdef uint8_t octets[4]
     cdef int length, have
     cdef Fault fault
+    cdef Policy policy
     how.fault = NO_FAULT
     while i < n:
         # One character: octets[:have], which stand in src[i:end].
@@ -45,11 +46,12 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
             have += 1
             end += step
         fault = NOT_UTF8 if have != length else MALFORMED if size == 1 and octets[0] == c'%' else NO_FAULT
-        if fault != NO_FAULT and how.policy == FAIL:
+        policy = how.malformed if fault == MALFORMED else how.policy
+        if fault != NO_FAULT and policy == FAIL:
             how.fault = fault
             how.position = i
             return o
-        if fault != NO_FAULT and how.policy == REPLACE:
+        if fault != NO_FAULT and policy == REPLACE:
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             o += 3
         elif fault != NO_FAULT or end - i > <size_t>have and stays(how, octets, have):
@@ -256,7 +258,7 @@ def percent_decode(data, plus=False, invalid="keep"):
     """
     cdef Careful how
     cdef bint text = isinstance(data, str)
-    how.policy = policy_of(invalid, "replace", "error")
+    how.policy = how.malformed = policy_of(invalid, "replace", "error")
     how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
     if text:
         result = decode_str(data if type(data) is str else "".join(data), &how)

@@ -513,8 +513,9 @@ def add_codec(commands):
         "--errors",
         choices=["keep", "replace", "null", "drop", "fail"],
         default="keep",
-        help="what to do with a %% that begins no %%HH: keep it (the default) or write %%25 in its place (replace); or "
-        "with its line: write an empty one (null), drop it, or fail and say where",
+        help="what to do with a %% that begins no %%HH, and with bytes that are not UTF-8: keep the %% and encode the "
+        "bytes (the default), or write %%25 and an encoded U+FFFD in their place (replace); or with their line: write "
+        "an empty one (null), drop it, or fail and say where",
     )
     add_reports(requote, STREAMS)
     add_framing(requote)

@@ -16,7 +16,7 @@ HOW = {
     "errors": (
         "str | None",
         'errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace" for\n'
-        "        `unquote`. None: what is the default of `uricodec.bulk`.",
+        "        `quote`, `requote` and `unquote`. None: what is the default of `uricodec.bulk`.",
     ),
     "faults": (
         "Faults | None",

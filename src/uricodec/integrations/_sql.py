@@ -24,7 +24,7 @@ def how_of(name: str, errors: str) -> dict[str, Any]:
     Raises:
         ValueError: There is no such function or policy.
 
-    >>> how_of("uri_decode", "replace"), how_of("uri_encode", "replace"), how_of("is_urn", "null")
+    >>> how_of("uri_decode", "replace"), how_of("uri_normalize", "replace"), how_of("is_urn", "null")
     ({'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'})
     """
     if name not in SQL_FUNCTIONS:
@@ -34,7 +34,7 @@ def how_of(name: str, errors: str) -> dict[str, Any]:
     operation, _, given = SQL_FUNCTIONS[name]
     if OPERATIONS[operation].result in ("verdict", "fault"):
         errors = "keep"
-    elif errors == "replace" and operation != "unquote":
+    elif errors == "replace" and operation not in ("quote", "requote", "unquote"):
         errors = "null"
     return {"errors": errors, **given}
 

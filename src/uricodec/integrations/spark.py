@@ -158,7 +158,7 @@ def _document(name: str) -> str:
         lines += [
             '    errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace"'
         ]
-        lines += ["        for `unquote`. None: what is the default of `uricodec.bulk`."]
+        lines += ["        for `quote`, `requote` and `unquote`. None: what is the default of `uricodec.bulk`."]
     returns = {
         "text": "Strings.",
         "verdict": "Booleans.",
@@ -198,8 +198,8 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     Args:
         spark (SparkSession): The session.
         errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (its parts
-            are NULL for `*_split`). "raise": the query fails. "replace": as "null", but what is decoded is decoded as
-            urllib.parse does. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is,
+            are NULL for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as
+            urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is,
             whatever this is.
         key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
             driver's own.
