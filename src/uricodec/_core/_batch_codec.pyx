@@ -397,10 +397,12 @@ cdef row_function codec_otherwise(RowOperation rows, Refused policy) except? NUL
     return NULL
 
 
-cdef Operation room_for_policy(RowOperation rows, Refused policy) noexcept:
+cdef Operation operation_for(RowOperation rows, Refused policy, bint look) noexcept:
     cdef Operation operation = rows.operation
     if policy == REPLACE_ROW and how_of(rows) != NULL:
         operation.factor = 9    # U+FFFD, encoded, for an octet
+    elif policy == KEEP_ROW and not look and how_of(rows) != NULL:
+        operation.row = encode_keeping
     return operation
 
 

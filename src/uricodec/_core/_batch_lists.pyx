@@ -9,7 +9,7 @@ from libc.string cimport memcmp
 
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport Span
-from uricodec._core._batch_codec cimport codec_otherwise, codec_text, decode_surrogates, room_for_policy, text_function
+from uricodec._core._batch_codec cimport codec_otherwise, codec_text, decode_surrogates, operation_for, text_function
 from uricodec._core._batch_tasks cimport Plan
 from uricodec._core._kernels cimport kernels
 from uricodec._core._percent cimport utf8_text
@@ -45,6 +45,7 @@ cdef class ListWork:
     cdef Plan octets
     cdef Refused policy
     cdef text_function whole        # does a str; NULL: rows may be refused
+    cdef bint look
     cdef size_t limit
     cdef object missing
     cdef uint8_t *room
@@ -57,8 +58,9 @@ cdef class ListWork:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
         self.text, self.octets, self.missing, self.found = make(True), make(False), missing, []
+        self.look = limit is not None
         codec_otherwise(self.text.rows, self.policy)    # raises for a policy that the operation does not have
-        self.whole = codec_text(self.text.rows, self.policy, limit is not None)
+        self.whole = codec_text(self.text.rows, self.policy, self.look)
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
 
     def __dealloc__(self):
@@ -71,12 +73,11 @@ cdef class ListWork:
             self.room, self.cap = allocate(size), size
         return 0
 
-    cdef int have_room_for(self, RowOperation rows, size_t n) except -1:
+    cdef int have_room_for(self, const Operation *operation, size_t n) except -1:
         """Room for what becomes of so many octets."""
-        cdef Operation operation = room_for_policy(rows, self.policy)
         if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1):
             raise OverflowError("the row may become longer than an object can be")
-        return self.have_room(room_of(&operation, n) + WIDE)
+        return self.have_room(room_of(operation, n) + WIDE)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """What stands for an item that is refused, unless the operation writes it by the policy."""
@@ -97,14 +98,16 @@ cdef class ListWork:
 
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """What becomes of the octets of an item."""
-        cdef Operation *operation = &plan.rows.operation
+        cdef Operation operation
         cdef bint text = isinstance(item, str)
         cdef row_function otherwise
         cdef Refusal refusal
         cdef size_t size, place = 0
-        if plan.has_plain and kernels.span(src, n, &plan.plain) == n and (type(item) is str or type(item) is bytes):
+        # A str is UTF-8, and bytes need not be: the plain bytes of both are those of bytes.
+        if plan.has_plain and kernels.span(src, n, &self.octets.plain) == n and (type(item) is str or type(item) is bytes):
             return item
-        self.have_room_for(plan.rows, n)
+        operation = operation_for(plan.rows, self.policy, self.look)
+        self.have_room_for(&operation, n)
         size = operation.row(src, n, plan.rows.options, self.room, &refusal)
         if size == UC_REFUSED and refusal.code == UC_RAISED:
             raise_set()
@@ -148,13 +151,13 @@ cdef class ListWork:
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """A str that has no UTF-8."""
-        cdef Operation *operation = &self.text.rows.operation
+        cdef Operation operation = operation_for(self.text.rows, self.policy, True)
         cdef Refusal refusal
         cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # What a grammar finds wrong up to there comes first, as in a single value.
-        self.have_room_for(self.text.rows, n)
+        self.have_room_for(&operation, n)
         if operation.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.options, self.room,
                          &refusal) == UC_REFUSED:
             if refusal.code == UC_RAISED:
@@ -173,7 +176,7 @@ cdef class ListWork:
             return result
         octets = "".join(["\ufffd" if 0xD800 <= c < 0xE000 else c for c in item]).encode()
         n = <size_t>PyBytes_GET_SIZE(octets)
-        self.have_room_for(self.text.rows, n)
+        self.have_room_for(&operation, n)
         n = codec_otherwise(self.text.rows, REPLACE_ROW)(<const uint8_t *>PyBytes_AS_STRING(octets), n,
                                                          self.text.rows.options, self.room, &refusal)
         return utf8_text(self.room, n, "strict")

@@ -12,7 +12,7 @@ from uricodec._core._arrow_join cimport copy_bits
 from uricodec._core._atomic cimport uc_put8
 from uricodec._core._batch cimport *
 from uricodec._core._batch_answers cimport *
-from uricodec._core._batch_codec cimport codec_block, codec_otherwise, codec_quick, expected_size, room_for_policy
+from uricodec._core._batch_codec cimport codec_block, codec_otherwise, codec_quick, expected_size, operation_for
 from uricodec._core._batch_urns cimport urn_block, urn_quick
 from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
@@ -242,7 +242,7 @@ cdef int begin(Job job) except -1:
     task.source = &rows.source
     task.row = 0 if rows.source.layout == LINES else start
     task.base, task.first, task.next, task.stop = task.row, start, start, stop
-    task.kind, task.operation, task.options = plan.kind, room_for_policy(plan.rows, job.policy), plan.rows.options
+    task.kind, task.operation, task.options = plan.kind, operation_for(plan.rows, job.policy, job.look), plan.rows.options
     task.fields, task.answer = <int>len(plan.fields), answer_of(plan.kind)
     task.otherwise = codec_otherwise(plan.rows, job.policy)
     task.block_of = codec_block(plan.rows)

@@ -107,10 +107,10 @@ cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Polic
 
 cdef size_t encode_by(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
                       Refusal *refusal) noexcept nogil:
-    cdef size_t i = 0, o = 0, size, written
+    cdef size_t i = 0, o = 0, size, written, first
     cdef uint8_t octet
     cdef const uint8_t *percent
-    if not how.triplets or policy == KEEP and how.digits:
+    if not how.triplets or how.digits and (policy == KEEP or count_malformed(src, n, &first) == 0):
         return encode_text(src, n, how, policy, dst, refusal)
     while i < n:
         percent = <const uint8_t *>memchr(src + i, c'%', n - i)
