@@ -166,11 +166,11 @@ def ill_formed(octets):
             end += error.end
 
 
-def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=False):
+def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=False):  # noqa: PLR0913, PLR0917
     """A row of text or, without utf8, of bytes, decoded once: the result and the first fault, (code, offset) or None.
 
-    A policy, "keep" or "replace", is for bytes that are not UTF-8, and for a malformed triplet unless that has one of its
-    own, `malformed`. Triplets of controls stay, unless `controls`.
+    A policy, "keep" or "replace", is for bytes that are not UTF-8, and for a malformed triplet unless that has one of
+    its own, `malformed`. Triplets of controls stay, unless `controls`.
     """
     tokens = list(TOKEN.finditer(src))
     octets = [int(token[0][1:], 16) if len(token[0]) == 3 else token[0][0] for token in tokens]
@@ -191,7 +191,7 @@ def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=Fals
     return b"".join(out), first and (first[2], tokens[first[0]].start())
 
 
-def encode_row(src, errors, safe, triplets=False, plus=False, utf8=True):
+def encode_row(src, errors, safe, triplets=False, plus=False, utf8=True):  # noqa: PLR0913, PLR0917
     """The same, encoded: with `triplets`, those stay, and a malformed one is a fault."""
     tokens = TOKEN.finditer(src) if triplets else re.finditer(b".", src, re.DOTALL)
     out, faults = {}, []

@@ -19,14 +19,16 @@ def decoded(row, plus):
 # What the operations that keep or replace only the invalid part of a row make of it.
 PARTS = {
     ("unquote", "keep"): lambda row, plus=False: percent_decode(row, plus=plus),
-    ("unquote", "replace"): lambda row, plus=False: urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row),
+    ("unquote", "replace"): lambda row, plus=False: (
+        urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
+    ),
     ("requote", "keep"): requote,
     ("requote", "replace"): lambda row: requote(row, invalid="encode"),
 }
 
 
 def line(name, text, errors, safe="/", plus=False):
-    """One line: what becomes of it by "keep" or "replace", and the first fault, (code, offset) or None."""
+    """One line: the result by "keep" or "replace", and the first fault, (code, offset) or None."""
     if name == "unquote":
         return oracle.decode_row(text, errors, "keep", plus=plus)
     kept = {*b"".join(bytes([octet]) for octet in range(256) if octet in RFC3986_UNRESERVED)}
@@ -96,10 +98,14 @@ def column(name, rows, errors, **how):
             refused.append((number, error.position))
             if errors == "raise":
                 raise
-            made = {
-                "keep": lambda row=row: row if not name.startswith("split") else None,
-                "null": lambda: None,
-            }[errors]() if (name, errors) not in PARTS else PARTS[name, errors](row, **how)
+            made = (
+                {
+                    "keep": lambda row=row: row if not name.startswith("split") else None,
+                    "null": lambda: None,
+                }[errors]()
+                if (name, errors) not in PARTS
+                else PARTS[name, errors](row, **how)
+            )
         if isinstance(row, bytes) and isinstance(made, str):
             made = made.encode()
         if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):

@@ -2,7 +2,7 @@
 
 import io
 import json
-from functools import lru_cache, partial
+from functools import cache, partial
 
 import oracle
 import pytest
@@ -18,10 +18,29 @@ CASES = [
     *[b"\xad", b"a\xff", b"\xad%zz", b"%zz\xad", b"%4\xad", b"\xad%41", b"%41\xad%C3%A9", b"\xad %", b"%"],
     *[b"\xc3\xa9%FF", b"%FF\xc3\xa9", b"\xe6\x97\xa5%E6%97", b"%zz", b"100%", b"%4", b"a%u0041", b"%%41"],
     *[b"\xc3%A9", b"%C3\xa9", b"\xe6%97\xa5", b"%E6\x97%A5", b"\xf0%9F%98\x80", b"\xc3%zz", b"%C3%\xa9"],  # mixed
-    *[b"%F0%8F%BF%BF", b"%F0%80%80%80", b"%C0%80", b"%c1%bf", b"%E0%9F%BF", b"\xf0\x8f\xbf\xbf", b"\xc0\x80"],  # overlong
+    *[
+        b"%F0%8F%BF%BF",
+        b"%F0%80%80%80",
+        b"%C0%80",
+        b"%c1%bf",
+        b"%E0%9F%BF",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xc0\x80",
+    ],  # overlong
     *[b"\xf0\x8f%BF%BF", b"%F0\x8f\xbf%BF", b"\xe0%80\x80"],
     *[b"%ED%A0%80", b"%ED%BF%BF", b"\xed\xa0\x80", b"%ED%A0%BD%ED%B8%80", b"%F4%90%80%80", b"%F8%88%80%80%80", b"%FE"],
-    *[b"a%C3", b"%E6%97", b"%F0%9F%98", b"a\xc3", b"\xe6\x97", b"\xf0\x9f\x98", b"%F0\x9f", b"\xf0%9F", b"%A9", b"\xa9"],
+    *[
+        b"a%C3",
+        b"%E6%97",
+        b"%F0%9F%98",
+        b"a\xc3",
+        b"\xe6\x97",
+        b"\xf0\x9f\x98",
+        b"%F0\x9f",
+        b"\xf0%9F",
+        b"%A9",
+        b"\xa9",
+    ],
     *[b"%C3%A9", b"caf\xc3\xa9", b"%E6%97%A5 b", b"plain", b"", b"a+b%2B", b"%F0%90%80%80", b"%EF%BF%BD", b"%25zz"],
 ]
 GOOD = [b"/caf%C3%A9", b"plain", "日本".encode(), b""]
@@ -42,9 +61,9 @@ REASONS = {"percent": "malformed triplet", "utf-8": "octets that are not UTF-8"}
 POLICIES = ["keep", "replace", "null", "raise"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def reference(name, row, errors, text=True, malformed="keep"):
-    """A row by "keep" or "replace", and the first fault: (code, offset). Rows that are not text have none in unquote."""
+    """A row by "keep" or "replace", and the first fault: (code, offset). In unquote, rows of bytes have none."""
     if name != "unquote":
         return oracle.encode_row(row, errors, SAFE[name], triplets=name == "requote", utf8=text)
     if text:
@@ -115,10 +134,25 @@ def call(function, source, **how):
 # name -> the source of some rows, how it is done, the rows of a result, and whether they are text
 BULK = {
     "list of bytes": (list, call, list, False),
-    "list of bytearray": (lambda rows: [bytearray(row) for row in rows], call, lambda made: [*map(as_bytes, made)], False),
+    "list of bytearray": (
+        lambda rows: [bytearray(row) for row in rows],
+        call,
+        lambda made: [*map(as_bytes, made)],
+        False,
+    ),
     "binary": (lambda rows: pa.array(rows, pa.binary()), call, lambda made: pa.array(made).to_pylist(), False),
-    "large_binary": (lambda rows: pa.array(rows, pa.large_binary()), call, lambda made: pa.array(made).to_pylist(), False),
-    "binary_view": (lambda rows: pa.array(rows, pa.binary_view()), call, lambda made: pa.array(made).to_pylist(), False),
+    "large_binary": (
+        lambda rows: pa.array(rows, pa.large_binary()),
+        call,
+        lambda made: pa.array(made).to_pylist(),
+        False,
+    ),
+    "binary_view": (
+        lambda rows: pa.array(rows, pa.binary_view()),
+        call,
+        lambda made: pa.array(made).to_pylist(),
+        False,
+    ),
     "string": (partial(as_text, type_=pa.string()), call, of_text, True),
     "large_string": (partial(as_text, type_=pa.large_string()), call, of_text, True),
     "string_view": (partial(as_text, type_=pa.string_view()), call, of_text, True),
@@ -218,12 +252,12 @@ def test_engines(name, errors):
     want = [None if row is None else row.decode() for row in wanted(name, rows, errors)[0]]
     octets, _ = wanted(name, CASES, errors, text=False)
     pl = pytest.importorskip("polars", reason="polars is the extra polars")
-    import uricodec.integrations.polars  # noqa: F401, PLC0415
+    import uricodec.integrations.polars
 
     assert getattr(pl.Series(texts).uricodec, name)(errors=errors).to_list() == want
     assert getattr(pl.Series(CASES, dtype=pl.Binary).uricodec, name)(errors=errors).to_list() == octets
     pd = pytest.importorskip("pandas", reason="pandas is the extra pandas")
-    import uricodec.integrations.pandas  # noqa: F401, PLC0415
+    import uricodec.integrations.pandas  # noqa: F401
 
     for dtype in object, pd.StringDtype("pyarrow"):
         made = getattr(pd.Series(texts, dtype=dtype).uricodec, name)(errors=errors)
@@ -231,7 +265,7 @@ def test_engines(name, errors):
     made = getattr(pd.Series(CASES, dtype=pd.ArrowDtype(pa.binary())).uricodec, name)(errors=errors)
     assert [None if row is pd.NA else row for row in made] == octets
     duckdb = pytest.importorskip("duckdb", reason="duckdb is the extra duckdb")
-    from uricodec.integrations import duckdb as hook  # noqa: PLC0415
+    from uricodec.integrations import duckdb as hook
 
     con = duckdb.connect()
     hook.register(con, errors=errors)

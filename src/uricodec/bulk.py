@@ -118,8 +118,9 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
         plus (bool): Write '+' for a space, and always encode a '+'.
 
     Returns:
-        Any: The rows, of the kind that came in. Text is rejected that is not UTF-8: a line (code "utf-8"), a str with a lone
-            surrogate ("surrogate"). errors="keep" encodes its bytes, errors="replace" encodes U+FFFD in their place.
+        Any: The rows, of the kind that came in. Text that is not UTF-8 is rejected: a line (code "utf-8"), a str with a
+            lone surrogate ("surrogate"). errors="keep" encodes the bytes of such a line (a str stays as it is),
+            errors="replace" encodes U+FFFD in their place.
 
     Source: RFC 3986 section 2.1.
 
@@ -139,8 +140,8 @@ def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Un
         safe (ByteSet | str | bytes): As of `quote`.
 
     Returns:
-        Any: The rows, of the kind that came in. A row with a malformed triplet is rejected (code "percent"), and text that
-            is not UTF-8, as for `quote`. errors="keep" leaves the '%', errors="replace" encodes it as %25.
+        Any: The rows, of the kind that came in. A row with a malformed triplet is rejected (code "percent"), and text
+            that is not UTF-8, as for `quote`. errors="keep" leaves the '%', errors="replace" encodes it as %25.
 
     Source: RFC 3986 section 2.4.
 

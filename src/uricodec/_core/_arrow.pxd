@@ -106,15 +106,19 @@ cdef class Array:
     cdef readonly int64_t offset
     cdef int64_t n_buffers
     cdef const void **buffers
-    cdef readonly list owners
+    cdef list owners            # private: they keep the buffers alive
     cdef readonly tuple children
     cdef readonly Array dictionary
+    cdef Type type              # of the column that has it; None: it was in none yet
 
     cdef int set_buffers(self, int64_t n) except -1
 
 
 # The octets, which belong to the array from now on.
 cdef const void *hold(Array array, Room *room) except NULL
+
+# Say that an array is one of a column of this type. A TypeError if it cannot be.
+cdef int set_type(Array array, Type type) except -1
 
 cdef object schema_capsule(Type type)
 cdef object array_capsule(Array array)

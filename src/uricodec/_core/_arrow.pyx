@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset, strlen
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
@@ -130,7 +130,10 @@ cdef class Type:
         ordered (bool): Whether the order of these values means something.
     """
 
-    def __init__(self, format, name=b"", children=(), dictionary=None, ordered=False):
+    def __cinit__(self, bytes format not None, bytes name not None=b"", tuple children not None=(), Type dictionary=None,
+                  ordered=False):
+        for child in children:
+            <Type?>child
         self.format, self.name, self.children, self.dictionary = format, name, children, dictionary
         self.ordered = ordered
 
@@ -236,13 +239,14 @@ cdef class Memory:
 cdef class Array:
     def __cinit__(self):
         self.owners, self.children = [], ()
+        self.set_buffers(0)
 
     cdef int set_buffers(self, int64_t n) except -1:
-        """Have n buffers, none of which is there yet."""
-        self.buffers = <const void **>PyMem_RawMalloc(<size_t>max(n, 1) * sizeof(void *))
+        """Have n buffers, none of which is there yet: as for at least three, any of these may be looked at."""
+        PyMem_RawFree(self.buffers)
+        self.buffers = <const void **>PyMem_RawCalloc(<size_t>max(n, 3), sizeof(void *))
         if self.buffers == NULL:
             raise MemoryError
-        memset(self.buffers, 0, <size_t>n * sizeof(void *))
         self.n_buffers = n
         return 0
 
@@ -254,6 +258,21 @@ cdef const void *hold(Array array, Room *room) except NULL:
     cdef Memory memory = keep(room)
     array.owners.append(memory)
     return memory.data
+
+
+cdef int set_type(Array array, Type type) except -1:
+    cdef Array part
+    cdef Type kind
+    if array.type is None:
+        array.type = type
+    if (array.type.format != type.format or len(array.children) != len(type.children)
+            or (array.dictionary is None) != (type.dictionary is None)):
+        raise TypeError("the arrays are those of a column of another type")
+    for part, kind in zip(array.children, type.children):
+        set_type(part, kind)
+    if type.dictionary is not None:
+        set_type(array.dictionary, type.dictionary)
+    return 0
 
 
 # --- out ----------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ cdef quick_function codec_quick(RowOperation rows)
 cdef size_t expected_size(RowOperation rows, const uint8_t *src, size_t n) noexcept
 # What writes a rejected row by the policy; NULL: nothing does.
 cdef row_function codec_otherwise(RowOperation rows, Refused policy) except? NULL
-# The operation, with room for what the policy writes. If nobody looks for rejected rows, it may keep them itself.
+# The operation, with room for what the policy writes. If rejected rows are not reported, it may keep them itself.
 cdef Operation operation_for(RowOperation rows, Refused policy, bint look) noexcept
 
 # What becomes of a str of which no row is refused, without a look at its rows; None: it has a surrogate.

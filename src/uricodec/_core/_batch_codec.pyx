@@ -111,7 +111,7 @@ cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_
 
 
 cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
-    """Whether a row begins with an octet that continues a sequence: rows may be UTF-8 together only."""
+    """Whether a row begins with a byte that continues a sequence: rows may be UTF-8 together only."""
     cdef bint inside = False
     cdef size_t row
     for row in range(rows):
@@ -272,7 +272,7 @@ cdef class DecodeRows(CodecRows):
     """
     cdef Decoding how
 
-    def __init__(self, plus, text, framed):
+    def __cinit__(self, plus, text, framed):
         cdef ByteSet plain = ~ByteSet("%+") if plus else NO_PERCENT
         self.how.plus, self.how.text, self.how.framed, self.how.plain = plus, text, framed, plain.set
         self.operation, self.options = Operation(decode_row, 3, 0), &self.how
@@ -349,7 +349,7 @@ cdef size_t encode_quickly(Task *task) noexcept nogil:
 
 
 cdef const Encoding *how_of(RowOperation rows) noexcept:
-    """How octets are encoded; NULL: they are not."""
+    """How bytes are encoded; NULL: the operation does not encode."""
     if type(rows) is RequoteRows or type(rows) is EncodeRows:
         return <const Encoding *>rows.options
     return NULL
@@ -400,7 +400,7 @@ cdef row_function codec_otherwise(RowOperation rows, Refused policy) except? NUL
 cdef Operation operation_for(RowOperation rows, Refused policy, bint look) noexcept:
     cdef Operation operation = rows.operation
     if policy == REPLACE_ROW and how_of(rows) != NULL:
-        operation.factor = 9    # U+FFFD, encoded, for an octet
+        operation.factor = 9    # U+FFFD, encoded, for a byte
     elif policy == KEEP_ROW and not look and how_of(rows) != NULL:
         operation.row = encode_keeping
     return operation

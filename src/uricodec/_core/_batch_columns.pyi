@@ -1,11 +1,11 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex, final, overload
 
 from uricodec._core._batch_tasks import Plan
 
 @final
 class Column:
-    def __init__(self, type: Any, arrays: list[Any]) -> None: ...
+    def __new__(cls, type: Any, arrays: Sequence[Any]) -> Column: ...
     @property
     def type(self) -> Any: ...
     @property
@@ -24,9 +24,9 @@ class Column:
 
 @final
 class Work:
-    def __init__(
-        self, make: Callable[[bool], Plan], errors: str, limit: int | None, threads: int | None, first: int = 0
-    ) -> None: ...
+    def __new__(
+        cls, make: Callable[[bool], Plan], errors: str, limit: int | None, threads: int | None, first: int = 0
+    ) -> Work: ...
     @property
     def count(self) -> int: ...
     @property

@@ -83,10 +83,17 @@ cdef class Column:
     (True, False, [True, False], True)
     """
     cdef readonly Type type
-    cdef readonly list arrays
+    cdef list arrays
 
-    def __init__(self, type, arrays):
-        self.type, self.arrays = type, arrays
+    def __cinit__(self, Type type not None, arrays not None):
+        self.type, self.arrays = type, list(arrays)
+        for array in self.arrays:
+            set_type(<Array?>array, type)
+
+    @property
+    def arrays(self):
+        """The arrays that the column consists of; with `type` they make a column again."""
+        return list(self.arrays)
 
     def __len__(self):
         return sum([(<Array?>array).length for array in self.arrays])
@@ -199,7 +206,7 @@ cdef class Work:
     cdef readonly list found
     cdef readonly object rows
 
-    def __init__(self, make, errors, limit, threads, first=0):
+    def __cinit__(self, make, errors, limit, threads, first=0):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
@@ -223,8 +230,8 @@ cdef class Work:
         cdef Type whole, type, values
         whole, type = read_column(source, arrays)
         values = type if type.dictionary is None else type.dictionary
-        plan = self.make(LAYOUTS[values.format][1])
-        type, arrays = self.text(plan, type, arrays) if (<Plan?>plan).kind == TEXT else self.answers(plan, type, arrays)
+        plan = <Plan?>self.make(LAYOUTS[values.format][1])
+        type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.answers(plan, type, arrays)
         if whole.format == b"+s":
             arrays = [table_of(array) for array in arrays]
             type = Type(b"+s", whole.name, (type,))
@@ -343,7 +350,7 @@ cdef class Work:
 
     def lines(self, source, end):
         """Do lines in a buffer; returns bytes, or a Column of what is no text."""
-        cdef Plan plan = self.make(True)
+        cdef Plan plan = <Plan?>self.make(True)
         cdef Rows rows
         cdef Job job
         if plan.kind != TEXT and type(source) is not bytes:

@@ -5,13 +5,13 @@ from uricodec._core._batch_tasks import Plan
 
 @final
 class ListWork:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         make: Callable[[bool], Plan],
         errors: str,
         limit: int | None,
         missing: Callable[[Any], bool] | None = None,
-    ) -> None: ...
+    ) -> ListWork: ...
     @property
     def count(self) -> int: ...
     @property

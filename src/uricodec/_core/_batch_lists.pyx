@@ -53,12 +53,12 @@ cdef class ListWork:
     cdef readonly Py_ssize_t count
     cdef readonly list found
 
-    def __init__(self, make, errors, limit, missing=None):
+    def __cinit__(self, make, errors, limit, missing=None):
         if errors not in POLICY_NAMES:
             raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
         self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
-        self.text, self.octets, self.missing, self.found = make(True), make(False), missing, []
-        self.look = limit is not None
+        self.text, self.octets = <Plan?>make(True), <Plan?>make(False)
+        self.missing, self.found, self.look = missing, [], limit is not None
         codec_otherwise(self.text.rows, self.policy)    # raises for a policy that the operation does not have
         self.whole = codec_text(self.text.rows, self.policy, self.look)
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
@@ -80,7 +80,7 @@ cdef class ListWork:
         return self.have_room(room_of(operation, n) + WIDE)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
-        """What stands for an item that is refused, unless the operation writes it by the policy."""
+        """The result for a rejected item, unless the operation writes it by the policy."""
         if self.policy == RAISE_ROW:
             raise plan.rows.error(f"row {row}: {reason}", item, offset)
         return self.invalid(plan, item, row, code, offset)

@@ -42,6 +42,8 @@ cdef class Job:
     cdef Room valid
     cdef list lent          # bytes that text is written to
 
+    cdef int run(self) except -1
+
 
 cdef Rows rows_of(Array array, Type type)
 cdef Rows rows_of_lines(object buffer, object end)

@@ -8,14 +8,14 @@ def set_limit_of_offsets(limit: int | None) -> None: ...
 
 @final
 class Plan:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         rows: RowOperation,
         kind: str = "text",
         plain: ByteSet | None = None,
         fields: tuple[str, ...] = (),
         key: FingerprintKey | None = None,
-    ) -> None: ...
+    ) -> Plan: ...
     @property
     def rows(self) -> RowOperation: ...
     @property
@@ -27,5 +27,4 @@ class Plan:
 class Rows: ...
 
 @final
-class Job:
-    def run(self) -> None: ...
+class Job: ...

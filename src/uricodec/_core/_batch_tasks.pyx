@@ -69,7 +69,7 @@ cdef class Plan:
         fields (tuple[str, ...]): The components of a "split".
         key (FingerprintKey | None): Of a "fingerprint".
     """
-    def __init__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None):
+    def __cinit__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None):
         self.rows, self.has_plain, self.kind = rows, plain is not None, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), key
         if self.kind == OCTETS_16:
@@ -177,7 +177,7 @@ cdef class Job:
         discard(&self.task.found)
         discard_answer(&self.task)
 
-    def run(self):
+    cdef int run(self) except -1:
         if self.task.gathered == NULL:
             begin(self)
         with nogil:
@@ -188,6 +188,7 @@ cdef class Job:
         self.task.gathered = NULL
         discard(&self.task.made)
         trim(&self.task.data)
+        return 0
 
 
 cdef int set_validity(Job job, size_t rows) except -1:

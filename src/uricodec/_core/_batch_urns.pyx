@@ -49,7 +49,7 @@ cdef class SplitUrns(UrnRows):
         ValueError: There is no such spec.
     """
 
-    def __init__(self, spec="8141"):
+    def __cinit__(self, spec="8141"):
         self.set_naming(<Spec>spec_of(spec), BYTES)
         self.operation = Operation(split_row, 0, 5 * sizeof(Span))
 

@@ -61,7 +61,7 @@ cdef class DecodeRows(CodecRows):
     cdef Careful how
     cdef ByteSet free
 
-    def __init__(self, plus=False, raw=False, errors="keep", ByteSet free not None=NO_CONTROL):
+    def __cinit__(self, plus=False, raw=False, errors="keep", ByteSet free not None=NO_CONTROL):
         self.free = free
         set_careful(&self.how, plus, raw, policy_of(errors, "replace", "fail"), free)
         self.operation = Operation(decode_row, 3 if self.how.policy == REPLACE else 1, 0)
@@ -87,7 +87,7 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
 
 cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
                         Refusal *refusal) noexcept nogil:
-    """Encode octets that must be UTF-8; a policy is for those that are not."""
+    """Encode bytes that must be UTF-8; a policy is for those that are not."""
     cdef uc_utf8 found
     cdef size_t i = 0, o = 0, size
     if policy == KEEP or not how.utf8:
@@ -167,7 +167,7 @@ cdef class EncodeRows(CodecRows):
     Source: RFC 3986 section 2.1.
     """
 
-    def __init__(self, ByteSet safe not None, plus=False, errors="keep", utf8=True):
+    def __cinit__(self, ByteSet safe not None, plus=False, errors="keep", utf8=True):
         self.how.safe, self.how.plus, self.how.policy = safe.set, plus, policy_of(errors, "replace", "fail")
         self.how.utf8 = utf8
         if plus:
@@ -194,7 +194,7 @@ cdef class RequoteRows(CodecRows):
     Source: RFC 3986 section 2.4.
     """
 
-    def __init__(self, ByteSet safe not None, errors="keep", utf8=True):
+    def __cinit__(self, ByteSet safe not None, errors="keep", utf8=True):
         self.how.digits = all([octet in safe for octet in b"0123456789ABCDEFabcdef"])
         self.how.safe, self.how.plus, self.how.policy = safe.set, False, policy_of(errors, "replace", "fail")
         self.how.triplets, self.how.utf8 = True, utf8

@@ -5,8 +5,8 @@ from typing_extensions import Buffer
 
 @final
 class Framing:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         form: Literal["lines", "delimited", "csv", "json"],
         end: bytes = b"\n",
         delimiter: bytes = b"\t",
@@ -15,7 +15,7 @@ class Framing:
         only: bool = False,
         free: bool = False,
         jsonl: bool = False,
-    ) -> None: ...
+    ) -> Framing: ...
     @property
     def end(self) -> bytes: ...
     @property

@@ -55,7 +55,7 @@ cdef class Framing:
         jsonl (bool): Each line becomes a string of JSON; then the form is "lines".
     """
 
-    def __init__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
+    def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
                  jsonl=False):
         cdef Frame *frame = &self.frame
         cdef size_t i
@@ -123,9 +123,10 @@ cdef class Framing:
         cdef size_t i = start, n = stop, end
         if self.frame.form != CSV:
             return buffer.rfind(self.end, start, stop) + 1
+        octets = buffer
+        n = min(n, <size_t>octets.shape[0])
         if i >= n:
             return 0
-        octets = buffer
         with nogil:
             while i < n:
                 end = end_of_csv(&self.frame, &octets[0], i, n)
@@ -152,6 +153,7 @@ cdef class Framing:
         cdef const uint8_t[::1] octets = buffer
         cdef size_t i, n = stop
         cdef int at = state     # 0: a field begins; 1: it goes on without quotes, 2: in quotes, 3: behind a quote in quotes
+        n = min(n, <size_t>octets.shape[0])
         for i in range(<size_t>start, n):
             if at == 2:
                 at = 3 if octets[i] == c'"' else 2
@@ -182,7 +184,7 @@ cdef class Framing:
         cdef size_t i = 0
         cdef bytes value
         cdef list values = []
-        find_record(&self.frame, &octets[0], <size_t>stop, &record)
+        find_record(&self.frame, &octets[0], min(<size_t>stop, <size_t>octets.shape[0]), &record)
         if self.frame.form == DELIMITED:
             return bytes(octets[:record.size]).split(bytes([self.frame.delimiter])), record.size + record.tail
         while i <= record.size:

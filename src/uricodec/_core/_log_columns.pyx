@@ -212,7 +212,7 @@ cdef bytes bytes_of(const Buffer *buffer):
     return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
 
 
-def convert_columns(LogReader reader, src):
+def convert_columns(LogReader reader not None, src):
     """Turn lines of a log into columns.
 
     Args:

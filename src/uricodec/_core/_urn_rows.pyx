@@ -50,7 +50,7 @@ cdef class CheckUrnRows(UrnRows):
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
 
-    def __init__(self, spec="8141"):
+    def __cinit__(self, spec="8141"):
         self.set_naming(<Spec>spec_of(spec), BYTES)
         self.operation = Operation(check_row, 0, 0)
 
@@ -69,7 +69,7 @@ cdef class NormalizeUrnRows(UrnRows):
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
 
-    def __init__(self, level="8141", spec=None):
+    def __cinit__(self, level="8141", spec=None):
         cdef Level form = <Level>level_of(level)
         self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec), form)
         self.operation = Operation(normalize_row, 1, GROWTH)
