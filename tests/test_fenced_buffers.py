@@ -162,8 +162,8 @@ ROWS = {
 FRAMINGS = {
     "fields": Framing("delimited", delimiter=b","),
     "csv": Framing("csv", delimiter=b","),
-    "json": Framing("json", name=b"u"),
-    "jsonl": Framing("json", name=b"u", jsonl=True),
+    "json": Framing("json", names=[b"u"]),
+    "jsonl": Framing("json", names=[b"u"], jsonl=True),
 }
 KEY = FingerprintKey("tests")
 
@@ -194,7 +194,7 @@ LOOPS = {
     "decode_lines, plus": writing(lambda src, dst: decode_lines(src, dst, True, errors="replace"), lambda n: 3 * n),
     "encode_lines": writing(lambda src, dst: encode_lines(src, dst, ByteSet("a\n"), True), lambda n: 3 * n),
     "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
-    "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, len(buffer), state) for state in range(4)],
+    "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineNames.find": lines_found,
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
