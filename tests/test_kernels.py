@@ -530,13 +530,31 @@ def test_environment_with_an_unknown_tier_fails_at_import(name):
     assert f"ValueError: no kernel tier {name!r}" in reported_tier(name)
 
 
-def test_the_command_line_rejects_an_unknown_tier():
-    command = [sys.executable, "-m", "uricodec", "decode", "-o", "no-such-folder/out"]
+def run_with_an_unknown_tier(*arguments, folder=None):
     environment = os.environ | {"URICODEC_TIER": "foo"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_line_rejects_an_unknown_tier(tmp_path):
+    script = tmp_path / "uricodec"  # as installers write it
+    script.write_text("import sys\nfrom uricodec.cli import main\nsys.exit(main())\n")
     tiers = ", ".join(uricodec.cpu_tiers())
-    assert done.stderr == f"uricodec: URICODEC_TIER: no kernel tier 'foo' on this CPU; it has: {tiers}\n"
+    said = f"uricodec: URICODEC_TIER: no kernel tier 'foo' on this CPU; it has: {tiers}\n"
+    for program in (["-m", "uricodec"], ["-muricodec"], ["-Bm", "uricodec"], [str(script)]):
+        assert run_with_an_unknown_tier(*program, "decode", "-o", "no-such-folder/out") == (2, "", said)
+
+
+def test_other_programs_raise_for_an_unknown_tier(tmp_path):
+    """A package that runs as python -m is imported while sys.argv[0] is "-m"."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("import uricodec\n")
+    (tmp_path / "package" / "__main__.py").write_text("")
+    for program in (["-m", "package"], ["-m", "package", "uricodec"], ["-c", "import uricodec", "uricodec"]):
+        status, _, said = run_with_an_unknown_tier(*program, folder=tmp_path)
+        assert status == 1 and "ValueError: no kernel tier 'foo'" in said
 
 
 QEMU = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
