@@ -124,6 +124,16 @@ def test_against_other_files(tmp_path_factory, lines, others, errors):
     assert json.loads(said)["unique"] == len(names)
 
 
+@pytest.mark.parametrize("data", [b"", b"x" * 11 + b"\n"])
+@pytest.mark.parametrize("report", [[], ["--count"], ["--repeated"]])
+def test_standard_input_has_nothing_for_later(tmp_path, data, report):
+    """The names of the other file do not fit the memory, and wait; no line of the input does."""
+    (tmp_path / "old").write_bytes(b"".join(b"%d\n" % number for number in range(20_000)))
+    options = ["--kind", "bytes", "--against", tmp_path / "old", "--memory", "1", "--max-line", "10", *report]
+    expected = b"" if "--repeated" in report else b"1\t" * ("--count" in report and data > b"") + data
+    assert output_of("dedup", *options, stdin=data) == expected
+
+
 def groups_of(lines, kind, level, errors="keep", key=None):
     """The report, as objects of JSON."""
     for form, (first, count, spellings) in twin(lines, kind, level, errors).items():

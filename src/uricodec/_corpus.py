@@ -513,12 +513,12 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
             lines.write(names)
 
     def copy_later(chunk, number):
-        if corpus.later is not None and number >= corpus.later:
+        if number >= corpus.later:
             lines.copy(chunk)
 
     corpus.first_reading(make, keep, take, lines.copy)
     rows = find_later(corpus, sieve, scratch)
-    if rows is not None:
+    if rows is not None and corpus.later is not None:  # what was spilled may be of `against` alone
         corpus.next_reading("write", take_marked, copy=copy_later)
     return lines.written
 
