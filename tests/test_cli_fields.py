@@ -20,7 +20,7 @@ from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._rows import RowOperation
-from uricodec._files import compress
+from uricodec._files import compress, streams
 from uricodec.cli import lines, main
 from uricodec.cli.lines import visible
 from uricodec.cli.fields import spans_of
@@ -817,6 +817,12 @@ def test_wrong_usage(capfd, options):
 MARK = b"\xef\xbb\xbf"
 
 
+def slowly(size):
+    """Input.read_into(), as of a pipe that gives so many bytes at once."""
+    read_into = streams.Input.read_into
+    return lambda source, view: read_into(source, view[:size])
+
+
 @pytest.mark.parametrize("chunk", [None, 12, 64])
 def test_a_byte_order_mark_is_no_part_of_the_first_record(tmp_path, chunk):
     for options, data in (
@@ -856,6 +862,44 @@ def test_a_byte_order_mark_before_a_record_that_is_too_long(end):
         status, output, said = run(*options, stdin=data, chunk=64)
         assert json.loads(said)["invalid"] == 1
         assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK + output, said)
+
+
+@pytest.mark.parametrize("size", [1, 2, 256])
+@pytest.mark.parametrize("most", [1, 2, 9, 10])
+def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
+    """It is no part of the first record, and may come in parts."""
+    monkeypatch.setattr(streams.Input, "read_into", slowly(size))
+    for options, data in (
+        (["--csv"], b"\n" + b"x" * 10 + b"\n"),
+        (["--csv", "--header", "-f", "a"], b"a,bcdefgh\n%41,\n"),
+        (["-d", ",", "--header", "-f", "a"], b"a,bcdefgh\n%41,\n"),
+        (["--json-field", "a"], b'{"a":"%41"}\n'),
+        (["--json-field", "a"], b'{"a":"%"}\n'),
+    ):
+        options = ["decode", *options, "--stats", "--max-line", most]
+        status, output, said = run(*options, stdin=data, chunk=64)
+        assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
+
+
+def test_half_a_byte_order_mark_is_none(tmp_path):
+    """What an input before has left in the buffer does not complete it."""
+    (tmp_path / "first").write_bytes(MARK + b"%41\n")
+    (tmp_path / "second").write_bytes(MARK[:2])
+    expected = MARK + b"A\n" + MARK[:2]
+    assert output_of("decode", "--csv", tmp_path / "first", tmp_path / "second", chunk=64) == expected
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+@pytest.mark.parametrize("chunk", [13, 64, None])
+def test_a_line_that_is_too_long_keeps_its_end(end, chunk):
+    """As the end of any line that becomes an empty one."""
+    for options, empty in (["--csv"], b'""'), (["--json-field", "a"], b"null"), (["-f", "1"], b""), ([], b""):
+        options = ["decode", *options, "--errors", "null"]
+        first, invalid = (b'{"a":"%41"}', b'{"a":"%"') if "--json-field" in options else (b"%41", b"%")
+        expected = first.replace(b"%41", b"A") + b"\n" + empty + (end if end or empty else b"\n")
+        assert output_of(*options, stdin=first + b"\n" + invalid + end) == expected
+        data = first + b"\n" + b"x" * 100 + end
+        assert output_of(*options, "--max-line", "50", stdin=data, chunk=chunk) == expected
 
 
 def test_counting_does_not_change_what_is_written():

@@ -157,8 +157,11 @@ class LineEnds:
     def __init__(self, terminator=b"\n"):
         self._terminator = terminator
 
-    def front(self, buffer):
-        """Return the offset of the first line in what an input begins with."""
+    def front(self, buffer, stop):
+        """Return the offset of the first line in what an input begins with, of which buffer[:stop] is known.
+
+        It is `stop` as long as that depends on what follows.
+        """
         return 0
 
     def last(self, buffer, start, stop):
@@ -365,9 +368,9 @@ class Input:
                 if in_long and end == len(chunk.buffer):
                     at = safe_cut(chunk.buffer, end - 1)
             else:
-                first = 0 if begun else ends.front(chunk.buffer)
+                first = 0 if begun else ends.front(chunk.buffer, end)
                 at = ends.cut(chunk.buffer, first, max(first, known), end)
-                known = end
+                known = end if end > first else 0
                 if at - first > most:
                     known = at = allowed_lines(ends, chunk.buffer, first, at, most)
                 if at <= first and end - first >= most:

@@ -158,7 +158,7 @@ class Plan:
         Raises:
             CommandError: There is no such field, or the header is not that of the inputs before.
         """
-        front = self.front(chunk.buffer)
+        front = self.front(chunk.buffer, chunk.size)
         if self._header == b"":
             self._lacks_header |= not front  # a byte order mark behind anything else is none
             return front
@@ -174,9 +174,13 @@ class Plan:
             raise CommandError(f"{name}: its header is another one", 3)
         return size
 
-    def front(self, buffer):
-        """How long the byte order mark is that an input of records begins with."""
-        return len(MARK) if self._marked and buffer.startswith(MARK) else 0
+    def front(self, buffer, stop):
+        """How long the byte order mark is that an input of records begins with, of which buffer[:stop] is known."""
+        return len(MARK) if self._marked and buffer.startswith(MARK, 0, stop) else 0
+
+    def may_begin_mark(self, buffer, stop):
+        """Return whether buffer[:stop] is the beginning of a byte order mark, so that only the next bytes decide."""
+        return self._marked and stop < len(MARK) and MARK.startswith(buffer[:stop])
 
     def header_of(self, chunk, size):
         """What to write for the front of an input, of which this is the first chunk."""
@@ -200,7 +204,22 @@ def plan(arguments, only=False):
     return Plan(arguments, only)
 
 
-class RecordEnds(streams.LineEnds):
+class LineEnds(streams.LineEnds):
+    """Where the lines of an input end that may begin with a byte order mark.
+
+    Args:
+        plan (Plan): What a record is.
+    """
+
+    def __init__(self, plan):
+        super().__init__(plan.end)
+        self._plan = plan
+
+    def front(self, buffer, stop):
+        return self._plan.front(buffer, stop) or (stop if self._plan.may_begin_mark(buffer, stop) else 0)
+
+
+class RecordEnds(LineEnds):
     """Where the records of a CSV file end.
 
     That depends on all of a record before, so what a part of it leaves open is kept: no part is read twice.
@@ -210,12 +229,9 @@ class RecordEnds(streams.LineEnds):
     """
 
     def __init__(self, plan):
-        super().__init__()
-        self._framing, self._plan = plan.framing, plan
+        super().__init__(plan)
+        self._framing = plan.framing
         self._open = self._skipped = 0  # states of Framing.skip(): at the end of what is known; in a long record
-
-    def front(self, buffer):
-        return self._plan.front(buffer)
 
     def last(self, buffer, start, stop):
         return self._framing.cut(buffer, start, stop)
@@ -272,7 +288,7 @@ class Values(lines.Worker):
         return self._plan.header_of(chunk, size)
 
     def ends(self):
-        return RecordEnds(self._plan) if self._plan.csv else super().ends()
+        return RecordEnds(self._plan) if self._plan.csv else LineEnds(self._plan)
 
     def work(self, octets, errors, limit):
         while True:

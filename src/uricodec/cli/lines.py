@@ -308,12 +308,14 @@ class LineFilter:
             self.invalid += 1
             if self._faults:
                 self._report([self._describe(self._line, offset, "too-long", head_of(chunk))])
-        if self._output:
-            record = self._worker.record("too-long", offset)
-            if self._errors == "keep" and record is None:
-                self._output.write(chunk.view[chunk.start : chunk.size])
-            elif self._errors != "drop" and chunk.begins:
-                self._output.write((record or self._worker.empty) + self._worker.out)
+        piece, record = chunk.view[chunk.start : chunk.size], self._worker.record("too-long", offset)
+        if self._errors == "keep" and record is None:
+            self._write(piece, piece, chunk.ends)
+        elif self._errors != "drop":
+            written = (record or self._worker.empty) if chunk.begins else b""
+            if chunk.ends:
+                written += self._worker.out if self._worker.whole else terminator_of(piece, self._worker.end)
+            self._write(piece, written, chunk.ends)
         self._line += chunk.ends
 
     def _account(self, chunk, piece):
@@ -401,6 +403,16 @@ class LineFilter:
         """Stop at an octet of the chunk; its line starts at `start`."""
         place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
         raise CommandError(f"{place}: {reason}", 1)
+
+
+def terminator_of(line, end):
+    r"""Return what terminates a line (bytes-like), of lines that end with `end`: also "\r\n"; nothing for a last line.
+
+    >>> terminator_of(b"a\r\n", b"\n"), terminator_of(b"a\r\0", b"\0"), terminator_of(b"a", b"\n")
+    (b'\r\n', b'\x00', b'')
+    """
+    last = bytes(line[-2:])
+    return last if last == b"\r" + end == b"\r\n" else end if last.endswith(end) else b""
 
 
 def head_of(chunk):
