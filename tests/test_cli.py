@@ -283,6 +283,26 @@ def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
         assert (tmp_path / "out").read_bytes() == "東".encode() * (32 * (1_000_000 // 9))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("encode --errors null", b"\xff" * 8_000_000),
+        ("encode --errors null --stats", b"\xff" * 8_000_000),
+        ("encode --json-field a", b'{"a":"' + "\u00e9".encode() * 4_000_000 + b'"}'),
+        ("decode --jsonl", "\u00e9".encode() * 4_000_000),
+        ("decode --jsonl", b"%01" * 2_666_666),
+    ],
+)
+def test_memory_of_a_line_that_is_read_as_a_whole(tmp_path, command, line):
+    """It is at most eight times the line, and what the allocator keeps; twenty times if the line is shown."""
+    path = tmp_path / "long"
+    path.write_bytes(line + b"\n")
+    assert growth(command.split(), path, tmp_path / "out") < 10 * 8_000
+    if "null" in command:
+        assert growth([*command.split(), "--invalid-to", tmp_path / "bad"], path, tmp_path / "out") < 20 * 8_000
+
+
 def test_the_memory_of_a_gzip_bomb_is_flat():
     block = gzip.compress(bytes(10_000_000))
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({1 << 30}, {1 << 30}))\n"

@@ -183,13 +183,27 @@ cdef Done put_only(Task *task, const Result *result) noexcept nogil:
     return FINE if put(task, result.text, result.size) and put(task, <const uint8_t *>b"\n", 1) else NO_ROOM
 
 
+cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
+    """At most so many bytes escape_json() writes: 6 for an ASCII character, and 3 for a byte of another one, "%FF"."""
+    cdef size_t i, size = 2
+    for i in range(n):
+        if text[i] >= 0x80:
+            size += 3
+        elif text[i] < 0x20 or text[i] == 0x7F:
+            size += 6
+        else:
+            size += 2 if text[i] == c'"' or text[i] == c'\\' else 1
+    return size
+
+
 cdef Done put_string(Task *task, const Result *result) noexcept nogil:
     """A value as a string of JSON."""
     if task.dst == NULL:
         return FINE
     if result.null:
         return FINE if put(task, <const uint8_t *>b"null", 4) else NO_ROOM
-    if result.size > SIZE_MAX // 8 or 6 * result.size + 2 > task.room - task.written:
+    if result.size > SIZE_MAX // 8 or (6 * result.size + 2 > task.room - task.written
+            and most_of_json(result.text, result.size) > task.room - task.written):
         return NO_ROOM
     task.written += escape_json(result.text, result.size, task.dst + task.written)
     return FINE

@@ -13,7 +13,7 @@ from stat import S_ISREG
 from time import monotonic
 
 # Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
-# four triplets.
+# four triplets and a byte.
 CHUNK = 256 * 1024
 COMPRESSED_CHUNK = 64 * 1024
 

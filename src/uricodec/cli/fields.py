@@ -297,7 +297,8 @@ class Values(lines.Worker):
             )
             if read or found.invalid:
                 return read, found, memoryview(self._room)[: found.written]
-            self._room = bytearray(2 * len(self._room))  # there is no room for the first record
+            size, self._room = 2 * len(self._room), bytearray()  # there is no room for the first record
+            self._room = bytearray(size)
 
     def reason(self, code):
         return reason_of(self._rows, code)

@@ -17,6 +17,9 @@ ROOM = 4
 # So many bytes of a line that is too long are shown.
 SHOWN = 100
 
+# So many characters are made visible at once.
+PART = 16_384
+
 # So many faults are fetched at once.
 FAULTS = 16_384
 
@@ -381,13 +384,8 @@ class LineFilter:
         """Say what is wrong with the lines buffer[start:size]."""
         described = []
         for fault in found.faults:
-            at = start + fault.start
-            if hasattr(fault, "stop"):
-                text = buffer[at : start + fault.stop]
-            else:
-                stop = buffer.find(b"\n", at, size)
-                text = buffer[at:size] if stop < 0 else buffer[at:stop].removesuffix(b"\r")
-            described.append(self._describe(self._line + fault.line, fault.offset, fault.code, visible(text)))
+            shown = visible(text_of(buffer, start, size, fault)) if self._rejects else ""
+            described.append(self._describe(self._line + fault.line, fault.offset, fault.code, shown))
         self._report(described)
 
     def _describe(self, line, offset, code, text):
@@ -403,6 +401,15 @@ class LineFilter:
         """Stop at an octet of the chunk; its line starts at `start`."""
         place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
         raise CommandError(f"{place}: {reason}", 1)
+
+
+def text_of(buffer, start, size, fault):
+    """Return the invalid record of buffer[start:size] that a fault is about, without its terminator."""
+    at = start + fault.start
+    if hasattr(fault, "stop"):
+        return buffer[at : start + fault.stop]
+    stop = buffer.find(b"\n", at, size)
+    return buffer[at:size] if stop < 0 else buffer[at:stop].removesuffix(b"\r")
 
 
 def terminator_of(line, end):
@@ -427,7 +434,10 @@ def visible(octets):
     café\x1b[2J \xff \\
     """
     text = str(octets, "utf-8", "surrogateescape")
-    return text if text.isprintable() and "\\" not in text else "".join(map(escape, text))
+    if text.isprintable() and "\\" not in text:
+        return text
+    parts = (text[start : start + PART] for start in range(0, len(text), PART))  # a character takes 60 bytes meanwhile
+    return "".join(["".join(map(escape, part)) for part in parts])
 
 
 def escape(character):
