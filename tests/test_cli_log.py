@@ -10,7 +10,7 @@ import sys
 
 import oracle_logs
 import pytest
-from command import growth, output_of, output_to_nobody, run
+from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -336,3 +336,11 @@ def test_memory_is_flat(tmp_path, unit):
         for _ in range(4 if len(unit) < 6 else 20):
             file.write(unit * (1_000_000 // len(unit)))
     assert growth(["log", "--max-line", "1M"], path, tmp_path / "out") < 20_000
+
+
+def test_a_line_of_a_log_may_have_256_megabytes():
+    """Columns have 32 bits for the offsets of their texts."""
+    assert process("log", "--max-line", "256M", os.devnull).returncode == 0
+    done = process("log", "--max-line", "257M", os.devnull)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"argument --max-line: max_line must be from 1 to 268435456, got 269484032\n")

@@ -35,6 +35,10 @@ def run(arguments):
     """
     if arguments.csv_safe and arguments.to != "csv":
         arguments.refuse("argument --csv-safe: not allowed without --to csv")
+    try:
+        LogReader("common", max_line=arguments.max_line)
+    except ValueError as error:
+        arguments.refuse(f"argument --max-line: {error}")
     refuse_same_file(arguments)
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
