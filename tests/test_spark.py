@@ -162,7 +162,7 @@ def test_no_rows(spark, names):
     ("call", "error"),
     [
         (lambda: us.unquote("name", errors="no"), ValueError),
-        (lambda: us.quote("name", errors="replace"), ValueError),
+        (lambda: us.normalize_uri("name", errors="replace"), ValueError),
         (lambda: us.normalize_urn("name", level="no"), ValueError),
         (lambda: us.unquote("name", threads=2), TypeError),
         (lambda: us.is_valid_urn("name", errors="null"), TypeError),
