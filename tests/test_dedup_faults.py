@@ -371,7 +371,7 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
         (place / "in").write_bytes(LINES.replace(b"example", b"elpmaxe"))
         os.utime("in", ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    def change_and_read(self, phase, take, make=None):
+    def change_and_read(self, phase, take, *arguments, **options):
         def take_and_change(names):
             if "after" in todo:
                 change()
@@ -379,7 +379,7 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
 
         if "before" in todo:
             change()
-        return read(self, phase, take_and_change, make)
+        return read(self, phase, take_and_change, *arguments, **options)
 
     monkeypatch.setattr(_corpus.Corpus, "next_reading", change_and_read)
     (place / "out").write_bytes(b"before")
