@@ -270,7 +270,9 @@ def test_damaged_gzip(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"x", b"%E6%9D%B1", b"%C3", b"\r", b"%80", b"\n", "東".encode()])
-@pytest.mark.parametrize("command", ["decode", "encode", "decode --stats", "encode --invalid-to bad", "requote --stats"])
+@pytest.mark.parametrize(
+    "command", ["decode", "encode", "decode --stats", "encode --invalid-to bad", "requote --stats"]
+)
 def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
     """32 MB, one line but for the newlines, whatever is reported of it."""
     monkeypatch.chdir(tmp_path)

@@ -21,9 +21,9 @@ from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._rows import RowOperation
 from uricodec._files import compress, streams
-from uricodec.cli import lines, main
-from uricodec.cli.lines import visible
+from uricodec.cli import main
 from uricodec.cli.fields import spans_of
+from uricodec.cli.lines import visible
 
 PIECES = [
     b"%",
@@ -358,7 +358,7 @@ def test_json_members_at_most():
     for depth in 16, 17:
         path, inner = ".".join("a" * depth), '["%41"]'
         for _ in range(depth):
-            inner = '[{"a":%s}]' % inner
+            inner = f'[{{"a":{inner}}}]'
         status, output, said = run("decode", "--json-field", path, stdin=inner[1:-1].encode())
         assert (status, output) == ((0, inner[1:-1].replace("%41", "A").encode()) if depth == 16 else (2, b""))
     for count in 32, 33:
@@ -417,7 +417,8 @@ def test_any_lines_keep_their_number(data):
         _, output, _ = run("decode", "--json-field", "url", *options, stdin=data, chunk=64)
         assert output.count(b"\n") == data.count(b"\n")
     status, output, said = run("decode", "--json-field", "other", stdin=data)
-    assert output == data and (status, said.count("\n")) == ((1, 1) if any(map(bytes.strip, data.split(b"\n"))) else (0, 0))
+    missing = any(map(bytes.strip, data.split(b"\n")))
+    assert output == data and (status, said.count("\n")) == (missing, missing)
 
 
 @pytest.mark.parametrize(
@@ -731,7 +732,10 @@ def test_how_long_a_line_may_be(options, last, most):
         data = b"a" + end + b"x" * size + (b"" if last else end + b"b" + end)
         _, _, said = run("decode", *options, "--max-line", most, "--stats", stdin=data, chunk=100)
         assert json.loads(said) == {
-            "lines": 3 - last, "valid": 3 - last - len(faults), "invalid": len(faults), "faults": faults
+            "lines": 3 - last,
+            "valid": 3 - last - len(faults),
+            "invalid": len(faults),
+            "faults": faults,
         }
 
 
@@ -876,9 +880,9 @@ def test_a_byte_order_mark_counts_for_no_line(monkeypatch, size, most):
         (["--json-field", "a"], b'{"a":"%41"}\n'),
         (["--json-field", "a"], b'{"a":"%"}\n'),
     ):
-        options = ["decode", *options, "--stats", "--max-line", most]
-        status, output, said = run(*options, stdin=data, chunk=64)
-        assert run(*options, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
+        command = ["decode", *options, "--stats", "--max-line", most]
+        status, output, said = run(*command, stdin=data, chunk=64)
+        assert run(*command, stdin=MARK + data, chunk=64) == (status, MARK * (status == 0) + output, said)
 
 
 def test_half_a_byte_order_mark_is_none(tmp_path):
@@ -894,12 +898,12 @@ def test_half_a_byte_order_mark_is_none(tmp_path):
 def test_a_line_that_is_too_long_keeps_its_end(end, chunk):
     """As the end of any line that becomes an empty one."""
     for options, empty in (["--csv"], b'""'), (["--json-field", "a"], b"null"), (["-f", "1"], b""), ([], b""):
-        options = ["decode", *options, "--errors", "null"]
+        command = ["decode", *options, "--errors", "null"]
         first, invalid = (b'{"a":"%41"}', b'{"a":"%"') if "--json-field" in options else (b"%41", b"%")
         expected = first.replace(b"%41", b"A") + b"\n" + empty + (end if end or empty else b"\n")
-        assert output_of(*options, stdin=first + b"\n" + invalid + end) == expected
+        assert output_of(*command, stdin=first + b"\n" + invalid + end) == expected
         data = first + b"\n" + b"x" * 100 + end
-        assert output_of(*options, "--max-line", "50", stdin=data, chunk=chunk) == expected
+        assert output_of(*command, "--max-line", "50", stdin=data, chunk=chunk) == expected
 
 
 def test_counting_does_not_change_what_is_written():

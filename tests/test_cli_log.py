@@ -35,6 +35,7 @@ def request(target):
     """A line of "common" with this request, as it is."""
     return b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "%b" 200 5' % target
 
+
 LONGEST = 1 << 16
 
 

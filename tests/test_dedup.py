@@ -299,9 +299,8 @@ def test_how_long_a_line_may_be(tmp_path, end):
     for size in 99, 100, 101, 102, 300:
         check(tmp_path, [b"c\n" + b"a" * size + end], max_line=100)
         told = []
-        dedup.dedup_files(
-            tmp_path / "in0", os.devnull, kind="bytes", max_line=100, refused=lambda *line: told.append(line[1:])
-        )
+        how = {"kind": "bytes", "max_line": 100, "refused": lambda *line, told=told: told.append(line[1:])}
+        dedup.dedup_files(tmp_path / "in0", os.devnull, **how)
         long = size + end.startswith(b"\r") > 100
         assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
         if long:

@@ -264,7 +264,7 @@ def test_objects_of_another_type_are_invalid_rows(errors):
 
 def test_objects_that_are_no_text():
     for rows in ["a", 1], [None, 1.5]:
-        with pytest.raises(TypeError, match="^row 1: .*bytes-like"):
+        with pytest.raises(TypeError, match=r"^row 1: .*bytes-like"):
             pd.Series(rows, dtype=object).uricodec.unquote(errors="raise")
 
 

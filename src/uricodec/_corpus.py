@@ -281,8 +281,8 @@ class Corpus:
             take (Callable[[LineNames], None]): Is given each batch, in order, in any thread.
             make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
                 None: nothing of lines is needed but where they are, and nothing of `against`.
-            copy (Callable[[Chunk, int], None] | None): Is given, in turn, the pieces of lines that are too long and kept,
-                and the number of the line.
+            copy (Callable[[Chunk, int], None] | None): Is given, in turn, the pieces of lines that are too long and
+                kept, and the number of the line.
         """
         self.ticker.begin(phase)
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs

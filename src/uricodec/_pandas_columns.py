@@ -134,9 +134,7 @@ def _of_categories(column: pd.Series, operation: Operation) -> Any:
     done = pa.array(operation.run(source))
     values = _from_arrow(pa.chunked_array([done.dictionary]), categories.dtype)
     codes = done.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return pd.Series(
-        pd.Categorical.from_codes(codes, pd.Index(values, dtype=values.dtype), ordered=done.type.ordered)
-    )
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(values, dtype=values.dtype), ordered=done.type.ordered))
 
 
 # --- columns of objects -----------------------------------------------------------------------------------------------

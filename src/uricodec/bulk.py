@@ -21,8 +21,8 @@ All operations take, besides their own arguments:
   `unquote` keep only its invalid part. "null": it becomes null (None, an empty line). "raise": the call raises what the
   operation raises on a single value, with the number of the row. "replace", for these three: U+FFFD stands for bytes
   that are not UTF-8.
-  A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep it,
-  and "raise" raises a TypeError.
+  A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep
+  it, and "raise" raises a TypeError.
 - `faults` (Faults | None): is filled with the number of these rows, and the first of them.
 - `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
   more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.

@@ -115,8 +115,8 @@ def parse(  # noqa: PLR0913
             compared decoded, without regard to ASCII case.
         flags (bool): Whether records have `flags`: what is suspicious of a request.
         errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
-        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record, with
-            the code "too-long".
+        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record,
+            with the code "too-long".
         faults (list[LogFault] | None): Gets the lines that are no records.
 
     Yields:
@@ -201,7 +201,8 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, (mask, flags, errors, max_line), faults))
+    options = mask, flags, errors, max_line
+    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, options, faults))
 
 
 def _batches(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[Any]:

@@ -1,8 +1,8 @@
 """What is read from and written to: chunks of whole lines, whole files, the meter.
 
 A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
-front, and the next read goes after it. A line longer than allowed is handed on in pieces, each of them a chunk of its own.
-So memory stays flat, and nothing is done in Python for a single line.
+front, and the next read goes after it. A line longer than allowed is handed on in pieces, each of them a chunk of its
+own. So memory stays flat, and nothing is done in Python for a single line.
 """
 
 import errno
@@ -165,7 +165,7 @@ class LineEnds:
         return 0
 
     def last(self, buffer, start, stop):
-        """Return the offset after the last line that ends in buffer[start:stop], where one begins at `start`; 0: none."""
+        """Return the offset after the last line that ends in buffer[start:stop]; 0: none. One begins at `start`."""
         return buffer.rfind(self._terminator, start, stop) + 1
 
     def cut(self, buffer, first, start, stop):
@@ -340,12 +340,12 @@ class Input:
             free (deque[Chunk]): Whose buffers may be used, of at least 13 bytes each. Those beyond CHUNK are for long
                 lines. There has to be one at the start and whenever the next chunk is asked for.
             ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
-            max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must, and
-                shrink again. None: as many as fit the buffer; a longer line is cut where streams.safe_cut() says.
+            max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must,
+                and shrink again. None: as many as fit the buffer; a longer line is cut where streams.safe_cut() says.
 
         Yields:
-            Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input; or a
-                piece of a line that is longer than allowed.
+            Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input;
+                or a piece of a line that is longer than allowed.
 
         Raises:
             FileError: The input fails. The whole lines before have been yielded.
@@ -353,8 +353,8 @@ class Input:
         ends = ends or LineEnds()
         chunk = free.popleft()
         first = known = 0  # where the first line begins, and up to where none ends
-        # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a byte
-        # for the last one, so that there is one.
+        # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a
+        # byte for the last one, so that there is one.
         begun = in_long = False
         read_into, end = self.begin(chunk.buffer)
         size = end

@@ -293,8 +293,8 @@ def add_framing(command, *, writes=True):
         "--json-field",
         action="append",
         metavar="NAME",
-        help="lines are objects of JSON; this member of each, if it is a string or an array of strings; a.b is the member "
-        "b of the object a; may be given again",
+        help="lines are objects of JSON; this member of each, if it is a string or an array of strings; a.b is the "
+        "member b of the object a; may be given again",
     )
     group.add_argument("-z", "--null-data", dest="nul", action="store_true", help="a line ends with NUL, not a newline")
     if writes:

@@ -288,7 +288,8 @@ class LineFilter:
             if chunk.header and self._output:
                 self._output.write(self._worker.header_of(chunk, chunk.header))
             if chunk.whole or self._worker.in_pieces:
-                self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]  # or only a mark
+                # It may be a byte order mark alone.
+                self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]
                 for piece in pieces:
                     self._account(chunk, piece)
             else:

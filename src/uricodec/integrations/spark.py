@@ -199,8 +199,8 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
         spark (SparkSession): The session.
         errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (its parts
             are NULL for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as
-            urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why, and `name_fingerprint` takes the name as it is,
-            whatever this is.
+            urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why,
+            and `name_fingerprint` takes the name as it is, whatever this is.
         key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
             driver's own.
         prefix (str): What the names of all functions begin with.
