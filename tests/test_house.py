@@ -116,3 +116,16 @@ def test_import_is_light():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if not name.startswith(("uricodec", "_cython", "cython"))}
     assert loaded <= {"operator", "_operator"}, loaded
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python reads TOML from 3.11 on")
+def test_each_fault_has_its_line():
+    """What `.ci/faults` puts a fault into stands in its file, once; docs/trust.md lists the faults, and counts them."""
+    import tomllib
+
+    faults = tomllib.loads((ROOT / ".ci/faults.toml").read_text("utf-8"))
+    for name, fault in faults.items():
+        assert (ROOT / fault["file"]).read_text("utf-8").count(fault["old"]) == 1, name
+    page = (ROOT / "docs/trust.md").read_text("utf-8")
+    assert {name for name in faults if f"| {name} |" not in page} == set()
+    assert f"| faults put in by hand | {len(faults)}, " in page
