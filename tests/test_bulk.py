@@ -751,6 +751,23 @@ def test_a_list_that_shrinks_while_it_is_read():
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "normalize_urn", "iri_to_uri"])
+@pytest.mark.parametrize("separator", [b"\n", b"\0"])
+def test_a_last_line_without_an_end_that_becomes_null(name, separator):
+    """It gets an end, as on the command line: the number of lines stays."""
+    function = getattr(bulk, name)
+    for lines in [b"\xad"], [b"urn:example:a", b"\xad"], [b"\xad", b"\xad"], [b"\xad", b"urn:example:a"]:
+        source = separator.join(lines)
+        want = separator.join(b"" if line == b"\xad" else line for line in lines)
+        want += separator if lines[-1] == b"\xad" else b""
+        how = {"errors": "null", "separator": separator} | ({"safe": ":"} if name in {"quote", "requote"} else {})
+        for threads in 1, 2:
+            assert function(source, threads=threads, **how) == want
+        output = io.BytesIO()
+        assert function(io.BytesIO(source), output=output, **how) == len(lines)
+        assert output.getvalue() == want
+
+
 @pytest.mark.parametrize("separator", [b"\n", b"\0"])
 @given(lines=st.lists(octets, max_size=30), data=st.data())
 def test_lines(tier, separator, lines, data):
@@ -768,6 +785,8 @@ def test_lines(tier, separator, lines, data):
     want = [row or b"" for row in want]
     faults = bulk.Faults()
     done = getattr(bulk, name)(source, errors=errors, faults=faults, separator=separator, **how)
+    if not ended and not want[-1]:
+        want[-1] = separator  # it is still a line
     assert done == (b"".join(row + end for row in want) if ended else end.join(want))
     assert faults.count == len(refused)
     assert [(row, place) for row, _, place in faults.rows] == refused

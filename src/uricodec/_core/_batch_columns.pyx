@@ -364,6 +364,11 @@ cdef class Work:
         if plan.kind != TEXT:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
         parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
+        # A last line without an end that becomes empty gets one: otherwise there would be one line less.
+        if rows.source.count and rows.source.data[rows.source.count - 1] != rows.source.end:
+            last = parts[len(parts) - 1]
+            if not last or last.endswith(end):
+                parts.append(end)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
