@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from arrow_memory import Lent
 
 from uricodec import bulk
 
@@ -448,6 +449,20 @@ def test_arrays_that_lack_a_buffer(type_):
             getattr(bulk, name)(spoiled(pa.array(["a"] * 3, type_), without_buffer(1)))
         empty = spoiled(pa.array(["a"] * 3, type_)[:0], without_buffer(1))  # has no need of it
         assert pyarrow_rows(getattr(bulk, name)(empty)) == []
+
+
+@pytest.mark.parametrize("struct", ["_type", "_array"])
+@pytest.mark.parametrize(("name", "value"), [("n_children", 1), ("buffers", None), ("dictionary", None)])
+@pytest.mark.parametrize("indices", [None, [0, 1]], ids=["plain", "dictionary"])
+def test_structs_that_lack_a_part(struct, name, value, indices):
+    source = Lent([b"%41", b"b"], "u", indices)
+    part = getattr(source, struct)
+    if not hasattr(part, name) or (name == "dictionary" and indices is None):
+        return  # there is no such part
+    setattr(part, name, value)
+    for function in bulk.unquote, bulk.check_uri, bulk.is_valid_urn:
+        with pytest.raises(ValueError, match=r"the Arrow (array|schema) lacks a|has a dictionary"):
+            function(source)
 
 
 def test_a_schema_without_a_format():

@@ -485,7 +485,10 @@ cdef class Moved:
 
 cdef Type type_of(const ArrowSchema *schema):
     cdef int64_t i
-    cdef list children = [type_of(schema.children[i]) for i in range(schema.n_children)]
+    cdef list children
+    if schema == NULL or schema.n_children > 0 and schema.children == NULL:
+        raise ValueError("the Arrow schema lacks a child")
+    children = [type_of(schema.children[i]) for i in range(schema.n_children)]
     if schema.format == NULL:
         raise ValueError("the Arrow schema has no format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
@@ -502,30 +505,36 @@ cdef Type take_schema(ArrowSchema *schema):
         schema.release(schema)
 
 
-cdef Array array_of(const ArrowArray *struct_, Moved moved):
+cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     cdef Array array = Array()
     cdef int64_t i
+    if struct_ == NULL or struct_.n_children != len(type.children) or struct_.n_children and struct_.children == NULL:
+        raise ValueError("the Arrow array lacks a child, or has more than its schema")
+    if (struct_.dictionary == NULL) != (type.dictionary is None):
+        raise ValueError("only one of the Arrow array and its schema has a dictionary")
     if struct_.length < 0 or struct_.offset < 0 or struct_.n_buffers < 0:
         raise ValueError("the Arrow array has a negative size")
+    if struct_.n_buffers and struct_.buffers == NULL:
+        raise ValueError("the Arrow array lacks a buffer")
     array.length, array.nulls, array.offset = struct_.length, struct_.null_count, struct_.offset
     array.set_buffers(struct_.n_buffers)
     for i in range(struct_.n_buffers):
         array.buffers[i] = struct_.buffers[i]
     array.owners.append(moved)
-    array.children = tuple([array_of(struct_.children[i], moved) for i in range(struct_.n_children)])
+    array.children = tuple([array_of(struct_.children[i], child, moved) for i, child in enumerate(type.children)])
     if struct_.dictionary != NULL:
-        array.dictionary = array_of(struct_.dictionary, moved)
+        array.dictionary = array_of(struct_.dictionary, type.dictionary, moved)
     return array
 
 
-cdef Array take_array(ArrowArray *struct_):
-    """The array, moved out of the struct."""
+cdef Array take_array(ArrowArray *struct_, Type type):
+    """The array of a type, moved out of the struct."""
     cdef Moved moved = Moved()
     if struct_.release == NULL:
         raise ValueError("the Arrow array has been released, or its capsule was used before")
     moved.array = struct_[0]
     struct_.release = NULL
-    return array_of(&moved.array, moved)
+    return array_of(&moved.array, type, moved)
 
 
 cdef object read_stream(ArrowArrayStream *stream, list arrays):
@@ -547,7 +556,7 @@ cdef object read_stream(ArrowArrayStream *stream, list arrays):
             if array.release == NULL:
                 return type
             try:
-                arrays.append(take_array(&array))
+                arrays.append(take_array(&array, type))
             finally:
                 if array.release != NULL:       # there was no memory to take it
                     array.release(&array)
@@ -563,7 +572,7 @@ cdef object read_object(object source, list arrays):
     if not hasattr(source, "__arrow_c_stream__"):    # which may have chunks, that nobody needs to join
         schema, array = source.__arrow_c_array__()
         type = take_schema(<ArrowSchema *>PyCapsule_GetPointer(schema, "arrow_schema"))
-        arrays.append(take_array(<ArrowArray *>PyCapsule_GetPointer(array, "arrow_array")))
+        arrays.append(take_array(<ArrowArray *>PyCapsule_GetPointer(array, "arrow_array"), type))
         return type
     capsule = source.__arrow_c_stream__()
     stream = <ArrowArrayStream *>PyCapsule_GetPointer(capsule, "arrow_array_stream")
