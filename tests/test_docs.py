@@ -27,13 +27,14 @@ FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 def modules():
-    """All that can be imported: hooks into an engine need that engine."""
+    """All that can be imported: hooks into an engine, and what pandas alone needs, need that engine."""
     for found in pkgutil.walk_packages(uricodec.__path__, "uricodec."):
         if not found.name.endswith("__main__"):
             try:
                 yield importlib.import_module(found.name)
             except ModuleNotFoundError as error:
-                if not found.name.startswith("uricodec.integrations.") or error.name.startswith("uricodec"):
+                hooks = "uricodec.integrations.", "uricodec._pandas_columns"
+                if not found.name.startswith(hooks) or error.name.startswith("uricodec"):
                     raise
 
 
