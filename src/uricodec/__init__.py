@@ -6,10 +6,10 @@ import sys
 try:
     from uricodec._core._kernels import ByteSet, cpu_tier, cpu_tiers
 except ValueError:  # the environment asks for a tier that this CPU lacks
-    # With -m, the name of the module that is searched for, or "-mNAME", is the interpreter's last argument.
-    if not {os.path.basename(name) for name in sys.argv[:1]} & {"uricodec", "uricodec.exe"} and (
-        sys.argv[:1] != ["-m"] or sys.orig_argv[-len(sys.argv) :][:1] not in (["uricodec"], ["-muricodec"])
-    ):
+    _program = sys.argv[0] if sys.argv else ""
+    if _program == "-m":  # Python is searching for the module: its own arguments have the name there, or "-mNAME"
+        _program = sys.orig_argv[-len(sys.argv)].removeprefix("-m")
+    if os.path.basename(_program) not in ("uricodec", "uricodec.exe"):
         raise
     sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # the command itself cannot be imported
     raise SystemExit(2) from None
