@@ -7,21 +7,21 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CORE = "src/uricodec/_core"
+CORE, ROWS = "src/uricodec/_core", "src/uricodec/_rows"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = [
     *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
-    *["_rows", "_row_lines", "_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
+    *["_row_lines", "_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],
     *["_resolve", "_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
-    *["_arrow", "_arrow_join", "_batch", "_batch_codec", "_batch_answers", "_batch_urns", "_batch_uris"],
-    *["_batch_tasks", "_batch_dictionaries", "_batch_values", "_batch_columns", "_batch_lists", "_codec_rows"],
+    *["_arrow", "_arrow_join", "_codec_rows"],
     *["_urn_rows", "_quoting", "_framing", "_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
     *["_name_lines", "_name_columns"],
 ]
+ROWS_MODULES = ["_operation", "_engine", "_sinks", "_tasks", "_lines", "_dictionaries", "_values", "_columns", "_lists"]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 
 # Where there is no memory, Cython 3.3 gives back twice what a list has no room for, and what is no traceback.
@@ -46,13 +46,14 @@ FLAGS = {**dict.fromkeys(ON, True), **dict.fromkeys([*OFF, "wraparound"], False)
 CHECKS = {"boundscheck": DEBUG, "initializedcheck": DEBUG}
 extensions = [
     Extension(
-        f"uricodec._core.{name}",
-        [f"{CORE}/{name}.pyx", *SOURCES.get(name, [])],
+        f"{folder.removeprefix('src/').replace('/', '.')}.{name}",
+        [f"{folder}/{name}.pyx", *SOURCES.get(name, [])],
         include_dirs=[CORE],
         depends=[str(path) for path in Path(f"{CORE}/simd").rglob("*.h")],
         extra_compile_args=[] if os.name == "nt" else ["-O0", "-g"] if DEBUG else ["-O3"],
     )
-    for name in MODULES
+    for folder, names in ((CORE, MODULES), (ROWS, ROWS_MODULES))
+    for name in names
 ]
 
 setup(

@@ -312,7 +312,7 @@ CALLS |= {
         *_each(urn.equivalent, ("urn:isbn:0395363411", "URN:ISBN:0-395-36341-1", "namespace")),
     ],
     "uricodec.urn.normalize_lines": [
-        *[partial(_lines, _LINES, errors=errors) for errors in ("keep", "null", "drop", "fail", "trust", "no-such")],
+        *[partial(_lines, _LINES, errors=errors) for errors in ("keep", "null", "drop", "raise", "trust", "no-such")],
         *[partial(_lines, _LINES, b"\n", "namespace", limit=3), partial(urn.normalize_lines, _LINES, bytearray(3))],
     ],
     "uricodec.urn.check_lines": _each(urn.check_lines, _LINES, (_LINES, b"\n", "any", 2), (_LINES, b"x"), 5),
@@ -582,7 +582,7 @@ CALLS |= {
             for memory in (1 << 20, _SMALL)
             for exact in (False, True)
         ],
-        *[partial(dedup.unique, _DOUBLES, errors=errors, memory=1 << 20) for errors in ("drop", "fail", "no-such")],
+        *[partial(dedup.unique, _DOUBLES, errors=errors, memory=1 << 20) for errors in ("drop", "raise", "no-such")],
         *_each(dedup.unique, 5, ([5],), (_DOUBLES, "no-such"), memory=1 << 20),
         partial(dedup.unique, _DOUBLES, memory="x"),
     ],
@@ -607,14 +607,14 @@ CALLS |= {
     "uricodec.dedup.dedup_files": [
         *[partial(_dedup_file, memory=memory, jobs=1) for memory in (1 << 20, _SMALL)],
         *[partial(_dedup_file, memory=_SMALL, jobs=1, report=report) for report in ("counts", "repeated", "no-such")],
-        *[partial(_dedup_file, memory=1 << 20, jobs=1, errors=errors) for errors in ("drop", "fail")],
+        *[partial(_dedup_file, memory=1 << 20, jobs=1, errors=errors) for errors in ("drop", "raise")],
         partial(_dedup_file, memory=_SMALL, jobs=1, exact=True, groups=True, rules=True, against=[_INPUT]),
         partial(_dedup_file, memory=1 << 20, jobs=1, groups=True),
         _rejected,
     ],
     "uricodec.dedup.estimate_files": [
         partial(dedup.estimate_files, _INPUT, key="k", jobs=1),
-        partial(dedup.estimate_files, _INPUT, key="k", jobs=1, errors="fail"),
+        partial(dedup.estimate_files, _INPUT, key="k", jobs=1, errors="raise"),
         _reported,
     ],
     "uricodec.dedup.Statistics": [lambda: dedup.Statistics().as_dict()],

@@ -109,7 +109,7 @@ def good(module):
 
     def plan(text=True):
         from uricodec._core._batch_codec import DecodeRows
-        from uricodec._core._batch_tasks import Plan
+        from uricodec._rows._tasks import Plan
 
         return Plan(DecodeRows(False, text, False), "text", ~charsets.ByteSet("%"))
 

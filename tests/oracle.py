@@ -212,16 +212,16 @@ def encode_row(src, errors, safe, triplets=False, plus=False, utf8=True):  # noq
 
 def careful(src, plus, policy, utf8, controls):
     """Decode once, and treat three things specially: malformed triplets and, on demand, what is not UTF-8 (a policy:
-    "keep", "replace", or "fail" with the position as a UriSyntaxError), and triplets of controls, which stay."""
+    "keep", "replace", or "raise" with the position as a UriSyntaxError), and triplets of controls, which stay."""
     result, fault = decode_row(src, policy, plus=plus, utf8=utf8, controls=controls)
-    if policy == "fail" and fault:
+    if policy == "raise" and fault:
         raise UriSyntaxError("malformed or ill-formed", src, fault[1])
     return result
 
 
 def percent_decode(data, plus=False, invalid="keep"):
     """RFC 3986 section 2.1, and RFC 3629 for a str, each run of ASCII by itself."""
-    policy = "fail" if invalid == "error" else invalid
+    policy = "raise" if invalid == "error" else invalid
     if not isinstance(data, str):
         return careful(bytes(data), plus, policy, utf8=False, controls=True)
 

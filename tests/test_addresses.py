@@ -150,7 +150,7 @@ def test_command_line_rejects_disguised_addresses():
     for host in "\uff10x7f000001", "\uff10\uff58\uff17\uff46\u3002\uff11", "%EF%BC%90x7f.1":
         text = f"http://{host}/"
         for command in ["encode", "--iri", "--host", "idna"], ["decode", "--iri", "--host", "unicode"]:
-            status, output, complaint = run(*command, "--errors", "fail", stdin=text.encode())
+            status, output, complaint = run(*command, "--errors", "raise", stdin=text.encode())
             assert (status, output) == (1, b"")
             assert "host" in complaint
 

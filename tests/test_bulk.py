@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup, urn
-from uricodec._core import _batch_tasks
+from uricodec._rows import _tasks
 from uricodec.errors import UriError
 from uricodec.namespaces import NAMESPACES
 
@@ -275,7 +275,7 @@ def test_values_of_a_dictionary_that_are_null():
 
 
 def test_chunks_that_share_a_dictionary_beside_a_large_one():
-    _batch_tasks.set_limit_of_offsets(40)
+    _tasks.set_limit_of_offsets(40)
     try:
         shared, large = pa.array(["a b", "c"]), pa.array([" " * 30])
         indices = [pa.array(rows, pa.int32()) for rows in ([0, 1], [1, 0], [0])]
@@ -283,7 +283,7 @@ def test_chunks_that_share_a_dictionary_beside_a_large_one():
         found = bulk.quote(pa.chunked_array(chunks))
         assert pa.chunked_array(found).to_pylist() == ["a%20b", "c", "c", "a%20b", "%20" * 30]
     finally:
-        _batch_tasks.set_limit_of_offsets(None)
+        _tasks.set_limit_of_offsets(None)
 
 
 def test_an_ordered_dictionary_stays_one():
@@ -421,9 +421,9 @@ def test_views_share_what_has_not_changed():
 
 @pytest.fixture
 def small_offsets():
-    _batch_tasks.set_limit_of_offsets(1000)
+    _tasks.set_limit_of_offsets(1000)
     yield
-    _batch_tasks.set_limit_of_offsets(None)
+    _tasks.set_limit_of_offsets(None)
 
 
 @pytest.mark.usefixtures("small_offsets")
@@ -446,11 +446,11 @@ def test_offsets_become_large_ones(type_, threads):
 @pytest.mark.parametrize(("rows", "type_"), [(1000, pa.string()), (1001, pa.large_string())], ids=str)
 def test_offsets_are_large_ones_behind_the_limit(rows, type_):
     """Of all rows together: those that are worked on at once are far below it."""
-    _batch_tasks.set_limit_of_offsets(100_000)
+    _tasks.set_limit_of_offsets(100_000)
     try:
         result = bulk.quote(pa.array(["abcd" + "é" * 16] * rows), threads=1)
     finally:
-        _batch_tasks.set_limit_of_offsets(None)
+        _tasks.set_limit_of_offsets(None)
     assert pa.chunked_array(result).type == type_
     assert as_rows(result) == ["abcd" + "%C3%A9" * 16] * rows
 

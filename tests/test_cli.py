@@ -80,7 +80,7 @@ def log(tmp_path):
         (["--plus"], b"a+b%2Bc", b"a b+c"),
         (["--errors", "keep"], b"%zz%FF%41", b"%zz%FFA"),
         (["--errors", "replace"], b"%zz%FF%41%0A\xff", b"\xef\xbf\xbdzz\xef\xbf\xbdA%0A\xef\xbf\xbd"),
-        (["--errors", "fail"], b"%41%0A", b"A%0A"),
+        (["--errors", "raise"], b"%41%0A", b"A%0A"),
         (["--raw"], b"%0A%00%1B%FF%zz%C3%A9", b"\n\0\x1b\xff%zz\xc3\xa9"),
         (["--raw", "--errors", "replace"], b"%FF%zz", b"\xff\xef\xbf\xbdzz"),
         (["--raw", "--plus"], b"%2B+%0D", b"+ \r"),
@@ -132,7 +132,7 @@ def test_decoding_brings_no_control(data):
         (["--errors", "keep"], b"\xffa", b"%FFa"),
         (["--errors", "replace"], b"\xffa\xe6\x9d \xc3\xa9", b"%EF%BF%BDa%EF%BF%BD%20%C3%A9"),
         (["--errors", "replace"], b"\xff" * 4000, b"%EF%BF%BD" * 4000),
-        (["--errors", "fail"], "é".encode(), b"%C3%A9"),
+        (["--errors", "raise"], "é".encode(), b"%C3%A9"),
     ],
 )
 def test_encode(options, line, expected):
@@ -192,8 +192,8 @@ def test_chunks_do_not_show(data, chunk, errors, command):
 @given(LINES, st.integers(13, 64), st.sampled_from(["decode", "encode"]))
 def test_a_fault_is_found_where_it_is(data, chunk, command):
     """With small chunks and with large ones; and what was written is what comes before the line of the fault."""
-    status, output, complaint = run(command, "--errors", "fail", stdin=data)
-    assert run(command, "--errors", "fail", stdin=data, chunk=chunk)[::2] == (status, complaint)
+    status, output, complaint = run(command, "--errors", "raise", stdin=data)
+    assert run(command, "--errors", "raise", stdin=data, chunk=chunk)[::2] == (status, complaint)
     if status:
         assert status == 1
         place, offset = complaint.split(" (octet ")
@@ -343,7 +343,7 @@ def test_output_may_be_an_input(log, tmp_path):
     assert link.is_symlink()
 
 
-@pytest.mark.parametrize("arguments", [["missing"], [], ["--errors", "fail", "bad"], ["bad.gz"]])
+@pytest.mark.parametrize("arguments", [["missing"], [], ["--errors", "raise", "bad"], ["bad.gz"]])
 def test_a_failure_leaves_nothing_behind(log, tmp_path, arguments):
     (tmp_path / "bad").write_bytes(b"%zz\n")
     (tmp_path / "bad.gz").write_bytes(gzip.compress(b"x" * 100)[:-1])
@@ -424,20 +424,20 @@ def wait_for(condition):
 def test_faults_stop_where_they_are(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"/a%20b\n/c%41\n/d%41%zz\n/e\n")
-    status, output, complaint = run("decode", "--errors", "fail", path)
+    status, output, complaint = run("decode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a b\n/cA\n")
     assert complaint == f"uricodec: {path}:3:6 (octet 18): malformed triplet\n"
-    assert run("decode", "--errors", "fail", stdin=b"x%FF")[2] == (
+    assert run("decode", "--errors", "raise", stdin=b"x%FF")[2] == (
         "uricodec: <stdin>:1:2 (octet 1): octets that are not UTF-8\n"
     )
     path.write_bytes(b"/a b\n\xc3\xa9\xe6\x9d/\n")
-    status, output, complaint = run("encode", "--errors", "fail", path)
+    status, output, complaint = run("encode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a%20b\n")
     assert complaint == f"uricodec: {path}:2:3 (octet 7): octets that are not UTF-8\n"
 
 
 def test_a_fault_in_a_later_input(tmp_path, log):
-    assert run("decode", "--errors", "fail", log, "-", stdin=b"%41\n%") == (
+    assert run("decode", "--errors", "raise", log, "-", stdin=b"%41\n%") == (
         1,
         "/café\n/a b\nA\n".encode(),
         "uricodec: <stdin>:2:1 (octet 4): malformed triplet\n",
@@ -450,7 +450,7 @@ def test_a_fault_in_a_later_input(tmp_path, log):
         [],
         ["recode"],
         ["decode", "--nonsense"],
-        ["decode", "--err", "fail"],
+        ["decode", "--err", "raise"],
         ["decode", "--safe", "/"],
         ["encode", "--raw"],
         ["encode", "--safe", "é"],

@@ -34,7 +34,7 @@ def complete(*words):
         (["de"], ["decode", "dedup"]),
         (["decode", "--j"], ["--jobs", "--json-field", "--jsonl"]),
         (["decode", "-"], None),
-        (["decode", "--errors", ""], ["keep", "replace", "null", "drop", "fail"]),
+        (["decode", "--errors", ""], ["keep", "replace", "null", "drop", "raise"]),
         (["decode", "x", "--errors", "d"], ["drop"]),
         (["decode", "x"], []),
         (["decode", "-o", "-"], []),

@@ -249,7 +249,7 @@ def test_many_invalid_lines(tmp_path, monkeypatch, errors):
 def test_a_line_that_fails(tmp_path):
     path = tmp_path / "in"
     path.write_bytes(b"urn:example:a\nurn:example:b\nurn:example:10%\n")
-    status, output, said = run(*URN, "--errors", "fail", path, "-o", tmp_path / "out")
+    status, output, said = run(*URN, "--errors", "raise", path, "-o", tmp_path / "out")
     assert (status, output) == (1, b"")
     assert said == f'uricodec: {path}: line 3: "%" without two hexadecimal digits at octet 14\n'
     assert os.listdir(tmp_path) == ["in"]
@@ -269,7 +269,7 @@ def test_long_lines():
     """They are held up to --max-line; longer ones are copied, and reported."""
     line = b":example:%s\n" % (b"a" * (1 << 21))
     data = b"urn" + line + b"URN" + line
-    assert output_of(*URN, "--errors", "fail", stdin=data) == b"urn" + line
+    assert output_of(*URN, "--errors", "raise", stdin=data) == b"urn" + line
     assert run("check", "--kind", "urn", stdin=data) == (0, b"", "")
     status, output, said = run(*URN, "--max-line", "2M", "--stats", "--invalid-to", "-", "-o", os.devnull, stdin=data)
     assert status == 0 and json.loads(said)["invalid"] == json.loads(said)["unique"] == 2
@@ -280,7 +280,7 @@ def test_long_lines():
     assert output_of(*URN, "--max-line", "2M", stdin=data) == data
     assert output_of(*URN, "--max-line", "2M", "--estimate", stdin=data) == b"2\n"
     said = "uricodec: <stdin>: line 1: longer than max_line=2097152 bytes at octet 2097152\n"
-    assert run(*URN, "--max-line", "2M", "--errors", "fail", stdin=data) == (1, b"", said)
+    assert run(*URN, "--max-line", "2M", "--errors", "raise", stdin=data) == (1, b"", said)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -384,7 +384,7 @@ def test_estimate(tmp_path):
     assert output_of(*URN, "--estimate", "-o", tmp_path / "out", stdin=data) == b""
     assert abs(int((tmp_path / "out").read_bytes()) - 20_000) < 1000
     assert output_of(*URN, "--estimate", stdin=b"") == b"0\n"
-    assert run(*URN, "--estimate", "--errors", "fail", stdin=b"x\n")[0] == 1
+    assert run(*URN, "--estimate", "--errors", "raise", stdin=b"x\n")[0] == 1
 
 
 # --- usage ------------------------------------------------------------------------------------------------------------

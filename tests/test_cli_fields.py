@@ -19,7 +19,7 @@ from uricodec import ByteSet, uri, urn
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._files import compress, streams
 from uricodec.cli import main
 from uricodec.cli.fields import spans_of
@@ -186,7 +186,7 @@ def test_commands_over_fields(name, parts):
 def test_a_result_never_breaks_the_frame():
     """Whatever an operation would write: a delimiter of which there is no other spelling refuses the field."""
     assert run("resolve", "--base", "http://a/b", "-d", "/", "-f", "1", stdin=b"c/d\n") == (0, b"c/d\n", "")
-    status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "fail", stdin=b"a 2b\n")
+    status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "raise", stdin=b"a 2b\n")
     assert (status, output) == (1, b"")
     assert said == "uricodec: <stdin>:1:1 (octet 0): the field would have its delimiter in it\n"
     assert output_of("normalize", "--kind", "uri", "-d", "a", "-f", "1-", stdin=b"x:%61a%41\n") == b"x:%61aA\n"
@@ -459,7 +459,7 @@ def test_json_faults(tmp_path, line, code, offset):
     assert output_of(*options, "keep", stdin=line + b'\n{"url":""}').count(b"\n") == 1
     assert bad.read_text().split("\t")[1:4] == ["1", str(offset), code]
     assert output_of(*options, "drop", stdin=line + b'\n{"url":"%41"}') == b'{"url":"A"}'
-    status, output, said = run(*options, "fail", stdin=b'{"url":"%41"}\n' + line)
+    status, output, said = run(*options, "raise", stdin=b'{"url":"%41"}\n' + line)
     assert (status, output) == (1, b'{"url":"A"}\n')
     assert said.startswith(f"uricodec: <stdin>:2:{offset + 1} (octet {14 + offset}): ")
 
@@ -566,7 +566,7 @@ def test_any_size_of_a_buffer_is_no_fault():
 def test_a_small_buffer_is_no_fault(parts, size):
     """As much is read as there is room for, and what is read is right."""
     data = b"\n".join(without(part, b"\n") for part in parts)
-    rows, framing = DecodeRows(errors="fail"), Framing("delimited", delimiter=b" ", fields=[(2, 3)])
+    rows, framing = DecodeRows(errors="raise"), Framing("delimited", delimiter=b" ", fields=[(2, 3)])
     whole = bytearray(len(data) + 10)
     _, all_found = transform_fields(data, whole, rows, framing)
     room = bytearray(size)
@@ -624,13 +624,13 @@ FRAMED = [
 
 
 @pytest.mark.parametrize(("framing", "data"), FRAMED, ids=["lines", "delimited", "csv", "json"])
-@pytest.mark.parametrize("errors", ["keep", "null", "drop", "fail"])
+@pytest.mark.parametrize("errors", ["keep", "null", "drop", "raise"])
 def test_every_size_of_a_buffer(framing, data, errors):
     """What is written is a part of all that there is, and ends where what was read does. Without a buffer, faults are
     found all the same."""
-    rows, whole = DecodeRows(errors="fail"), bytearray(200)
+    rows, whole = DecodeRows(errors="raise"), bytearray(200)
     read, found = transform_fields(data, whole, rows, framing, errors)
-    assert read == len(data) or errors == "fail"
+    assert read == len(data) or errors == "raise"
     assert transform_fields(data, None, rows, framing, errors) == (read, found._replace(written=0))
     for size in range(len(whole)):
         room = bytearray(size)
@@ -694,7 +694,7 @@ LONG_LINES = [
 
 @pytest.mark.parametrize("chunk", [13, 16, 64, 100])
 @pytest.mark.parametrize("command", ["decode", "decode --raw", "decode --plus", "encode", "encode --plus", "requote"])
-@pytest.mark.parametrize("errors", ["keep", "replace", "fail"])
+@pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
 def test_reports_do_not_change_how_long_a_line_may_be(tmp_path, command, errors, chunk):
     """A line that comes in pieces is one line: in what is written, in counts, and in reports."""
     bad = tmp_path / "bad"
@@ -759,7 +759,7 @@ def test_a_last_line_without_a_newline_that_is_invalid(errors, output):
 
 def test_what_fails_leaves_no_report(tmp_path):
     path = tmp_path / "bad"
-    failing = ["decode", "--errors", "fail", "--invalid-to", path]
+    failing = ["decode", "--errors", "raise", "--invalid-to", path]
     assert run(*failing, stdin=b"%zz\n")[0] == 1
     assert not path.exists()
     path.write_bytes(b"old")

@@ -311,7 +311,7 @@ def test_gzip():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--format", "apache"], ["--to", "xml"], ["--errors", "fail"], ["--mask", "x" * 256]]
+    "arguments", [["--format", "apache"], ["--to", "xml"], ["--errors", "raise"], ["--mask", "x" * 256]]
 )
 def test_wrong_usage(capfd, arguments):
     assert main(["log", *arguments]) == 2

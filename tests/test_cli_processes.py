@@ -39,7 +39,7 @@ def reports(name):
 
 
 @every_command
-@pytest.mark.parametrize("errors", ["keep", "null", "drop", "fail"])
+@pytest.mark.parametrize("errors", ["keep", "null", "drop", "raise"])
 def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
     """Output, reports, counts, complaint and status."""
     monkeypatch.chdir(tmp_path)
@@ -56,14 +56,14 @@ def test_threads_do_not_show(tmp_path, monkeypatch, name, errors):
             results.append((result, pathlib.Path("bad").read_bytes()))
     assert results[0] == results[2]
     assert results[1] == results[3]
-    assert results[0][0][0] == (1 if errors == "fail" or name == "check" else 0)
+    assert results[0][0][0] == (1 if errors == "raise" or name == "check" else 0)
 
 
 @settings(max_examples=30)
 @given(
     st.lists(st.sampled_from([b"%41", b"\n", b"%zz", b"\xff", b"\t", b'"', b",", b"x" * 40, b"\r\n"]), max_size=60),
     st.sampled_from([["-f", "2"], ["--csv"], [], ["--json-field", "x"]]),
-    st.sampled_from(["keep", "replace", "drop", "fail"]),
+    st.sampled_from(["keep", "replace", "drop", "raise"]),
 )
 def test_threads_do_not_show_in_any_text(parts, options, errors):
     data = b"".join(parts)

@@ -225,7 +225,7 @@ def test_check_takes_references(kind):
 @given(data=TEXT, chunk=st.integers(128, 256))
 def test_a_fault_is_found_where_it_is(case, data, chunk):
     """And what was written is what comes before its line."""
-    status, output, complaint = run(*case.command, "--errors", "fail", stdin=data, chunk=chunk)
+    status, output, complaint = run(*case.command, "--errors", "raise", stdin=data, chunk=chunk)
     expected, invalid = twin(data, case)
     if not invalid:
         assert (status, output, complaint) == (0, case.header + with_last_end(expected, data, "keep"), "")
@@ -252,7 +252,7 @@ def test_a_line_stays_a_line(case, data):
 def test_the_words_of_a_fault(tmp_path):
     path = tmp_path / "uris"
     path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
-    status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "fail", path)
+    status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
     assert (status, output.count(b"\n")) == (1, 3)
     assert re.fullmatch(
         rf'uricodec: {re.escape(str(path))}:3:5 \(octet 14\): ".*\n|.*:3:5 \(octet 14\): [^\n]+\n', complaint
@@ -290,7 +290,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     else:
         expected = line + b"\n" + between + line if errors == "keep" else b"\n" + between + b"\n"
     assert output == case.header + expected
-    status, output, complaint = run(*case.command, "--errors", "fail", "--max-line", 128, stdin=data, chunk=32)
+    status, output, complaint = run(*case.command, "--errors", "raise", "--max-line", 128, stdin=data, chunk=32)
     assert (status, output) == (1, case.header)
     assert complaint == "uricodec: <stdin>:1:129 (octet 128): the line is longer than 128 bytes (--max-line)\n"
 
@@ -365,7 +365,7 @@ def test_outputs_that_are_one_file(tmp_path, command):
 def test_a_failure_leaves_nothing_behind(tmp_path, command):
     path = tmp_path / "uris"
     path.write_bytes(b"a:b\nx y\n")
-    for arguments, status in (["--errors", "fail", path], 1), ([path, tmp_path / "missing"], 3):
+    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
         outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
         assert run(*command, *arguments, *outputs)[:2] == (status, b"")
         assert os.listdir(tmp_path) == ["uris"]

@@ -143,7 +143,7 @@ def test_check_is_its_twin(data, chunk, spec):
 @given(TEXT, st.integers(16, 64))
 def test_a_fault_is_found_where_it_is(data, chunk):
     """And what was written is what comes before its line."""
-    status, output, complaint = run(*NORMALIZE, "--errors", "fail", stdin=data, chunk=chunk)
+    status, output, complaint = run(*NORMALIZE, "--errors", "raise", stdin=data, chunk=chunk)
     expected, invalid = twin(data)
     if not invalid:
         assert (status, output, complaint) == (0, expected, "")
@@ -158,7 +158,7 @@ def test_a_fault_is_found_where_it_is(data, chunk):
 def test_the_words_of_a_fault(tmp_path):
     path = tmp_path / "urns"
     path.write_bytes(b"urn:ex:a\r\nurn:ex:b\r\nurn:ex:10%\r\nx\r\n")
-    assert run(*NORMALIZE, "--errors", "fail", path) == (
+    assert run(*NORMALIZE, "--errors", "raise", path) == (
         1,
         b"urn:ex:a\r\nurn:ex:b\r\n",
         f'uricodec: {path}:3:10 (octet 29): "%" without two hexadecimal digits\n',
@@ -182,7 +182,7 @@ def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     assert [(number, code) for _, number, _, code, _ in reports] == [("1", "too-long"), ("3", "too-long")]
     assert all(text == line[:100] + "..." for *_, text in reports)
     assert json.loads(complaint)["faults"] == {"too-long": 2}
-    options = ["--errors", "fail", "--max-line", "128"]
+    options = ["--errors", "raise", "--max-line", "128"]
     status, output, complaint = run(*NORMALIZE, *options, stdin=b"urn:ex:b\n" + data, chunk=32)
     assert (status, output) == (1, b"urn:ex:b\n")
     assert complaint == "uricodec: <stdin>:2:129 (octet 137): the line is longer than 128 bytes (--max-line)\n"
@@ -260,7 +260,7 @@ def test_outputs_that_are_one_file(tmp_path):
 def test_a_failure_leaves_nothing_behind(tmp_path):
     path = tmp_path / "urns"
     path.write_bytes(b"urn:ex:a\nx\n")
-    for arguments, status in (["--errors", "fail", path], 1), ([path, tmp_path / "missing"], 3):
+    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
         outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
         assert run(*NORMALIZE, *arguments, *outputs)[:2] == (status, b"")
         assert os.listdir(tmp_path) == ["urns"]

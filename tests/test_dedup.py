@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from uricodec import bulk, dedup, uri, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._name_columns import ColumnNames, mask, select
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._files import compress, streams
 from uricodec._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
@@ -305,7 +305,7 @@ def test_how_long_a_line_may_be(tmp_path, end):
         assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
         if long:
             with pytest.raises(UriSyntaxError, match=r"in0: line 2: longer than max_line=100 bytes"):
-                check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="fail", max_line=100)
+                check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="raise", max_line=100)
     assert not any(each.name.startswith(".") for each in tmp_path.iterdir())
     for max_line in 0, -1:
         with pytest.raises(ValueError, match=f"max_line must be at least 1, got {max_line}"):
@@ -527,11 +527,11 @@ def test_lines_that_fail(tmp_path):
     (tmp_path / "b").write_bytes(b"urn:isbn:1\r\n" * 29_999 + b"urn:isbn:\r\nurl:x\n")
     for jobs in 1, 2:
         with pytest.raises(UrnError, match="b: line 30000: ") as caught:
-            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="fail", jobs=jobs)
+            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", jobs=jobs)
         assert (caught.value.input, caught.value.position) == (b"urn:isbn:", 9)
     (tmp_path / "b").write_bytes(b"http://a/%zz")
     with pytest.raises(UriSyntaxError, match="b: line 1: "):
-        dedup.dedup_files(tmp_path / "b", tmp_path / "out", kind="uri", level="rfc1630", errors="fail")
+        dedup.dedup_files(tmp_path / "b", tmp_path / "out", kind="uri", level="rfc1630", errors="raise")
     assert not (tmp_path / "out").exists()
 
 
@@ -757,13 +757,13 @@ def test_rows_that_are_refused():
         assert (deduplicator.invalid, deduplicator.count) == (4, 1)
     assert dedup.unique(rows, errors="drop") == ["urn:isbn:1", None]
     with pytest.raises(UrnError, match="row 1: ") as caught:
-        dedup.unique(rows, errors="fail")
+        dedup.unique(rows, errors="raise")
     assert (caught.value.input, caught.value.position) == ("urn:", 4)
     with pytest.raises(UrnError, match="row 1: lone surrogate") as caught:
-        dedup.unique(["urn:a1:b", "urn:a1:\udfff"], errors="fail")
+        dedup.unique(["urn:a1:b", "urn:a1:\udfff"], errors="raise")
     assert caught.value.position == 7
     with pytest.raises(UrnError) as caught:
-        dedup.unique(["é:"], errors="fail")
+        dedup.unique(["é:"], errors="raise")
     assert caught.value.position == 0
     for column in [1], [["a"]], 5, None, "text", object():
         with pytest.raises(TypeError):
@@ -892,7 +892,7 @@ def test_arrow(layout, memory, kind):
 
 def test_surrogates_are_refused_by_row():
     with pytest.raises(UriError, match="row 1: lone surrogate") as caught:
-        dedup.unique(["a", "b\ud800"], kind="bytes", errors="fail")
+        dedup.unique(["a", "b\ud800"], kind="bytes", errors="raise")
     assert (caught.value.input, caught.value.position) == ("b\ud800", 1)
 
 
@@ -902,7 +902,7 @@ def test_streams_are_read_once():
     reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
     assert pa.table(dedup.unique(reader))["a"].to_pylist() == ["urn:a1:b", "urn:a1:c"]
     with pytest.raises(UrnError, match="row 2: "):
-        dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), errors="fail")
+        dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), errors="raise")
     with pytest.raises(TypeError, match="2 columns"):
         dedup.unique(pa.table({"a": ["a"], "b": ["b"]}))
     with pytest.raises(TypeError, match="no column of text"):

@@ -420,7 +420,7 @@ def test_lines_that_are_refused_in_the_second_reading_alone(place, monkeypatch):
 
     monkeypatch.setattr(_corpus.Corpus, "next_reading", later)
     said = "uricodec: in: it was changed while it was worked on\n"
-    assert run(*DEDUP, *MODES["groups"], "--errors", "fail", "in", "-o", "out") == (3, b"", said)
+    assert run(*DEDUP, *MODES["groups"], "--errors", "raise", "in", "-o", "out") == (3, b"", said)
     assert contents(place).keys() == {"in"}
 
 

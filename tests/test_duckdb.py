@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from uricodec import bulk
-from uricodec._core import _batch_tasks
+from uricodec._rows import _tasks
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
@@ -442,7 +442,7 @@ def test_what_is_raised_shows_the_row():
 def test_stream_of_more_text_than_a_batch_has_offsets_for():
     with duckdb.connect() as con:
         con.execute("create table names as select range as id, repeat(' ', range % 10) as name from range(100)")
-        _batch_tasks.set_limit_of_offsets(40)
+        _tasks.set_limit_of_offsets(40)
         try:
             columns = {"text": ("uri_encode", "name"), "again": ("uri_encode", "name")}
             table = hook.stream(con, "from names", columns).read_all()
@@ -452,7 +452,7 @@ def test_stream_of_more_text_than_a_batch_has_offsets_for():
             with pytest.raises(OverflowError, match="2 GiB"):
                 long.read_all()
         finally:
-            _batch_tasks.set_limit_of_offsets(None)
+            _tasks.set_limit_of_offsets(None)
 
 
 def test_columns_of_a_stream_have_names_without_case():

@@ -24,8 +24,8 @@ from uricodec._core._lines import decode_lines, encode_lines
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, LogReader
 from uricodec._core._name_lines import LineNames
-from uricodec._core._row_lines import transform_lines
-from uricodec._core._rows import RowOperation
+from uricodec._rows._lines import transform_lines
+from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 from uricodec._core._uri_rows import run_row
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows

@@ -14,8 +14,8 @@ from uricodec._core._arrow import Array, Type
 
 import uricodec
 from uricodec import bulk
-from uricodec._core._batch_columns import Work
-from uricodec._core._batch_lists import ListWork
+from uricodec._rows._columns import Work
+from uricodec._rows._lists import ListWork
 from uricodec._core._codec_rows import EncodeRows
 from uricodec.dedup import Deduplicator
 

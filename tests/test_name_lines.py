@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from uricodec import uri, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._name_lines import LineNames
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
@@ -164,7 +164,7 @@ def test_what_is_dropped():
 @pytest.mark.parametrize("make, error", [(lambda: NormalizeUrnRows("8141"), UrnError),
                                          (lambda: NormalizeRows("rfc1630"), UriSyntaxError)])  # fmt: skip
 def test_what_fails(make, error):
-    names = LineNames(make(), KEY, errors="fail")
+    names = LineNames(make(), KEY, errors="raise")
     assert names.read(b"urn:example:a\n", 0).lines == 1
     with pytest.raises(error) as caught:
         names.read(b"urn:example:a\nurn:ex%zz\n", 0)
@@ -174,7 +174,7 @@ def test_what_fails(make, error):
 
 def test_after_a_failure_there_are_no_names():
     """The forms of the batch before are not where they were."""
-    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="fail")
+    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="raise")
     names.read(b"urn:example:a\n", 0)
     with pytest.raises(UrnError):
         names.read(b"urn:example:b\n" * 5000 + b"url:x\n", 0)

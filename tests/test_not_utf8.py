@@ -286,11 +286,11 @@ PATHS = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop", "fail"])
+@pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop", "raise"])
 @pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
 def test_command_line(tier, name, errors, path, tmp_path):
     bad = tmp_path / "bad"
-    for case, rows in ROWS.items() if errors == "fail" and path == "lines" else list(ROWS.items())[len(CASES) :]:
+    for case, rows in ROWS.items() if errors == "raise" and path == "lines" else list(ROWS.items())[len(CASES) :]:
         if path == "csv":
             rows = [row for row in rows if row]  # noqa: PLW2901  (an empty line is a record of no fields)
         want, report = wanted(name, rows, errors, malformed=errors if errors == "replace" else "keep")
@@ -302,7 +302,7 @@ def test_command_line(tier, name, errors, path, tmp_path):
             want = [b'""' if row is None else row for row in want]
         output = b"".join((row or b"") + end for row in want)
         command = [COMMANDS[name], "--errors", errors, *PATHS[path]]
-        if errors == "fail" and report:
+        if errors == "raise" and report:
             number, code, offset = report[0]
             for options in [], ["--stats"]:
                 status, _, said = run(*command, *options, stdin=data)

@@ -276,7 +276,7 @@ def test_no_mappings():
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._name_columns import ColumnNames
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 
 def name_of(size):

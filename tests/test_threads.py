@@ -21,7 +21,7 @@ from uricodec._core import _kernels, _stdlib
 from uricodec._core._cardinality import Cardinality
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._name_lines import LineNames
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._core._spill import SpillBuffers
 
 THREADS = 8

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uricodec import UriSyntaxError, iri, uri, urn
-from uricodec._core._row_lines import LineFault, Lines, transform_lines
-from uricodec._core._rows import RowOperation
+from uricodec._rows._lines import LineFault, Lines, transform_lines
+from uricodec._rows._operation import RowOperation
 from uricodec._core._uri_operations import (
     CheckedRows,
     CheckRows,
@@ -191,7 +191,7 @@ def model(src, case, errors, end=b"\n"):
             written += case.function(text) + tail
         except Refused as refused:
             faults.append(LineFault(number - 1, start, refused.code, refused.offset))
-            if errors == "fail":
+            if errors == "raise":
                 break
             if errors != "drop":
                 written += stand_in(case, text, refused, errors) + tail
@@ -357,15 +357,15 @@ def test_records_stay_records(case, src):
 @settings(max_examples=20)
 @given(src=TEXT)
 def test_the_first_refused_line_fails(case, src):
-    before, found = model(src, case, "fail")
+    before, found = model(src, case, "raise")
     dst = bytearray(sum(case.operation.room(len(text)) for text, _ in split_lines(src)))
     if not found.invalid:
-        read, found = transform_lines(src, dst, case.operation, errors="fail")
+        read, found = transform_lines(src, dst, case.operation, errors="raise")
         assert (read, bytes(dst[: found.written])) == (len(src), before)
         return
     fault = found.faults[0]
     with pytest.raises(case.operation.error) as caught:
-        transform_lines(src, dst, case.operation, errors="fail")
+        transform_lines(src, dst, case.operation, errors="raise")
     assert caught.value.position == fault.start + fault.offset
     assert caught.value.reason == case.operation.reasons[case.operation.code_names.index(fault.code)]
 

@@ -439,7 +439,7 @@ def test_a_long_line_that_fails(tier, n):
     line = b"x" * n
     for before in b"", b"urn:example:a\n":
         with pytest.raises(UrnError) as caught:
-            normalize_lines(before + line + b"\nurn:example:b", bytearray(2 * n), errors="fail")
+            normalize_lines(before + line + b"\nurn:example:b", bytearray(2 * n), errors="raise")
         assert caught.value.position == len(before)
 
 
@@ -470,9 +470,9 @@ def test_trusted_lines(tier, level):
 def test_lines_fail(tier):
     src = b"urn:ab:c\nurn:ab:d\nurn:ab:e f\nurn:ab:g h\n"
     with pytest.raises(UrnError) as caught:
-        normalize_lines(src, bytearray(len(src)), errors="fail")
+        normalize_lines(src, bytearray(len(src)), errors="raise")
     assert (caught.value.position, caught.value.input) == (26, src)
-    assert normalize_lines(src[:18], bytearray(18), errors="fail") == (18, 2, 0, [])
+    assert normalize_lines(src[:18], bytearray(18), errors="raise") == (18, 2, 0, [])
 
 
 def test_limit_of_faults(tier):

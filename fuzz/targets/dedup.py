@@ -18,7 +18,7 @@ KINDS = (
     *(("uri", level) for level in (None, "simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630")),
     *(("iri", None), ("iri", "percent"), ("bytes", None)),
 )
-ERRORS = ("keep", "drop", "fail")
+ERRORS = ("keep", "drop", "raise")
 NONE = b"\x1a"  # a row that is none
 LADDERS = {
     "bytes": ("bytes",),
@@ -45,7 +45,7 @@ def firsts(rows, kind, level, errors):
     for row in rows:
         name, valid = (None, True) if row is None else name_of(row, kind, level)
         invalid += not valid
-        if not valid and errors == "fail":
+        if not valid and errors == "raise":
             return None, invalid
         found.append(name not in seen and (valid or errors == "keep"))
         if valid or errors == "keep":

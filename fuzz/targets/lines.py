@@ -12,8 +12,8 @@ from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._field_lines import reason_of, transform_fields
 from uricodec._core._framing import Framing
 from uricodec._core._lines import decode_lines, encode_lines
-from uricodec._core._row_lines import transform_lines
-from uricodec._core._rows import RowOperation
+from uricodec._rows._lines import transform_lines
+from uricodec._rows._operation import RowOperation
 from uricodec._core._uri_operations import (
     CheckedRows,
     CheckRows,
@@ -47,7 +47,7 @@ class Refused(Exception):
 
 def code_lines(draw):
     """decode_lines and encode_lines against their twins: whole, too little room, and line by line."""
-    plus, raw, errors = draw.flag(), draw.flag(), draw.one(("keep", "replace", "fail"))
+    plus, raw, errors = draw.flag(), draw.flag(), draw.one(("keep", "replace", "raise"))
     src = draw.octets()
     room = bytearray(3 * len(src) + 1)
     made = outcome(decode_lines, src, room, plus, raw, errors)
@@ -179,7 +179,7 @@ def lines_as_rows(draw):
     assert (written, count) == (want, len(lines))
     assert found == faults or limit == 0
     if faults:
-        refused = outcome(transform_lines, src, bytearray(len(want) + operation.room(len(src))), operation, end, "fail")
+        refused = outcome(transform_lines, src, bytearray(len(want) + operation.room(len(src))), operation, end, "raise")
         assert isinstance(refused, tuple) and refused[1] == faults[0][1] + faults[0][3]
 
 

@@ -70,7 +70,7 @@ def normal_forms(draw):
 def of_lines(draw):
     """check_lines and normalize_lines: a loop over the lines; also in place, and with any number of faults."""
     level, spec = draw.one(oracle.LEVELS[:4]), draw.one((None, *SPECS))
-    errors, limit, end = draw.one(("keep", "null", "drop", "fail")), draw.one((100, 0, 1)), draw.one(ENDS)
+    errors, limit, end = draw.one(("keep", "null", "drop", "raise")), draw.one((100, 0, 1)), draw.one(ENDS)
     src = draw.octets()
     written, faults, count, start = b"", [], 0, 0
     for line, tail in lines_of(src, end):
@@ -79,7 +79,7 @@ def of_lines(draw):
         except UrnError as error:
             faults.append((count, start, urn.check(line, spec or ("2141" if level == "2141" else "8141"))))
             assert error.position == faults[-1][2].offset
-            if errors == "fail":
+            if errors == "raise":
                 break
             written += {"keep": line + tail, "null": tail, "drop": b""}[errors]
         start += len(line) + len(tail)
@@ -88,14 +88,14 @@ def of_lines(draw):
     for dst in bytearray(b"\xee" * (len(src) + 8)), bytearray(src):
         source = src if len(dst) != len(src) else dst
         found = outcome(urn.normalize_lines, source, dst, end, level, spec, errors, limit)
-        if faults and errors == "fail":
+        if faults and errors == "raise":
             assert found == (UrnError, faults[0][1] + faults[0][2].offset)
             continue
         assert dst[: found.written] == written
         assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
         if source is src:
             assert dst[len(src) :] == b"\xee" * 8
-    if errors != "fail":
+    if errors != "raise":
         found = urn.check_lines(src, end, spec or ("2141" if level == "2141" else "8141"), limit)
         assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
 

@@ -9,9 +9,9 @@ from io import RawIOBase
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uricodec._core._batch_columns import Work
-from uricodec._core._batch_lists import ListWork
-from uricodec._core._batch_tasks import Plan
+from uricodec._rows._columns import Work
+from uricodec._rows._lists import ListWork
+from uricodec._rows._tasks import Plan
 from uricodec._files.pool import used_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def do(  # noqa: PLR0913, PLR0917
         from uricodec._pandas_columns import Operation, do_column
 
         plan = make(True, b"")
-        fields = ("code", "offset") if plan.result == "fault" else plan.fields
+        fields = ("code", "offset") if plan.result == "diagnostic" else plan.fields
         run = partial(do, make, how=how, errors=errors, text=text, missing=_is_missing)
         return do_column(column, Operation(run, plan.result, fields))
     if not is_list and _is_instance(column, "numpy", "ndarray") and column.dtype == object:

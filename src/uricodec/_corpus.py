@@ -191,7 +191,7 @@ class Corpus:
         jobs (int | None): How many threads work, as of a Crew; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
-        errors (str): How a line that is too long is handled: "keep", "drop" or "fail".
+        errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
         max_line (int): Bytes that a line may have, its terminator not counted.
         refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
             line (from 1), where in it the fault is, code, the line (bytes). That may be in any thread.
@@ -322,7 +322,7 @@ class Corpus:
         """Handle a piece of a line that is too long as the error policy says; `line` counts from 0."""
         if chunk.begins:
             text = bytes(chunk.view[: min(chunk.size, SHOWN)])
-            if self._errors == "fail":
+            if self._errors == "raise":
                 reason = f"{file.name}: line {line + 1}: longer than max_line={self._max_line} bytes"
                 raise UriSyntaxError(reason, text, self._max_line)
             self.invalid += 1
@@ -334,7 +334,7 @@ class Corpus:
 
     def _make_plain(self):
         from uricodec._core._fingerprint import FingerprintKey
-        from uricodec._core._rows import RowOperation
+        from uricodec._rows._operation import RowOperation
 
         return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
 

@@ -20,8 +20,8 @@ class Operation(NamedTuple):
 
     Attributes:
         run (Callable): It: a list or an Arrow array. Of a list, the values that pandas takes for missing rows stay.
-        result (str): The kind of result: "text", "verdict", "fault", "split" or "fingerprint".
-        fields (tuple[str, ...]): The names of what a "fault" or a "split" consists of.
+        result (str): The kind of result: "text", "verdict", "diagnostic", "struct" or "fingerprint".
+        fields (tuple[str, ...]): The names of what a "diagnostic" or a "struct" consists of.
     """
 
     run: Callable[[Any], Any]

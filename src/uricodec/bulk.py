@@ -45,20 +45,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from uricodec._column_calls import Faults, How, Make, do
-from uricodec._core._batch_codec import DecodeRows
-from uricodec._core._batch_columns import Column
-from uricodec._core._batch_tasks import Plan
-from uricodec._core._batch_uris import FIELDS as URI_FIELDS
-from uricodec._core._batch_uris import SplitReferences
-from uricodec._core._batch_urns import FIELDS as URN_FIELDS
-from uricodec._core._batch_urns import SplitUrns
-from uricodec._core._codec_rows import EncodeRows, RequoteRows
+from uricodec._rows._columns import Column
+from uricodec._rows._tasks import Plan
+from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._kernels import ByteSet
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._core._triplets import URI_CHARACTERS
-from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRows, UriToIriRows
-from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRows, SplitReferences, UriToIriRows
+from uricodec._core._uri_operations import FIELDS as URI_FIELDS
+from uricodec._core._urn_rows import FIELDS as URN_FIELDS
+from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows, SplitUrns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -95,11 +92,8 @@ def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool) -> Make:
     above = octets & _ABOVE_ASCII
     if above and above != _ABOVE_ASCII:
         raise ValueError("safe has some octets beyond ASCII, but not all")
-    plain = octets - "%" if triplets else octets - " +" if plus else octets
-
     def make(text: bool, end: bytes) -> Plan:
-        rows = RequoteRows(octets | end, "fail", text) if triplets else EncodeRows(octets | end, plus, "fail", text)
-        return Plan(rows, "text", (plain - _ABOVE_ASCII if text else plain) | end)
+        return Plan(RequoteRows(octets | end, text) if triplets else EncodeRows(octets | end, plus, text))
 
     return make
 
@@ -175,10 +169,10 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     >>> unquote(b"/a%20b\\n/c%0Ad\\n")
     b'/a b\\n/c%0Ad\\n'
     """
-    plain = ~ByteSet("%+") if plus else ~ByteSet("%")
 
     def make(text: bool, end: bytes) -> Plan:
-        return Plan(DecodeRows(plus, text, bool(end)), "text", plain - _ABOVE_ASCII if text else plain)
+        decodable = NO_CONTROL if end == b"\n" else ~ByteSet(end) if end else None
+        return Plan(DecodeRows(plus, text, decodable, lossless=False))
 
     return do(make, column, how, "replace")
 
@@ -189,7 +183,7 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
 def _of(
     rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None
 ) -> Make:
-    return lambda _text, _end: Plan(rows, kind, None, fields, key)
+    return lambda _text, _end: Plan(rows, kind, fields, key)
 
 
 def iri_to_uri(
@@ -308,7 +302,7 @@ def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("uri", production), "fault"), column, how, text=False)
+    return do(_of(CheckRows("uri", production), "diagnostic"), column, how, text=False)
 
 
 def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
@@ -326,7 +320,7 @@ def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("iri", production), "fault"), column, how, text=False)
+    return do(_of(CheckRows("iri", production), "diagnostic"), column, how, text=False)
 
 
 def split_uri(column: Any, **how: Unpack[How]) -> Any:
@@ -344,7 +338,7 @@ def split_uri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return do(_of(SplitReferences("uri"), "split", URI_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitReferences("uri"), "struct", URI_FIELDS), column, how, "null", text=False)
 
 
 def split_iri(column: Any, **how: Unpack[How]) -> Any:
@@ -361,7 +355,7 @@ def split_iri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return do(_of(SplitReferences("iri"), "split", URI_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitReferences("iri"), "struct", URI_FIELDS), column, how, "null", text=False)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -425,7 +419,7 @@ def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return do(_of(CheckUrnRows(spec), "fault"), column, how, text=False)
+    return do(_of(CheckUrnRows(spec), "diagnostic"), column, how, text=False)
 
 
 def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -443,7 +437,7 @@ def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return do(_of(SplitUrns(spec), "split", URN_FIELDS), column, how, "null", text=False)
+    return do(_of(SplitUrns(spec), "struct", URN_FIELDS), column, how, "null", text=False)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------

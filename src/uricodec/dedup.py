@@ -20,7 +20,7 @@ from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_columns import ColumnNames, borrow, mask, select
 from uricodec._core._name_lines import LineNames
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
 from uricodec._corpus import Corpus, Progress, count_unique, write_counted, write_unique
@@ -179,7 +179,7 @@ class Deduplicator:
         exact (bool): Compare normal forms, not only their fingerprints. A given key is not used then.
         key (FingerprintKey | str | bytes | None): The key of fingerprints; None: a random one.
         errors (str): What becomes of a row that is no such name. "keep": it stands for itself; "drop": it is never the
-            first; "fail": an error, and nobody knows which rows of that call have been added.
+            first; "raise": an error, and nobody knows which rows of that call have been added.
 
     Attributes:
         rows (int): How many rows were added.
@@ -205,7 +205,7 @@ class Deduplicator:
         spill_dir: Path | None = None,
         exact: bool = False,
         key: Key = None,
-        errors: Literal["keep", "drop", "fail"] = "keep",
+        errors: Literal["keep", "drop", "raise"] = "keep",
     ) -> None:
         level = _level_of(kind, level)
         rows, secret = _rows_of(kind, level), _key_of(key, exact)
@@ -261,7 +261,7 @@ class Deduplicator:
                 for an Arrow object.
 
         Raises:
-            UriError: A row is refused, with errors="fail".
+            UriError: A row is refused, with errors="raise".
             ValueError: finish() or close() was called before.
             TypeError: The column is of another type.
             BufferError: The memory of a bytes-like is not contiguous.
@@ -332,7 +332,7 @@ def unique(  # noqa: PLR0913
     spill_dir: Path | None = None,
     exact: bool = False,
     key: Key = None,
-    errors: Literal["keep", "drop", "fail"] = "keep",
+    errors: Literal["keep", "drop", "raise"] = "keep",
 ) -> Any:
     """The first row of each name, in the order of the column. The first null is kept.
 
@@ -344,7 +344,7 @@ def unique(  # noqa: PLR0913
             lines.
 
     Raises:
-        UriError: A row is refused, with errors="fail".
+        UriError: A row is refused, with errors="raise".
         ValueError: There is no such kind, level, policy or amount of memory.
         TypeError: The column is of another type.
         BufferError: The memory of a bytes-like is not contiguous.
@@ -420,7 +420,7 @@ def dedup_files(  # noqa: PLR0913
     spill_dir: Path | None = None,
     exact: bool = False,
     key: Key = None,
-    errors: Literal["keep", "drop", "fail"] = "keep",
+    errors: Literal["keep", "drop", "raise"] = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,
@@ -445,7 +445,7 @@ def dedup_files(  # noqa: PLR0913
         exact (bool): Compare normal forms, not only their fingerprints.
         key (FingerprintKey | str | bytes | None): The key of fingerprints; None: a random one.
         errors (str): What becomes of a line that is no such name. "keep": it stands for its own octets; "drop": it is
-            left out; "fail": an error.
+            left out; "raise": an error.
         end (bytes): What ends a line, a control character.
         jobs (int | None): How many threads work, at most 64 or as many as there are cores; None: as many as are worth
             it.
@@ -462,7 +462,7 @@ def dedup_files(  # noqa: PLR0913
         Statistics: How many there were.
 
     Raises:
-        UriError: A line is refused, with errors="fail": the message has the file and the line.
+        UriError: A line is refused, with errors="raise": the message has the file and the line.
         ValueError: There is no such kind, level or option.
         streams.FileError: A file fails (an OSError with filename and strerror); an input changed while it was read.
         BrokenPipeError: Nobody reads the output any more.
@@ -533,7 +533,7 @@ def estimate_files(  # noqa: PLR0913
     kind: str = "urn",
     level: str | None = None,
     key: Key = None,
-    errors: Literal["keep", "drop", "fail"] = "keep",
+    errors: Literal["keep", "drop", "raise"] = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,

@@ -16,7 +16,7 @@ from typing import NamedTuple, overload
 
 from uricodec import namespaces
 from uricodec._core import _urn
-from uricodec._core._row_lines import LineFault, Lines
+from uricodec._rows._lines import LineFault, Lines
 from uricodec._core._triplets import percent_decode, percent_encode
 from uricodec._core._urn import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
 from uricodec._core._urn_lines import TERMINATORS, check_lines, find, normalize_lines

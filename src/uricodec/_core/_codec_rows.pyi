@@ -2,7 +2,7 @@ from typing import final
 
 from uricodec._core._kernels import ByteSet
 from uricodec._core._lines import NO_CONTROL as NO_CONTROL
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 class CodecRows(RowOperation): ...
 

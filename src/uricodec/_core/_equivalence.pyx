@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec._core._kernels cimport ByteSet, kernels
-from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Refusal, raise_set
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._core._text cimport *
 from uricodec._core._uri cimport *
 from uricodec._core._uri_forms cimport *
@@ -62,21 +62,21 @@ cdef object form_of(object uri, int level, bint keep_class):
     cdef uint8_t *dst = room
     cdef object text = plain(uri), form
     cdef Octets octets
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef size_t size
     if not borrow(text, &octets, utf8):
         raise_first(uri, text, level)
     try:
         if octets.size <= SMALL:
-            size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)
+            size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
         else:
             dst = allocate(room_for(octets.data, octets.size, level))
             with nogil:
-                size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &refusal)
-        if size == UC_REFUSED:
-            if refusal.code == UC_RAISED:
+                size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
+        if size == UC_REJECTED:
+            if outcome.code == UC_RAISED:
                 raise_set()
-            raise_refusal(uri, octets.data, &refusal, UriSyntaxError)
+            raise_refusal(uri, octets.data, &outcome, UriSyntaxError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
             return uri if keep_class and isinstance(uri, (str, bytes)) else text
         if type(text) is str and not PyUnicode_IS_ASCII(text):
@@ -200,12 +200,12 @@ cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t fl
 
 cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *size) except -1:
     """Write the form of a short text. 0 for what raises."""
-    cdef Refusal refusal
+    cdef Outcome outcome
     size[0] = NORMALIZE_ROWS[level].row(<const uint8_t *>PyUnicode_DATA(<object>text),
-                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &refusal)
-    if size[0] != UC_REFUSED:
+                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &outcome)
+    if size[0] != UC_REJECTED:
         return 1
-    return raise_set() if refusal.code == UC_RAISED else 0
+    return raise_set() if outcome.code == UC_RAISED else 0
 
 
 cdef inline object short_form(PyObject *text, int level):

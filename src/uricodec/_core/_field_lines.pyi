@@ -4,7 +4,7 @@ from typing_extensions import Buffer
 
 from uricodec._core._framing import Framing
 from uricodec._core._row_lines import Lines
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 class FieldFault(NamedTuple):
     line: int
@@ -18,7 +18,7 @@ def transform_fields(
     dst: Buffer | None,
     operation: RowOperation,
     framing: Framing,
-    errors: Literal["keep", "null", "drop", "fail"] = "keep",
+    errors: Literal["keep", "null", "drop", "raise"] = "keep",
     otherwise: RowOperation | None = None,
     limit: int = 100,
 ) -> tuple[int, Lines]: ...

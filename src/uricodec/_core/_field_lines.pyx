@@ -11,18 +11,22 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 from uricodec._core._framing cimport *
 from uricodec._core._kernels cimport kernels
 from uricodec._core._quoting cimport *
-from uricodec._core._row_lines cimport DROP, EMPTY, FAIL, KEEP, Line, Policy
-from uricodec._core._rows cimport *
+from uricodec._core._row_lines cimport Line
+from uricodec._rows._engine cimport (
+    DROP_ROW, KEEP_ROW, NULL_ROW, RAISE_ROW, REPLACE_ROW, UC_RAISED, UC_REJECTED, Operation, Outcome, RowPolicy, rejected_function,
+)
+from uricodec._rows._operation cimport (
+    BAD_CSV, BAD_JSON, FRAME, FRAME_NAMES, RowOperation, policy_named, raise_set, room_of,
+)
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 
 from collections import namedtuple
 
-from uricodec._core._row_lines import Lines
+from uricodec._rows._lines import Lines
 
 
-cdef list POLICY_NAMES = ["keep", "null", "drop", "fail"]
 cdef list FRAME_REASONS = [
     "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
     "half of a surrogate pair",
@@ -62,12 +66,11 @@ cdef struct Task:
     size_t invalid          # and how many of them were refused
     Fault *faults           # the first `limit` of these
     size_t limit
-    Policy policy
+    RowPolicy policy
     Operation operation
     const void *options
-    refusal_function refused
+    rejected_function refused
     Operation otherwise         # for values that are refused, and kept; row may be NULL
-    const void *other_options
     int frame_codes         # where the codes of frames start
     bint sound              # nothing was refused in this record
     Room value, result      # for a value, and for what it becomes
@@ -110,20 +113,20 @@ cdef Done refuse(Task *task, int code, size_t offset) noexcept nogil:
             fault = task.faults + task.invalid
             fault.line, fault.start, fault.offset, fault.code = task.count - 1, task.read, offset, code
         task.invalid += 1
-    return FAILED if task.policy == FAIL else DROPPED if task.policy == DROP else FINE
+    return FAILED if task.policy == RAISE_ROW else DROPPED if task.policy == DROP_ROW else FINE
 
 
 cdef Done refuse_value(Task *task, const uint8_t *raw, size_t n, int code, size_t offset, Result *result) noexcept nogil:
     """Refuse a value, or a record, that cannot be read. task.result has room for what stands for it."""
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef Done done = refuse(task, code, offset)
-    result.text, result.size, result.same, result.null = raw, n, True, task.policy == EMPTY
+    result.text, result.size, result.same, result.null = raw, n, True, task.policy == NULL_ROW
     if done == FINE and task.refused != NULL:
         if not make_room(&task.result, task.operation.extra):
             return NO_MEMORY
-        refusal.code, refusal.offset = code, offset
+        outcome.code, outcome.offset = code, offset
         result.text = task.result.octets
-        result.size = task.refused(&refusal, task.options, task.result.octets)
+        result.size = task.refused(&outcome, task.options, task.result.octets)
     return done
 
 
@@ -145,34 +148,34 @@ cdef Done work(Task *task, const uint8_t *value, size_t n, uint8_t *dst, const C
     """Do it with a value, which stands in the record as a field of CSV, as a string of JSON, or as it is, from `start` on.
     What it becomes goes to dst, which has room for it."""
     cdef const uint8_t *record = task.src + task.read
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef Done done
-    cdef size_t size = task.operation.row(value, n, task.options, dst, &refusal), place
+    cdef size_t size = task.operation.row(value, n, task.options, dst, &outcome), place
     result.text, result.size, result.same, result.null = dst, size, False, False
-    if size != UC_REFUSED:
+    if size != UC_REJECTED:
         if not breaks_frame(task, dst, size):
             return FINE
-        refusal.code, refusal.offset = task.frame_codes + FRAME, 0
-    elif refusal.code == UC_RAISED:
+        outcome.code, outcome.offset = task.frame_codes + FRAME, 0
+    elif outcome.code == UC_RAISED:
         return RAISED
     if field != NULL:
-        place = place_in_csv(record, field, refusal.offset)
+        place = place_in_csv(record, field, outcome.offset)
     elif task.frame.form == JSON:
-        place = start + place_in_json(record + start, task.n - task.read - start, refusal.offset)
+        place = start + place_in_json(record + start, task.n - task.read - start, outcome.offset)
     else:
-        place = start + refusal.offset
-    done = refuse(task, refusal.code, place)
+        place = start + outcome.offset
+    done = refuse(task, outcome.code, place)
     if done != FINE:
         return done
     if task.refused != NULL:
-        result.size = task.refused(&refusal, task.options, dst)
+        result.size = task.refused(&outcome, task.options, dst)
         return FINE
-    if task.policy == EMPTY:
+    if task.policy == NULL_ROW:
         result.size, result.null = 0, True
         return FINE
-    if task.otherwise.row != NULL and size == UC_REFUSED:
-        result.size = task.otherwise.row(value, n, task.other_options, dst, &refusal)
-        if result.size != UC_REFUSED and not breaks_frame(task, dst, result.size):
+    if task.otherwise.row != NULL and size == UC_REJECTED:
+        result.size = task.otherwise.row(value, n, task.options, dst, &outcome)
+        if result.size != UC_REJECTED and not breaks_frame(task, dst, result.size):
             return FINE
     result.text, result.size, result.same = value, n, True
     return FINE
@@ -460,7 +463,7 @@ cdef Done put_json(Task *task, const Line *line) noexcept nogil:
             return done
         if task.frame.only:
             return put_only(task, &result)
-        if task.policy == EMPTY:
+        if task.policy == NULL_ROW:
             return FINE if put(task, <const uint8_t *>b"null", 4) else NO_ROOM
     return FINE if task.frame.only or put(task, s + copied, n - copied) else NO_ROOM
 
@@ -513,7 +516,7 @@ cdef Done put_records(Task *task, bint all_records) noexcept nogil:
     return FINE
 
 
-def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None, limit=100):
+def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     """Apply an operation to values in records, as far as there is room, and until a number of records has been refused.
 
     Args:
@@ -522,11 +525,11 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
         operation (RowOperation): What to do with each value.
         framing (Framing): Where the values are.
         errors (str): What becomes of a value that is refused, or of a record in which none can be found: "keep" leaves it
-            as it is; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the record; "fail" reads
-            nothing of it, and nothing behind it. In place of what an operation of records has refused, it writes its own.
-        otherwise (RowOperation | None): What to do instead with a value that is refused and kept.
+            as it is, or its invalid part; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the
+            record; "raise" reads nothing of it, and nothing behind it; "replace" as the operation has it. In place of what
+            an operation of records has rejected, it writes its own.
         limit (int): Behind so many refused records nothing is read. 0: all is read, and none of them is returned; but
-            with "fail" one.
+            with "raise" one.
 
     Returns:
         tuple[int, Lines]: As of `transform_lines`, but for the refused records: FieldFault(line, start, stop, code, offset),
@@ -539,7 +542,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
     >>> from uricodec._core._framing import Framing
     >>> buffer = bytearray(100)
     >>> framing = Framing("delimited", delimiter=b" ", fields=[(2, 2)], free=True)
-    >>> read, found = transform_fields(b"%61 %62 %63\\n%61 %zz\\n", buffer, DecodeRows(errors="fail"), framing)
+    >>> read, found = transform_fields(b"%61 %62 %63\\n%61 %zz\\n", buffer, DecodeRows(), framing)
     >>> bytes(buffer[:found.written])
     b'%61 b %63\\n%61 %zz\\n'
     >>> found.faults
@@ -548,20 +551,22 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
     cdef Py_buffer source, target
     cdef Task task
     cdef RowOperation how = <RowOperation?>operation
-    cdef RowOperation other = <RowOperation?>otherwise if otherwise is not None else how
     cdef Framing frame = <Framing?>framing
     cdef bint all_records = limit <= 0
     cdef Done done
     cdef list codes = [*how.code_names, *FRAME_NAMES], faults
     cdef size_t i
-    if errors not in POLICY_NAMES:
-        raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-    task.policy = <Policy>(<int>POLICY_NAMES.index(errors))
+    task.policy = <RowPolicy>policy_named(errors, True)
+    how.check_policy(task.policy)
     task.frame, task.frame_codes = &frame.frame, <int>len(how.code_names)
-    task.operation, task.options, task.refused = how.operation, how.options, how.refused
-    task.otherwise, task.other_options = other.operation, other.options
-    if otherwise is None:
-        task.otherwise.row = NULL
+    task.operation, task.options, task.refused = how.slots.strict, how.slots.options, how.slots.rejected
+    task.otherwise = Operation(NULL, how.slots.strict.factor, how.slots.strict.extra)
+    if task.policy == KEEP_ROW:
+        task.otherwise.row = how.slots.keep
+    elif task.policy == REPLACE_ROW:
+        task.otherwise = Operation(how.slots.replace, how.slots.replace_factor, how.slots.strict.extra)
+    if all_records and task.otherwise.row != NULL:      # nobody asks which values are invalid
+        task.operation = task.otherwise
     task.read = task.written = task.count = task.invalid = 0
     task.value = task.result = Room(NULL, 0)
     task.asked, task.seen = False, 0
@@ -573,7 +578,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", otherwise=None
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         try:
             task.src, task.n, task.dst, task.room = <const uint8_t *>source.buf, <size_t>source.len, NULL, SIZE_MAX
-            how.room(task.n), other.room(task.n)    # fits
+            how.room(task.n)    # fits
             if dst is not None:
                 PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
                 task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len

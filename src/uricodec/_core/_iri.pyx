@@ -5,7 +5,7 @@ from libc.string cimport memcmp
 from uricodec._core._iri_forms cimport *
 from uricodec._core._kernels cimport kernels
 from uricodec._core._percent cimport ENCODED_ROOM, utf8_text
-from uricodec._core._rows cimport UC_REFUSED, Refusal
+from uricodec._rows._operation cimport UC_REJECTED, Outcome
 from uricodec._core._text cimport *
 from uricodec._core._uri cimport borrow, plain, raise_refusal, raise_surrogate
 from uricodec._core._uri_grammar cimport Authority, Parts, find_authority, find_parts
@@ -59,7 +59,7 @@ cdef object to_uri(object given, const Mapping *mapping):
     """The URI of a str or bytes-like; the same object if a str or bytes is one."""
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef size_t escapes
     cdef object iri = plain(given)
     cdef bint text = type(iri) is str
@@ -69,12 +69,12 @@ cdef object to_uri(object given, const Mapping *mapping):
         if kernels.span(octets.data, octets.size, &mapping.safe) == octets.size:
             return iri
         if octets.size <= SMALL:
-            escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &refusal)
+            escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &outcome)
         else:
             with nogil:
-                escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &refusal)
-        if escapes == UC_REFUSED:
-            raise_refusal(given, octets.data, &refusal, IriError)
+                escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &outcome)
+        if escapes == UC_REJECTED:
+            raise_refusal(given, octets.data, &outcome, IriError)
         return encoded_object(text, &octets, escapes, mapping)
     finally:
         release(&octets)
@@ -88,7 +88,7 @@ cdef object to_iri(object given):
     cdef uint8_t *heap = NULL
     cdef PyObject *room_of_result = NULL
     cdef Octets octets
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef size_t size
     cdef object uri = plain(given)
     cdef bint text = type(uri) is str
@@ -98,7 +98,7 @@ cdef object to_iri(object given):
         if kernels.span(octets.data, octets.size, &UNTOUCHED.set) == octets.size:
             return uri
         if octets.size <= SMALL:
-            size = decode_uri(octets.data, octets.size, not text, dst, &refusal)
+            size = decode_uri(octets.data, octets.size, not text, dst, &outcome)
         else:
             if text:
                 dst = heap = allocate(octets.size)
@@ -106,9 +106,9 @@ cdef object to_iri(object given):
                 room_of_result = new_bytes(NULL, <Py_ssize_t>octets.size)
                 dst = <uint8_t *>PyBytes_AS_STRING(<object>room_of_result)
             with nogil:
-                size = decode_uri(octets.data, octets.size, not text, dst, &refusal)
-        if size == UC_REFUSED:
-            raise_refusal(given, octets.data, &refusal, IriError)
+                size = decode_uri(octets.data, octets.size, not text, dst, &outcome)
+        if size == UC_REJECTED:
+            raise_refusal(given, octets.data, &outcome, IriError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
             return uri
         if text:

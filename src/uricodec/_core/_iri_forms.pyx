@@ -19,7 +19,7 @@ from libc.string cimport memcpy
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_utf8
 from uricodec._core._percent cimport hex_value
-from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._rows._operation cimport UC_REJECTED, Operation, Outcome
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._utf8 cimport continues, sequence_length
 
@@ -60,10 +60,10 @@ cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
     return n        # ill-formed, which others see
 
 
-cdef inline size_t refuse(Refusal *refusal, Code code, size_t offset) noexcept nogil:
-    refusal.code = code
-    refusal.offset = offset
-    return UC_REFUSED
+cdef inline size_t refuse(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+    outcome.code = code
+    outcome.offset = offset
+    return UC_REJECTED
 
 
 # --- to a URI -----------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ make_mapping(&STRICT_MAPPING, URI_ASCII, URI_ASCII)
 make_mapping(&LENIENT_MAPPING, URI_ASCII | OPTIONAL, URI_ASCII)
 
 
-cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Refusal *refusal) noexcept nogil:
+cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outcome *outcome) noexcept nogil:
     """Whether well-formed UTF-8, CHUNK octets at most, has only characters that an IRI may have somewhere."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
@@ -89,13 +89,13 @@ cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Refu
             i = 64 * w + <size_t>uc_lowest_bit(word)
             word &= word - 1
             if src[i] < 0x80 or n - i < <size_t>sequence_length(src[i]) or kind_at(src + i, &length) == NO_CHARACTER:
-                refuse(refusal, CHARACTER, i)
+                refuse(outcome, CHARACTER, i)
                 return False
     return True
 
 
 cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
-                             Refusal *refusal) noexcept nogil:
+                             Outcome *outcome) noexcept nogil:
     cdef size_t i = 0, size, whole, escapes = 0
     cdef uc_utf8 found
     while i < n:
@@ -103,20 +103,20 @@ cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mappin
         if size > CHUNK:
             size = whole_sequences(src + i, CHUNK)
         whole = kernels.scan_utf8(src + i, size, &found) if unsure else size
-        if not check_piece(src + i, whole, mapping, refusal):
-            return refuse(refusal, <Code>refusal.code, refusal.offset + i)
+        if not check_piece(src + i, whole, mapping, outcome):
+            return refuse(outcome, <Code>outcome.code, outcome.offset + i)
         if whole < size:
-            return refuse(refusal, UTF8, i + whole)
+            return refuse(outcome, UTF8, i + whole)
         escapes += kernels.count_outside(src + i, size, &mapping.safe)
         i += size
     return escapes
 
 
 cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                           Refusal *refusal) noexcept nogil:
+                           Outcome *outcome) noexcept nogil:
     cdef const Mapping *mapping = <const Mapping *>options
-    if check_iri_octets(src, n, mapping, True, refusal) == UC_REFUSED:
-        return UC_REFUSED
+    if check_iri_octets(src, n, mapping, True, outcome) == UC_REJECTED:
+        return UC_REJECTED
     return kernels.encode(src, n, &mapping.safe, False, dst, 3 * n + ENCODE_SLACK)
 
 
@@ -169,7 +169,7 @@ cdef struct Work:
     bint ascii_triplets
 
 
-cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Refusal *refusal) noexcept nogil:
+cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcome *outcome) noexcept nogil:
     """Find the triplets of a piece, and the first thing in it that no IRI has."""
     cdef uint64_t percent[WORDS + 1]
     cdef uint64_t others[WORDS + 1]     # no digits
@@ -208,7 +208,7 @@ cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Refusa
                 continue
             else:
                 code = PERCENT if src[i] == c'%' else CHARACTER
-            refuse(refusal, code, i)
+            refuse(outcome, code, i)
             return False
     work.triplets = any_triplet != 0
     work.ascii_triplets = any_ascii != 0
@@ -350,7 +350,7 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
     return n
 
 
-cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t piece[CHUNK]
     cdef Work work
     cdef size_t i = 0, o = 0, size, whole, decoded, k, kept = n
@@ -365,10 +365,10 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
         # What is checked is what is decoded, even if somebody changes src meanwhile.
         memcpy(piece, src + i, size)
         whole = kernels.scan_utf8(piece, size, &found) if unsure else size
-        if not look_at(piece, whole, &looked, &work, refusal):
-            return refuse(refusal, <Code>refusal.code, refusal.offset + i)
+        if not look_at(piece, whole, &looked, &work, outcome):
+            return refuse(outcome, <Code>outcome.code, outcome.offset + i)
         if whole < size:
-            return refuse(refusal, UTF8, i + whole)
+            return refuse(outcome, UTF8, i + whole)
         if not work.triplets:
             memcpy(dst + o, piece, size)
             o += size
@@ -389,7 +389,7 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
 
 
 cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                           Refusal *refusal) noexcept nogil:
-    return decode_uri(src, n, True, dst, refusal)
+                           Outcome *outcome) noexcept nogil:
+    return decode_uri(src, n, True, dst, outcome)
 
 URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row, 1, 0

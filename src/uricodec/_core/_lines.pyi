@@ -11,7 +11,7 @@ def decode_lines(
     dst: Buffer,
     plus: bool = False,
     raw: bool = False,
-    errors: Literal["keep", "replace", "fail"] = "keep",
+    errors: Literal["keep", "replace", "raise"] = "keep",
     end: bytes = b"\n",
     free: ByteSet = ...,
 ) -> int: ...

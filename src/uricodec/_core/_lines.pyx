@@ -112,7 +112,7 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free
         raw (bool): Decode every triplet to its octet. Otherwise those of octets that are not `free` stay, and decoded
             octets have to be UTF-8.
         errors (str): What to do with a malformed triplet, and with octets that are not UTF-8: "keep" leaves the
-            triplets as they are, "replace" puts U+FFFD in their place, "fail" raises.
+            triplets as they are, "replace" puts U+FFFD in their place, "raise" raises.
         end (bytes): The octet that ends a line.
         free (ByteSet): What may be decoded, with "%", "+", letters and digits. By default all but the controls of ASCII;
             then the others (U+0080-009F) stay, too.
@@ -121,7 +121,7 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free
         int: The number of octets written.
 
     Raises:
-        UriSyntaxError: With errors="fail"; `position` is an octet of src, and nothing useful is in dst.
+        UriSyntaxError: With errors="raise"; `position` is an octet of src, and nothing useful is in dst.
         ValueError: dst is too small, or there is no such policy.
 
     Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
@@ -135,7 +135,7 @@ def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free
     cdef Py_buffer source, target
     cdef size_t written
     cdef uint8_t last = ord(end)
-    set_careful(&how, plus, raw, policy_of(errors, "replace", "fail"), <ByteSet?>free)
+    set_careful(&how, plus, raw, policy_of(errors, "replace", "raise"), <ByteSet?>free)
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)

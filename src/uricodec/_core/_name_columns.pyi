@@ -1,14 +1,14 @@
 from typing import Any, Literal, final
 
-from uricodec._core._batch_columns import Column
+from uricodec._rows._columns import Column
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._names import Names
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 @final
 class ColumnNames(Names):
     def __new__(
-        cls, rows: RowOperation, key: FingerprintKey, errors: Literal["keep", "drop", "fail"] = "keep"
+        cls, rows: RowOperation, key: FingerprintKey, errors: Literal["keep", "drop", "raise"] = "keep"
     ) -> ColumnNames: ...
     @property
     def invalid(self) -> int: ...

@@ -9,22 +9,22 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
-from uricodec._core._batch cimport *
-from uricodec._core._batch_columns cimport read_column, table_of
-from uricodec._core._batch_dictionaries cimport select_rows, without_null_values
-from uricodec._core._batch_tasks cimport Rows, raise_bad, rows_of
+from uricodec._rows._operation cimport *
+from uricodec._rows._columns cimport read_column, table_of
+from uricodec._rows._dictionaries cimport select_rows, without_null_values
+from uricodec._rows._tasks cimport Rows, raise_row_of, rows_of
 from uricodec._core._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints
 from uricodec._core._names cimport *
 from uricodec._core._text cimport *
 
-from uricodec._core._batch_columns import Column
+from uricodec._rows._columns import Column
 
 from cpython.buffer cimport PyBuffer_Release
 
 cdef enum:
     BATCH = 8192        # rows that are named at once
 
-cdef enum Outcome:
+cdef enum State:
     NAMED, REFUSED, RAISED, WITHOUT_MEMORY, MISPLACED
 
 
@@ -37,7 +37,7 @@ cdef class ColumnNames(Names):
     Args:
         rows (RowOperation): What brings a name into normal form; one that copies, if it is one already.
         key (FingerprintKey): Of the fingerprints.
-        errors (str): What becomes of a row that is refused: "keep" takes it as it is, "drop" leaves it out, "fail" raises.
+        errors (str): What becomes of a row that is refused: "keep" takes it as it is, "drop" leaves it out, "raise" raises.
 
     Attributes:
         invalid (int): How many rows of all columns were refused.
@@ -72,13 +72,13 @@ cdef class ColumnNames(Names):
     cdef size_t form_ends_of[BATCH]
     cdef uint8_t prints[UC_FINGERPRINT * BATCH]
     cdef uint8_t marks_of[BATCH]
-    cdef Refusal refusal
+    cdef Outcome outcome
 
     def __cinit__(self, RowOperation rows not None, FingerprintKey key not None, errors="keep"):
-        if errors not in ("keep", "drop", "fail"):
+        if errors not in ("keep", "drop", "raise"):
             raise ValueError(f"no policy {errors!r} for errors; there are: keep, drop, fail")
         self.how, self.key, self.copies = rows, key, type(rows) is RowOperation
-        self.drops, self.fails = errors == "drop", errors == "fail"
+        self.drops, self.fails = errors == "drop", errors == "raise"
         self.sources, self.fingerprints, self.marks = [], self.prints, self.marks_of
         self.form_starts, self.form_ends = self.form_starts_of, self.form_ends_of
 
@@ -159,7 +159,7 @@ cdef class ColumnNames(Names):
     # --- Arrow
 
     cdef int read_rows(self, Rows rows) except -1:
-        cdef Outcome outcome
+        cdef State outcome
         cdef size_t count = min(<size_t>BATCH, rows.source.count - self.row)
         with nogil:
             outcome = name_rows(self, &rows.source, count)
@@ -170,7 +170,7 @@ cdef class ColumnNames(Names):
         if outcome == MISPLACED:
             raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
         if outcome == REFUSED:
-            raise_bad(self.how, &rows.source, self.row + self.count, self.refusal.code, self.refusal.offset,
+            raise_row_of(self.how, &rows.source, self.row + self.count, self.outcome.code, self.outcome.offset,
                       self.first + self.count)
         self.row += count
         return 0
@@ -193,7 +193,7 @@ cdef class ColumnNames(Names):
     cdef int name_text(self, object item) except -1:
         cdef uint8_t utf8[UTF8_ROOM]
         cdef Octets octets
-        cdef Outcome outcome
+        cdef State outcome
         cdef str text = item if type(item) is str else str.__str__(item)
         if not utf8_octets(text, &octets, utf8):
             if self.fails:
@@ -203,7 +203,7 @@ cdef class ColumnNames(Names):
         try:
             outcome = name_row(self, octets.data, octets.size)
             if outcome == REFUSED:
-                place = len(octets.data[:self.refusal.offset].decode("utf-8", "replace"))
+                place = len(octets.data[:self.outcome.offset].decode("utf-8", "replace"))
                 self.refuse(item, place)
             return self.check(outcome)
         finally:
@@ -220,20 +220,20 @@ cdef class ColumnNames(Names):
 
     cdef int name_octets(self, object source, object item) except -1:
         cdef Py_buffer view
-        cdef Outcome outcome
+        cdef State outcome
         borrow_row(source, self.first + self.count, &view)
         try:
             outcome = name_row(self, <const uint8_t *>view.buf, <size_t>view.len)
         finally:
             PyBuffer_Release(&view)
         if outcome == REFUSED:
-            self.refuse(item, self.refusal.offset)
+            self.refuse(item, self.outcome.offset)
         return self.check(outcome)
 
     cdef int refuse(self, object item, size_t place) except -1:
-        raise self.how.error(f"row {self.first + self.count}: {self.how.reasons[self.refusal.code]}", item, place)
+        raise self.how.error(f"row {self.first + self.count}: {self.how.reasons[self.outcome.code]}", item, place)
 
-    cdef int check(self, Outcome outcome) except -1:
+    cdef int check(self, State outcome) except -1:
         if outcome == RAISED:
             raise_set()
         if outcome == WITHOUT_MEMORY:
@@ -243,10 +243,10 @@ cdef class ColumnNames(Names):
 
 # --- rows ---------------------------------------------------------------------------------------------------------------
 
-cdef Outcome name_rows(ColumnNames self, const Source *source, size_t count) noexcept nogil:
+cdef State name_rows(ColumnNames self, const Source *source, size_t count) noexcept nogil:
     cdef const uint8_t *src
     cdef size_t i, n
-    cdef Outcome outcome
+    cdef State outcome
     for i in range(self.row, self.row + count):
         if is_null(source, i):
             name_null(self)
@@ -267,7 +267,7 @@ cdef void name_null(ColumnNames self) noexcept nogil:
     self.count += 1
 
 
-cdef inline Outcome add_form(ColumnNames self, const uint8_t *src, size_t n) noexcept nogil:
+cdef inline State add_form(ColumnNames self, const uint8_t *src, size_t n) noexcept nogil:
     """The next row has this form."""
     if not grow(&self.names, n + WIDE):
         return WITHOUT_MEMORY
@@ -283,18 +283,18 @@ cdef inline void end_form(ColumnNames self, size_t n) noexcept nogil:
     self.count += 1
 
 
-cdef Outcome name_row(ColumnNames self, const uint8_t *src, size_t n) noexcept nogil:
-    cdef const Operation *operation = &self.how.operation
+cdef State name_row(ColumnNames self, const uint8_t *src, size_t n) noexcept nogil:
+    cdef const Operation *operation = &self.how.slots.strict
     cdef size_t size
     if self.copies:
         return add_form(self, src, n)
     if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1) or not grow(&self.names, room_of(operation, n) + WIDE):
         return WITHOUT_MEMORY
-    size = operation.row(src, n, self.how.options, self.names.data + self.names.size, &self.refusal)
-    if size != UC_REFUSED:
+    size = operation.row(src, n, self.how.slots.options, self.names.data + self.names.size, &self.outcome)
+    if size != UC_REJECTED:
         end_form(self, size)
         return NAMED
-    if self.refusal.code == UC_RAISED:
+    if self.outcome.code == UC_RAISED:
         return RAISED
     if self.fails:
         return REFUSED

@@ -5,7 +5,7 @@ from typing_extensions import Buffer
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._names import Names
 from uricodec._core._row_lines import Lines
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 @final
 class LineNames(Names):
@@ -14,7 +14,7 @@ class LineNames(Names):
         rows: RowOperation,
         key: FingerprintKey,
         end: bytes = b"\n",
-        errors: Literal["keep", "drop", "fail"] = "keep",
+        errors: Literal["keep", "drop", "raise"] = "keep",
     ) -> LineNames: ...
     def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
     def find(self, lines: Buffer, first: int) -> None: ...

@@ -7,12 +7,12 @@ cimport cython
 from libc.stdint cimport SIZE_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from uricodec._core._batch cimport WIDE, copy_octets
+from uricodec._rows._engine cimport WIDE, copy_octets
 from uricodec._core._fingerprint cimport UC_FINGERPRINT, FingerprintKey, fingerprints
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
 from uricodec._core._names cimport *
 from uricodec._core._row_lines cimport *
-from uricodec._core._rows cimport *
+from uricodec._rows._operation cimport *
 from uricodec._core._urn_forms cimport NAMESPACE
 from uricodec._core._urn_lines cimport Task, set_form, write_lines
 from uricodec._core._urn_rows cimport UrnRows
@@ -21,7 +21,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cdef enum:
-    WORDS = 64          # of marks at once, a bit for an octet
+    MARKS = 64          # words of marks at once, a bit for an octet
     COUNT = 20          # digits of the highest number of 64 bits
 
 cdef ByteSet ALL = ByteSet(range(256))
@@ -59,11 +59,11 @@ cdef bint have_places(Places *places, size_t rows) noexcept nogil:
 
 cdef size_t find_places(const uint8_t *src, size_t n, uint8_t end, const uc_set *no_end, Places *places) noexcept nogil:
     """Find the lines of src[0 .. n), for as many as there is room. Returns their number."""
-    cdef uint64_t marks[WORDS]
+    cdef uint64_t marks[MARKS]
     cdef uint64_t word
     cdef size_t base = 0, size, w, at, rows = 0, start = 0
     while base < n:
-        size = min(n - base, <size_t>64 * WORDS)
+        size = min(n - base, <size_t>64 * MARKS)
         kernels.mark_outside(src + base, size, no_end, marks)
         for w in range((size + 63) // 64):
             word = marks[w]
@@ -98,7 +98,7 @@ cdef class LineNames(Names):
         rows (RowOperation): What brings a name into normal form; one that copies, if it is one already.
         key (FingerprintKey): Of the fingerprints.
         end (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to the end.
-        errors (str): What becomes of a line that is refused: "keep" takes it as it is, "drop" leaves it out, "fail" raises.
+        errors (str): What becomes of a line that is refused: "keep" takes it as it is, "drop" leaves it out, "raise" raises.
 
     Raises:
         ValueError: `end` is no such octet, or there is no such policy.
@@ -129,10 +129,10 @@ cdef class LineNames(Names):
     def __cinit__(self, RowOperation rows not None, FingerprintKey key not None, end=b"\n", errors="keep"):
         if len(end) != 1 or end[0] >= 0x20:
             raise ValueError(f"no control character that can end a line: {end!r}")
-        if errors not in ("keep", "drop", "fail"):
+        if errors not in ("keep", "drop", "raise"):
             raise ValueError(f"no policy {errors!r} for errors; there are: keep, drop, fail")
         self.how, self.key, self.copies = rows, key, type(rows) is RowOperation
-        self.drops, self.fails = errors == "drop", errors == "fail"
+        self.drops, self.fails = errors == "drop", errors == "raise"
         self.end, self.no_end = end[0], ALL.set
         remove_octet(&self.no_end, self.end)
 
@@ -270,7 +270,7 @@ cdef class LineNames(Names):
             raise MemoryError
         work.src, work.n, work.found = self.src, self.size, NULL
         try:
-            begin(work, "fail" if self.fails else "keep", (&self.end)[:1], <Py_ssize_t>self.count if self.drops else limit)
+            begin(work, "raise" if self.fails else "keep", (&self.end)[:1], <Py_ssize_t>self.count if self.drops else limit)
             if self.copies:
                 work.count = self.count
                 self.forms, self.form_starts, self.form_ends = self.src, self.starts, self.ends
@@ -280,7 +280,7 @@ cdef class LineNames(Names):
                 with nogil:
                     self.normalize(&task, urns)
                 if self.fails and work.invalid:
-                    self.how.raise_refusal(lines, work.found.code, work.found.start + work.found.offset)
+                    self.how.raise_rejected(lines, work.found.code, work.found.start + work.found.offset)
             with nogil:
                 fingerprints(&self.key.key, self.forms, self.form_starts, self.form_ends, self.count, self.prints)
             work.written = 0

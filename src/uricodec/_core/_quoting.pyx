@@ -10,7 +10,7 @@ from libc.string cimport memchr, memcpy
 
 from uricodec._core._kernels cimport ByteSet, kernels
 from uricodec._core._percent cimport hex_value
-from uricodec._core._rows cimport BAD_JSON, SURROGATE_ESCAPE
+from uricodec._rows._operation cimport BAD_JSON, SURROGATE_ESCAPE
 from uricodec._core._utf8 cimport continues, sequence_length
 
 

@@ -1,7 +1,7 @@
 """Resolving references against a base, row by row."""
 from libc.stdint cimport uint8_t
 
-from uricodec._core._rows cimport Operation
+from uricodec._rows._operation cimport Operation
 from uricodec._core._uri_grammar cimport Parts
 
 

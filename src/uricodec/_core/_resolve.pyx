@@ -11,7 +11,7 @@ taken that does resolve to the target.
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
-from uricodec._core._rows cimport Operation, Refusal
+from uricodec._rows._operation cimport Operation, Outcome
 from uricodec._core._text cimport *
 from uricodec._core._uri cimport *
 from uricodec._core._equivalence cimport is_short
@@ -90,7 +90,7 @@ cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *
 
 
 cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                        Refusal *refusal) noexcept nogil:
+                        Outcome *outcome) noexcept nogil:
     return write_target(<const Base *>options, src, n, dst)
 
 
@@ -123,11 +123,11 @@ cdef class _Pair:
         release(&self.other_octets)
 
     cdef int find_base(self, object given, bint strict, Base *base) except -1:
-        cdef Refusal refusal
+        cdef Outcome outcome
         if not find_base(self.base_octets.data, self.base_octets.size, strict, base):
-            refusal.code = SCHEME
-            refusal.offset = scheme_end(base.s, base.n)
-            raise_refusal(given, base.s, &refusal, UriSyntaxError)
+            outcome.code = SCHEME
+            outcome.offset = scheme_end(base.s, base.n)
+            raise_refusal(given, base.s, &outcome, UriSyntaxError)
         return 0
 
     cdef size_t room(self, size_t extra) except 0:
@@ -333,7 +333,7 @@ def relativize(base, target):
     cdef _Pair pair = _Pair(base, target)
     cdef Base found
     cdef Target to
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef Kind kind
     cdef uint8_t *dst
     cdef uint8_t *room = NULL
@@ -341,18 +341,18 @@ def relativize(base, target):
     to.s, to.n = pair.other_octets.data, pair.other_octets.size
     find_parts(to.s, to.n, &to.parts)
     if to.parts.scheme_end < 0:
-        refusal.code, refusal.offset = SCHEME, scheme_end(to.s, to.n)
-        raise_refusal(target, to.s, &refusal, UriSyntaxError)
+        outcome.code, outcome.offset = SCHEME, scheme_end(to.s, to.n)
+        raise_refusal(target, to.s, &outcome, UriSyntaxError)
     dst = allocate(to.n + 1)
     try:
         room = allocate(pair.room(RESOLVE_EXTRA))
         with nogil:
             kind = relativize_into(&found, &to, dst, room)
         if kind == KINDS:
-            refusal.code = PATH
-            refusal.offset = <size_t>to.parts.path + first_dot_segment(
+            outcome.code = PATH
+            outcome.offset = <size_t>to.parts.path + first_dot_segment(
                 to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_refusal(target, to.s, &refusal, UriSyntaxError, "a dot segment, to which nothing resolves")
+            raise_refusal(target, to.s, &outcome, UriSyntaxError, "a dot segment, to which nothing resolves")
         if kind == WHOLE_URI:
             return target if isinstance(target, (str, bytes)) else pair.other
         return pair.new_object(dst, to.size[<int>kind])

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
-from uricodec._core._rows cimport RowOperation
+from uricodec._rows._operation cimport RowOperation
 
 
 # What becomes of a line that is refused. TRUST: nobody looks for one.

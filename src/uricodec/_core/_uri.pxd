@@ -1,7 +1,7 @@
 """Names of codes and errors and productions, and inputs of any type, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
-from uricodec._core._rows cimport Refusal
+from uricodec._rows._operation cimport Outcome
 from uricodec._core._text cimport Octets
 from uricodec._core._uri_grammar cimport Syntax
 
@@ -20,8 +20,8 @@ cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
 
 # --- errors: raise error_class(reason, input, position), the position being an index of the input
 
-# utf8: the octets in which the offset of the refusal is counted.
-cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class,
+# utf8: the octets in which the offset of the outcome is counted.
+cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=*) except -1
 
 # For a str with a surrogate, at which the error is.

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec._core._percent cimport utf8_text
-from uricodec._core._rows cimport Refusal
+from uricodec._rows._operation cimport Outcome
 from uricodec._core._split cimport UC_FORGET_HASH, UC_NEW_TUPLE
 from uricodec._core._text cimport *
 from uricodec._core._uri_grammar cimport *
@@ -85,10 +85,10 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
     return characters
 
 
-cdef int raise_refusal(object input, const uint8_t *utf8, const Refusal *refusal, object error_class,
+cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=None) except -1:
-    position = characters_before(utf8, refusal.offset) if isinstance(input, str) else refusal.offset
-    raise error_class(reason or REASONS[refusal.code], input, position)
+    position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
+    raise error_class(reason or REASONS[outcome.code], input, position)
 
 
 cdef int raise_surrogate(object input, object error_class) except -1:
@@ -98,29 +98,29 @@ cdef int raise_surrogate(object input, object error_class) except -1:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production production, Parts *parts,
-               Refusal *refusal) noexcept:
+               Outcome *outcome) noexcept:
     """Read the octets of a str or of bytes."""
     if octets.size <= SMALL:
         if is_text:     # its UTF-8 is well-formed
-            return read_reference(octets.data, octets.size, syntax, production, parts, refusal)
-        return read_octets(octets.data, octets.size, syntax, production, parts, refusal)
+            return read_reference(octets.data, octets.size, syntax, production, parts, outcome)
+        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
     with nogil:
-        return read_octets(octets.data, octets.size, syntax, production, parts, refusal)
+        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
 
 
 cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Production production, Parts *parts,
-                    Refusal *refusal) except -1:
+                    Outcome *outcome) except -1:
     """Borrow and read what plain() gave. After a fault there is nothing to release, and its offset is an index."""
     cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, room)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")
         borrow(text, octets, room)
-    if read(octets, is_text and borrowed, syntax, production, parts, refusal):
+    if read(octets, is_text and borrowed, syntax, production, parts, outcome):
         return True
-    if not borrowed and refusal.code == UTF8:
-        refusal.code = SURROGATE
+    if not borrowed and outcome.code == UTF8:
+        outcome.code = SURROGATE
     if is_text:
-        refusal.offset = <size_t>characters_before(octets.data, refusal.offset)
+        outcome.offset = <size_t>characters_before(octets.data, outcome.offset)
     release(octets)
     return False
 
@@ -133,10 +133,10 @@ cdef object find_fault(object input, Syntax syntax, Production production):
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Parts parts
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, room, syntax, production, &parts, &refusal):
-        return Fault(CODE_NAMES[refusal.code], <Py_ssize_t>refusal.offset)
+    if not read_text(text, &octets, room, syntax, production, &parts, &outcome):
+        return Fault(CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset)
     release(&octets)
     return None
 
@@ -296,7 +296,7 @@ cdef object subcomponent(object authority, Subcomponent which):
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Authority parts
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef const uint8_t *s
     if authority is None:
         return None
@@ -307,8 +307,8 @@ cdef object subcomponent(object authority, Subcomponent which):
         s = octets.data
         if not find_authority(s, 0, <Py_ssize_t>octets.size, &parts):
             # No authority of ours: somebody has put it there.
-            read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &refusal)
-            raise_refusal(authority, s, &refusal, UriSyntaxError)
+            read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &outcome)
+            raise_refusal(authority, s, &outcome, UriSyntaxError)
         if which == OF_KIND:
             return HOST_KINDS[<int>host_kind(s, parts.host, parts.host_end)]
         if which == OF_HOST:
@@ -351,10 +351,10 @@ cdef object split_text(object input, Syntax syntax):
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Parts parts
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &refusal):
-        raise error_of(syntax)(REASONS[refusal.code], input, <Py_ssize_t>refusal.offset)
+    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+        raise error_of(syntax)(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
     try:
         return make_components(text, octets.data, &parts)
     finally:
@@ -442,7 +442,7 @@ cdef object join(object components, Syntax syntax):
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Parts parts
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef Py_ssize_t position
     scheme, authority, path, query, fragment = components
     marks = (":", "//", "?", "#") if isinstance(path, str) else (b":", b"//", b"?", b"#")
@@ -455,8 +455,8 @@ cdef object join(object components, Syntax syntax):
     if fragment is not None:
         pieces += marks[3], fragment
     text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
-    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &refusal):
-        raise error_of(syntax)(REASONS[refusal.code], text, <Py_ssize_t>refusal.offset)
+    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+        raise error_of(syntax)(REASONS[outcome.code], text, <Py_ssize_t>outcome.offset)
     try:
         position = misread(text, octets.data, &parts, components)
     finally:
@@ -531,13 +531,13 @@ cdef struct Call:
 
 cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
     """Whether this is f(text), and the text is short and a reference. There is nothing to release."""
-    cdef Refusal refusal
+    cdef Outcome outcome
     if not is_call_of_text(args, flags, names):
         return False
     PyUnicode_READY(<object>args[0])
     if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.room):
         return False
-    return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &refusal)
+    return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &outcome)
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):

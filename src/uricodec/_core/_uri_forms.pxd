@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._core._kernels cimport uc_set
-from uricodec._core._rows cimport Operation, Refusal
+from uricodec._rows._operation cimport Operation, Outcome
 from uricodec._core._uri_grammar cimport Parts
 
 
@@ -32,6 +32,6 @@ cdef enum:
 # By level: rows, whose options are the Form.
 cdef Operation NORMALIZE_ROWS[LEVELS]
 
-# Write the normal form, which needs the room of the level's Operation. UC_REFUSED as a row.
+# Write the normal form, which needs the room of the level's Operation. UC_REJECTED as a row.
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
-                       Refusal *refusal) noexcept nogil
+                       Outcome *outcome) noexcept nogil

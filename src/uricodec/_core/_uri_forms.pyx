@@ -15,7 +15,7 @@ from libc.string cimport memchr, memcmp, memcpy
 from uricodec._core._atomic cimport uc_publish, uc_read
 from uricodec._core._ipv6 cimport IPV6_GROWTH, normalize_ipv6
 from uricodec._core._kernels cimport ByteSet, kernels, uc_set
-from uricodec._core._rows cimport UC_RAISED, UC_REFUSED, Operation, Refusal, copy_row
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome, copy_row
 from uricodec._core._text cimport *
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_path cimport *
@@ -165,7 +165,7 @@ cdef enum:
 
 
 cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
-    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REFUSED if an exception is set."""
+    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REJECTED if an exception is set."""
     cdef void *known = uc_read(&to_ascii)
     cdef bytes name
     cdef size_t i, size
@@ -185,7 +185,7 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
         if isinstance(error, ValueError):
             return 0
         PyErr_SetObject(type(error), error)
-        return UC_REFUSED
+        return UC_REJECTED
     for i in range(size):
         if not DOMAIN_NAME.set.member[dst[i]]:
             return 0
@@ -194,7 +194,7 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
 
 
 cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
-    """Put A-labels in the place of a host that is not ASCII, if it has any. Returns its size; UC_REFUSED as above."""
+    """Put A-labels in the place of a host that is not ASCII, if it has any. Returns its size; UC_REJECTED as above."""
     cdef uint8_t utf8[MOST_OF_HOST]
     cdef uint8_t name[MOST_OF_NAME]
     cdef size_t i = 0, o = 0, size
@@ -216,7 +216,7 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     if ascii:
         return n
     size = ask_for_name(utf8, o, name)
-    if size == 0 or size == UC_REFUSED:
+    if size == 0 or size == UC_REJECTED:
         return size if size else n
     memcpy(host, name, size)
     return size
@@ -265,7 +265,7 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
             size = normalize_ipv6(dst + o, size)
     elif form.to_uri and scheme != NULL and scheme.dns and size:
         size = write_name(dst + o, size)
-        if size == UC_REFUSED:
+        if size == UC_REJECTED:
             return size
     o += size
     if found.port >= 0:
@@ -335,7 +335,7 @@ cdef void fold_host(uint8_t *path, size_t i, size_t n) noexcept nogil:
 
 
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
-                       Refusal *refusal) noexcept nogil:
+                       Outcome *outcome) noexcept nogil:
     cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
     cdef const Scheme *scheme = NULL
     cdef bint has_scheme = parts.scheme_end >= 0, by_scheme = has_scheme and form.by_scheme
@@ -352,9 +352,9 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         dst[o] = dst[o + 1] = c'/'
         o += 2
         size = write_authority(s, parts.authority, parts.path, form, by_scheme, scheme, dst + o)
-        if size == UC_REFUSED:
-            refusal.code, refusal.offset = UC_RAISED, 0
-            return UC_REFUSED
+        if size == UC_REJECTED:
+            outcome.code, outcome.offset = UC_RAISED, 0
+            return UC_REJECTED
         o += size
     path = dst + o
     if form.rfc1630:
@@ -381,7 +381,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                          Refusal *refusal) noexcept nogil:
+                          Outcome *outcome) noexcept nogil:
     cdef const Form *form = <const Form *>options
     cdef Parts parts
     cdef size_t i
@@ -390,12 +390,12 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
         i = kernels.span(src, n, &BUT_PERCENT.set)
         while i < n:
             if triplet_value(src + i, n - i) < 0:
-                refusal.code, refusal.offset = PERCENT, i
-                return UC_REFUSED
+                outcome.code, outcome.offset = PERCENT, i
+                return UC_REJECTED
             i += 3
             i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
     find_parts(src, n, &parts)
-    return write_form(src, &parts, form, dst, refusal)
+    return write_form(src, &parts, form, dst, outcome)
 
 
 def _fill_tables():

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._core._kernels cimport ByteSet
-from uricodec._core._rows cimport Refusal
+from uricodec._rows._operation cimport Outcome
 
 
 # RFC 3986, or RFC 3987 in UTF-8.
@@ -52,17 +52,17 @@ cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 # False if its delimiters are out of place: two "@", a bracket that is not around the host, a ":" before no number.
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
-# The strict reading, of well-formed UTF-8 or any octets. False: `refusal` has the first fault (a Code) and its offset.
+# The strict reading, of well-formed UTF-8 or any octets. False: `outcome` has the first fault (a Code) and its offset.
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
-                         Refusal *refusal) noexcept nogil
+                         Outcome *outcome) noexcept nogil
 
 # The same for any octets: for an IRI, they may be ill-formed UTF-8.
 cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
-                      Refusal *refusal) noexcept nogil
+                      Outcome *outcome) noexcept nogil
 
 # Of the authority alone: False if something in it is refused.
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
-                         Refusal *refusal) noexcept nogil
+                         Outcome *outcome) noexcept nogil
 
 # Whether an IPv4address is there, which ends at `stop`, or cannot go on there.
 cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil

@@ -15,7 +15,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._core._percent cimport hex_value
-from uricodec._core._rows cimport Refusal
+from uricodec._rows._operation cimport Outcome
 
 cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # octets that are marked at once
@@ -225,52 +225,52 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
 
 # --- what is in a component -------------------------------------------------------------------------------------------
 
-cdef bint refuse(Refusal *refusal, Code code, size_t offset) noexcept nogil:
-    refusal.code, refusal.offset = code, offset
+cdef bint refuse(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+    outcome.code, outcome.offset = code, offset
     return False
 
 
-cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Refusal *refusal) noexcept nogil:
+cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Outcome *outcome) noexcept nogil:
     """pct-encoded = "%" HEXDIG HEXDIG"""
     cdef int high, low
     if n - i < 3:
-        return refuse(refusal, PERCENT, i)
+        return refuse(outcome, PERCENT, i)
     high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
     if high < 0 or low < 0:
-        return refuse(refusal, PERCENT, i)
+        return refuse(outcome, PERCENT, i)
     if component == HOST and HOSTILE.set.member[<uint8_t>(high << 4 | low)]:
-        return refuse(refusal, HOST_DELIMITER, i)
+        return refuse(outcome, HOST_DELIMITER, i)
     return True
 
 
-cdef bint read_character(const uint8_t *s, size_t i, Code component, Refusal *refusal) noexcept nogil:
+cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *outcome) noexcept nogil:
     """One that is not ASCII, of an IRI."""
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
     if kind == UCSCHAR:         # of a userinfo, or a host, or what comes behind
-        return component > HOST or not is_delimiter_like(c) or refuse(refusal, HOST_DELIMITER, i)
+        return component > HOST or not is_delimiter_like(c) or refuse(outcome, HOST_DELIMITER, i)
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
-        return component == QUERY or refuse(refusal, PRIVATE, i)
-    return refuse(refusal, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
+        return component == QUERY or refuse(outcome, PRIVATE, i)
+    return refuse(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
 
 
 cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
-                      Refusal *refusal) noexcept nogil:
+                      Outcome *outcome) noexcept nogil:
     """What needs a decision and is no delimiter."""
     if s[i] == c'%':
-        return read_triplet(s, n, i, component, refusal)
+        return read_triplet(s, n, i, component, outcome)
     if s[i] < 0x80 or syntax == URI_SYNTAX:
-        return refuse(refusal, component, i)
-    return read_character(s, i, component, refusal)
+        return refuse(outcome, component, i)
+    return read_character(s, i, component, outcome)
 
 
 cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, Code component,
-                         Refusal *refusal) noexcept nogil:
+                         Outcome *outcome) noexcept nogil:
     cdef size_t i = start
     while i < end:
         if not plain.member[s[i]]:
-            if not read_marked(s, end, i, syntax, component, refusal):
+            if not read_marked(s, end, i, syntax, component, outcome):
                 return False
             i += 1
         else:
@@ -394,7 +394,7 @@ cdef bint read_literal(const uint8_t *s, size_t start, size_t end, size_t *stop)
 
 
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
-                         Refusal *refusal) noexcept nogil:
+                         Outcome *outcome) noexcept nogil:
     """authority = [ userinfo "@" ] host [ ":" port ]"""
     cdef Py_ssize_t i = start
     cdef size_t stop
@@ -403,28 +403,28 @@ cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syn
     while i < end and s[i] != c'@':
         i += 1
     if i < end:
-        if not read_component(s, start, i, &USERINFO_PLAIN[<int>syntax], syntax, USERINFO, refusal):
+        if not read_component(s, start, i, &USERINFO_PLAIN[<int>syntax], syntax, USERINFO, outcome):
             return False
         authority.userinfo_end = i
         authority.host = i + 1
     i = authority.host
     if i < end and s[i] == c'[':
         if not read_literal(s, i, end, &stop):
-            return refuse(refusal, IP_LITERAL, stop)
+            return refuse(outcome, IP_LITERAL, stop)
         i = <Py_ssize_t>stop
         if i < end and s[i] != c':':
-            return refuse(refusal, IP_LITERAL, i)
+            return refuse(outcome, IP_LITERAL, i)
     else:
         while i < end and s[i] != c':':
             i += 1
-        if not read_component(s, authority.host, i, &HOST_PLAIN[<int>syntax], syntax, HOST, refusal):
+        if not read_component(s, authority.host, i, &HOST_PLAIN[<int>syntax], syntax, HOST, outcome):
             return False
     authority.host_end = i
     if i < end:
         authority.port = i + 1
         for i in range(authority.port, end):    # port = *DIGIT
             if not DIGIT.set.member[s[i]]:
-                return refuse(refusal, PORT, i)
+                return refuse(outcome, PORT, i)
     return True
 
 
@@ -442,7 +442,7 @@ cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept n
     return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
 
 
-cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Refusal *refusal) noexcept nogil:
+cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Outcome *outcome) noexcept nogil:
     """Where the authority ends; 0 if something in it is refused."""
     cdef Authority authority
     cdef size_t i = start + kernels.span(s + start, n - start, &HOST_PLAIN[<int>syntax])
@@ -454,11 +454,11 @@ cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax sy
         return i
     while not ends_authority(s, n, i):
         i += 1
-    return i if read_authority(s, start, i, syntax, &authority, refusal) else 0
+    return i if read_authority(s, start, i, syntax, &authority, outcome) else 0
 
 
 cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
-                         Refusal *refusal) noexcept nogil:
+                         Outcome *outcome) noexcept nogil:
     """path [ "?" query ] [ "#" fragment ]"""
     cdef uint64_t words[WORDS]
     cdef uint64_t word
@@ -485,14 +485,14 @@ cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production p
                         parts.path_end = <Py_ssize_t>i
                     parts.fragment = <Py_ssize_t>i + 1
                     component = FRAGMENT
-                elif not read_marked(s, n, i, syntax, FRAGMENT if s[i] == c'#' else component, refusal):
+                elif not read_marked(s, n, i, syntax, FRAGMENT if s[i] == c'#' else component, outcome):
                     return False
         start += size
     return True
 
 
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
-                         Refusal *refusal) noexcept nogil:
+                         Outcome *outcome) noexcept nogil:
     """URI-reference = URI / relative-ref
 
     URI           = scheme ":" hier-part [ "?" query ] [ "#" fragment ]
@@ -506,11 +506,11 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
             i += 1
     if i and i < n and s[i] == c':':
         if production == RELATIVE:
-            return refuse(refusal, PATH_COLON, i)
+            return refuse(outcome, PATH_COLON, i)
         parts.scheme_end = <Py_ssize_t>i
         i += 1
     elif production == FULL or production == ABSOLUTE:
-        return refuse(refusal, SCHEME, i)
+        return refuse(outcome, SCHEME, i)
     else:
         parts.scheme_end = -1
         # path-noscheme = segment-nz-nc *( "/" segment ): no colon in the first segment
@@ -524,22 +524,22 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
     if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
         i += 2
         parts.authority = <Py_ssize_t>i
-        i = end_of_authority(s, n, i, syntax, refusal)
+        i = end_of_authority(s, n, i, syntax, outcome)
         if i == 0:
             return False
     parts.path = <Py_ssize_t>i
-    done = read_from_path(s, n, syntax, production, parts, refusal)
-    if colon < n and (done or refusal.offset > colon):
-        return refuse(refusal, PATH_COLON, colon)
+    done = read_from_path(s, n, syntax, production, parts, outcome)
+    if colon < n and (done or outcome.offset > colon):
+        return refuse(outcome, PATH_COLON, colon)
     return done
 
 
 cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
-                      Refusal *refusal) noexcept nogil:
+                      Outcome *outcome) noexcept nogil:
     """An IRI of ill-formed UTF-8 is read as far as that is well-formed, if nothing is wrong before."""
     cdef uc_utf8 found
     cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)
-    cdef bint done = read_reference(s, whole, syntax, production, parts, refusal)
-    if whole < n and (done or refusal.offset >= whole):
-        return refuse(refusal, UTF8, whole)
+    cdef bint done = read_reference(s, whole, syntax, production, parts, outcome)
+    if whole < n and (done or outcome.offset >= whole):
+        return refuse(outcome, UTF8, whole)
     return done

@@ -10,14 +10,15 @@ Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it
 and, but for an authority that is malformed, where a triplet has a digit in lower case, which a kernel does in passing.
 Kernels find all of them. Words of bits tell most triplets, and the digits in them; what is left is looked at.
 """
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit
 from uricodec._core._uri_grammar cimport UNRESERVED
+from uricodec._rows._engine cimport BLOCK
 
 
 cdef enum:
-    WORDS = 64      # at most, of a call
+    WORDS = BLOCK // 64 + 1     # at most, of a call
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_QUESTION = ~(ByteSet(".") | bytes(range(0x41, 0x5B)))
@@ -82,11 +83,11 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
         percent[w] = percent[w] & ~triplets[w] | changing[w] & ~behind(changing, w, 3)
 
 
-cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint64_t *marks) noexcept nogil:
+cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil:
     cdef uint64_t percent[WORDS]
     cdef uint64_t question[WORDS]
     cdef uint64_t word, bit, any_percent = 0
-    cdef size_t words = (n + 63) // 64, w, i, line = 0, behind_authority = n, triplet_end = 0
+    cdef size_t words = (n + 63) // 64, w, i, row = 0, behind_authority = n, triplet_end = 0
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &NO_QUESTION.set, question)
     for w in range(words):
@@ -95,20 +96,22 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint6
         settle_triplets(src, n, percent, question)
     for w in range(words):
         marks[w] = 0
-        word = ends[w] | percent[w] | question[w]
+        word = percent[w] | question[w]
         while word:
             bit = word & (~word + 1)
             i = 64 * w + <size_t>uc_lowest_bit(word)
             word ^= bit
-            if ends[w] & bit:
-                line, behind_authority = i + 1, n
-            elif percent[w] & bit:
+            if at[row + 1] <= i:
+                behind_authority = n
+                while at[row + 1] <= i:
+                    row += 1
+            if percent[w] & bit:
                 if n - i < 3 or not may_stay(src + i):
                     marks[w] |= bit
                     continue
                 triplet_end = i + 3
                 if behind_authority > i and (src[i + 1] > c'F' or src[i + 2] > c'F'):
-                    if is_behind_authority(src + line, src + i):
+                    if is_behind_authority(src + at[row], src + i):
                         behind_authority = i
                     else:
                         marks[w] |= bit
@@ -116,7 +119,18 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint64_t *ends, uint6
                 if i and src[i - 1] == c'/':
                     marks[w] |= bit
             elif i >= triplet_end and behind_authority > i:
-                if is_behind_authority(src + line, src + i):
+                if is_behind_authority(src + at[row], src + i):
                     behind_authority = i
                 else:
                     marks[w] |= bit
+    if any_percent:     # no triplet has bytes of two rows
+        for row in range(1, rows):
+            mark_percent(src, at[row], marks)
+
+
+cdef inline void mark_percent(const uint8_t *src, size_t end, uint64_t *marks) noexcept nogil:
+    """Mark a "%" that is one of the last two bytes before a row's end."""
+    if end >= 1 and src[end - 1] == c'%':
+        marks[(end - 1) >> 6] |= <uint64_t>1 << ((end - 1) & 63)
+    if end >= 2 and src[end - 2] == c'%':
+        marks[(end - 2) >> 6] |= <uint64_t>1 << ((end - 2) & 63)

@@ -2,7 +2,7 @@ from typing import Literal, final
 
 from typing_extensions import disjoint_base
 
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 _Kind = Literal["uri", "iri"]
 

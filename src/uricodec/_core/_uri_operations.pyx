@@ -11,12 +11,12 @@ from uricodec._core._equivalence cimport level_of
 from uricodec._core._iri_forms cimport IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING, URI_TO_IRI_ROW
 from uricodec._core._kernels cimport ByteSet
 from uricodec._core._resolve cimport Base, find_base, resolve_rows
-from uricodec._core._rows cimport *
 from uricodec._core._uri cimport CODE_NAMES, REASONS, production_of
 from uricodec._core._uri_forms cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS
 from uricodec._core._uri_grammar cimport *
 from uricodec._core._uri_marks cimport mark_changes
 from uricodec._core._uri_rows cimport *
+from uricodec._rows._operation cimport *
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_SetObject
@@ -24,6 +24,8 @@ from cpython.ref cimport PyObject
 
 from uricodec._core._iri import iri_to_uri, uri_to_iri
 from uricodec.errors import IriError, UriSyntaxError
+
+FIELDS = COLUMNS
 
 
 cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:
@@ -40,6 +42,7 @@ cdef class UriRows(RowOperation):
 
     def __cinit__(self, *_args, **_kwargs):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+        self.slots.block = NULL
 
 
 # --- checking -----------------------------------------------------------------------------------------------------------
@@ -62,7 +65,7 @@ cdef class CheckRows(UriRows):
 
     def __cinit__(self, kind, production):
         set_grammar(&self.grammar, kind, production)
-        self.operation, self.options = CHECK_ROW, &self.grammar
+        self.slots.strict, self.slots.options, self.slots.result = CHECK_ROW, &self.grammar, WRITES_NOTHING
         self.error = IriError if kind == "iri" else UriSyntaxError
 
 
@@ -72,11 +75,11 @@ cdef struct Checked:
     const void *options
 
 
-cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Checked *checked = <const Checked *>options
-    if CHECK_ROW.row(src, n, &checked.grammar, dst, refusal) == UC_REFUSED:
-        return UC_REFUSED
-    return checked.row(src, n, checked.options, dst, refusal)
+    if CHECK_ROW.row(src, n, &checked.grammar, dst, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    return checked.row(src, n, checked.options, dst, outcome)
 
 
 @cython.final
@@ -97,13 +100,13 @@ cdef class CheckedRows(UriRows):
     def __cinit__(self, kind, production, UriRows rows not None):
         self.rows = rows
         set_grammar(&self.checked.grammar, kind, production)
-        self.checked.row, self.checked.options = rows.operation.row, rows.options
+        self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
         self.error = IriError if kind == "iri" else UriSyntaxError
-        self.operation, self.options = rows.operation, &self.checked
-        self.operation.row = checked_row
+        self.slots.strict, self.slots.options = rows.slots.strict, &self.checked
+        self.slots.strict.row = checked_row
 
 
-cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Refusal *_refusal) noexcept nogil:
+cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Outcome *_refusal) noexcept nogil:
     cdef Parts parts
     cdef Py_ssize_t i
     find_parts(src, n, &parts)
@@ -117,7 +120,7 @@ cdef class SchemeRows(UriRows):
     """Leave the scheme, in lower case, and nothing if there is none."""
 
     def __cinit__(self):
-        self.operation.row = scheme_row
+        self.slots.strict.row = scheme_row
 
 
 # --- splitting ----------------------------------------------------------------------------------------------------------
@@ -130,11 +133,11 @@ cdef struct Records:
     row_function row            # of the components
 
 
-cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *dst) noexcept nogil:
+cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
     cdef const Records *records = <const Records *>options
     cdef uint8_t digits[20]
-    cdef size_t offset = refusal.offset, size = records.sizes[refusal.code], i = 20
-    memcpy(dst, records.heads[refusal.code], size)
+    cdef size_t offset = outcome.offset, size = records.sizes[outcome.code], i = 20
+    memcpy(dst, records.heads[outcome.code], size)
     while True:
         i -= 1
         digits[i] = <uint8_t>(c'0' + offset % 10)
@@ -148,10 +151,10 @@ cdef size_t write_record(const Refusal *refusal, const void *options, uint8_t *d
     return size + records.json
 
 
-cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """With a column for an error, and one for its offset."""
-    cdef size_t size = (<const Records *>options).row(src, n, options, dst, refusal)
-    if size != UC_REFUSED:
+    cdef size_t size = (<const Records *>options).row(src, n, options, dst, outcome)
+    if size != UC_REJECTED:
         dst[size] = dst[size + 1] = c','
         size += 2
     return size
@@ -189,12 +192,12 @@ cdef class SplitRows(UriRows):
         self.heads = [self.head(name) for name in [*CODE_NAMES, *FRAME_NAMES]]
         for i, head in enumerate(self.heads):
             self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
-        self.operation = SPLIT_JSONL_ROW if self.json else SPLIT_SAFE_CSV_ROW if csv_safe else SPLIT_CSV_ROW
-        self.records.row = self.operation.row
+        self.slots.strict = SPLIT_JSONL_ROW if self.json else SPLIT_SAFE_CSV_ROW if csv_safe else SPLIT_CSV_ROW
+        self.records.row = self.slots.strict.row
         if not self.json:
-            self.operation.row = csv_row
-        self.operation.extra = max(self.operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
-        self.options, self.refused = &self.records, write_record
+            self.slots.strict.row = csv_row
+        self.slots.strict.extra = max(self.slots.strict.extra + 2, <size_t>max(map(len, self.heads)) + 21)
+        self.slots.options, self.slots.rejected = &self.records, write_record
         self.error = IriError if kind == "iri" else UriSyntaxError
 
     cdef bytes head(self, code):
@@ -218,6 +221,26 @@ cdef class SplitRows(UriRows):
         return self.head(code) + str(offset).encode() + (b"}" if self.json else b"")
 
 
+@cython.final
+cdef class SplitReferences(UriRows):
+    """Take URI-references apart: strictly, as `uricodec.uri.split` does.
+
+    Args:
+        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
+
+    Raises:
+        ValueError: There is no such kind.
+
+    Source: RFC 3986 section 4.1; RFC 3987 section 2.2.
+    """
+    cdef Grammar grammar
+
+    def __cinit__(self, kind):
+        set_grammar(&self.grammar, kind, None)
+        self.slots.strict, self.slots.options, self.slots.result = SPLIT_ROW, &self.grammar, WRITES_COMPONENTS
+        self.error = IriError if kind == "iri" else UriSyntaxError
+
+
 # --- normal forms and references ----------------------------------------------------------------------------------------
 
 @cython.final
@@ -235,9 +258,9 @@ cdef class NormalizeRows(UriRows):
 
     def __cinit__(self, level="path"):
         cdef int at = level_of(level)
-        self.operation, self.options = NORMALIZE_ROWS[at], &FORMS[at]
+        self.slots.strict, self.slots.options = NORMALIZE_ROWS[at], &FORMS[at]
         if AT_CASE <= at <= AT_PATH:
-            self.mark = mark_changes
+            self.slots.changes = mark_changes
 
 
 @cython.final
@@ -259,7 +282,7 @@ cdef class ResolveRows(UriRows):
         self.octets = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
             raise UriSyntaxError("no scheme", base, 0)
-        self.operation, self.options = resolve_rows(&self.base), &self.base
+        self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base
 
 
 # --- IRIs to URIs and back ----------------------------------------------------------------------------------------------
@@ -290,7 +313,7 @@ cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
     return False
 
 
-cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Refusal *refusal) noexcept with gil:
+cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Outcome *outcome) noexcept with gil:
     cdef bytes row
     cdef size_t size
     try:
@@ -299,22 +322,22 @@ cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint
         if size <= hosts.factor * n + HOST_ROOM:
             memcpy(dst, PyBytes_AS_STRING(row), size)
             return size
-        refusal.code, refusal.offset = HOST, 0
+        outcome.code, outcome.offset = HOST, 0
     except BaseException as error:
         if isinstance(error, IriError):
-            refusal.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
-            refusal.offset = <size_t>error.position
+            outcome.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
+            outcome.offset = <size_t>error.position
         else:
             PyErr_SetObject(type(error), error)
-            refusal.code = UC_RAISED
-    return UC_REFUSED
+            outcome.code = UC_RAISED
+    return UC_REJECTED
 
 
-cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Hosts *hosts = <const Hosts *>options
     if has_special_host(src, n):
-        return call_function(src, n, hosts, dst, refusal)
-    return hosts.row(src, n, hosts.options, dst, refusal)
+        return call_function(src, n, hosts, dst, outcome)
+    return hosts.row(src, n, hosts.options, dst, outcome)
 
 
 cdef class HostsRows(UriRows):
@@ -325,10 +348,10 @@ cdef class HostsRows(UriRows):
     cdef int convert_hosts(self, object function) except -1:
         """From now on."""
         self.function = function
-        self.operation.factor = max(self.operation.factor, <size_t>4)
-        self.operation.extra += HOST_ROOM
-        self.hosts = Hosts(self.operation.row, self.options, <PyObject *>function, self.operation.factor)
-        self.operation.row, self.options = hosts_row, &self.hosts
+        self.slots.strict.factor = max(self.slots.strict.factor, <size_t>4)
+        self.slots.strict.extra += HOST_ROOM
+        self.hosts = Hosts(self.slots.strict.row, self.slots.options, <PyObject *>function, self.slots.strict.factor)
+        self.slots.strict.row, self.slots.options = hosts_row, &self.hosts
         return 0
 
 
@@ -349,8 +372,8 @@ cdef class IriToUriRows(HostsRows):
     def __cinit__(self, ascii_ext="error", host="percent"):
         iri_to_uri(b"", ascii_ext=ascii_ext, host=host)     # there are such options
         self.error = IriError
-        self.operation = IRI_TO_URI_ROW
-        self.options = &STRICT_MAPPING if ascii_ext == "error" else &LENIENT_MAPPING
+        self.slots.strict = IRI_TO_URI_ROW
+        self.slots.options = &STRICT_MAPPING if ascii_ext == "error" else &LENIENT_MAPPING
         if host == "idna":
             self.convert_hosts(lambda iri: iri_to_uri(iri, ascii_ext=ascii_ext, host="idna"))
 
@@ -371,6 +394,6 @@ cdef class UriToIriRows(HostsRows):
     def __cinit__(self, host="keep"):
         uri_to_iri(b"", host=host)      # there is such an option
         self.error = IriError
-        self.operation = URI_TO_IRI_ROW
+        self.slots.strict = URI_TO_IRI_ROW
         if host == "unicode":
             self.convert_hosts(lambda uri: uri_to_iri(uri, host="unicode"))

@@ -1,5 +1,5 @@
 """Operations on rows of any octets, whose options are a Grammar."""
-from uricodec._core._rows cimport Operation
+from uricodec._rows._engine cimport Operation
 from uricodec._core._uri_grammar cimport Production, Syntax
 
 
@@ -8,6 +8,7 @@ cdef struct Grammar:
     Production production
 
 cdef Operation CHECK_ROW            # writes nothing
+cdef Operation SPLIT_ROW            # writes components
 cdef Operation SPLIT_JSONL_ROW
 cdef Operation SPLIT_CSV_ROW
 cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._core._quoting cimport starts_formula
-from uricodec._core._rows cimport UC_REFUSED, Operation, Refusal
+from uricodec._rows._engine cimport UC_REJECTED, Component, Operation, Outcome
 from uricodec._core._text cimport copy_text
 from uricodec._core._uri cimport CODE_NAMES, production_of
 from uricodec._core._uri_grammar cimport *
@@ -25,26 +25,21 @@ cdef int number
 for number in range(FIELDS):
     key[number], key_size[number] = <const uint8_t *>PyBytes_AS_STRING(KEYS[number]), <size_t>len(KEYS[number])
 
-# Where the value of a column stands; start < 0: it is undefined.
-cdef struct Field:
-    Py_ssize_t start, end
-
-
-cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
-    return 0 if read_octets(src, n, grammar.syntax, grammar.production, &parts, refusal) else UC_REFUSED
+    return 0 if read_octets(src, n, grammar.syntax, grammar.production, &parts, outcome) else UC_REJECTED
 
 
-cdef inline void set_field(Field *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
     field.start, field.end = start, end
 
 
-cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Field *fields,
-                      Refusal *refusal) noexcept nogil:
+cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Component *fields,
+                      Outcome *outcome) noexcept nogil:
     cdef Parts parts
     cdef Authority authority
-    if not read_octets(src, n, grammar.syntax, grammar.production, &parts, refusal):
+    if not read_octets(src, n, grammar.syntax, grammar.production, &parts, outcome):
         return False
     authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
     if parts.authority >= 0:
@@ -60,12 +55,18 @@ cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Fiel
     return True
 
 
+cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    if not read_fields(src, n, <const Grammar *>options, <Component *>dst, outcome):
+        return UC_REJECTED
+    return FIELDS * sizeof(Component)
+
+
 cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
     copy_text(dst, src, n)
     return dst + n
 
 
-cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Field *field) noexcept nogil:
+cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
     # No URI and no IRI has a quote, a backslash or a control: there is nothing to escape, in JSON as in CSV.
     dst[0] = c'"'
     dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
@@ -73,13 +74,13 @@ cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Field *field) n
     return dst + 1
 
 
-cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
+cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """A JSON object; null is what is undefined."""
-    cdef Field fields[FIELDS]
+    cdef Component fields[FIELDS]
     cdef uint8_t *start = dst
     cdef int i
-    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
-        return UC_REFUSED
+    if not read_fields(src, n, <const Grammar *>options, fields, outcome):
+        return UC_REJECTED
     for i in range(FIELDS):
         dst = put(dst, key[i], key_size[i])
         if fields[i].start < 0:
@@ -90,7 +91,7 @@ cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return <size_t>(dst + 1 - start)
 
 
-cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Field *field) noexcept nogil:
+cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
     cdef uint8_t *end
     if not starts_formula(src + field.start, <size_t>(field.end - field.start)):
         return put_quoted(dst, src, field)
@@ -100,13 +101,13 @@ cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Field *field) noe
 
 
 cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
-                           Refusal *refusal) noexcept nogil:
+                           Outcome *outcome) noexcept nogil:
     """Values with commas between them (RFC 4180): nothing for what is undefined, quotes around all others."""
-    cdef Field fields[FIELDS]
+    cdef Component fields[FIELDS]
     cdef uint8_t *start = dst
     cdef int i
-    if not read_fields(src, n, <const Grammar *>options, fields, refusal):
-        return UC_REFUSED
+    if not read_fields(src, n, <const Grammar *>options, fields, outcome):
+        return UC_REJECTED
     for i in range(FIELDS):
         if i:
             dst[0] = c','
@@ -116,17 +117,18 @@ cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bi
     return <size_t>(dst - start)
 
 
-cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Refusal *refusal) noexcept nogil:
-    return put_csv(src, n, options, False, dst, refusal)
+cdef size_t csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return put_csv(src, n, options, False, dst, outcome)
 
 
 cdef size_t safe_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                         Refusal *refusal) noexcept nogil:
-    return put_csv(src, n, options, True, dst, refusal)
+                         Outcome *outcome) noexcept nogil:
+    return put_csv(src, n, options, True, dst, outcome)
 
 
 # What is in an authority is written twice.
 CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
+SPLIT_ROW.row, SPLIT_ROW.factor, SPLIT_ROW.extra = split_row, 0, FIELDS * sizeof(Component)
 SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
 SPLIT_CSV_ROW.row, SPLIT_CSV_ROW.factor, SPLIT_CSV_ROW.extra = csv_row, 2, 3 * FIELDS - 1
 SPLIT_SAFE_CSV_ROW.row, SPLIT_SAFE_CSV_ROW.factor, SPLIT_SAFE_CSV_ROW.extra = safe_csv_row, 2, 4 * FIELDS - 1
@@ -157,7 +159,7 @@ def run_row(name, src, dst, production, iri=False):
     cdef Operation *operation
     cdef Py_buffer source, target
     cdef Grammar grammar
-    cdef Refusal refusal
+    cdef Outcome outcome
     cdef size_t written
     if name not in rows:
         raise ValueError(f"no row {name!r}")
@@ -172,11 +174,11 @@ def run_row(name, src, dst, production, iri=False):
                 raise ValueError("dst is too small")
             with nogil:
                 written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
-                                        <uint8_t *>target.buf, &refusal)
+                                        <uint8_t *>target.buf, &outcome)
         finally:
             PyBuffer_Release(&target)
     finally:
         PyBuffer_Release(&source)
-    if written == UC_REFUSED:
-        return Fault(CODE_NAMES[refusal.code], <Py_ssize_t>refusal.offset)
+    if written == UC_REJECTED:
+        return Fault(CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset)
     return <Py_ssize_t>written

@@ -24,7 +24,7 @@ cdef enum Rule:
 
 
 cdef enum:
-    WORDS = 128, CHUNK = 64 * WORDS     # octets of lines that get their rules at once
+    WORDS = 256, CHUNK = 64 * WORDS     # octets of lines that get their rules at once
 
 cdef enum:
     GROWTH = 3          # a form is at most that much longer than the URN: an ISBN-13 for an ISBN-10

@@ -16,7 +16,7 @@ def normalize_lines(
     end: bytes = b"\n",
     level: _Level = "8141",
     spec: _Spec | None = None,
-    errors: Literal["keep", "null", "drop", "fail", "trust"] = "keep",
+    errors: Literal["keep", "null", "drop", "raise", "trust"] = "keep",
     limit: int = 100,
 ) -> Lines: ...
 def check_lines(src: Buffer, end: bytes = b"\n", spec: _Spec = "8141", limit: int = 100) -> Lines: ...

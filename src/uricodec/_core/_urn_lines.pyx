@@ -165,7 +165,7 @@ def normalize_lines(src, dst, end=b"\n", level="8141", spec=None, errors="keep",
         level (str): As of `normalize`, but for "functional".
         spec (str | None): As of `normalize`.
         errors (str): What becomes of a line that is no URN: "keep" leaves it as it is, "null" makes it an empty one,
-            "drop" writes neither it nor its end, "fail" raises. "trust" does not look for such lines up to level "8141":
+            "drop" writes neither it nor its end, "raise" raises. "trust" does not look for such lines up to level "8141":
             they may be changed, but stay lines.
         limit (int): How many of these lines are returned.
 
@@ -174,7 +174,7 @@ def normalize_lines(src, dst, end=b"\n", level="8141", spec=None, errors="keep",
             list of LineFault(line, start, code, offset), the offset being that in the line.
 
     Raises:
-        UrnError: With errors="fail"; the position is an octet of src, and nothing useful is in dst.
+        UrnError: With errors="raise"; the position is an octet of src, and nothing useful is in dst.
         ValueError: dst is too small, `end` is no such octet, or there is no such level, spec or policy.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.

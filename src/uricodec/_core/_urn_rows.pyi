@@ -2,7 +2,7 @@ from typing import final
 
 from typing_extensions import disjoint_base
 
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 @disjoint_base
 class UrnRows(RowOperation): ...

@@ -96,7 +96,7 @@ def settle_kind(arguments):
 
 def run_codec(arguments):
     iri = arguments.iri
-    policies = ["keep", "replace", "null", "drop", "fail"]
+    policies = ["keep", "replace", "null", "drop", "raise"]
     choose(arguments, "errors", [name for name in policies if not iri or name != "replace"], "keep")
     if arguments.name == "decode":
         others, iri_options = ["plus", "raw"], ["host"]
@@ -107,66 +107,51 @@ def run_codec(arguments):
         choose(arguments, "ascii_ext", ["error", "encode"], "error" if iri else None)
     if iri:
         exclude(arguments, "not allowed with --iri", *others)
-        from uricodec.cli import uris
+    else:
+        exclude(arguments, "only with --iri", *iri_options)
+    from uricodec.cli import filters
 
-        return uris.decode(arguments) if arguments.name == "decode" else uris.encode(arguments)
-    exclude(arguments, "only with --iri", *iri_options)
-    return run_octets(arguments)
-
-
-def run_octets(arguments):
-    """Whole lines that are kept have a loop of their own; all else is an operation on values."""
-    options = [arguments.invalid_to, arguments.stats, *(getattr(arguments, name) for name in FRAMING)]
-    lines_alone = ["keep"] if arguments.name == "requote" else ["keep", "replace", "fail"]
-    if all(option in (None, False) for option in options) and arguments.errors in lines_alone:
-        from uricodec.cli import codec
-
-        return codec.run(arguments)
-    from uricodec.cli import values
-
-    return values.run(arguments)
+    return filters.decode(arguments) if arguments.name == "decode" else filters.encode(arguments)
 
 
 def run_requote(arguments):
-    return run_octets(arguments)
+    from uricodec.cli import filters
+
+    return filters.requote(arguments)
 
 
 def run_normalize(arguments):
     settle_kind(arguments)
     if arguments.kind == "urn":
         choose(arguments, "level", URN_LEVELS, "8141")
-        from uricodec.cli import names
+    else:
+        choose(arguments, "level", URI_LEVELS, "path" if arguments.kind == "uri" else "iri")
+    from uricodec.cli import filters
 
-        return names.normalize(arguments)
-    choose(arguments, "level", URI_LEVELS, "path" if arguments.kind == "uri" else "iri")
-    from uricodec.cli import uris
-
-    return uris.normalize(arguments)
+    return filters.normalize(arguments)
 
 
 def run_check(arguments):
     settle_kind(arguments)
     if arguments.kind == "urn":
         arguments.spec = arguments.spec or "8141"
-        from uricodec.cli import names
+    else:
+        arguments.production = arguments.production or PRODUCTIONS[arguments.kind][0]
+    from uricodec.cli import filters
 
-        return names.check(arguments)
-    arguments.production = arguments.production or PRODUCTIONS[arguments.kind][0]
-    from uricodec.cli import uris
-
-    return uris.check(arguments)
+    return filters.check(arguments)
 
 
 def run_split(arguments):
-    from uricodec.cli import uris
+    from uricodec.cli import filters
 
-    return uris.split(arguments)
+    return filters.split(arguments)
 
 
 def run_resolve(arguments):
-    from uricodec.cli import uris
+    from uricodec.cli import filters
 
-    return uris.resolve(arguments)
+    return filters.resolve(arguments)
 
 
 def run_extract(arguments):
@@ -327,7 +312,7 @@ def add_grammar(command, spec, production):
 
 def add_errors(command, what):
     """What becomes of lines that are refused, for the commands that may refuse a line as a whole."""
-    command.add_argument("--errors", choices=["keep", "null", "drop", "fail"], default="keep", help=what)
+    command.add_argument("--errors", choices=["keep", "null", "drop", "raise"], default="keep", help=what)
 
 
 def add_stats(command):
@@ -350,7 +335,7 @@ def add_names(commands):
     """The commands over names."""
     errors = (
         "what to do with a line that is no such name: keep it as it is (the default), write an empty line, "
-        "drop it, or fail and say where"
+        "drop it, or stop there and say where (raise)"
     )
     normalize = add_filter(
         commands, "normalize", "give equivalent names one spelling", texts.NORMALIZE, texts.NORMALIZE_EXAMPLES
@@ -383,7 +368,7 @@ def add_names(commands):
     add_errors(
         split,
         "what to do with a line that is no such name: write a record without components (keep, the default, and "
-        "null), drop it, or fail and say where",
+        "null), drop it, or stop there and say where (raise)",
     )
     add_reports(split)
     add_framing(split, writes=False)
@@ -435,7 +420,7 @@ def add_log(commands):
 
 
 # What the commands that encode and decode do with long lines.
-STREAMS = "; with --errors keep, replace or fail, plain lines have no such limit: they are worked on in pieces"
+STREAMS = "; with --errors keep, replace or raise, plain lines have no such limit: they are worked on in pieces"
 
 
 def add_codec(commands):
@@ -460,9 +445,9 @@ def add_codec(commands):
         metavar="POLICY",
         help="what to do with a malformed triplet and with octets that are not UTF-8: keep them as they are "
         "(the default) or replace them by U+FFFD; or with their line (with --iri: with one that is no URI): keep it, "
-        "write an empty one (null), drop it, or fail and say where",
+        "write an empty one (null), drop it, or stop there and say where (raise)",
     )
-    suggest(action, "keep", "replace", "null", "drop", "fail")
+    suggest(action, "keep", "replace", "null", "drop", "raise")
     add_reports(decode, STREAMS)
     add_framing(decode)
 
@@ -494,9 +479,9 @@ def add_codec(commands):
         metavar="POLICY",
         help="what to do with octets that are not UTF-8: encode them as they are (keep, the default), "
         "encode U+FFFD in their place (replace); or with their line (with --iri: with one that is no IRI): keep it, "
-        "write an empty one (null), drop it, or fail and say where",
+        "write an empty one (null), drop it, or stop there and say where (raise)",
     )
-    suggest(action, "keep", "replace", "null", "drop", "fail")
+    suggest(action, "keep", "replace", "null", "drop", "raise")
     add_reports(encode, STREAMS)
     add_framing(encode)
 
@@ -511,11 +496,11 @@ def add_codec(commands):
     )
     requote.add_argument(
         "--errors",
-        choices=["keep", "replace", "null", "drop", "fail"],
+        choices=["keep", "replace", "null", "drop", "raise"],
         default="keep",
         help="what to do with a %% that begins no %%HH, and with bytes that are not UTF-8: keep the %% and encode the "
         "bytes (the default), or write %%25 and an encoded U+FFFD in their place (replace); or with their line: write "
-        "an empty one (null), drop it, or fail and say where",
+        "an empty one (null), drop it, or stop there and say where (raise)",
     )
     add_reports(requote, STREAMS)
     add_framing(requote)

@@ -32,7 +32,7 @@ def run(arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors fail, 2 for options that cannot be.
+        CommandError: Of status 1 for a line that is refused with --errors raise, 2 for options that cannot be.
         FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """

@@ -5,7 +5,7 @@ import os
 from uricodec import ByteSet
 from uricodec._core._field_lines import reason_of, transform_fields
 from uricodec._core._framing import Framing
-from uricodec._core._lines import NO_CONTROL
+from uricodec._core._codec_rows import NO_CONTROL
 from uricodec._files import streams
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
@@ -99,7 +99,8 @@ class Plan:
 
     Attributes:
         framing (Framing): It.
-        free (ByteSet): What may be decoded, unless that is refused elsewhere.
+        decodable (ByteSet): The bytes of which triplets may be decoded.
+        kept (bytes): What terminates the lines that are encoded as a whole: it stays as it is.
         end (bytes): What ends a line of the input,
         out (bytes): and of the output.
         whole (bool): Whether each line that is written has its end.
@@ -120,7 +121,7 @@ class Plan:
         self.whole = arguments.jsonl or only
         self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field is not None else b""
-        self.free = NO_CONTROL
+        self.decodable = NO_CONTROL
         self.raw = bool(getattr(arguments, "raw", False))
         self._marked = arguments.csv or arguments.header or arguments.json_field is not None
         options = {"end": self.end, "only": only, "free": self.raw, "jsonl": arguments.jsonl}
@@ -130,15 +131,16 @@ class Plan:
         elif arguments.fields:
             delimiter = delimiter_of(arguments, b"\t", self.end + (b"" if arguments.nul else b"\r"))
             options |= {"form": "delimited", "delimiter": delimiter}
-            self.free = (EVERY - self.end if arguments.nul else NO_CONTROL) - delimiter
+            self.decodable = (EVERY - self.end if arguments.nul else NO_CONTROL) - delimiter
         elif arguments.json_field is not None:
             options |= {"form": "json", "names": list(map(os.fsencode, arguments.json_field))}
-            self.free = EVERY
+            self.decodable = EVERY
         else:
             options["form"] = "lines"
-            self.free = EVERY if arguments.jsonl else EVERY - self.end if arguments.nul else NO_CONTROL
+            self.decodable = EVERY if arguments.jsonl else EVERY - self.end if arguments.nul else NO_CONTROL
         self._options = options
         self.lines = options["form"] == "lines" and not arguments.jsonl
+        self.kept = self.end if self.lines else b""
         spans = [(1, 1)] if arguments.header else spans_of(self._items, self._refuse)
         try:
             self.framing = Framing(**options, fields=spans)
@@ -258,15 +260,10 @@ class Values(lines.Worker):
     Args:
         plan (Plan): Where they are.
         rows (RowOperation): What to do with each.
-        otherwise (RowOperation | None): What to do instead with one that is refused and kept.
-        groups (str | None): What valid ones are counted by, if they are lines of their own.
-        find_groups (Callable | None): Finds the groups (list of bytes) in these lines (bytes).
-        in_pieces (bool): Whether work() may be given a long line in pieces.
     """
 
-    def __init__(self, plan, rows, otherwise=None, groups=None, find_groups=None, in_pieces=False):  # noqa: PLR0913, PLR0917
-        self._plan, self._rows, self._otherwise = plan, rows, otherwise
-        self.groups, self._find_groups, self.in_pieces = groups, find_groups, in_pieces
+    def __init__(self, plan, rows):
+        self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
         self._room = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
@@ -292,9 +289,7 @@ class Values(lines.Worker):
 
     def work(self, octets, errors, limit):
         while True:
-            read, found = transform_fields(
-                octets, self._room, self._rows, self._plan.framing, errors, self._otherwise, limit
-            )
+            read, found = transform_fields(octets, self._room, self._rows, self._plan.framing, errors, limit)
             if read or found.invalid:
                 return read, found, memoryview(self._room)[: found.written]
             size, self._room = 2 * len(self._room), bytearray()  # there is no room for the first record
@@ -304,4 +299,4 @@ class Values(lines.Worker):
         return reason_of(self._rows, code)
 
     def group(self, octets, found):
-        return self._find_groups(bytes(memoryview(self._room)[: found.written]))
+        return bytes(memoryview(self._room)[: found.written]).splitlines()

@@ -8,8 +8,8 @@ from collections import namedtuple
 from itertools import chain
 
 from uricodec._files import pool, streams
+from uricodec._rows._lines import transform_lines
 from uricodec.cli.errors import CommandError
-from uricodec.errors import UriError
 
 # The buffer has room for so many chunks. For longer lines it grows, up to --max-line: memory stays bounded.
 ROOM = 4
@@ -88,16 +88,13 @@ class Worker:
 
         Args:
             lines (memoryview): Whole lines, or the last one of the input.
-            errors (str): What becomes of those that are refused: "keep", "null", "drop" or "fail".
+            errors (str): How invalid ones are handled: "keep", "replace", "null", "drop" or "raise".
             limit (int): At least so many faults are to be found; 0: none.
 
         Returns:
             tuple[int, Lines, memoryview]: How many octets have been read, whole lines; what the core says of these: all
                 their faults, unless none were to be found; and what is to be written, valid until the next call. With
-                errors="fail", the last fault is that of a line that has not been read.
-
-        Raises:
-            UriError: For a line that is refused, with errors="fail"; the position is one of `lines`.
+                errors="raise", the last fault is that of a line that has not been read.
         """
         raise NotImplementedError
 
@@ -113,6 +110,48 @@ class Worker:
         """What is written for a line that is refused, in place of the line or of nothing; None: no such thing."""
 
 
+class Rows(Worker):
+    """Lines as rows of an operation.
+
+    Args:
+        rows (RowOperation): The operation.
+        terminator (bytes): What ends a line.
+        raw (bool): Whether a last line without anything in it gets no terminator.
+        in_pieces (bool): Whether a long line may be done in pieces.
+        groups (str | None): What valid lines are counted by.
+        group_rows (RowOperation | None): What leaves that of a line; None: `rows` does.
+    """
+
+    def __init__(self, rows, terminator=b"\n", raw=False, in_pieces=False, groups=None, group_rows=None):  # noqa: PLR0913, PLR0917
+        self._rows, self._group_rows = rows, group_rows
+        self.end = self.out = terminator
+        self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
+        self._room = bytearray(3 * streams.CHUNK)
+        if hasattr(rows, "record"):
+            self.header, self.record = rows.header, rows.record
+
+    def work(self, lines, errors, limit):
+        while True:
+            read, found = transform_lines(lines, self._room, self._rows, self.end, errors, limit)
+            if read or found.invalid or not len(lines):
+                return read, found, memoryview(self._room)[: found.written]
+            size = bytes(lines).find(self.end) + 1 or len(lines)  # there is no room for the first line
+            self._room = bytearray(self._rows.room(size))
+
+    def group(self, lines, found):
+        if self._group_rows is None:
+            names = memoryview(self._room)[: found.written]
+        else:
+            names = bytearray(self._group_rows.room(len(lines)))
+            _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
+            del names[written.written :]
+        names = bytes(names).splitlines()
+        return names + (found.lines - found.invalid - len(names)) * [b""]  # the last line may lack its terminator
+
+    def reason(self, code):
+        return self._rows.reasons[self._rows.code_names.index(code)]
+
+
 def filter_inputs(worker, arguments):
     """Send all inputs through a worker.
 
@@ -124,7 +163,7 @@ def filter_inputs(worker, arguments):
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors fail, 2 if two files are one.
+        CommandError: Of status 1 for a line that is refused with --errors raise, 2 if two files are one.
         FileError: A file fails.
         BrokenPipeError: Nobody reads the output any more.
     """
@@ -196,7 +235,7 @@ def run(worker, arguments, errors, output, rejects):
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
-Piece.__doc__ = "What has been done with some lines of a chunk. `found` may be the UriError that stops it all."
+Piece.__doc__ = "What has been done with some lines of a chunk."
 
 
 class LineFilter:
@@ -204,7 +243,7 @@ class LineFilter:
 
     Args:
         worker (Worker): What to do with them.
-        errors (str): What becomes of those that it refuses: "keep", "null", "drop" or "fail".
+        errors (str): How invalid ones are handled: "keep", "replace", "null", "drop" or "raise".
         output (Output | None): Where the lines go.
         rejects (Output | None): Where it is written what is wrong with the invalid ones.
         tally (Tally | None): What counts them.
@@ -234,7 +273,7 @@ class LineFilter:
                 return pieces
             done, size, faults = [], 0, 0
             for piece in pieces:
-                if piece.start + piece.read == chunk.size or isinstance(piece.found, UriError):
+                if piece.start + piece.read == chunk.size or self._stops(piece.found):
                     done.append(piece)
                     break
                 done.append(piece._replace(written=bytes(piece.written)))  # the next one overwrites it
@@ -247,22 +286,19 @@ class LineFilter:
         work.worker = worker
         return work
 
+    def _stops(self, found):
+        return found.invalid and self._errors == "raise"
+
     def _pieces(self, worker, chunk):
-        start, refused = chunk.start, None
+        start = chunk.start
         while start < chunk.size:
             lines = chunk.view[start : chunk.size]
-            try:
-                read, found, written = worker.work(lines, self._errors, self._faults)
-            except UriError as error:
-                refused = error
-                break
+            read, found, written = worker.work(lines, self._errors, self._faults)
             groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
             yield Piece(start, read, found, written, groups)
-            if found.invalid and self._errors == "fail":
+            if self._stops(found):
                 break
             start += read
-        if refused:
-            yield Piece(start, 0, refused, b"", ())
 
     def filter(self, source, workers):
         """Filter one input. If what was written before lacks its last newline, it gets one.
@@ -272,7 +308,7 @@ class LineFilter:
             workers (Pool): What works on its chunks.
 
         Raises:
-            CommandError: An invalid line, with --errors fail.
+            CommandError: An invalid line, with --errors raise.
             FileError: A file fails.
             BrokenPipeError: Nobody reads the output any more.
         """
@@ -307,7 +343,7 @@ class LineFilter:
         """Handle a line that is longer than allowed as any invalid line: this is a piece of it."""
         offset = self._max_line
         if chunk.begins:
-            if self._errors == "fail":
+            if self._errors == "raise":
                 self._fail(chunk.start, chunk.start + offset, f"the line is longer than {offset} bytes (--max-line)")
             self.invalid += 1
             if self._faults:
@@ -325,10 +361,8 @@ class LineFilter:
     def _account(self, chunk, piece):
         """Write what has become of lines, and count them."""
         start, read, found = piece.start, piece.read, piece.found
-        if isinstance(found, UriError):
-            self._stop(chunk, start, found)
         self._write(chunk.view[start : start + read], piece.written, chunk.ends)
-        if found.invalid and self._errors == "fail":
+        if self._stops(found):
             fault = found.faults[-1]
             place = start + fault.start
             self._line += fault.line
@@ -361,17 +395,6 @@ class LineFilter:
                 self._tally.count_valid(1)
             self._line += 1
             self._piece_start, self._piece_invalid = 0, False
-
-    def _stop(self, chunk, start, error):
-        """Write the lines before the one that an error is about."""
-        position = start + error.position
-        whole = chunk.buffer.rfind(b"\n", start, position) + 1 or start
-        while start < whole:
-            read, found, written = chunk.work.worker.work(chunk.view[start:whole], self._errors, self._faults)
-            self._write(chunk.view[start : start + read], written)
-            start += read
-            self._line += found.lines
-        self._fail(whole, position, error.reason)
 
     def _write(self, lines, written, ends=True):
         """Write what has become of lines, of which the last one ends there, with or without its terminator."""

@@ -3,7 +3,7 @@
 STATUSES = """\
 exit status:
   0    all is well
-  1    invalid input was found, by check or with --errors fail
+  1    invalid input was found, by check or with --errors raise
   2    the command line is wrong
   3    a file cannot be read or written, is damaged, or has another header;
        or there is not enough memory

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from uricodec import bulk
-from uricodec._core._batch_uris import FIELDS as URI_FIELDS
-from uricodec._core._batch_urns import FIELDS as URN_FIELDS
+from uricodec._core._uri_operations import FIELDS as URI_FIELDS
+from uricodec._core._urn_rows import FIELDS as URN_FIELDS
 from uricodec.errors import UriError
 
 FAULT = ("code", "offset")

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex, final, overload
 
-from uricodec._core._batch_tasks import Plan
+from uricodec._rows._tasks import Plan
 
 @final
 class Column:

@@ -6,8 +6,8 @@ from libc.stdint cimport int64_t, uint8_t
 
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport child_of
-from uricodec._core._batch cimport *
-from uricodec._core._batch_tasks cimport LAYOUTS, Rows, rows_of
+from uricodec._rows._engine cimport *
+from uricodec._rows._tasks cimport LAYOUTS, Rows, rows_of
 
 # The types, as pyarrow calls them.
 cdef dict NAMES = {

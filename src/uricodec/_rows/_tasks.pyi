@@ -2,7 +2,7 @@ from typing import final
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._kernels import ByteSet
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 def set_limit_of_offsets(limit: int | None) -> None: ...
 

@@ -2,7 +2,7 @@ from typing import Literal, NamedTuple
 
 from typing_extensions import Buffer
 
-from uricodec._core._rows import RowOperation
+from uricodec._rows._operation import RowOperation
 
 class LineFault(NamedTuple):
     line: int
@@ -21,6 +21,6 @@ def transform_lines(
     dst: Buffer | None,
     operation: RowOperation,
     end: bytes = b"\n",
-    errors: Literal["keep", "null", "drop", "fail"] = "keep",
+    errors: Literal["keep", "null", "drop", "raise"] = "keep",
     limit: int = 100,
 ) -> tuple[int, Lines]: ...

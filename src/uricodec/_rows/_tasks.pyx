@@ -10,15 +10,14 @@ from libc.string cimport memchr, memset
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport copy_bits
 from uricodec._core._atomic cimport uc_put8
-from uricodec._core._batch cimport *
-from uricodec._core._batch_answers cimport *
-from uricodec._core._batch_codec cimport codec_block, codec_otherwise, codec_quick, expected_size, operation_for
-from uricodec._core._batch_urns cimport urn_block, urn_quick
-from uricodec._core._fingerprint cimport FingerprintKey, Key, fingerprints
+from uricodec._core._fingerprint cimport FingerprintKey
 from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
 from uricodec._core._text cimport borrow_octets
+from uricodec._rows._operation cimport *
+from uricodec._rows._sinks cimport *
 
 from cpython.buffer cimport PyBuffer_Release
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from collections import deque
@@ -28,9 +27,6 @@ LAYOUTS = {
     b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
 }
 WIDTHS = {b"C": 1, b"c": -1, b"S": 2, b"s": -2, b"I": 4, b"i": -4, b"L": 8, b"l": -8}
-cdef enum:
-    SLOW = 1024         # octets of lines that are done as rows where a quick way has failed
-
 cdef ByteSet ALL = ByteSet(range(256))
 
 limit_of_offsets = INT32_MAX
@@ -50,36 +46,26 @@ def set_limit_of_offsets(limit):
 
 # --- what is to be done -------------------------------------------------------------------------------------------------
 
-cdef void digest_rows(const void *key, const uint8_t *src, const size_t *starts, const size_t *ends, size_t rows,
-                      uint8_t *dst) noexcept nogil:
-    fingerprints(<const Key *>key, src, starts, ends, rows, dst)
-
-
-cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "fault", "split"]
+cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct"]
 
 
 @cython.final
 cdef class Plan:
-    """An operation as it is done with many rows.
+    """An operation, and what is wanted of its results.
 
     Args:
         rows (RowOperation): The operation on one row.
-        kind (str): What comes out: "text", "fingerprint", "verdict", "fault" or "split".
-        plain (ByteSet | None): A row of these octets alone does not change.
-        fields (tuple[str, ...]): The components of a "split".
+        kind (str): The result: "text", "fingerprint", "verdict", "diagnostic" or "struct".
+        fields (tuple[str, ...]): The components of a "struct".
         key (FingerprintKey | None): Of a "fingerprint".
     """
-    def __cinit__(self, RowOperation rows not None, kind="text", ByteSet plain=None, fields=(), FingerprintKey key=None):
-        self.rows, self.has_plain, self.kind = rows, plain is not None, <Kind>(<int>KIND_NAMES.index(kind))
-        self.fields, self.key = tuple(fields), key
-        if self.kind == OCTETS_16:
-            self.key_data, self.digest = &(<FingerprintKey?>key).key, digest_rows
-        if plain is not None:
-            self.plain = plain.set
+    def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
+        self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
+        self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
 
     @property
     def result(self):
-        """The kind of result: "text", "fingerprint", "verdict", "fault" or "split"."""
+        """The kind of result: "text", "fingerprint", "verdict", "diagnostic" or "struct"."""
         return KIND_NAMES[self.kind]
 
 
@@ -158,11 +144,31 @@ cdef Rows rows_of(Array array, Type type):
 
 # --- tasks --------------------------------------------------------------------------------------------------------------
 
+cdef uint8_t *begin_work(Run *run) noexcept:
+    run.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
+    if run.gathered != NULL:
+        run.scratch = run.gathered + BLOCK + 2 * WIDE
+        run.block = <Block *>(run.scratch + BLOCK + 2 * WIDE)
+        run.out_at = <uint32_t *>(run.block + 1)
+    return run.gathered
+
+
+cdef int run_to_end(Run *run) except -1:
+    while True:
+        with nogil:
+            run_rows(run)
+        if run.status == HAS_RAISED:
+            raise_set()
+        if run.status != YIELD:
+            return 0
+        PyErr_CheckSignals()
+
+
 @cython.final
 cdef class Job:
-    """A task, and the number of the first of its rows in the whole input.
+    """A run, and the number of the first of its rows in the whole input.
 
-    There may be as many as a column has chunks: what only a task that runs needs, no other one has.
+    There may be as many as a column has chunks: what only a run that works needs, no other one has.
     """
     def __dealloc__(self):
         cdef size_t i
@@ -180,10 +186,7 @@ cdef class Job:
     cdef int run(self) except -1:
         if self.task.gathered == NULL:
             begin(self)
-        with nogil:
-            run(&self.task)
-        if self.task.status == HAS_RAISED:
-            raise_set()
+        run_to_end(&self.task)
         PyMem_RawFree(self.task.gathered)
         self.task.gathered = NULL
         discard(&self.task.made)
@@ -192,26 +195,26 @@ cdef class Job:
 
 
 cdef int set_validity(Job job, size_t rows) except -1:
-    """The validity of the rows of a task, which those that are refused may lose."""
-    cdef Task *task = &job.task
-    cdef const Source *source = task.source
+    """The validity of the rows of a run, which those that are rejected may lose."""
+    cdef Run *run = &job.task
+    cdef const Source *source = run.source
     cdef size_t n = (rows + 7) >> 3, i
-    if source.valid == NULL and source.layout != NULLS and task.policy != NULL_ROW and not (
+    if source.valid == NULL and source.layout != NULLS and run.policy != NULL_ROW and not (
             source.layout == INDEXED and source.values.valid != NULL):
         return 0
     if not grow(&job.valid, n + 1):
         raise MemoryError
-    task.valid, job.valid.size = job.valid.data, n
+    run.valid, job.valid.size = job.valid.data, n
     if source.layout == NULLS:
-        memset(task.valid, 0, n)
+        memset(run.valid, 0, n)
     elif source.valid != NULL:
-        copy_bits(source.valid, source.valid_start + task.base, rows, task.valid, 0)
+        copy_bits(source.valid, source.valid_start + run.base, rows, run.valid, 0)
     else:
-        memset(task.valid, 0xFF, n)
+        memset(run.valid, 0xFF, n)
     if source.layout == INDEXED and source.values.valid != NULL:
         for i in range(rows):
-            if is_null(source, task.base + i):
-                task.valid[i >> 3] &= ~(1 << (i & 7))
+            if is_null(source, run.base + i):
+                run.valid[i >> 3] &= ~(1 << (i & 7))
     return 0
 
 
@@ -234,67 +237,58 @@ cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noe
     return sum * step
 
 
+cdef size_t expected_size(const Slots *slots, const uint8_t *src, size_t n) noexcept:
+    """Guess the size of the results of so many bytes, judged by the first: a guess that is right saves a copy."""
+    return n if slots.expected == NULL or n == 0 else slots.expected(src, n, slots.options)
+
+
 cdef int begin(Job job) except -1:
-    """Say what the task is to do, and have room for what comes of it."""
-    cdef Task *task = &job.task
+    """Say what the run is to do, and have memory for its results."""
+    cdef Run *run = &job.task
     cdef Plan plan = job.plan
     cdef Rows rows = job.rows
+    cdef const Slots *slots = &plan.rows.slots
     cdef size_t start = job.start, stop = job.stop, width, size
-    task.source = &rows.source
-    task.row = 0 if rows.source.layout == LINES else start
-    task.base, task.first, task.next, task.stop = task.row, start, start, stop
-    task.kind, task.operation, task.options = plan.kind, operation_for(plan.rows, job.policy, job.look), plan.rows.options
-    task.fields, task.answer = <int>len(plan.fields), answer_of(plan.kind)
-    task.otherwise = codec_otherwise(plan.rows, job.policy)
-    task.block_of = codec_block(plan.rows)
-    if task.block_of == NULL:
-        task.block_of = urn_block(plan.rows, plan.kind)
-    if task.block_of == NULL and task.answer == NULL:
-        task.block_of = by_rows
-    task.digest, task.key = plan.digest, plan.key_data
-    if plan.has_plain:
-        task.plain = &plan.plain
-    task.policy, task.look = job.policy, job.look
-    task.limit, task.bad_limit = limit_of_offsets, UC_REFUSED if plan.kind == FAULT else max(job.limit, <size_t>1)
-    task.gathered = <uint8_t *>PyMem_RawMalloc(2 * (BLOCK + 2 * WIDE) + sizeof(Block) + 4 * (ROWS + 1))
-    if task.gathered == NULL:
+    cdef bint lines = rows.source.layout == LINES
+    run.source = &rows.source
+    run.row = 0 if lines else start
+    run.base, run.next, run.stop = run.row, start, stop
+    set_operation(run, slots, job.policy, job.look)
+    run.limit, run.most_offset = UC_REJECTED if plan.kind == DIAGNOSTIC else max(job.limit, <size_t>1), limit_of_offsets
+    run.fields = <int>len(plan.fields)
+    if plan.key is not None:
+        run.key = &plan.key.key
+    set_sink(run, plan.kind)
+    set_lines(run)
+    if begin_work(run) == NULL:
         raise MemoryError
-    task.scratch = task.gathered + BLOCK + 2 * WIDE
-    task.block = <Block *>(task.scratch + BLOCK + 2 * WIDE)
-    task.out_at = <uint32_t *>(task.block + 1)
-    task.count, task.slow = stop - start, BLOCK
-    if rows.source.layout == LINES:
-        if plan.kind == TEXT:
-            task.quick = codec_quick(plan.rows)
-            if task.quick == NULL:
-                task.quick = urn_quick(plan.rows)
-            if task.quick != NULL:
-                task.slow = SLOW
-            # Most operations make text no longer, but they want to have room until it is written.
-            size = max(expected_size(plan.rows, rows.source.data + start, stop - start), stop - start)
-            job.lent = [lend_bytes(&task.data, size + 4 * BLOCK + 4 * ROWS)]
-            return 0
-        task.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.no_end)
-        task.count += stop > start and rows.source.data[stop - 1] != rows.source.end
+    run.count = stop - start
+    if lines and plan.kind == TEXT:
+        # Most operations make text no longer, but they want to have room until it is written.
+        size = max(expected_size(slots, rows.source.data + start, stop - start), stop - start)
+        job.lent = [lend_bytes(&run.data, size + 4 * BLOCK + 4 * ROWS)]
+        return 0
+    if lines:
+        run.count = kernels.count_outside(rows.source.data + start, stop - start, rows.source.not_terminator)
+        run.count += stop > start and rows.source.data[stop - 1] != rows.source.terminator
     if plan.kind != TEXT:
-        prepare_answer(task)
-        set_validity(job, task.count)
+        prepare_answer(run, plan.kind)
+        set_validity(job, run.count)
         return 0
     set_validity(job, stop - start)
-    task.large = rows.source.layout == OFFSETS_64
-    task.views = rows.source.layout == VIEWS
-    if task.views:
+    run.large = rows.source.layout == OFFSETS_64
+    if rows.source.layout == VIEWS:
         size = octets_of_views(&rows.source, start, stop)
-        if not grow(&task.offsets, sizeof(View) * (stop - start)) or not grow(&task.data, min(size, rows.octets) + 4 * BLOCK):
+        if not grow(&run.offsets, sizeof(View) * (stop - start)) or not grow(&run.data, min(size, rows.octets) + 4 * BLOCK):
             raise MemoryError
     else:
-        width = 8 if task.large else 4
-        if not grow(&task.offsets, width * (stop - start + 1)):
+        width = 8 if run.large else 4
+        if not grow(&run.offsets, width * (stop - start + 1)):
             raise MemoryError
-        memset(task.offsets.data, 0, width)
-        task.offsets.size = width
+        memset(run.offsets.data, 0, width)
+        run.offsets.size = width
         size = rows.octets // max(rows.source.count, <size_t>1) * (stop - start)
-        if not grow(&task.data, expected_size(plan.rows, first_row(&rows.source), size) + WIDE):
+        if not grow(&run.data, expected_size(slots, first_row(&rows.source), size) + WIDE):
             raise MemoryError
     return 0
 
@@ -317,7 +311,7 @@ cdef list ranges_of_lines(const Source *source, size_t threads):
     for i in range(1, parts + 1):
         stop = source.count // parts * i if i < parts else source.count
         if stop < source.count:
-            end = <const uint8_t *>memchr(source.data + stop, source.end, source.count - stop)
+            end = <const uint8_t *>memchr(source.data + stop, source.terminator, source.count - stop)
             stop = end - source.data + 1 if end != NULL else source.count
         if stop > start:
             found.append((start, stop))
@@ -334,13 +328,13 @@ cdef Rows rows_of_lines(object buffer, object end):
     borrow_octets(buffer, &rows.view)
     rows.viewed = True
     source.layout, source.data, source.count = LINES, <const uint8_t *>rows.view.buf, <size_t>rows.view.len
-    source.end, rows.no_end = end[0], ALL.set
-    remove_octet(&rows.no_end, source.end)
-    source.no_end, rows.octets = &rows.no_end, source.count
+    source.terminator, rows.not_terminator = end[0], ALL.set
+    remove_octet(&rows.not_terminator, source.terminator)
+    source.not_terminator, rows.octets = &rows.not_terminator, source.count
     return rows
 
 
-cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads,
+cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                    size_t number):
     """Make the tasks that it takes, and do them."""
     cdef Rows rows
@@ -427,21 +421,34 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
     return 0
 
 
-# --- rows that were refused ---------------------------------------------------------------------------------------------
+# --- rows that were rejected -------------------------------------------------------------------------------------------
 
 cdef int check_status(Job job) except -1:
-    cdef const Bad *bad = <const Bad *>job.task.found.data
+    cdef const Rejected *rejected = <const Rejected *>job.task.found.data
+    cdef const Source *source = job.task.source
     if job.task.status == NO_MEMORY:
         raise MemoryError
-    if job.task.status == BAD_OFFSETS:
+    if job.task.status == BAD_LAYOUT:
         raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
     if job.task.status == TOO_LONG:
         raise OverflowError("a row becomes longer than a view can be")
     if job.task.status == STOPPED:
-        if job.task.source.layout == LINES:
-            raise_line(job, bad.row, bad.code, bad.offset)
-        raise_bad(job.plan.rows, job.task.source, bad.row, bad.code, bad.offset, job.number + bad.row)
+        if source.layout == LINES:
+            raise_row(job.plan.rows, source, line_at(source, rejected.start), rejected.code, rejected.offset,
+                      job.number + rejected.row)
+        raise_row_of(job.plan.rows, source, rejected.row, rejected.code, rejected.offset, job.number + rejected.row)
     return 0
+
+
+cdef bytes line_at(const Source *source, size_t start):
+    """The line that starts there, without its terminator."""
+    cdef const uint8_t *line = source.data + start
+    cdef size_t n = source.count - start
+    cdef const uint8_t *end = <const uint8_t *>memchr(line, source.terminator, n)
+    if end != NULL:
+        n = end - line
+        n -= carriage_return(source, line, n)
+    return line[:n]
 
 
 cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
@@ -451,41 +458,23 @@ cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code,
     raise rows.error(reason, row, offset)
 
 
-cdef int raise_bad(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:
-    """The error of one row of an array."""
+cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:
+    """Raise the error of one row of an array."""
     cdef const uint8_t *src
     cdef size_t n
     row_at(source, row, &src, &n)
     return raise_row(rows, source, src[:n], code, offset, number)
 
 
-cdef int raise_line(Job job, size_t line, int code, size_t offset) except -1:
-    """The error of one line of a task."""
-    cdef const Source *source = job.task.source
-    cdef const uint8_t *start = source.data + job.task.first
-    cdef const uint8_t *stop = source.data + source.count
-    cdef const uint8_t *end
-    cdef size_t i
-    for i in range(line):
-        end = <const uint8_t *>memchr(start, source.end, stop - start)
-        if end == NULL:
-            break
-        start = end + 1
-    end = <const uint8_t *>memchr(start, source.end, stop - start)
-    if end != NULL:
-        stop = end - carriage_return(&job.task, start, end - start)
-    return raise_row(job.plan.rows, source, start[:stop - start], code, offset, job.number + line)
-
-
-cdef tuple bads_of(list jobs, size_t limit):
-    """How many rows were refused, and the first of them: row, code, offset."""
+cdef tuple rejected_of(list jobs, size_t limit):
+    """How many rows were rejected, and the first of them: row, code, offset."""
     cdef Job job
-    cdef const Bad *bad
+    cdef const Rejected *rejected
     cdef size_t i, count = 0
     cdef list found = []
     for job in jobs:
-        count += job.task.bad
-        bad = <const Bad *>job.task.found.data
-        for i in range(min(job.task.found.size // sizeof(Bad), limit - <size_t>len(found))):
-            found.append((job.number + bad[i].row, job.plan.rows.code_names[bad[i].code], bad[i].offset))
+        count += job.task.invalid
+        rejected = <const Rejected *>job.task.found.data
+        for i in range(min(job.task.found.size // sizeof(Rejected), limit - <size_t>len(found))):
+            found.append((job.number + rejected[i].row, job.plan.rows.code_names[rejected[i].code], rejected[i].offset))
     return count, found

@@ -14,8 +14,8 @@ from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport join_arrays, part_of
-from uricodec._core._batch cimport *
-from uricodec._core._batch_tasks cimport WIDTHS, Rows, rows_of
+from uricodec._rows._engine cimport *
+from uricodec._rows._tasks cimport WIDTHS, Rows, rows_of
 from uricodec._core._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
 
 cdef extern from *:
@@ -291,7 +291,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
             status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
         if status == NO_MEMORY:
             raise MemoryError
-        if status == BAD_OFFSETS:
+        if status == BAD_LAYOUT:
             raise ValueError("the Arrow array has offsets that are in no order")
         array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
         for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
@@ -327,7 +327,7 @@ cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen
             nulls[0] += 1
         if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
             if not row_at(source, i, &src, &n):
-                return BAD_OFFSETS
+                return BAD_LAYOUT
             if not grow(data, n):
                 return NO_MEMORY
             if n:       # else there may be no memory yet
@@ -336,7 +336,7 @@ cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen
             if width == 8:
                 (<int64_t *>where.data)[done + 1] = <int64_t>data.size
             elif data.size > INT32_MAX:     # rows that overlap
-                return BAD_OFFSETS
+                return BAD_LAYOUT
             else:
                 (<int32_t *>where.data)[done + 1] = <int32_t>data.size
         else:

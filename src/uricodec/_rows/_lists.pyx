@@ -4,23 +4,19 @@ The result begins as a copy of the list, in which only what changes is replaced.
 cannot be refused, is done by the functions that do single values.
 """
 cimport cython
-from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcmp
 
-from uricodec._core._batch cimport *
-from uricodec._core._batch_answers cimport Span
-from uricodec._core._batch_codec cimport codec_otherwise, codec_text, decode_surrogates, operation_for, text_function
-from uricodec._core._batch_tasks cimport Plan
+from uricodec._core._fingerprint cimport fingerprints
 from uricodec._core._kernels cimport kernels
 from uricodec._core._percent cimport utf8_text
 from uricodec._core._text cimport *
+from uricodec._rows._sinks cimport *
+from uricodec._rows._tasks cimport *
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
-
-cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
 
 cdef enum:
     FIRST_ROOM = 4096
@@ -43,8 +39,10 @@ cdef class ListWork:
     """
     cdef Plan text
     cdef Plan octets
-    cdef Refused policy
-    cdef text_function whole        # does a str; NULL: rows may be refused
+    cdef RowPolicy policy
+    cdef text_function whole        # does a str; NULL: rows may be rejected
+    cdef Run text_run               # the operations under the policy
+    cdef Run octets_run
     cdef bint look
     cdef size_t limit
     cdef object missing
@@ -54,13 +52,14 @@ cdef class ListWork:
     cdef readonly list found
 
     def __cinit__(self, make, errors, limit, missing=None):
-        if errors not in POLICY_NAMES:
-            raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-        self.policy, self.limit = <Refused>(<int>POLICY_NAMES.index(errors)), limit or 0
+        self.policy, self.limit = <RowPolicy>policy_named(errors), limit or 0
         self.text, self.octets = <Plan?>make(True), <Plan?>make(False)
         self.missing, self.found, self.look = missing, [], limit is not None
-        codec_otherwise(self.text.rows, self.policy)    # raises for a policy that the operation does not have
-        self.whole = codec_text(self.text.rows, self.policy, self.look)
+        self.text.rows.check_policy(self.policy)
+        if not self.look and self.text.rows.slots.text_policies >> <int>self.policy & 1:
+            self.whole = self.text.rows.slots.text
+        set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
+        set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
 
     def __dealloc__(self):
@@ -73,11 +72,12 @@ cdef class ListWork:
             self.room, self.cap = allocate(size), size
         return 0
 
-    cdef int have_room_for(self, const Operation *operation, size_t n) except -1:
+    cdef int have_room_for(self, const Run *run, size_t n) except -1:
         """Room for what becomes of so many octets."""
-        if n > SIZE_MAX // 4 // max(operation.factor, <size_t>1):
+        cdef size_t size = room_for(run, n, 1)
+        if size == 0:
             raise OverflowError("the row may become longer than an object can be")
-        return self.have_room(room_of(operation, n) + WIDE)
+        return self.have_room(size)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """The result for a rejected item, unless the operation writes it by the policy."""
@@ -92,43 +92,41 @@ cdef class ListWork:
         self.count += 1
         if plan.kind == VERDICT:
             return None if self.policy == NULL_ROW else False
-        if plan.kind == FAULT:
+        if plan.kind == DIAGNOSTIC:
             return {"code": code, "offset": offset}
         return item if self.policy != NULL_ROW and plan.kind == TEXT else None
 
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """What becomes of the octets of an item."""
-        cdef Operation operation
+        cdef const Run *run = &self.text_run if plan is self.text else &self.octets_run
+        cdef const uc_set *stable = self.octets.rows.slots.stable
         cdef bint text = isinstance(item, str)
-        cdef row_function otherwise
-        cdef Refusal refusal
+        cdef Outcome outcome
         cdef size_t size, place = 0
         # A str is UTF-8, and bytes need not be: the plain bytes of both are those of bytes.
-        if plan.has_plain and kernels.span(src, n, &self.octets.plain) == n and (type(item) is str or type(item) is bytes):
+        if stable != NULL and kernels.span(src, n, stable) == n and (type(item) is str or type(item) is bytes):
             return item
-        operation = operation_for(plan.rows, self.policy, self.look)
-        self.have_room_for(&operation, n)
-        size = operation.row(src, n, plan.rows.options, self.room, &refusal)
-        if size == UC_REFUSED and refusal.code == UC_RAISED:
+        self.have_room_for(run, n)
+        size = run.row_of(src, n, run.options, self.room, &outcome)
+        if size == UC_REJECTED and outcome.code == UC_RAISED:
             raise_set()
-        if size == UC_REFUSED:
-            place = refusal.offset
+        if size == UC_REJECTED:
+            place = outcome.offset
             if text:
-                place = <size_t>len(src[:refusal.offset].decode("utf-8", "replace"))
-            result = self.refused(plan, item, row, plan.rows.code_names[refusal.code], plan.rows.reasons[refusal.code], place)
-            if self.policy == KEEP_ROW and plan.kind == OCTETS_16:
+                place = <size_t>len(src[:outcome.offset].decode("utf-8", "replace"))
+            result = self.refused(plan, item, row, plan.rows.code_names[outcome.code], plan.rows.reasons[outcome.code], place)
+            if self.policy == KEEP_ROW and plan.kind == FINGERPRINT:
                 return self.digest(plan, src, n)
-            otherwise = codec_otherwise(plan.rows, self.policy)
-            if otherwise == NULL:
+            if run.otherwise == NULL:
                 return result
-            size = otherwise(src, n, plan.rows.options, self.room, &refusal)
+            size = run.otherwise(src, n, plan.rows.slots.options, self.room, &outcome)
         if plan.kind == VERDICT:
             return True
-        if plan.kind == FAULT:
+        if plan.kind == DIAGNOSTIC:
             return None
-        if plan.kind == SPLIT:
+        if plan.kind == STRUCT:
             return self.parts(plan, src, text)
-        if plan.kind == OCTETS_16:
+        if plan.kind == FINGERPRINT:
             return self.digest(plan, self.room, size)
         if size == n and memcmp(src, self.room, n) == 0 and (type(item) is str or type(item) is bytes):
             return item
@@ -137,11 +135,11 @@ cdef class ListWork:
     cdef bytes digest(self, Plan plan, const uint8_t *src, size_t n):
         cdef uint8_t octets[16]
         cdef size_t start = 0
-        plan.digest(plan.key_data, src, &start, &n, 1, octets)
+        fingerprints(&plan.key.key, src, &start, &n, 1, octets)
         return (<const char *>octets)[:16]
 
     cdef dict parts(self, Plan plan, const uint8_t *src, bint text):
-        cdef const Span *span = <const Span *>self.room
+        cdef const Component *span = <const Component *>self.room
         cdef dict found = {}
         for name in plan.fields:
             octets = src[span.start:span.end] if span.start >= 0 else None
@@ -151,34 +149,34 @@ cdef class ListWork:
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """A str that has no UTF-8."""
-        cdef Operation operation = operation_for(self.text.rows, self.policy, True)
-        cdef Refusal refusal
+        cdef const Run *run = &self.text_run
+        cdef Outcome outcome
         cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # What a grammar finds wrong up to there comes first, as in a single value.
-        self.have_room_for(&operation, n)
-        if operation.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.options, self.room,
-                         &refusal) == UC_REFUSED:
-            if refusal.code == UC_RAISED:
+        self.have_room_for(run, n)
+        if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.room,
+                         &outcome) == UC_REJECTED:
+            if outcome.code == UC_RAISED:
                 raise_set()
-            before = <size_t>len(octets[:refusal.offset].decode("utf-8", "replace"))
-            if before < place or before == place and self.text.rows.code_names[refusal.code] != "utf-8":
-                place, code = before, self.text.rows.code_names[refusal.code]
-                reason = self.text.rows.reasons[refusal.code]
+            before = <size_t>len(octets[:outcome.offset].decode("utf-8", "replace"))
+            if before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
+                place, code = before, self.text.rows.code_names[outcome.code]
+                reason = self.text.rows.reasons[outcome.code]
         result = self.refused(self.text, item, row, code, reason, place)
-        if self.policy == KEEP_ROW and self.text.kind == OCTETS_16:
+        if self.policy == KEEP_ROW and self.text.kind == FINGERPRINT:
             return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), n)
-        decoded = decode_surrogates(self.text.rows, self.policy, item)
+        decoded = self.text.rows.with_surrogates(item, self.policy)
         if decoded is not None:
             return decoded
         if self.policy != REPLACE_ROW:
             return result
         octets = "".join(["\ufffd" if 0xD800 <= c < 0xE000 else c for c in item]).encode()
         n = <size_t>PyBytes_GET_SIZE(octets)
-        self.have_room_for(&operation, n)
-        n = codec_otherwise(self.text.rows, REPLACE_ROW)(<const uint8_t *>PyBytes_AS_STRING(octets), n,
-                                                         self.text.rows.options, self.room, &refusal)
+        self.have_room_for(run, n)
+        n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
+                                                         self.text.rows.slots.options, self.room, &outcome)
         return utf8_text(self.room, n, "strict")
 
     cdef object octets_of(self, object item, Py_ssize_t row):
@@ -229,7 +227,7 @@ cdef class ListWork:
         """
         cdef Py_ssize_t row
         cdef list results = list(items)
-        cdef const void *options = self.text.rows.options
+        cdef const void *options = self.text.rows.slots.options
         for row in range(PyList_GET_SIZE(results)):
             item = results[row]
             if item is None:

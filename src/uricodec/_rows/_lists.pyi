@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
-from uricodec._core._batch_tasks import Plan
+from uricodec._rows._tasks import Plan
 
 @final
 class ListWork:

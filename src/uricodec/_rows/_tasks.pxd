@@ -1,7 +1,8 @@
-"""Tasks, and what is needed to make some."""
+"""Runs as objects, and what is needed to make some."""
 from uricodec._core._arrow cimport Array, Room, Type
-from uricodec._core._batch cimport *
 from uricodec._core._fingerprint cimport FingerprintKey
+from uricodec._rows._operation cimport *
+from uricodec._rows._sinks cimport Kind
 
 
 cdef dict LAYOUTS       # Arrow formats: where rows are, and whether they are text
@@ -11,18 +12,14 @@ cdef size_t limit_of_offsets
 cdef class Plan:
     cdef readonly RowOperation rows
     cdef Kind kind
-    cdef uc_set plain
-    cdef bint has_plain
     cdef readonly tuple fields
     cdef FingerprintKey key
-    cdef const void *key_data
-    cdef digest_function digest
 
 
 cdef class Rows:
     cdef Source source
     cdef Source values
-    cdef uc_set no_end
+    cdef uc_set not_terminator
     cdef size_t octets      # about how many there are
     cdef Array array
     cdef Py_buffer view
@@ -32,13 +29,13 @@ cdef class Rows:
 cdef class Job:
     cdef Plan plan
     cdef Rows rows
-    cdef Refused policy
-    cdef size_t start       # of its rows, or octets of lines,
+    cdef RowPolicy policy
+    cdef size_t start       # of its rows, or bytes of lines,
     cdef size_t stop
-    cdef size_t limit       # of rows that are refused, and listed
+    cdef size_t limit       # of rows that are rejected, and listed
     cdef bint look
     cdef size_t number
-    cdef Task task
+    cdef Run task
     cdef Room valid
     cdef list lent          # bytes that text is written to
 
@@ -47,7 +44,12 @@ cdef class Job:
 
 cdef Rows rows_of(Array array, Type type)
 cdef Rows rows_of_lines(object buffer, object end)
-cdef list jobs_of(Plan plan, list sources, Refused policy, size_t limit, bint look, size_t threads,
+cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                    size_t number)
-cdef tuple bads_of(list jobs, size_t limit)
-cdef int raise_bad(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1
+cdef tuple rejected_of(list jobs, size_t limit)
+cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1
+
+# Memory that only a run that works needs, and where it starts. NULL: there is none.
+cdef uint8_t *begin_work(Run *run) noexcept
+# Does all rows, with pauses for signals.
+cdef int run_to_end(Run *run) except -1

@@ -8,19 +8,17 @@ from cpython.number cimport PyNumber_Index
 
 from uricodec._core._arrow cimport *
 from uricodec._core._arrow_join cimport child_of, join_arrays, part_of, widen_offsets
-from uricodec._core._batch cimport *
-from uricodec._core._batch_answers cimport *
-from uricodec._core._batch_dictionaries cimport *
-from uricodec._core._batch_tasks cimport *
-from uricodec._core._batch_values cimport name_of, values_of
+from uricodec._rows._dictionaries cimport *
+from uricodec._rows._tasks cimport *
+from uricodec._rows._values cimport name_of, values_of
 from uricodec._core._text cimport copy_of_octets
+from uricodec._rows._sinks cimport *
 
 cdef enum:
     BATCH = 1024        # rows that iterating makes objects of at once
     SHOWN = 5           # rows that repr() shows, and characters of each
     SHOWN_OF_ROW = 40
 
-cdef list POLICY_NAMES = ["keep", "null", "raise", "replace"]
 cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
 
 
@@ -28,41 +26,41 @@ cdef dict LARGE = {b"u": b"U", b"z": b"Z"}
 
 cdef tuple text_array(Job job, Type type):
     """What came of a task, as an array of the layout that it read, and its type, which may have become a large one."""
-    cdef Task *task = &job.task
+    cdef Run *run = &job.task
     cdef Array array = Array()
     cdef Array source = job.rows.array
-    cdef size_t i, more = task.filled.size // sizeof(Room), n
+    cdef size_t i, more = run.filled.size // sizeof(Room), n
     cdef Room *room
     cdef Rooms rooms = Rooms()
-    array.length = <int64_t>task.count
-    if task.source.valid != NULL:
+    array.length = <int64_t>run.count
+    if run.source.valid != NULL:
         array.nulls = -1
-    elif task.valid != NULL:
-        array.nulls = <int64_t>task.nulled
-    if not task.views:
+    elif run.valid != NULL:
+        array.nulls = <int64_t>run.nulled
+    if run.source.layout != VIEWS:
         array.set_buffers(3)
-        array.buffers[1] = hold(array, &task.offsets)
-        array.buffers[2] = hold(array, &task.data)
+        array.buffers[1] = hold(array, &run.offsets)
+        array.buffers[2] = hold(array, &run.data)
     else:
-        more += task.data.size > 0
-        n = <size_t>task.source.n_buffers
+        more += run.data.size > 0
+        n = <size_t>run.source.n_buffers
         array.set_buffers(<int64_t>(3 + n + more))
         array.owners.extend(source.owners)
-        array.buffers[1] = hold(array, &task.offsets)
+        array.buffers[1] = hold(array, &run.offsets)
         if not grow(&rooms.first, 8 * (n + more) + 8):
             raise MemoryError
         rooms.first.size = 8 * (n + more)
         for i in range(n):
-            array.buffers[2 + i] = task.source.buffers[i]
-            (<int64_t *>rooms.first.data)[i] = task.source.sizes[i]
+            array.buffers[2 + i] = run.source.buffers[i]
+            (<int64_t *>rooms.first.data)[i] = run.source.sizes[i]
         for i in range(more):
-            room = <Room *>task.filled.data + i if i < task.filled.size // sizeof(Room) else &task.data
+            room = <Room *>run.filled.data + i if i < run.filled.size // sizeof(Room) else &run.data
             (<int64_t *>rooms.first.data)[n + i] = <int64_t>room.size
             array.buffers[2 + n + i] = hold(array, room)
         array.buffers[2 + n + more] = hold(array, &rooms.first)
     if array.nulls:
         array.buffers[0] = hold(array, &job.valid)
-    return Type(LARGE[type.format], type.name) if task.large and type.format in LARGE else type, array
+    return Type(LARGE[type.format], type.name) if run.large and type.format in LARGE else type, array
 
 
 # --- columns ------------------------------------------------------------------------------------------------------------
@@ -197,7 +195,7 @@ cdef int64_t position(object index, Py_ssize_t count) except -1:
 cdef class Work:
     """One call: a plan, what becomes of rows that are refused, and who does it."""
     cdef object make
-    cdef Refused policy
+    cdef RowPolicy policy
     cdef bint look
     cdef size_t limit
     cdef object threads
@@ -207,9 +205,7 @@ cdef class Work:
     cdef readonly object rows
 
     def __cinit__(self, make, errors, limit, threads, first=0):
-        if errors not in POLICY_NAMES:
-            raise ValueError(f"no policy {errors!r} for errors; there are: {', '.join(POLICY_NAMES)}")
-        self.make, self.policy, self.threads = make, <Refused>(<int>POLICY_NAMES.index(errors)), threads
+        self.make, self.policy, self.threads = make, <RowPolicy>policy_named(errors), threads
         self.look = limit is not None or self.policy == RAISE_ROW
         self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
@@ -237,7 +233,7 @@ cdef class Work:
             type = Type(b"+s", whole.name, (type,))
         return Column(type, arrays)
 
-    cdef list jobs(self, Plan plan, Type type, list arrays, Refused policy, size_t limit):
+    cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
         """Tasks for all arrays, done."""
         cdef Rows rows
         cdef size_t octets = 0
@@ -253,21 +249,21 @@ cdef class Work:
         if type.format == b"n":
             return type, arrays
         jobs = self.jobs(plan, type, arrays, self.policy, self.limit)
-        self.count, self.found = bads_of(jobs, self.limit)
+        self.count, self.found = rejected_of(jobs, self.limit)
         return of_one_type(type, [text_array(job, type) for job in jobs])
 
-    cdef Refused policy_for(self, Plan plan):
+    cdef RowPolicy policy_for(self, Plan plan):
         """A fault says what is wrong with a row that is refused; nothing can be kept of one that is no URI or URN in parts."""
-        if plan.kind == FAULT and self.policy == NULL_ROW:
+        if plan.kind == DIAGNOSTIC and self.policy == NULL_ROW:
             return KEEP_ROW
-        if plan.kind == SPLIT and self.policy == KEEP_ROW:
+        if plan.kind == STRUCT and self.policy == KEEP_ROW:
             return NULL_ROW
         return self.policy
 
     cdef object answers(self, Plan plan, Type type, list arrays):
         cdef Type values = type if type.dictionary is None else type.dictionary
         jobs = self.jobs(plan, type, arrays, self.policy_for(plan), self.limit)
-        self.count, self.found = bads_of(jobs, self.limit)
+        self.count, self.found = rejected_of(jobs, self.limit)
         return self.answered(plan, jobs, type, values.format in (b"U", b"Z"), LAYOUTS[values.format][1])
 
     cdef object answered(self, Plan plan, list jobs, Type type, bint large, bint text):
@@ -277,7 +273,7 @@ cdef class Work:
             for i in range(job.task.fields):
                 large |= job.task.parts[3 * i].size > limit_of_offsets
         return (answer_type(plan.kind, type, plan.fields, text, large),
-                [answer_array(&(<Job>each).task, &(<Job>each).valid, plan.rows.code_names, large) for each in jobs])
+                [answer_array(&(<Job>each).task, plan.kind, &(<Job>each).valid, plan.rows.code_names, large) for each in jobs])
 
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
         """Do the values of dictionaries, each of them once. A value counts where a row refers to it.
@@ -315,7 +311,7 @@ cdef class Work:
         if type.format == b"n":
             return [], type, distinct_of(values, type)
         jobs = self.jobs(plan, type, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
-                         UC_REFUSED if self.look else 0)
+                         UC_REJECTED if self.look else 0)
         kind, joined = of_one_type(type, [text_array(job, type) for job in jobs])
         kind, values = join_arrays(kind, joined, limit_of_offsets)
         return jobs, kind, distinct_of(values, kind)
@@ -324,14 +320,14 @@ cdef class Work:
         """Take down the rows that refer to values which were refused."""
         cdef Rows rows = rows_of(array, type)
         cdef Job job
-        cdef const Bad *bad
+        cdef const Rejected *bad
         cdef size_t i
         cdef int64_t index
         cdef dict bads = {}
         cdef uint8_t[::1] marks = bytearray(max(array.dictionary.length, 1))
         for job in jobs:
-            bad = <const Bad *>job.task.found.data
-            for i in range(job.task.found.size // sizeof(Bad)):
+            bad = <const Rejected *>job.task.found.data
+            for i in range(job.task.found.size // sizeof(Rejected)):
                 bads[bad[i].row] = (bad[i].code, bad[i].offset)
                 marks[bad[i].row] = 1
         for i in range(rows.source.count if bads else 0):
@@ -340,7 +336,7 @@ cdef class Work:
                 continue
             code, offset = bads[index]
             if self.policy == RAISE_ROW:
-                raise_bad(plan.rows, &rows.source, i, code, offset, number + i)
+                raise_row_of(plan.rows, &rows.source, i, code, offset, number + i)
             self.count += 1
             if <size_t>len(self.found) < self.limit:
                 self.found.append((number + i, plan.rows.code_names[code], offset))
@@ -358,14 +354,14 @@ cdef class Work:
         rows = rows_of_lines(source, end)
         jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
                        self.threads_for(rows.source.count), self.first)
-        self.count, self.found = bads_of(jobs, self.limit)
+        self.count, self.found = rejected_of(jobs, self.limit)
         for job in jobs:
             self.rows += job.task.row
         if plan.kind != TEXT:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
         parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
         # A last line without an end that becomes empty gets one: otherwise there would be one line less.
-        if rows.source.count and rows.source.data[rows.source.count - 1] != rows.source.end:
+        if rows.source.count and rows.source.data[rows.source.count - 1] != rows.source.terminator:
             last = parts[len(parts) - 1]
             if not last or last.endswith(end):
                 parts.append(end)

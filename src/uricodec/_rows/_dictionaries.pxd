@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from uricodec._core._arrow cimport Array, Memory, Type
-from uricodec._core._batch_tasks cimport Rows
+from uricodec._rows._tasks cimport Rows
 
 
 # The values of a dictionary without nulls and duplicates.

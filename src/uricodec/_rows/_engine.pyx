@@ -1,0 +1,503 @@
+"""The row engine: the loop that every operation over columns, lists and lines runs in.
+
+    source -> block of rows -> operation -> results -> sink
+
+A block is as many rows as fit the first cache. Where rows stand one after the other it is the source's own memory, else a
+copy; row ends are copied, so that nobody can change them. The sink lends memory for the results of a block; the operation's
+block function fills it, and the sink takes the rows that were done. do_rows() is the block function of an operation that has
+none of its own: it copies runs of rows that do not change, which are found by kernels, and calls the row function for the
+others. Lines have a shorter way where the sink need not know where rows end: an operation that has a function for whole lines
+gets spans of them first, and rows only where that function fails.
+
+One place applies the policy, reject_row(). It counts rejected rows and lists the first of them.
+
+A run stops at a row's end when the sink is full, the report is full, or so much has been done that somebody may want to look
+for signals; run_rows() goes on from there.
+
+No count of one pass is trusted by another: where a row ends is read once, and each store is inside what the sink has lent for
+the sizes that were read, whatever another thread does to the input.
+"""
+from libc.stdint cimport SIZE_MAX
+from libc.string cimport memchr, memset
+
+from uricodec._core._arrow cimport Room, grow
+from uricodec._core._atomic cimport uc_glance8
+from uricodec._core._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set
+
+ctypedef fused offset:
+    int32_t
+    int64_t
+
+cdef enum:
+    SPAN = 8192             # bytes of whole lines that are tried at once,
+    SMALL_SPAN = 1024       # and after that failed
+    FEWEST = 32             # bytes of lines that are done as rows where whole lines stopped; twice as many each time
+    MOST = 1 << 26          # bytes after which a run pauses
+
+
+def set_block_size(rows=None, size=None):
+    """Make blocks smaller. For tests of what happens where blocks end.
+
+    Args:
+        rows (int | None): How many rows a block has at most; None: as many as ever.
+        size (int | None): How many bytes, likewise; a longer row is done by itself.
+
+    >>> set_block_size()
+    """
+    global most_rows, most_bytes
+    most_rows = ROWS if rows is None else min(max(<size_t>rows, <size_t>1), <size_t>ROWS)
+    most_bytes = BLOCK if size is None else min(max(<size_t>size, <size_t>1), <size_t>BLOCK)
+
+
+cdef size_t most_rows = ROWS
+cdef size_t most_bytes = BLOCK
+
+
+# --- where rows are -----------------------------------------------------------------------------------------------------
+
+cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
+    """Unsigned indices of 64 bits have no use for the last."""
+    if source.width == 1:
+        return (<const uint8_t *>source.offsets)[i]
+    if source.width == -1:
+        return (<const signed char *>source.offsets)[i]
+    if source.width == 2:
+        return (<const unsigned short *>source.offsets)[i]
+    if source.width == -2:
+        return (<const short *>source.offsets)[i]
+    if source.width == 4:
+        return (<const uint32_t *>source.offsets)[i]
+    if source.width == -4:
+        return (<const int32_t *>source.offsets)[i]
+    return (<const int64_t *>source.offsets)[i]
+
+
+cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil:
+    """The bytes of a row; none for one that is null. False: it is not where it should be."""
+    cdef const View *view
+    cdef int64_t first, last, end       # of the row, of all rows
+    src[0], n[0] = source.data, 0
+    if source.layout == NULLS or not is_valid(source, i):
+        return True
+    if source.layout == VIEWS:
+        view = <const View *>source.offsets + i
+        if view.size < 0:
+            return False
+        n[0] = <size_t>view.size
+        if view.size <= 12:
+            src[0] = <const uint8_t *>view.prefix
+            return True
+        if not 0 <= view.buffer < source.n_buffers or view.start < 0:
+            return False
+        src[0] = <const uint8_t *>source.buffers[view.buffer] + view.start
+        return <int64_t>view.start + view.size <= source.sizes[view.buffer]
+    if source.layout == INDEXED:
+        first = index_at(source, i)
+        if first < 0 or <size_t>first >= source.values.count:
+            return False
+        return row_at(source.values, <size_t>first, src, n)
+    if source.layout == OFFSETS_32:
+        first, last = (<const int32_t *>source.offsets)[i], (<const int32_t *>source.offsets)[i + 1]
+        end = (<const int32_t *>source.offsets)[source.count]
+    else:
+        first, last = (<const int64_t *>source.offsets)[i], (<const int64_t *>source.offsets)[i + 1]
+        end = (<const int64_t *>source.offsets)[source.count]
+    src[0] = source.data + first
+    n[0] = <size_t>(last - first)
+    return 0 <= first <= last <= end
+
+
+cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
+    """The next rows that fit a block; none if the next one does not. SIZE_MAX: they are in no order."""
+    cdef Block *block = run.block
+    cdef size_t i, rows = min(most_rows, run.stop - run.next)
+    cdef offset first = offsets[0], at, before = first
+    if first < 0:
+        return UC_REJECTED
+    block.data = run.source.data + first
+    for i in range(1, rows + 1):
+        at = offsets[i]
+        if at < before:
+            return UC_REJECTED
+        if <size_t>(at - first) > most_bytes:
+            return i - 1
+        before = at
+        block.at[i] = <uint32_t>(at - first)
+    return rows
+
+
+cdef inline size_t fill_views(Run *run) noexcept nogil:
+    cdef Block *block = run.block
+    cdef const Source *source = run.source
+    cdef const View *views = <const View *>source.offsets + run.next
+    cdef View view
+    cdef size_t i, n, size = 0, rows = min(most_rows, run.stop - run.next)
+    cdef const uint8_t *src
+    cdef int64_t behind
+    block.data = run.gathered
+    for i in range(rows):
+        view = views[i]
+        n = <size_t>view.size
+        if not is_valid(source, run.next + i):
+            n = 0
+        elif view.size <= 12:
+            if view.size < 0:
+                return UC_REJECTED
+            if n > most_bytes - size:
+                return i
+            memcpy(run.gathered + size, view.prefix, 12)
+        else:
+            if not 0 <= view.buffer < source.n_buffers or view.start < 0:
+                return UC_REJECTED
+            behind = source.sizes[view.buffer] - view.start - <int64_t>n
+            if behind < 0:
+                return UC_REJECTED
+            if n > most_bytes - size:
+                return i
+            src = <const uint8_t *>source.buffers[view.buffer] + view.start
+            if behind >= WIDE:
+                copy_octets(run.gathered + size, src, n)
+            else:
+                memcpy(run.gathered + size, src, n)
+        size += n
+        block.at[i + 1] = <uint32_t>size
+    return rows
+
+
+cdef inline size_t fill_copies(Run *run) noexcept nogil:
+    cdef Block *block = run.block
+    cdef size_t i, n, size = 0, rows = min(most_rows, run.stop - run.next)
+    cdef const uint8_t *src
+    block.data = run.gathered
+    for i in range(rows):
+        if not row_at(run.source, run.next + i, &src, &n):
+            return UC_REJECTED
+        if n > most_bytes - size:
+            return i
+        memcpy(run.gathered + size, src, n)
+        size += n
+        block.at[i + 1] = <uint32_t>size
+    return rows
+
+
+cdef inline size_t fill_lines(Run *run) noexcept nogil:
+    cdef Block *block = run.block
+    cdef const Source *source = run.source
+    cdef uint64_t ends[WORDS]
+    cdef uint64_t word
+    cdef size_t w, rows = 0, size = min(min(run.as_rows, most_bytes), run.stop - run.next)
+    block.data = source.data + run.next
+    kernels.mark_outside(block.data, size, source.not_terminator, ends)
+    for w in range((size + 63) // 64):
+        word = ends[w]
+        while word and rows < most_rows:
+            rows += 1
+            block.at[rows] = <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
+            word &= word - 1
+    if rows and source.terminator == c'\n':
+        block.has_cr = memchr(block.data, c'\r', block.at[rows]) != NULL
+    return rows     # but for a last line that has no terminator
+
+
+cdef inline size_t fill(Run *run) noexcept nogil:
+    run.block.first, run.block.gap, run.block.has_cr, run.block.at[0] = run.row, 0, False, 0
+    if run.source.layout == OFFSETS_32:
+        return fill_offsets(run, <const int32_t *>run.source.offsets + run.next)
+    if run.source.layout == OFFSETS_64:
+        return fill_offsets(run, <const int64_t *>run.source.offsets + run.next)
+    if run.source.layout == LINES:
+        run.block.gap = 1
+        return fill_lines(run)
+    if run.source.layout == VIEWS:
+        return fill_views(run)
+    return fill_copies(run)
+
+
+# --- rows that are rejected ---------------------------------------------------------------------------------------------
+
+cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome) noexcept nogil:
+    """Count a rejected row, and list it. False: there is no memory."""
+    cdef Rejected *rejected
+    cdef size_t listed = run.found.size // sizeof(Rejected)
+    run.invalid += 1
+    if listed < run.limit:
+        if not grow(&run.found, sizeof(Rejected)):
+            run.status = NO_MEMORY
+            return False
+        rejected = <Rejected *>(run.found.data + run.found.size)
+        rejected.row, rejected.start, rejected.code, rejected.offset = row, start, outcome.code, outcome.offset
+        run.found.size += sizeof(Rejected)
+        if run.stops and listed + 1 == run.limit:
+            run.status = REPORT_FULL    # after this row
+    return True
+
+
+cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, size_t n, Outcome *outcome, uint8_t *dst,
+                     size_t *size) noexcept nogil:
+    """Write the result of a rejected row, by the policy. False if the run ends before it."""
+    size[0] = 0
+    if outcome.code == UC_RAISED:
+        run.status = HAS_RAISED
+        return False
+    if not report_row(run, row, start, outcome):
+        return False
+    if run.policy == RAISE_ROW:
+        run.status = STOPPED
+        return False
+    if run.policy == NULL_ROW and run.valid != NULL:
+        run.valid[(row - run.base) >> 3] &= ~(1 << ((row - run.base) & 7))
+        run.nulled += 1
+    if run.policy == DROP_ROW:
+        run.dropped = True
+    elif not run.writes:
+        return True
+    elif run.slots.rejected != NULL:
+        size[0] = run.slots.rejected(outcome, run.options, dst)
+    elif run.otherwise != NULL:
+        size[0] = run.otherwise(src, n, run.options, dst, outcome)
+    elif run.policy == KEEP_ROW and run.slots.result == WRITES_BYTES:
+        memcpy(dst, src, n)
+        size[0] = n
+    return True
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------------
+
+cdef bint do_row(Run *run) noexcept nogil:
+    """Do the next row of the block, whatever it is. False if the run ends with it, or before it."""
+    cdef Block *block = run.block
+    cdef size_t i = run.done, tail = tail_of(run, i), n = block.at[i + 1] - block.at[i] - tail, size = 0
+    cdef const uint8_t *src = block.data + block.at[i]
+    cdef uint8_t *dst = run.out + run.written
+    cdef Outcome outcome
+    if not is_null(run.source, block.first + i):
+        size = run.row_of(src, n, run.options, dst, &outcome)
+        if size == UC_REJECTED:
+            if not reject_row(run, block.first + i, run.next + block.at[i], src, n, &outcome, dst, &size):
+                return False
+            block.rejected[i >> 6] |= <uint64_t>1 << (i & 63)
+            if run.dropped:
+                run.dropped, tail = False, 0
+    run.done = i + 1
+    if run.writes:
+        if run.slots.result != WRITES_BYTES:
+            tail = 0
+        if tail == 2:
+            dst[size] = c'\r'
+        if tail:
+            dst[size + tail - 1] = run.source.terminator
+        run.written += size + tail
+        run.out_at[i + 1] = <uint32_t>run.written
+    return run.status == DONE
+
+
+cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
+    """The rows up to `stop` do not change, but for the case of triplets' digits."""
+    cdef Block *block = run.block
+    cdef size_t i, first = run.done, size = block.at[stop] - block.at[first]
+    cdef uint32_t shift = <uint32_t>run.written - block.at[first]
+    if run.changes == NULL:
+        pass_rows(run, stop)
+        return
+    kernels.upper_triplets(block.data + block.at[first], size, run.out + run.written)
+    for i in range(first + 1, stop + 1):
+        run.out_at[i] = block.at[i] + shift
+    run.written += size
+    run.done = stop
+
+
+cdef bint do_rows(Run *run) noexcept nogil:
+    cdef uint64_t marks[WORDS]
+    cdef Block *block = run.block
+    cdef size_t i, w, rows = block.rows, size = block.at[rows]
+    cdef uint64_t word
+    if run.changes != NULL:
+        run.changes(block.data, size, block.at, rows, marks)
+    elif run.has_stable:
+        kernels.mark_outside(block.data, size, &run.stable, marks)
+    else:
+        for i in range(rows):
+            if not do_row(run):
+                return False
+        return True
+    i = 0       # the row that the next mark may be in
+    for w in range((size + 63) // 64):
+        word = marks[w]
+        while word and i < rows:
+            while block.at[i + 1] <= 64 * w + <size_t>uc_lowest_bit(word):
+                i += 1
+            if i > run.done:
+                copy_rows(run, i)
+            if not do_row(run):
+                return False
+            i += 1
+            if i < rows and block.at[i] >= 64 * (w + 1):
+                break
+            word &= ~<uint64_t>0 << (block.at[i] - 64 * w) if i < rows else 0
+    if run.done < rows:
+        copy_rows(run, rows)
+    return True
+
+
+cdef bint find_long(Run *run, const uint8_t **src, size_t *n, size_t *tail) noexcept nogil:
+    """Find the next row, which is too long for a block or has no terminator. False: it is not where it should be."""
+    cdef const uint8_t *end
+    tail[0] = 0
+    if run.source.layout != LINES:
+        return row_at(run.source, run.next, src, n)
+    src[0] = run.source.data + run.next
+    end = <const uint8_t *>memchr(src[0], run.source.terminator, run.stop - run.next)
+    n[0] = end - src[0] if end != NULL else run.stop - run.next
+    if end != NULL:
+        tail[0] = 1 + carriage_return(run.source, src[0], n[0])
+        n[0] -= tail[0] - 1
+    return True
+
+
+cdef bint do_long(Run *run) noexcept nogil:
+    """Do the next row by itself. False if the run ends with it, or before it."""
+    cdef const uint8_t *src
+    cdef size_t n, size = 0, tail
+    cdef Outcome outcome
+    if not find_long(run, &src, &n, &tail):
+        run.status = BAD_LAYOUT
+        return False
+    if not run.sink.reserve(run, n, 1):
+        return False
+    run.block.first, run.block.rejected[0], run.dropped = run.row, 0, False
+    if not is_null(run.source, run.row):
+        size = run.row_of(src, n, run.options, run.out, &outcome)
+        if size == UC_REJECTED:
+            if not reject_row(run, run.row, run.next, src, n, &outcome, run.out, &size):
+                return False
+            run.block.rejected[0] = 1
+    if not run.sink.commit_long(run, src, n, 0 if run.dropped else tail, size):
+        if run.status == DONE:
+            run.status = NO_MEMORY
+        return False
+    run.dropped = False
+    run.row += 1
+    run.next += n + tail if run.source.layout == LINES else 1
+    return run.status == DONE
+
+
+# --- whole lines --------------------------------------------------------------------------------------------------------
+
+cdef bint do_whole(Run *run) noexcept nogil:
+    """Do as many whole lines as fit a span. False: there may be one that needs its row function, or run.status says more."""
+    cdef LineSpan span
+    cdef size_t size, consumed, written = 0
+    span.data, span.terminator, span.not_terminator = run.source.data + run.next, run.source.terminator, run.source.not_terminator
+    span.policy, span.strict = run.policy, run.strict
+    while True:
+        size = min(<size_t>SPAN if run.slots.prefix or run.small == 0 else <size_t>SMALL_SPAN, run.stop - run.next)
+        while size and span.data[size - 1] != span.terminator:
+            size -= 1
+        span.size, consumed = size, 0
+        if size:
+            if run.sink.reserve(run, size, 1):
+                consumed = run.whole(&span, run.options, run.out, &written)
+            elif run.status == FULL:    # perhaps not for rows
+                run.status, run.as_rows = DONE, BLOCK
+                return False
+            else:
+                return False
+        if consumed:
+            run.row += kernels.count_outside(span.data, consumed, span.not_terminator)
+            run.next += consumed
+            run.small = FEWEST // 2 if run.slots.prefix else run.small - min(run.small, consumed)
+            if not run.sink.commit_whole(run, written):
+                run.status = NO_MEMORY
+                return False
+            return True
+        if run.slots.prefix:
+            run.small = run.as_rows = min(2 * run.small, <size_t>BLOCK)
+            return False
+        if run.small == 0 and size > SMALL_SPAN:
+            run.small = size
+            continue
+        run.as_rows = max(size, <size_t>1)
+        return False
+
+
+# --- the loop -----------------------------------------------------------------------------------------------------------
+
+cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint look) noexcept nogil:
+    """Set the operation of a run, and how it handles rejected rows. `look`: they are reported."""
+    run.slots, run.options, run.policy, run.writes = slots, slots.options, policy, slots.result != WRITES_NOTHING
+    run.strict = look or policy == RAISE_ROW or policy == NULL_ROW or policy == DROP_ROW
+    run.row_of, run.otherwise = slots.strict.row, NULL
+    run.factor, run.extra = max(slots.strict.factor, <size_t>1), slots.strict.extra
+    if policy == KEEP_ROW:
+        run.otherwise = slots.keep
+    elif policy == REPLACE_ROW:
+        run.otherwise, run.factor = slots.replace, max(slots.replace_factor, run.factor)
+    if not run.strict and run.otherwise != NULL:
+        run.row_of = run.otherwise
+    run.block_of = slots.block if slots.block != NULL else do_rows
+    run.changes = slots.changes if kernels.mark_outside != portable.mark_outside else NULL
+    run.has_stable = slots.stable != NULL
+    if run.has_stable:
+        run.stable = slots.stable[0]
+
+
+cdef void set_lines(Run *run) noexcept nogil:
+    run.whole, run.as_rows, run.small = NULL, BLOCK, 0
+    if run.source.layout != LINES:
+        return
+    if run.has_stable:
+        add_octet(&run.stable, run.source.terminator)
+    if run.slots.whole != NULL and run.sink.commit_whole != NULL:
+        run.whole, run.as_rows = run.slots.whole, 0
+        if run.slots.prefix:
+            run.small = FEWEST // 2
+
+
+cdef void run_rows(Run *run) noexcept nogil:
+    """Do all rows up to run.stop, or until run.status says why not."""
+    cdef Block *block = run.block
+    cdef size_t rows, bytes, before, done = 0
+    cdef bint goes_on
+    run.status = DONE
+    while run.next < run.stop and not uc_glance8(&run.halted):
+        if done >= MOST:
+            run.status = YIELD
+            return
+        before = run.next
+        if run.whole != NULL:
+            if run.as_rows == 0 and do_whole(run):
+                done += run.next - before
+                continue
+            if run.status != DONE:
+                return
+        rows = fill(run)
+        if rows == UC_REJECTED:
+            run.status = BAD_LAYOUT
+            return
+        if rows == 0:
+            goes_on = do_long(run)
+            done += BLOCK
+        else:
+            while not run.sink.reserve(run, block.at[rows], rows):
+                rows //= 2
+                if run.status != FULL or rows == 0:
+                    return
+                run.status = DONE
+            block.rows, run.written, run.done, run.out_at[0] = rows, 0, 0, 0
+            memset(block.rejected, 0, (rows + 63) // 64 * 8)
+            goes_on = run.block_of(run)
+            block.rows = rows = run.done
+            bytes = block.at[rows]
+            if rows and run.status in (DONE, REPORT_FULL, STOPPED):
+                if not run.sink.commit(run):
+                    run.status = NO_MEMORY
+                    return
+            run.row += rows
+            run.next += bytes if block.gap else rows
+            done += bytes + rows
+        if not goes_on:
+            return
+        if run.whole != NULL:
+            run.as_rows = 0
+            if not run.slots.prefix:
+                run.small -= min(run.small, run.next - before)

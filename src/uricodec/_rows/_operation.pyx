@@ -1,0 +1,76 @@
+"""Operations on rows as objects: what works on many rows holds one of these and knows nothing else about it."""
+from libc.stdint cimport SIZE_MAX
+from libc.string cimport memcpy, memset
+
+from uricodec.errors import UriError
+
+FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
+
+cdef list POLICY_NAMES = ["keep", "null", "raise", "replace", "drop"]
+
+
+cdef int policy_named(object errors, bint drops=False) except -1:
+    names = POLICY_NAMES if drops else POLICY_NAMES[:DROP_ROW]
+    if errors not in names:
+        reason = "; the number of rows must stay the same" if errors == "drop" else ""
+        raise ValueError(f"errors must be one of {', '.join(map(repr, names))}, got {errors!r}{reason}")
+    return <int>names.index(errors)
+
+
+cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    memcpy(dst, src, n)
+    return n
+
+
+cdef bint copy_block(Run *run) noexcept nogil:
+    pass_rows(run, run.block.rows)
+    return True
+
+
+cdef class RowOperation:
+    """A row function with its options, good for any number of rows and threads. This one copies; modules make others.
+
+    Attributes:
+        code_names (list[str]): Why a row may be rejected.
+        reasons (list[str]): The same in words.
+        error (type): The exception that says so.
+    """
+
+    def __cinit__(self, *_args, **_kwargs):
+        memset(&self.slots, 0, sizeof(Slots))
+        self.slots.strict, self.slots.block = Operation(copy_row, 1, 0), copy_block
+        self.code_names = self.reasons = []
+        self.error = UriError
+
+    cdef int check_policy(self, RowPolicy policy) except -1:
+        """Raise a ValueError for a policy that the operation does not have."""
+        if policy == REPLACE_ROW and self.slots.replace == NULL:
+            raise ValueError("errors='replace' is only for quote, requote and unquote")
+        return 0
+
+    cdef object with_surrogates(self, str text, RowPolicy policy):
+        return None
+
+    def room(self, n):
+        """Return how many bytes of a buffer are enough for the result of a row of n bytes, as a line with its terminator.
+
+        Args:
+            n (int): The size of the row in bytes.
+
+        Returns:
+            int: At least n + 66: stores may write past the end of a result.
+
+        Raises:
+            OverflowError: More than an object can have.
+
+        >>> RowOperation().room(10)
+        76
+        """
+        cdef size_t size = n, factor = max(max(self.slots.strict.factor, self.slots.replace_factor), <size_t>1)
+        if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor:
+            raise OverflowError("the row may become longer than an object can be")
+        return factor * size + self.slots.strict.extra + 2 + WIDE
+
+    cdef object raise_rejected(self, object src, int code, size_t offset):
+        """Raise what says that src is rejected at an offset."""
+        raise self.error(self.reasons[code], src, <Py_ssize_t>offset)

@@ -1,0 +1,471 @@
+"""Sinks: where the results of a run go.
+
+A sink lends the memory that results are written to, and takes them block by block: text with offsets, views, fingerprints
+of text, a bit for each valid row, a diagnostic for each invalid one, structs of components, or lines.
+"""
+from libc.stdint cimport INT32_MAX
+from libc.string cimport memcmp, memmove, memset
+
+from uricodec._core._arrow cimport *
+from uricodec._core._fingerprint cimport Key, fingerprints
+from uricodec._rows._engine cimport *
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+
+# --- text ---------------------------------------------------------------------------------------------------------------
+
+cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    """Lend the memory after the results that are there."""
+    cdef size_t size = room_for(run, bytes, rows)
+    if size == 0 or not grow(&run.data, size):
+        run.status = NO_MEMORY
+        return False
+    run.out = run.data.data + run.data.size
+    return True
+
+
+cdef bint widen(Run *run) noexcept nogil:
+    """From offsets of 32 bits to such of 64."""
+    cdef Room wide
+    cdef size_t i, n = run.offsets.size // 4
+    memset(&wide, 0, sizeof(wide))
+    if not grow(&wide, 2 * run.offsets.cap):
+        return False
+    for i in range(n):
+        (<int64_t *>wide.data)[i] = (<int32_t *>run.offsets.data)[i]
+    wide.size = 8 * n
+    discard(&run.offsets)
+    run.offsets = wide
+    run.large = True
+    return True
+
+
+cdef bint add_offsets(Run *run, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
+    """Rows that end at at[1], at[2] ... behind `base`."""
+    cdef size_t i
+    cdef int32_t *narrow
+    cdef int64_t *wide
+    if not run.large and base + at[rows] > run.most_offset and not widen(run):
+        return False
+    if not grow(&run.offsets, (8 if run.large else 4) * rows):
+        return False
+    if run.large:
+        wide = <int64_t *>(run.offsets.data + run.offsets.size)
+        for i in range(rows):
+            wide[i] = <int64_t>(base + at[i + 1])
+        run.offsets.size += 8 * rows
+    else:
+        narrow = <int32_t *>(run.offsets.data + run.offsets.size)
+        for i in range(rows):
+            narrow[i] = <int32_t>(base + at[i + 1])
+        run.offsets.size += 4 * rows
+    return True
+
+
+cdef bint take_text(Run *run) noexcept nogil:
+    if not add_offsets(run, run.out_at, run.block.rows, run.data.size):
+        return False
+    run.data.size += run.written
+    return True
+
+
+cdef bint take_long_text(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    cdef uint32_t at[2]
+    at[0] = at[1] = 0
+    run.data.size += size
+    return add_offsets(run, at, 1, run.data.size)
+
+
+# --- views --------------------------------------------------------------------------------------------------------------
+
+cdef inline void make_view(Run *run, View *view, const uint8_t *src, size_t n, size_t start) noexcept nogil:
+    view.size = <int32_t>n
+    if n <= 12:
+        memset(view.prefix, 0, 12)
+        memcpy(view.prefix, src, n)
+    else:
+        memcpy(view.prefix, src, 4)
+        view.buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Room)))
+        view.start = <int32_t>start
+
+
+cdef bint add_views(Run *run) noexcept nogil:
+    """A row that has not changed keeps its view, and a short one is in it. The others are in a new buffer."""
+    cdef Block *block = run.block
+    cdef const View *views = <const View *>run.source.offsets + run.next
+    cdef View *view
+    cdef const uint8_t *row
+    cdef uint8_t *to = run.data.data + run.data.size
+    cdef size_t i, n, kept = 0
+    if not grow(&run.offsets, sizeof(View) * block.rows):
+        return False
+    view = <View *>(run.offsets.data + run.offsets.size)
+    for i in range(block.rows):
+        row = run.out + run.out_at[i]
+        n = run.out_at[i + 1] - run.out_at[i]
+        if n == block.at[i + 1] - block.at[i] and memcmp(row, block.data + block.at[i], n) == 0:
+            if n:
+                view[i] = views[i]
+            else:
+                memset(view + i, 0, sizeof(View))
+            continue
+        if n > 12:
+            copy_octets(to + kept, row, n)
+        make_view(run, view + i, row, n, run.data.size + kept)
+        if n > 12:
+            kept += n
+    run.data.size += kept
+    run.offsets.size += sizeof(View) * block.rows
+    return True
+
+
+cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    cdef size_t size = room_for(run, bytes, rows)
+    run.made.size = 0
+    if size == 0 or not grow(&run.made, size):
+        run.status = NO_MEMORY
+        return False
+    run.out = run.made.data
+    return True
+
+
+cdef bint have_views(Run *run, size_t size) noexcept nogil:
+    """Have room for so many bytes in the buffer that views refer to, or in a new one."""
+    if run.data.size + size > INT32_MAX and run.data.size:
+        if not grow(&run.filled, sizeof(Room)):
+            return False
+        (<Room *>(run.filled.data + run.filled.size))[0] = run.data
+        run.filled.size += sizeof(Room)
+        memset(&run.data, 0, sizeof(Room))
+    return grow(&run.data, size + WIDE)
+
+
+cdef bint take_views(Run *run) noexcept nogil:
+    return have_views(run, run.written) and add_views(run)
+
+
+cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    cdef View *view
+    if not grow(&run.offsets, sizeof(View)):
+        return False
+    view = <View *>(run.offsets.data + run.offsets.size)
+    run.offsets.size += sizeof(View)
+    if size == n and memcmp(run.out, src, n) == 0:
+        view[0] = (<const View *>run.source.offsets)[run.next]
+        return True
+    if size > INT32_MAX:
+        run.status = TOO_LONG
+        return False
+    if not have_views(run, size):
+        return False
+    make_view(run, view, run.out, size, run.data.size)
+    if size > 12:
+        memcpy(run.data.data + run.data.size, run.out, size)
+        run.data.size += size
+    return True
+
+
+# --- lines --------------------------------------------------------------------------------------------------------------
+
+cdef bint lend_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    """Lend what is left of the caller's buffer."""
+    cdef size_t size = room_for(run, bytes, rows)
+    if size == 0 or size > run.capacity - run.data.size:
+        run.status = FULL
+        return False
+    run.out = run.data.data + run.data.size
+    return True
+
+
+cdef bint lend_scratch(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    run.out = run.scratch
+    return True
+
+
+cdef bint take_lines(Run *run) noexcept nogil:
+    run.data.size += run.written
+    return True
+
+
+cdef bint take_whole(Run *run, size_t written) noexcept nogil:
+    run.data.size += written
+    return True
+
+
+cdef bint take_long_line(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    if tail == 2:
+        run.out[size] = c'\r'
+    if tail:
+        run.out[size + tail - 1] = run.source.terminator
+    run.data.size += size + tail
+    return True
+
+
+cdef bint take_nothing(Run *run) noexcept nogil:
+    return True
+
+
+cdef bint take_nothing_whole(Run *run, size_t written) noexcept nogil:
+    return True
+
+
+cdef bint take_nothing_long(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    return True
+
+
+# --- fingerprints -------------------------------------------------------------------------------------------------------
+
+cdef bint lend_start(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    """Lend memory whose results are needed until the block is done."""
+    run.data.size = 0
+    return lend_data(run, bytes, rows)
+
+
+cdef bint take_fingerprints(Run *run) noexcept nogil:
+    """Write 16 bytes for each of the rows."""
+    cdef size_t starts[ROWS]
+    cdef size_t ends[ROWS]
+    cdef size_t i
+    for i in range(run.block.rows):
+        starts[i] = run.out_at[i]
+        ends[i] = run.out_at[i + 1] - tail_of(run, i)
+    fingerprints(<const Key *>run.key, run.out, starts, ends, run.block.rows, run.offsets.data + 16 * (run.row - run.base))
+    return True
+
+
+cdef bint take_long_fingerprint(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    cdef size_t start = 0
+    fingerprints(<const Key *>run.key, run.out, &start, &size, 1, run.offsets.data + 16 * (run.row - run.base))
+    return True
+
+
+# --- verdicts -----------------------------------------------------------------------------------------------------------
+
+cdef inline void set_bits(uint8_t *bits, size_t i, size_t n) noexcept nogil:
+    cdef size_t stop = i + n
+    while i < stop and i & 7:
+        bits[i >> 3] |= 1 << (i & 7)
+        i += 1
+    if i < stop:
+        memset(bits + (i >> 3), 0xFF, (stop - i) >> 3)
+        i += (stop - i) & ~<size_t>7
+        while i < stop:
+            bits[i >> 3] |= 1 << (i & 7)
+            i += 1
+
+
+cdef bint take_verdicts(Run *run) noexcept nogil:
+    """Set a bit for each row that is not rejected."""
+    cdef size_t first = run.row - run.base, i, w
+    cdef uint8_t *bits = run.offsets.data
+    cdef bint nulls = run.source.valid != NULL or run.source.layout == INDEXED
+    set_bits(bits, first, run.block.rows)
+    for w in range((run.block.rows + 63) // 64):
+        if run.block.rejected[w]:
+            for i in range(64 * w, min(64 * w + 64, run.block.rows)):
+                if run.block.rejected[w] >> (i & 63) & 1:
+                    bits[(first + i) >> 3] &= ~(1 << ((first + i) & 7))
+    if nulls:
+        for i in range(run.block.rows):
+            if is_null(run.source, run.row + i):
+                bits[(first + i) >> 3] &= ~(1 << ((first + i) & 7))
+    return True
+
+
+cdef bint take_long_verdict(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    if not run.block.rejected[0] and not is_null(run.source, run.row):
+        set_bits(run.offsets.data, run.row - run.base, 1)
+    return True
+
+
+# --- structs ------------------------------------------------------------------------------------------------------------
+
+cdef bint add_components(Run *run, size_t row, const uint8_t *src, const Component *components) noexcept nogil:
+    """Add the components of a row; NULL: there are none."""
+    cdef Room *part = run.parts
+    cdef size_t size, i = row - run.base
+    cdef int field
+    for field in range(run.fields):
+        if components != NULL and components[field].start >= 0:
+            size = <size_t>(components[field].end - components[field].start)
+            if not grow(part, size):
+                return False
+            memcpy(part.data + part.size, src + components[field].start, size)
+            part.size += size
+            part[2].data[i >> 3] |= 1 << (i & 7)
+        (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size     # in 64 bits, for now
+        part[1].size += 8
+        part += 3
+    return True
+
+
+cdef bint take_components(Run *run) noexcept nogil:
+    cdef const Block *block = run.block
+    cdef const Component *components
+    cdef size_t i
+    for i in range(block.rows):
+        components = <const Component *>(run.out + run.out_at[i]) if run.out_at[i + 1] > run.out_at[i] else NULL
+        if not add_components(run, run.row + i, block.data + block.at[i], components):
+            return False
+    return True
+
+
+cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    return add_components(run, run.row, src, <const Component *>run.out if size else NULL)
+
+
+# --- the sinks ----------------------------------------------------------------------------------------------------------
+
+cdef void set_sink(Run *run, Kind kind) noexcept:
+    cdef bint lines = run.source.layout == LINES
+    run.sink.owner = NULL
+    run.sink.commit_whole = NULL
+    if kind == FINGERPRINT:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_start, take_fingerprints, take_long_fingerprint
+    elif kind == VERDICT:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_verdicts, take_long_verdict
+    elif kind == DIAGNOSTIC:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_nothing, take_nothing_long
+    elif kind == STRUCT:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_components, take_long_components
+    elif lines:
+        run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
+    elif run.source.layout == VIEWS:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_views, take_long_view
+    else:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_data, take_text, take_long_text
+
+
+cdef void set_buffer_sink(Run *run) noexcept:
+    if run.data.data == NULL or not run.writes:
+        run.sink = Sink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
+    else:
+        run.sink = Sink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
+
+
+# --- before and after ---------------------------------------------------------------------------------------------------
+
+cdef int zeros(Room *room, size_t n) except -1:
+    if not grow(room, n + 8):
+        raise MemoryError
+    memset(room.data, 0, n + 8)
+    room.size = n
+    return 0
+
+
+cdef int prepare_answer(Run *run, Kind kind) except -1:
+    """Have room for what comes out of so many rows."""
+    cdef size_t rows = run.count
+    cdef int i
+    if kind == VERDICT or kind == DIAGNOSTIC:
+        return zeros(&run.offsets, (rows + 7) >> 3)
+    if kind == FINGERPRINT:
+        return zeros(&run.offsets, 16 * rows)
+    run.parts = <Room *>PyMem_RawMalloc(3 * sizeof(Room) * <size_t>run.fields)
+    if run.parts == NULL:
+        raise MemoryError
+    memset(run.parts, 0, 3 * sizeof(Room) * <size_t>run.fields)
+    for i in range(run.fields):
+        zeros(run.parts + 3 * i, 0)
+        zeros(run.parts + 3 * i + 1, 8 * rows + 8)
+        run.parts[3 * i + 1].size = 8
+        zeros(run.parts + 3 * i + 2, (rows + 7) >> 3)
+    return 0
+
+
+cdef void discard_answer(Run *run) noexcept:
+    cdef int i
+    if run.parts != NULL:
+        for i in range(3 * run.fields):
+            discard(run.parts + i)
+        PyMem_RawFree(run.parts)
+        run.parts = NULL
+
+
+cdef int narrow(Room *offsets) except -1:
+    """From offsets of 64 bits to such of 32, which is enough."""
+    cdef size_t i, n = offsets.size // 8
+    for i in range(n):
+        (<int32_t *>offsets.data)[i] = <int32_t>(<int64_t *>offsets.data)[i]
+    offsets.size = 4 * n
+    return 0
+
+
+cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
+    """The codes and offsets of rows that were refused; null for the others."""
+    cdef size_t rows = run.count, i, next = 0, bads = run.found.size // sizeof(Rejected), size = 0
+    cdef Rooms rooms = Rooms()
+    cdef Rejected *bad = <Rejected *>run.found.data
+    cdef bytes name
+    cdef Array array = Array(), code = Array(), offset = Array()
+    names = [(code_name or "").encode() for code_name in code_names]
+    for i in range(bads):
+        size += <size_t>len(names[bad[i].code])
+    zeros(&rooms.first, size)
+    zeros(&rooms.second, 4 * (rows + 1))
+    zeros(&rooms.third, 8 * rows)
+    zeros(valid, (rows + 7) >> 3)
+    size = 0
+    for i in range(rows):
+        if next < bads and bad[next].row - run.base == i:
+            name = names[bad[next].code]
+            memcpy(rooms.first.data + size, <const char *>name, len(name))
+            size += <size_t>len(name)
+            (<int64_t *>rooms.third.data)[i] = <int64_t>bad[next].offset
+            valid.data[i >> 3] |= 1 << (i & 7)
+            next += 1
+        (<int32_t *>rooms.second.data)[i + 1] = <int32_t>size
+    for child in (array, code, offset):
+        (<Array>child).length = <int64_t>rows
+    code.set_buffers(3)
+    code.buffers[1] = hold(code, &rooms.second)
+    code.buffers[2] = hold(code, &rooms.first)
+    offset.set_buffers(2)
+    offset.buffers[1] = hold(offset, &rooms.third)
+    array.set_buffers(1)
+    array.nulls = <int64_t>(rows - bads)
+    array.buffers[0] = hold(array, valid)
+    array.children = (code, offset)
+    return array
+
+
+cdef Array answer_array(Run *run, Kind kind, Room *valid, list code_names, bint large):
+    """What came of a run. The validity is that of the rows; NULL in the Room: all are."""
+    cdef Array array = Array(), part
+    cdef size_t rows = run.count
+    cdef int i
+    if kind == DIAGNOSTIC:
+        return diagnostic_array(run, valid, code_names)
+    array.length = <int64_t>rows
+    array.nulls = 0 if valid.data == NULL else -1
+    array.set_buffers(1 if kind == STRUCT else 2)
+    if valid.data != NULL:
+        array.buffers[0] = hold(array, valid)
+    if kind != STRUCT:
+        array.buffers[1] = hold(array, &run.offsets)
+        return array
+    parts = []
+    for i in range(run.fields):
+        part = Array()
+        part.length, part.nulls = <int64_t>rows, -1
+        part.set_buffers(3)
+        if not large:
+            narrow(run.parts + 3 * i + 1)
+        part.buffers[2] = hold(part, run.parts + 3 * i)
+        part.buffers[1] = hold(part, run.parts + 3 * i + 1)
+        part.buffers[0] = hold(part, run.parts + 3 * i + 2)
+        parts.append(part)
+    array.children = tuple(parts)
+    return array
+
+
+cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large):
+    if kind == VERDICT:
+        return Type(b"b", type.name)
+    if kind == FINGERPRINT:
+        return Type(b"w:16", type.name)
+    if kind == DIAGNOSTIC:
+        return Type(b"+s", type.name, (Type(b"u", b"code"), Type(b"l", b"offset")))
+    part = (b"U" if large else b"u") if text else b"Z" if large else b"z"
+    return Type(b"+s", type.name, tuple([Type(part, name.encode()) for name in fields]))

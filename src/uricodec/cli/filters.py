@@ -1,0 +1,123 @@
+"""The commands that filter lines or fields: each is an operation of the core on rows."""
+
+import os
+import re
+
+from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec.cli import fields, lines
+
+# Of a base: it would be one of every line.
+CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+
+def decode(arguments):
+    """Decode percent-encoded lines or fields, or turn URIs into IRIs; see lines.filter_inputs()."""
+    if arguments.iri:
+        from uricodec._core._uri_operations import UriToIriRows
+
+        return run(arguments, UriToIriRows(arguments.host))
+    plan = fields.plan(arguments)
+    rows = DecodeRows(arguments.plus, not arguments.raw, None if arguments.raw else plan.decodable)
+    return run_codec(arguments, plan, rows)
+
+
+def encode(arguments):
+    """Percent-encode lines or fields, or turn IRIs into URIs; see lines.filter_inputs()."""
+    if arguments.iri:
+        from uricodec._core._uri_operations import IriToUriRows
+
+        return run(arguments, IriToUriRows(arguments.ascii_ext, arguments.host))
+    from uricodec.charsets import RFC3986_UNRESERVED
+
+    plan = fields.plan(arguments)
+    safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
+    return run_codec(arguments, plan, EncodeRows(safe | plan.kept, arguments.plus))
+
+
+def requote(arguments):
+    """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
+    from uricodec._core._triplets import URI_CHARACTERS
+    from uricodec.charsets import RFC3986_UNRESERVED
+
+    plan = fields.plan(arguments)
+    safe = URI_CHARACTERS if arguments.safe is None else RFC3986_UNRESERVED | arguments.safe
+    return run_codec(arguments, plan, RequoteRows(safe | plan.kept))
+
+
+def run_codec(arguments, plan, rows):
+    """Run an operation of which a long line can be done in pieces."""
+    if not plan.lines:
+        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+    in_pieces = arguments.errors in ("keep", "replace", "raise")
+    return lines.filter_inputs(lines.Rows(rows, plan.end, raw=plan.raw, in_pieces=in_pieces), arguments)
+
+
+def normalize(arguments):
+    """Normalize lines or fields; see lines.filter_inputs()."""
+    if arguments.kind == "urn":
+        from uricodec._core._urn_rows import NidRows, NormalizeUrnRows
+
+        rows = NormalizeUrnRows(arguments.level, arguments.spec)
+        spec = arguments.spec or ("2141" if arguments.level == "2141" else "8141")
+        return run(arguments, rows, "namespaces", NidRows(spec) if arguments.stats else None)
+    from uricodec._core._uri_operations import CheckedRows, NormalizeRows
+
+    rows = NormalizeRows(arguments.level)
+    if arguments.production:
+        rows = CheckedRows(arguments.kind, arguments.production, rows)
+    return run(arguments, rows)
+
+
+def check(arguments):
+    """Write what is wrong with lines or fields; see lines.check_inputs()."""
+    if arguments.kind == "urn":
+        from uricodec._core._urn_rows import CheckUrnRows, NidRows
+
+        groups, rows = "namespaces", (NidRows if arguments.stats else CheckUrnRows)(arguments.spec)
+    else:
+        from uricodec._core._uri_operations import CheckedRows, CheckRows, SchemeRows
+
+        groups, rows = "schemes", CheckRows(arguments.kind, arguments.production)
+        if arguments.stats:
+            rows = CheckedRows(arguments.kind, arguments.production, SchemeRows())
+    if fields.wanted(arguments):
+        worker = fields.Values(fields.plan(arguments, only=True), rows)
+    else:
+        worker = lines.Rows(rows)
+    if arguments.stats:
+        worker.groups = groups
+    return lines.check_inputs(worker, arguments)
+
+
+def split(arguments):
+    """Split lines or fields into records of their components; see lines.filter_inputs()."""
+    from uricodec._core._uri_operations import SplitRows
+
+    if arguments.csv_safe and arguments.format != "csv":
+        arguments.refuse("argument --csv-safe: not allowed without --format csv")
+    rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
+    if fields.wanted(arguments):
+        return lines.filter_inputs(fields.Values(fields.plan(arguments, only=True), rows), arguments)
+    return run(arguments, rows)
+
+
+def resolve(arguments):
+    """Resolve references against a base; see lines.filter_inputs()."""
+    from uricodec._core._uri_operations import ResolveRows
+    from uricodec.errors import UriSyntaxError
+
+    base = os.fsencode(arguments.base)
+    if CONTROL.search(base):
+        arguments.refuse("argument --base: a control character")
+    try:
+        rows = ResolveRows(base)
+    except UriSyntaxError as error:
+        arguments.refuse(f"argument --base: {error.reason}: {lines.visible(base)}")
+    return run(arguments, rows)
+
+
+def run(arguments, rows, groups=None, group_rows=None):
+    """Run an operation on lines, or on the fields that are asked for."""
+    if fields.wanted(arguments):
+        return lines.filter_inputs(fields.Values(fields.plan(arguments), rows), arguments)
+    return lines.filter_inputs(lines.Rows(rows, groups=groups, group_rows=group_rows), arguments)
