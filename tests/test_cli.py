@@ -18,7 +18,7 @@ import uricodec
 from uricodec._core._lines import decode_lines, encode_lines
 from uricodec._files import compress, streams
 from uricodec.charsets import RFC3986_UNRESERVED
-from uricodec.cli import codec, main, make_parser
+from uricodec.cli import filters
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "access.log"
 

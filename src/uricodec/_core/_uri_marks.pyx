@@ -21,7 +21,8 @@ cdef enum:
     WORDS = BLOCK // 64 + 1     # at most, of a call
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
-cdef ByteSet NO_QUESTION = ~(ByteSet(".") | bytes(range(0x41, 0x5B)))
+cdef ByteSet NO_DOT = ~ByteSet(".")
+cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
 cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
 # First digits of octets none of which is unreserved.
@@ -39,16 +40,6 @@ cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
         not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
 
 
-cdef inline bint is_behind_authority(const uint8_t *line, const uint8_t *at) noexcept nogil:
-    cdef int delimiters = 0
-    while line < at:
-        delimiters += line[0] == c'/' or line[0] == c'?' or line[0] == c'#'
-        if delimiters == 3:
-            return True
-        line += 1
-    return False
-
-
 cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
     """Bit i of a word: whether bit i + by is set. There is a word behind the last one."""
     return words[w] >> by | words[w + 1] << (64 - by)
@@ -59,7 +50,7 @@ cdef inline uint64_t behind(const uint64_t *words, size_t w, int by) noexcept no
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
-cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *question) noexcept nogil:
+cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *letters) noexcept nogil:
     """Take out what is a triplet that stays, and the letters in it; of those that get other digits, leave the first."""
     cdef uint64_t others[WORDS + 1]     # no digits
     cdef uint64_t low[WORDS + 1]        # no first digits
@@ -78,54 +69,83 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
         low[words - 1] |= ~<uint64_t>0 << (n & 63)
     for w in range(words):
         triplets[w] = percent[w] & ~(ahead(low, w, 1) | ahead(others, w, 2))
-        question[w] &= ~(behind(triplets, w, 1) | behind(triplets, w, 2))
+        letters[w] &= ~(behind(triplets, w, 1) | behind(triplets, w, 2))
         changing[w] = triplets[w] & (ahead(lower, w, 1) | ahead(lower, w, 2))
         percent[w] = percent[w] & ~triplets[w] | changing[w] & ~behind(changing, w, 3)
 
 
+# The row at hand: how far its delimiters have been counted, so that no byte is looked at twice.
+cdef struct Row:
+    size_t counted
+    int delimiters
+
+
+cdef inline bint is_after_authority(const uint8_t *src, Row *row, size_t i) noexcept nogil:
+    """Whether the authority ends before i: behind the third of the characters "/", "?" and "#"."""
+    while row.counted < i and row.delimiters < 3:
+        row.delimiters += src[row.counted] == c'/' or src[row.counted] == c'?' or src[row.counted] == c'#'
+        row.counted += 1
+    return row.delimiters == 3
+
+
+cdef inline uint64_t below(size_t w, size_t i) noexcept nogil:
+    """The bits of word w that stand for bytes before i."""
+    if i >= 64 * (w + 1):
+        return ~<uint64_t>0
+    return (<uint64_t>1 << (i & 63)) - 1 if i > 64 * w else 0
+
+
 cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil:
     cdef uint64_t percent[WORDS]
-    cdef uint64_t question[WORDS]
-    cdef uint64_t word, bit, any_percent = 0
-    cdef size_t words = (n + 63) // 64, w, i, row = 0, behind_authority = n, triplet_end = 0
+    cdef uint64_t letters[WORDS]
+    cdef uint64_t dots[WORDS]
+    cdef uint64_t word, bit, skipped, any_percent = 0
+    cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
+    cdef size_t after = 0       # letters before that are behind an authority: they stay
+    cdef Row row
+    row.counted, row.delimiters = at[0], 0
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
-    kernels.mark_outside(src, n, &NO_QUESTION.set, question)
+    kernels.mark_outside(src, n, &NO_UPPER.set, letters)
+    kernels.mark_outside(src, n, &NO_DOT.set, dots)
     for w in range(words):
         any_percent |= percent[w]
     if any_percent:
-        settle_triplets(src, n, percent, question)
+        settle_triplets(src, n, percent, letters)
     for w in range(words):
         marks[w] = 0
-        word = percent[w] | question[w]
+        letters[w] &= ~below(w, after)
+        word = percent[w] | dots[w] | letters[w]
         while word:
             bit = word & (~word + 1)
             i = 64 * w + <size_t>uc_lowest_bit(word)
             word ^= bit
-            if at[row + 1] <= i:
-                behind_authority = n
-                while at[row + 1] <= i:
-                    row += 1
-            if percent[w] & bit:
-                if n - i < 3 or not may_stay(src + i):
-                    marks[w] |= bit
-                    continue
-                triplet_end = i + 3
-                if behind_authority > i and (src[i + 1] > c'F' or src[i + 2] > c'F'):
-                    if is_behind_authority(src + at[row], src + i):
-                        behind_authority = i
-                    else:
-                        marks[w] |= bit
-            elif src[i] == c'.':
+            if at[number + 1] <= i:
+                while at[number + 1] <= i:
+                    number += 1
+                row.counted, row.delimiters = at[number], 0
+            if dots[w] & bit:
                 if i and src[i - 1] == c'/':
                     marks[w] |= bit
-            elif i >= triplet_end and behind_authority > i:
-                if is_behind_authority(src + at[row], src + i):
-                    behind_authority = i
-                else:
+                continue
+            if percent[w] & bit and (n - i < 3 or not may_stay(src + i)):
+                marks[w] |= bit
+                continue
+            if percent[w] & bit:
+                triplet_end = i + 3
+            elif i < triplet_end:
+                continue
+            # A letter changes in an authority, and so do the digits of a triplet: it may be malformed.
+            if letters[w] & bit or src[i + 1] > c'F' or src[i + 2] > c'F':
+                if not is_after_authority(src, &row, i):
                     marks[w] |= bit
+                else:
+                    after = at[number + 1]
+                    skipped = letters[w] & below(w, after)
+                    letters[w] ^= skipped
+                    word &= ~skipped
     if any_percent:     # no triplet has bytes of two rows
-        for row in range(1, rows):
-            mark_percent(src, at[row], marks)
+        for number in range(1, rows):
+            mark_percent(src, at[number], marks)
 
 
 cdef inline void mark_percent(const uint8_t *src, size_t end, uint64_t *marks) noexcept nogil:

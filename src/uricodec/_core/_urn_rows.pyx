@@ -133,7 +133,7 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
     cdef const uint8_t *forms = src
     cdef uint8_t *dst = run.out + run.written
     cdef size_t n = lines.ends[stop] - lines.ends[first], i, o = 0, start = 0, size, tail
-    cdef bint has_rules = naming.level >= NAMESPACE
+    cdef bint has_rules = naming.level >= NAMESPACE, has_tails = run.block.gap > 0
     if naming.level != BYTES:
         forms = run.scratch + lines.ends[first] if lines.packed else run.scratch
         kernels.normalize_urns(src, n, lines.terminator, <uint8_t *>forms)
@@ -146,12 +146,11 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
         if has_rules and rules[i - first] != BASE:
             size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, naming.level, False)
         o += size
-        tail = tail_of(run, run.done + i - first)
-        if tail == 2:
-            dst[o] = c'\r'
-        if tail:
-            dst[o + tail - 1] = run.source.terminator
-        o += tail
+        if has_tails:
+            tail = tail_of(run, run.done + i - first)
+            dst[o] = c'\r'      # or what follows
+            o += tail
+            dst[o - 1] = run.source.terminator
         run.out_at[run.done + i - first + 1] = <uint32_t>(run.written + o)
     if has_rules:       # which may have folded triplets
         kernels.upper_triplets(dst, o, dst)

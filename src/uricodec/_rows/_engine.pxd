@@ -223,6 +223,7 @@ ctypedef struct Run:
     changes_function changes
     bint has_stable
     uc_set stable
+    size_t most_rows            # of a block
     size_t small                # so many bytes are tried in small spans, for a large one failed,
     size_t as_rows              # and so many are done as rows at once
     # The block at hand, and its results. Only a run that works has these: there may be many runs.

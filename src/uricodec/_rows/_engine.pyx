@@ -110,7 +110,7 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
 cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
     """The next rows that fit a block; none if the next one does not. SIZE_MAX: they are in no order."""
     cdef Block *block = run.block
-    cdef size_t i, rows = min(most_rows, run.stop - run.next)
+    cdef size_t i, rows = min(run.most_rows, run.stop - run.next)
     cdef offset first = offsets[0], at, before = first
     if first < 0:
         return UC_REJECTED
@@ -131,7 +131,7 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
     cdef const Source *source = run.source
     cdef const View *views = <const View *>source.offsets + run.next
     cdef View view
-    cdef size_t i, n, size = 0, rows = min(most_rows, run.stop - run.next)
+    cdef size_t i, n, size = 0, rows = min(run.most_rows, run.stop - run.next)
     cdef const uint8_t *src
     cdef int64_t behind
     block.data = run.gathered
@@ -166,7 +166,7 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
 
 cdef inline size_t fill_copies(Run *run) noexcept nogil:
     cdef Block *block = run.block
-    cdef size_t i, n, size = 0, rows = min(most_rows, run.stop - run.next)
+    cdef size_t i, n, size = 0, rows = min(run.most_rows, run.stop - run.next)
     cdef const uint8_t *src
     block.data = run.gathered
     for i in range(rows):
@@ -190,7 +190,7 @@ cdef inline size_t fill_lines(Run *run) noexcept nogil:
     kernels.mark_outside(block.data, size, source.not_terminator, ends)
     for w in range((size + 63) // 64):
         word = ends[w]
-        while word and rows < most_rows:
+        while word and rows < run.most_rows:
             rows += 1
             block.at[rows] = <uint32_t>(64 * w + uc_lowest_bit(word) + 1)
             word &= word - 1
@@ -436,6 +436,7 @@ cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint loo
         run.row_of = run.otherwise
     run.block_of = slots.block if slots.block != NULL else do_rows
     run.changes = slots.changes if kernels.mark_outside != portable.mark_outside else NULL
+    run.most_rows = min(most_rows, <size_t>64) if slots.result == WRITES_COMPONENTS else most_rows
     run.has_stable = slots.stable != NULL
     if run.has_stable:
         run.stable = slots.stable[0]

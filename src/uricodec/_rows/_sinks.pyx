@@ -281,38 +281,50 @@ cdef bint take_long_verdict(Run *run, const uint8_t *src, size_t n, size_t tail,
 
 # --- structs ------------------------------------------------------------------------------------------------------------
 
-cdef bint add_components(Run *run, size_t row, const uint8_t *src, const Component *components) noexcept nogil:
-    """Add the components of a row; NULL: there are none."""
+cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
+    cdef int field
+    for field in range(run.fields):
+        if not grow(run.parts + 3 * field, bytes + WIDE):
+            return False
+    return True
+
+
+cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t readable, const Component *components) noexcept nogil:
+    """Add the components of a row, of which so many bytes and WIDE more can be read; NULL: there are none."""
     cdef Room *part = run.parts
     cdef size_t size, i = row - run.base
     cdef int field
     for field in range(run.fields):
         if components != NULL and components[field].start >= 0:
             size = <size_t>(components[field].end - components[field].start)
-            if not grow(part, size):
-                return False
-            memcpy(part.data + part.size, src + components[field].start, size)
+            if <size_t>components[field].end <= readable:
+                copy_octets(part.data + part.size, src + components[field].start, size)
+            else:
+                memcpy(part.data + part.size, src + components[field].start, size)
             part.size += size
             part[2].data[i >> 3] |= 1 << (i & 7)
         (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size     # in 64 bits, for now
         part[1].size += 8
         part += 3
-    return True
 
 
 cdef bint take_components(Run *run) noexcept nogil:
     cdef const Block *block = run.block
     cdef const Component *components
-    cdef size_t i
+    cdef size_t i, last = block.at[block.rows], readable = last - WIDE if last > WIDE else 0
+    if not have_parts(run, last):
+        return False
     for i in range(block.rows):
         components = <const Component *>(run.out + run.out_at[i]) if run.out_at[i + 1] > run.out_at[i] else NULL
-        if not add_components(run, run.row + i, block.data + block.at[i], components):
-            return False
+        add_components(run, run.row + i, block.data + block.at[i], readable - min(readable, <size_t>block.at[i]), components)
     return True
 
 
 cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    return add_components(run, run.row, src, <const Component *>run.out if size else NULL)
+    if not have_parts(run, n):
+        return False
+    add_components(run, run.row, src, 0, <const Component *>run.out if size else NULL)
+    return True
 
 
 # --- the sinks ----------------------------------------------------------------------------------------------------------
