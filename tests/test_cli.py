@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uricodec
-from uricodec._core._lines import decode_lines, encode_lines
+from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows
 from uricodec._files import compress, streams
+from uricodec._rows._lines import transform_lines
 from uricodec.charsets import RFC3986_UNRESERVED
-from uricodec.cli import filters
+from uricodec.cli import filters, main, make_parser
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "access.log"
 
@@ -164,12 +165,11 @@ def test_nothing_gives_nothing(tmp_path):
 
 def convert_at_once(command, errors, data):
     """What the core makes of all octets in one call."""
-    buffer = bytearray(9 * len(data))
-    if command == "encode":
-        if errors == "replace":
-            data = data.decode("utf-8", "replace").encode()
-        return bytes(buffer[: encode_lines(data, buffer, RFC3986_UNRESERVED | "/")])
-    return bytes(buffer[: decode_lines(data, buffer, errors=errors)])
+    rows = DecodeRows(decodable=NO_CONTROL) if command == "decode" else EncodeRows(RFC3986_UNRESERVED | "/\n")
+    buffer = bytearray(rows.room(len(data)))
+    read, found = transform_lines(data, buffer, rows, b"\n", errors, 0)
+    assert read == len(data)
+    return bytes(buffer[: found.written])
 
 
 @pytest.mark.parametrize("command", ["decode", "encode"])
@@ -654,7 +654,7 @@ def test_start_imports_little():
         "threading",
         "platform",
         "urllib.parse",
-        "uricodec.cli.codec",
+        "uricodec.cli.filters",
         "uricodec.charsets",
         "logging",
         "signal",
@@ -743,7 +743,7 @@ def test_meter_and_output_do_not_mix(log):
 
 
 def test_a_chunk_has_room_for_any_character():
-    assert codec.streams.CHUNK >= streams.COMPRESSED_CHUNK >= 13
+    assert filters.lines.streams.CHUNK >= streams.COMPRESSED_CHUNK >= 13
 
 
 def test_options_that_are_shown_do_nothing_to_a_terminal():
@@ -755,5 +755,5 @@ def test_too_little_memory(monkeypatch):
     def fail(arguments):
         raise MemoryError
 
-    monkeypatch.setattr(codec, "run", fail)
+    monkeypatch.setattr(filters, "decode", fail)
     assert run("decode", stdin=b"a") == (3, b"", "uricodec: there is not enough memory\n")

@@ -85,7 +85,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     borrow_octets(src, &source_view)
     try:
         set_source(&source, &not_terminator, &source_view, terminator)
-        how.room(source.count)      # fits
+        how.room(source.count, errors)      # fits
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             run.data.data, run.capacity = <uint8_t *>target.buf, <size_t>target.len

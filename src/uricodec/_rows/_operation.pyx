@@ -51,11 +51,12 @@ cdef class RowOperation:
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return None
 
-    def room(self, n):
+    def room(self, n, errors="replace"):
         """Return how many bytes of a buffer are enough for the result of a row of n bytes, as a line with its terminator.
 
         Args:
             n (int): The size of the row in bytes.
+            errors (str): How it is handled if it is invalid.
 
         Returns:
             int: At least n + 66: stores may write past the end of a result.
@@ -66,7 +67,9 @@ cdef class RowOperation:
         >>> RowOperation().room(10)
         76
         """
-        cdef size_t size = n, factor = max(max(self.slots.strict.factor, self.slots.replace_factor), <size_t>1)
+        cdef size_t size = n, factor = max(self.slots.strict.factor, <size_t>1)
+        if errors == "replace":
+            factor = max(factor, self.slots.replace_factor)
         if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor:
             raise OverflowError("the row may become longer than an object can be")
         return factor * size + self.slots.strict.extra + 2 + WIDE

@@ -3,11 +3,15 @@
 import os
 import re
 
-from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec.cli import fields, lines
+from uricodec import ByteSet
+from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec.cli import lines
 
 # Of a base: it would be one of every line.
 CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+# Options that say where the values are, if not whole lines are meant.
+FRAMING = ["csv", "delimiter", "fields", "header", "json_field", "jsonl"]
 
 
 def decode(arguments):
@@ -16,9 +20,9 @@ def decode(arguments):
         from uricodec._core._uri_operations import UriToIriRows
 
         return run(arguments, UriToIriRows(arguments.host))
-    plan = fields.plan(arguments)
-    rows = DecodeRows(arguments.plus, not arguments.raw, None if arguments.raw else plan.decodable)
-    return run_codec(arguments, plan, rows)
+    plan = plan_of(arguments)
+    decodable = None if arguments.raw else plan.decodable if plan else ~ByteSet(b"\0") if arguments.nul else NO_CONTROL
+    return run_codec(arguments, plan, DecodeRows(arguments.plus, not arguments.raw, decodable))
 
 
 def encode(arguments):
@@ -29,9 +33,9 @@ def encode(arguments):
         return run(arguments, IriToUriRows(arguments.ascii_ext, arguments.host))
     from uricodec.charsets import RFC3986_UNRESERVED
 
-    plan = fields.plan(arguments)
+    plan = plan_of(arguments)
     safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
-    return run_codec(arguments, plan, EncodeRows(safe | plan.kept, arguments.plus))
+    return run_codec(arguments, plan, EncodeRows(safe if plan else safe | terminator_of(arguments), arguments.plus))
 
 
 def requote(arguments):
@@ -39,17 +43,20 @@ def requote(arguments):
     from uricodec._core._triplets import URI_CHARACTERS
     from uricodec.charsets import RFC3986_UNRESERVED
 
-    plan = fields.plan(arguments)
+    plan = plan_of(arguments)
     safe = URI_CHARACTERS if arguments.safe is None else RFC3986_UNRESERVED | arguments.safe
-    return run_codec(arguments, plan, RequoteRows(safe | plan.kept))
+    return run_codec(arguments, plan, RequoteRows(safe if plan else safe | terminator_of(arguments)))
 
 
 def run_codec(arguments, plan, rows):
     """Run an operation of which a long line can be done in pieces."""
-    if not plan.lines:
+    if plan:
+        from uricodec.cli import fields
+
         return lines.filter_inputs(fields.Values(plan, rows), arguments)
     in_pieces = arguments.errors in ("keep", "replace", "raise")
-    return lines.filter_inputs(lines.Rows(rows, plan.end, raw=plan.raw, in_pieces=in_pieces), arguments)
+    raw = getattr(arguments, "raw", False)
+    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), raw, in_pieces), arguments)
 
 
 def normalize(arguments):
@@ -80,10 +87,13 @@ def check(arguments):
         groups, rows = "schemes", CheckRows(arguments.kind, arguments.production)
         if arguments.stats:
             rows = CheckedRows(arguments.kind, arguments.production, SchemeRows())
-    if fields.wanted(arguments):
-        worker = fields.Values(fields.plan(arguments, only=True), rows)
+    plan = plan_of(arguments, only=True)
+    if plan:
+        from uricodec.cli import fields
+
+        worker = fields.Values(plan, rows)
     else:
-        worker = lines.Rows(rows)
+        worker = lines.Rows(rows, terminator_of(arguments))
     if arguments.stats:
         worker.groups = groups
     return lines.check_inputs(worker, arguments)
@@ -96,9 +106,7 @@ def split(arguments):
     if arguments.csv_safe and arguments.format != "csv":
         arguments.refuse("argument --csv-safe: not allowed without --format csv")
     rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
-    if fields.wanted(arguments):
-        return lines.filter_inputs(fields.Values(fields.plan(arguments, only=True), rows), arguments)
-    return run(arguments, rows)
+    return run(arguments, rows, only=True)
 
 
 def resolve(arguments):
@@ -116,8 +124,33 @@ def resolve(arguments):
     return run(arguments, rows)
 
 
-def run(arguments, rows, groups=None, group_rows=None):
+def run(arguments, rows, groups=None, group_rows=None, only=False):
     """Run an operation on lines, or on the fields that are asked for."""
-    if fields.wanted(arguments):
-        return lines.filter_inputs(fields.Values(fields.plan(arguments), rows), arguments)
-    return lines.filter_inputs(lines.Rows(rows, groups=groups, group_rows=group_rows), arguments)
+    plan = plan_of(arguments, only)
+    if plan:
+        from uricodec.cli import fields
+
+        return lines.filter_inputs(fields.Values(plan, rows), arguments)
+    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments)
+
+
+def plan_of(arguments, only=False):
+    """Return where the fields are that are asked for, or None: whole lines are.
+
+    Args:
+        arguments (argparse.Namespace): With the options of framing.
+        only (bool): Whether each value becomes a line, and nothing else is written.
+
+    Returns:
+        fields.Plan | None: The plan.
+    """
+    options = [*FRAMING, "nul"] if only else FRAMING
+    if all(getattr(arguments, name, None) in (None, False) for name in options):
+        return None
+    from uricodec.cli import fields
+
+    return fields.plan(arguments, only)
+
+
+def terminator_of(arguments):
+    return b"\0" if arguments.nul else b"\n"

@@ -136,7 +136,7 @@ class Rows(Worker):
             if read or found.invalid or not len(lines):
                 return read, found, memoryview(self._room)[: found.written]
             size = bytes(lines).find(self.end) + 1 or len(lines)  # there is no room for the first line
-            self._room = bytearray(self._rows.room(size))
+            self._room = bytearray(self._rows.room(size, errors))
 
     def group(self, lines, found):
         if self._group_rows is None:
@@ -223,7 +223,7 @@ def run(worker, arguments, errors, output, rejects):
         output.write(worker.header)
     with (
         streams.Meter(names, output or rejects) as meter,
-        pool.Pool(jobs, ROOM * streams.CHUNK, lines.make_work) as workers,
+        pool.Pool(jobs, (1 if worker.in_pieces else ROOM) * streams.CHUNK, lines.make_work) as workers,
     ):
         for name in names:
             with streams.Input(name, meter, output=output or rejects) as source:
@@ -349,7 +349,7 @@ class LineFilter:
             if self._faults:
                 self._report([self._describe(self._line, offset, "too-long", head_of(chunk))])
         piece, record = chunk.view[chunk.start : chunk.size], self._worker.record("too-long", offset)
-        if self._errors == "keep" and record is None:
+        if self._errors in ("keep", "replace") and record is None:
             self._write(piece, piece, chunk.ends)
         elif self._errors != "drop":
             written = (record or self._worker.empty) if chunk.begins else b""
@@ -408,7 +408,7 @@ class LineFilter:
         """Say what is wrong with the lines buffer[start:size]."""
         described = []
         for fault in found.faults:
-            shown = visible(text_of(buffer, start, size, fault)) if self._rejects else ""
+            shown = visible(text_of(buffer, start, size, fault, self._worker.end)) if self._rejects else ""
             described.append(self._describe(self._line + fault.line, fault.offset, fault.code, shown))
         self._report(described)
 
@@ -427,13 +427,15 @@ class LineFilter:
         raise CommandError(f"{place}: {reason}", 1)
 
 
-def text_of(buffer, start, size, fault):
+def text_of(buffer, start, size, fault, terminator):
     """Return the invalid record of buffer[start:size] that a fault is about, without its terminator."""
     at = start + fault.start
     if hasattr(fault, "stop"):
         return buffer[at : start + fault.stop]
-    stop = buffer.find(b"\n", at, size)
-    return buffer[at:size] if stop < 0 else buffer[at:stop].removesuffix(b"\r")
+    stop = buffer.find(terminator, at, size)
+    if stop < 0:
+        return buffer[at:size]
+    return buffer[at:stop].removesuffix(b"\r") if terminator == b"\n" else buffer[at:stop]
 
 
 def terminator_of(line, end):
