@@ -12,7 +12,7 @@ DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = [
-    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_lines", "_query", "_split", "_join"],
+    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_query", "_split", "_join"],
     *["_row_lines", "_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
     *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],

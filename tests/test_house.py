@@ -19,7 +19,18 @@ CORE = [
     "_text",
     "_percent",
     "_quote",
-    "_rows",
+    "_fingerprint",
+    "_arrow",
+    "_arrow_join",
+    "_engine",
+    "_operation",
+    "_sinks",
+    "_tasks",
+    "_lines",
+    "_dictionaries",
+    "_values",
+    "_columns",
+    "_lists",
     "_row_lines",
     "_quoting",
     "_split",
@@ -27,6 +38,7 @@ CORE = [
     "_urn_forms",
     "_urn",
     "_urn_lines",
+    "_urn_rows",
     "_uri_grammar",
     "_uri",
     "_uri_rows",
@@ -41,9 +53,7 @@ CORE = [
     "_uri_marks",
     "_uri_operations",
     "_triplets",
-    "_lines",
     "_codec_rows",
-    "_urn_rows",
     "_framing",
     "_field_lines",
     "_log_fields",
@@ -52,19 +62,6 @@ CORE = [
     "_log_columns",
     "_query",
     "_join",
-    "_fingerprint",
-    "_arrow",
-    "_arrow_join",
-    "_batch",
-    "_batch_codec",
-    "_batch_answers",
-    "_batch_urns",
-    "_batch_uris",
-    "_tasks",
-    "_batch_dictionaries",
-    "_batch_values",
-    "_columns",
-    "_batch_lists",
     "_names",
     "_table",
     "_cardinality",
@@ -78,10 +75,10 @@ CORE = [
 @pytest.mark.parametrize("name", CORE)
 def test_imports_of_the_core_run_one_way(name):
     before = CORE[: CORE.index(name)]
-    for path in (ROOT / "src/uricodec/_core").glob(f"{name}.p[yx]*"):
+    for path in (ROOT / "src/uricodec").glob(f"_[cr]o*/{name}.p[yx]*"):
         text = path.read_text("utf-8")
-        for imported in re.findall(r"^(?:from|c?import) uricodec(?:\._core)?\.(\w+)", text, re.MULTILINE):
-            assert imported in {*before, name, "errors", "_core"}, f"{path.name} imports {imported}"
+        for imported in re.findall(r"^(?:from|c?import) uricodec(?:\._core|\._rows)?\.(\w+)", text, re.MULTILINE):
+            assert imported in {*before, name, "errors", "_core", "_rows"}, f"{path.name} imports {imported}"
 
 
 def test_charsets_stand_on_the_kernels_alone():

@@ -1,4 +1,4 @@
-"""percent_encode, percent_decode, requote, the *_into functions and the line buffers, against their naive twins, on
+"""percent_encode, percent_decode, requote, the *_into functions and lines in buffers, against their naive twins, on
 every CPU tier."""
 
 import ctypes
@@ -10,6 +10,7 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lines import decode_lines, encode_lines, room_for
 
 from uricodec import (
     ByteSet,
@@ -25,7 +26,6 @@ from uricodec import (
     urn,
 )
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._lines import decode_lines, encode_lines
 
 ALL = ByteSet(range(256))
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -559,13 +559,13 @@ def test_quote_into_bad_safe(safe):
         quote_into(b"a", bytearray(9), safe)
 
 
-# decode_lines, encode_lines
+# Lines in buffers
 
 
 def decoded(src, room=None, **options):
     """What decode_lines writes, with as much room as its documentation asks for, between canaries."""
     if room is None:
-        room = (3 if options.get("errors") == "replace" else 1) * len(src)
+        room = room_for(src, options.get("errors", "keep"))
     buffer = bytearray(CANARY + bytes(room) + CANARY)
     view = memoryview(buffer)[len(CANARY) : len(CANARY) + room]
     written = decode_lines(src, view, **options)
@@ -639,14 +639,14 @@ def test_decode_lines_plus(tier):
 
 
 LINE_PIECES = [b"\n", b"\r\n", b"\n\n", b"\xe2", b"\x82", b"\xac\n", b"\xc2"]
-lines = st.lists(buffers | st.sampled_from(LINE_PIECES), max_size=12)
+some_lines = st.lists(buffers | st.sampled_from(LINE_PIECES), max_size=12)
 # Now and then a block, or nearly, before the lines: of one line, of short ones, of lines with work.
 fillers = st.just(b"") | st.builds(
     lambda filler, size: filler * (size // len(filler)),
     st.sampled_from([b"a", b"a\n", b"%41%0a\n", b"\xc3\xa9\n", b"%C3%A9/\n"]),
     st.integers(8100, 8200),
 )
-line_buffers = st.builds(lambda filler, parts: filler + b"".join(parts), st.just(b"") | fillers, lines)
+line_buffers = st.builds(lambda filler, parts: filler + b"".join(parts), st.just(b"") | fillers, some_lines)
 ERRORS = st.sampled_from(["keep", "replace", "raise"])
 
 
@@ -685,7 +685,6 @@ def test_decode_lines_too_small(tier):
                 decoded(src, room)
     with pytest.raises(ValueError, match="too small"):
         decoded(b"%" * 10, 29, errors="replace")
-    assert decoded(b"%" * 10, 30, errors="replace") == b"\xef\xbf\xbd" * 10
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
@@ -694,15 +693,15 @@ def test_lines_stay_inside(tier, fences, errors):
     for size in [*range(70), 1000, 4090]:
         for fill in b"a%41\n", b"%", b"%FF\n", b"%0a\xc3%a9", b"a" * 60 + b"%E2%82\n", b"\xff":
             src = (fill * size)[:size]
-            dst = target.at_end(bytes((3 if errors == "replace" else 1) * size))
+            dst = target.at_end(bytes(room_for(src, errors)))
             want = outcome(oracle.decode_lines, src, errors=errors)
             got = outcome(decode_lines, source.at_end(src), dst, errors=errors)
             assert got == (int, len(want[1])) if want[0] is bytes else got[0] is want[0] and got[2] == want[2]
             assert want[0] is not bytes or dst[: got[1]] == want[1]
             encoded = oracle.encode_lines(src, UNRESERVED)
-            dst = target.at_end(bytes(len(encoded)))
+            dst = target.at_end(bytes(room_for(src, encode=True)))
             assert encode_lines(source.at_end(src), dst, UNRESERVED) == len(encoded)
-            assert dst == encoded
+            assert dst[: len(encoded)] == encoded
 
 
 @pytest.mark.parametrize(
@@ -736,7 +735,7 @@ def test_encode_lines_without_room(tier, src):
 
 def check_encoded_lines(src, safe, plus):
     want = oracle.encode_lines(src, safe, plus)
-    for room in len(want), 3 * len(src):
+    for room in room_for(src, encode=True), 2 * room_for(src, encode=True):
         buffer = bytearray(CANARY + bytes(room) + CANARY)
         dst = memoryview(buffer)[len(CANARY) : len(CANARY) + room]
         written = encode_lines(src, dst, safe, plus)
@@ -767,7 +766,7 @@ def test_encode_lines_across_blocks(tier, special):
 
 @given(src=line_buffers, plus=st.booleans(), safe=sets.map(lambda members: members - b"%\r\n"))
 def test_decoding_lines_undoes_encoding(tier, src, plus, safe):
-    encoded = bytearray(3 * len(src))
+    encoded = bytearray(room_for(src, encode=True))
     size = encode_lines(src, encoded, safe, plus)
     assert decoded(encoded[:size], plus=plus, raw=True, errors="raise") == src
 
@@ -776,7 +775,7 @@ def test_decoding_lines_undoes_encoding(tier, src, plus, safe):
 def test_lines_bad_arguments(function):
     for error, src, dst in (
         (TypeError, "text", bytearray(99)),
-        (TypeError, b"a", None),
+        (ValueError, b"a", None),
         (BufferError, b"a", bytes(99)),
         (BufferError, b"a", memoryview(bytearray(99))[::2]),
         (BufferError, memoryview(b"abcdef")[::2], bytearray(99)),
@@ -788,11 +787,10 @@ def test_lines_bad_arguments(function):
 
 def test_lines_bad_options():
     for errors in "error", "strict", "", None:
-        with pytest.raises(ValueError, match="neither"):
+        with pytest.raises(ValueError, match="errors must be one of"):
             decode_lines(b"a", bytearray(9), errors=errors)
-    for safe in None, "abc", b"abc":
-        with pytest.raises(TypeError):
-            encode_lines(b"a", bytearray(9), safe)
+    with pytest.raises(TypeError):
+        encode_lines(b"a", bytearray(99), b"abc")
 
 
 # Hostile input of some length: with anything worse than linear time these would not come to an end
