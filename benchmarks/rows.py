@@ -1,0 +1,386 @@
+"""Nanoseconds per row of the operations on many rows: calls of `bulk` and `dedup`, and commands over files of 200 MB.
+
+    python benchmarks/rows.py                   all rows of the table
+    python benchmarks/rows.py decode "URNs"     those whose names contain one of these texts
+    python benchmarks/rows.py --list
+
+Each figure is the median of several calls in one process after one that does not count: processor time, or wall time
+where several threads work. Only public interfaces are called, so that the same file measures older builds, too:
+`benchmarks/alternate OLD NEW` runs it on two of them in turns.
+
+Rows are paths of corpus.py, 90 bytes on average ("English": 31), and URLs and URNs. The latter are made as well, unless
+URICODEC_CORPORA names a folder with urls_mixed_repos.txt and urns_stream.txt (or the same with .xz).
+"""
+
+import argparse
+import lzma
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+import corpus
+
+COUNT = 1_000_000  # rows in memory
+DISTINCT = 200_000  # of them: making a path takes longer than decoding a hundred
+FILE_SIZE = 200 << 20
+CALLS = 10_000  # of one row
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+folder = Path()  # where files of rows are; set by whoever starts a measurement
+
+
+def real(name):
+    """The lines of a file of real data; none without it."""
+    path = Path(os.environ.get("URICODEC_CORPORA", ""), name)
+    if "URICODEC_CORPORA" not in os.environ:
+        return []
+    if not path.exists():
+        path = path.with_name(f"{name}.xz")
+        if not path.exists():
+            return []
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rb") as file:
+        return file.read().decode("utf-8", "replace").splitlines()
+
+
+def url(rng):
+    """A URL of 70 bytes on average. In one of four the normal form is another URL."""
+    host = rng.choice(("www.example.org", "docs.example.com", "Example.ORG", "example.net:80", "dbpedia.example"))
+    return f"{rng.choice(('http', 'https'))}://{host}{corpus.plain_path(rng)}{rng.choice(('', '', '#a', '?id=%7Ea'))}"
+
+
+@cache
+def rows(kind):
+    """COUNT rows, the same in every process."""
+    rng = random.Random(kind)
+    if kind == "urns":
+        found = real("urns_stream.txt")[:COUNT] or list(chain.from_iterable(corpus.urns(COUNT, rng)))
+    elif kind == "urls":
+        found = real("urls_mixed_repos.txt") or [url(rng) for _ in range(DISTINCT)]
+    else:
+        make = {"paths": corpus.path, "english": corpus.plain_path}[kind]
+        found = [make(rng) for _ in range(DISTINCT)]
+    found = (found * (COUNT // len(found) + 1))[:COUNT]
+    return [str(row.encode(), "utf-8") for row in found]  # each an object of its own, side by side in memory
+
+
+@cache
+def lines(kind, end="\n"):
+    return "".join(f"{row}{end}" for row in rows(kind)).encode()
+
+
+@cache
+def shuffled(kind):
+    """The same objects, in an order in which memory cannot be read ahead."""
+    found = list(rows(kind))
+    random.Random(1).shuffle(found)
+    return found
+
+
+@cache
+def array(kind, layout="string"):
+    import pyarrow as pa
+
+    return pa.array(rows(kind), getattr(pa, layout)())
+
+
+@cache
+def series(kind):
+    import pandas as pd
+
+    return pd.Series(rows(kind), dtype=object)
+
+
+FORMS = {"fields": "{0}\t{1}\t200\n", "csv": '{0},"{1}",200\n', "lf": "{1}\n", "crlf": "{1}\r\n"}
+
+
+@cache
+def file(kind, form="lf", size=FILE_SIZE):
+    """The path of a file, and how many rows it has. A size of 0: COUNT rows, none repeated."""
+    path = folder / f"{kind}-{form}-{size}"
+    text = "".join(FORMS[form].format(number, row) for number, row in enumerate(rows(kind))).encode()
+    times = max(1, -(-size // len(text)))
+    if not path.exists():
+        with open(path, "wb") as output:
+            for _ in range(times):
+                output.write(text)
+    return str(path), times * COUNT
+
+
+# --- measurements -----------------------------------------------------------------------------------------------------
+
+
+class Measurement(NamedTuple):
+    """What is called, after it was prepared: `prepare` returns the call and how many rows it has."""
+
+    prepare: Callable
+    clock: Callable = process_time
+
+
+def call(name, make, **options):
+    """One operation of bulk on rows that `make` returns."""
+
+    def prepare():
+        from uricodec import bulk
+
+        return partial(getattr(bulk, name), make(), **options), COUNT
+
+    threads = options.get("threads", 1)
+    return Measurement(prepare, process_time if threads == 1 else perf_counter)
+
+
+def in_one_thread(name, make, **options):
+    return call(name, make, **options, threads=1)
+
+
+def one(name, make, **options):
+    """Many calls of one row."""
+
+    def prepare():
+        from uricodec import bulk
+
+        function, column = getattr(bulk, name), make()
+
+        def calls():
+            for _ in range(CALLS):
+                function(column, **options)
+
+        return calls, CALLS
+
+    return Measurement(prepare)
+
+
+def each(make):
+    """`uricodec.uri.normalize` of each row of a list."""
+
+    def prepare():
+        from uricodec import uri
+
+        column = make()
+        return lambda: list(map(uri.normalize, column)), COUNT
+
+    return Measurement(prepare)
+
+
+def unique(make, **options):
+    def prepare():
+        from uricodec import dedup
+
+        return partial(dedup.unique, make(), **options), COUNT
+
+    return Measurement(prepare)
+
+
+def command(arguments, kind, form="lf", size=FILE_SIZE):
+    """The command line over a file, in this process; what it writes goes where the standard output goes."""
+    arguments = arguments.split()
+
+    def prepare():
+        from uricodec.cli import main
+
+        path, count = file(kind, form, size)
+
+        def run():
+            status = main([*arguments, path])
+            if status > 1:  # 1: there is invalid input
+                raise SystemExit(f"status {status}: uricodec {' '.join(arguments)}")
+
+        return run, count
+
+    one_thread = "-j" not in arguments or arguments[arguments.index("-j") + 1] == "1"
+    if "-j" not in arguments:
+        arguments += ["-j", "1"]
+    return Measurement(prepare, process_time if one_thread else perf_counter)
+
+
+def lent(kind, end="\n"):
+    return partial(lines, kind, end)
+
+
+def column(kind, layout="string"):
+    return partial(array, kind, layout)
+
+
+def one_of(kind):
+    """A column of one row."""
+    return lambda: array(kind).slice(0, 1)
+
+
+TABLE = {
+    # URIs
+    "normalize_uri, lines": in_one_thread("normalize_uri", lent("urls")),
+    "normalize_uri, Arrow": in_one_thread("normalize_uri", column("urls")),
+    "normalize_uri, list": call("normalize_uri", partial(rows, "urls")),
+    "normalize_uri, list, shuffled": call("normalize_uri", partial(shuffled, "urls")),
+    "uri.normalize, each of a list": each(partial(rows, "urls")),
+    "uri.normalize, each of a list, shuffled": each(partial(shuffled, "urls")),
+    "is_valid_uri, lines": in_one_thread("is_valid_uri", lent("urls")),
+    "is_valid_uri, Arrow": in_one_thread("is_valid_uri", column("urls")),
+    "split_uri, Arrow": in_one_thread("split_uri", column("urls")),
+    "split_uri, list": call("split_uri", partial(rows, "urls")),
+    "split_uri, pandas objects": call("split_uri", partial(series, "urls")),
+    "command normalize --kind uri": command("normalize --kind uri", "urls"),
+    # fingerprints
+    "fingerprint, urn, lines": in_one_thread("fingerprint", lent("urns"), kind="urn"),
+    "fingerprint, urn, Arrow": in_one_thread("fingerprint", column("urns"), kind="urn"),
+    "fingerprint, uri, lines": in_one_thread("fingerprint", lent("urls"), kind="uri"),
+    "fingerprint, uri, Arrow": in_one_thread("fingerprint", column("urls"), kind="uri"),
+    # CR LF
+    "CR LF, unquote, lines": in_one_thread("unquote", lent("paths", "\r\n")),
+    "CR LF, quote, lines": in_one_thread("quote", lent("paths", "\r\n")),
+    "CR LF, normalize_urn, lines": in_one_thread("normalize_urn", lent("urns", "\r\n")),
+    "CR LF, normalize_uri, lines": in_one_thread("normalize_uri", lent("urls", "\r\n")),
+    "CR LF, command decode": command("decode", "paths", "crlf"),
+    "CR LF, command encode": command("encode", "paths", "crlf"),
+    "CR LF, command normalize --kind urn": command("normalize --kind urn", "urns", "crlf"),
+    # percent-encoding, columns and lines
+    "unquote, lines": in_one_thread("unquote", lent("paths")),
+    "unquote, lines, 2 threads": call("unquote", lent("paths"), threads=2),
+    "unquote, lines, English": in_one_thread("unquote", lent("english")),
+    "unquote, Arrow": in_one_thread("unquote", column("paths")),
+    "unquote, Arrow, 2 threads": call("unquote", column("paths"), threads=2),
+    "unquote, Arrow, English": in_one_thread("unquote", column("english")),
+    "unquote, views": in_one_thread("unquote", column("paths", "string_view")),
+    "unquote, list": call("unquote", partial(rows, "paths")),
+    "quote, lines": in_one_thread("quote", lent("paths")),
+    "quote, lines, English": in_one_thread("quote", lent("english")),
+    "quote, Arrow": in_one_thread("quote", column("paths")),
+    "quote, Arrow, English": in_one_thread("quote", column("english")),
+    "quote, views": in_one_thread("quote", column("paths", "string_view")),
+    "requote, lines": in_one_thread("requote", lent("paths")),
+    "requote, Arrow": in_one_thread("requote", column("paths")),
+    "requote, views": in_one_thread("requote", column("paths", "string_view")),
+    # percent-encoding, the command line
+    "command decode": command("decode", "paths"),
+    "command decode, English": command("decode", "english"),
+    "command decode --stats": command("decode --stats", "paths"),
+    "command decode --errors null": command("decode --errors null", "paths"),
+    "command decode --errors drop": command("decode --errors drop", "paths"),
+    "command decode -f 2": command("decode -f 2", "paths", "fields"),
+    "command decode --csv -f 2": command("decode --csv -f 2", "paths", "csv"),
+    "command encode": command("encode", "paths"),
+    "command encode, English": command("encode", "english"),
+    "command requote": command("requote", "paths"),
+    # URNs
+    "normalize_urn, 8141, lines": in_one_thread("normalize_urn", lent("urns")),
+    "normalize_urn, 8141, Arrow": in_one_thread("normalize_urn", column("urns")),
+    "normalize_urn, namespace, lines": in_one_thread("normalize_urn", lent("urns"), level="namespace"),
+    "normalize_urn, namespace, Arrow": in_one_thread("normalize_urn", column("urns"), level="namespace"),
+    "normalize_urn, functional, lines": in_one_thread("normalize_urn", lent("urns"), level="functional"),
+    "is_valid_urn, lines": in_one_thread("is_valid_urn", lent("urns")),
+    "is_valid_urn, Arrow": in_one_thread("is_valid_urn", column("urns")),
+    "command normalize --kind urn": command("normalize --kind urn", "urns"),
+    "command normalize --kind urn --stats": command("normalize --kind urn --stats", "urns"),
+    "command normalize --kind urn --level namespace": command("normalize --kind urn --level namespace", "urns"),
+    "command normalize --kind urn --level functional": command("normalize --kind urn --level functional", "urns"),
+    "command check --kind urn": command("check --kind urn", "urns"),
+    # deduplication
+    "command dedup -j 1": command("dedup --kind urn -j 1", "urns", size=0),
+    "command dedup -j 2": command("dedup --kind urn -j 2", "urns", size=0),
+    "command dedup --exact": command("dedup --kind urn --exact -j 1", "urns", size=0),
+    "command dedup --kind uri": command("dedup --kind uri -j 1", "urls", size=0),
+    "dedup.unique, urn, Arrow": unique(column("urns"), kind="urn"),
+    "dedup.unique, uri, Arrow": unique(column("urls"), kind="uri"),
+    "dedup.unique, urn, list": unique(partial(rows, "urns"), kind="urn"),
+    "dedup.unique, urn, lines": unique(lent("urns"), kind="urn"),
+    # one row
+    "one row, unquote, list": one("unquote", lambda: ["/caf%C3%A9"]),
+    "one row, unquote, Arrow": one("unquote", one_of("paths")),
+    "one row, normalize_urn, list": one("normalize_urn", lambda: ["URN:ISBN:0451450523"]),
+    "one row, normalize_urn, Arrow": one("normalize_urn", one_of("urns")),
+    "one row, normalize_uri, list": one("normalize_uri", lambda: ["HTTP://Example.org/a/../b"]),
+}
+
+
+def chosen(texts):
+    """Names of measurements: a text that is a name stands for that one, another one for all that contain it."""
+    return [
+        name for name in TABLE if not texts or any(name == text if text in TABLE else text in name for text in texts)
+    ]
+
+
+def measure(name, rounds=1):
+    """Nanoseconds per row of so many calls."""
+    measurement = TABLE[name]
+    run, count = prepared(name)
+    found = []
+    for _ in range(rounds):
+        start = measurement.clock()
+        result = run()
+        found.append((measurement.clock() - start) * 1e9 / count)
+        del result  # giving back memory is not timed
+    return found
+
+
+@cache
+def prepared(name):
+    """A call that has been made once, and its number of rows."""
+    run, count = TABLE[name].prepare()
+    run()
+    return run, count
+
+
+@contextmanager
+def quiet():
+    """What commands write goes to nowhere."""
+    kept = os.dup(1), os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        for number, descriptor in enumerate(kept, 1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.close(nowhere)
+
+
+def serve():
+    """Measure what is named on standard input, line by line, and write a figure for each."""
+    import uricodec
+
+    print(uricodec.__file__, flush=True)
+    for line in sys.stdin:
+        try:
+            with quiet():
+                found = measure(line.rstrip("\n"))[0]
+        except (Exception, SystemExit) as error:
+            found = f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(found, flush=True)
+
+
+def main():
+    global folder  # noqa: PLW0603
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="names of rows, or parts of names")
+    parser.add_argument("--list", action="store_true", help="write the names")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--serve", metavar="FOLDER", help="measure what standard input names, with files in a folder")
+    arguments = parser.parse_args()
+    names = chosen(arguments.rows)
+    if arguments.list:
+        print("\n".join(names))
+    elif arguments.serve:
+        folder = Path(arguments.serve)
+        serve()
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            for name in names:
+                with quiet():
+                    found = median(measure(name, arguments.rounds))
+                print(f"{found:10.1f}  {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
