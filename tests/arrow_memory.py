@@ -107,9 +107,11 @@ class Lent:
         indices (list[int] | None): The rows of a dictionary with these values.
         places (dict[int, Callable]): Functions that copy the bytes of a buffer (0: validity, 1: offsets or views,
             2: text, 5: indices) to memory of their own, and return a view of it.
+        start (int): How many rows come before the first one of the column: it is a slice of what is in memory.
+        after (int): How many rows come after the last one.
     """
 
-    def __init__(self, rows, format="u", indices=None, places=None):
+    def __init__(self, rows, format="u", indices=None, places=None, start=0, after=0):  # noqa: PLR0913, PLR0917
         self._places = places or {}
         self._type = _Schema(format.encode(), b"", None, 2)
         self._held, self._given = [], deque(maxlen=64)
@@ -136,6 +138,9 @@ class Lent:
             values.release = _nothing
             self._array = self._array_of(len(indices), 0, None, struct.pack(f"={len(indices)}i", *indices), number=4)
             self._array.dictionary = ctypes.pointer(values)
+        if start or after:
+            self._array.offset, self._array.null_count = start, -1
+            self._array.length -= start + after
 
     def _array_of(self, length, nulls, *buffers, number=0):
         held = [None if octets is None else self._memory_of(i, octets) for i, octets in enumerate(buffers, number)]

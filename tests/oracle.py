@@ -11,6 +11,8 @@ TRIPLET = re.compile(rb"%([0-9A-Fa-f]{2})")
 TEXT_TOKEN = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)
 TOKEN = re.compile(rb"%[0-9A-Fa-f]{2}|.", re.DOTALL)
 REPLACEMENT = "\ufffd".encode()
+# What no triplet in a line becomes: C0, DEL and, in UTF-8, C1.
+CONTROLS = frozenset(chr(code).encode() for code in [*range(0x20), *range(0x7F, 0xA0)])
 
 
 # --- the kernels of simd/kernels.h ------------------------------------------------------------------------------------
@@ -166,11 +168,11 @@ def ill_formed(octets):
             end += error.end
 
 
-def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=False):  # noqa: PLR0913, PLR0917
+def decode_row(src, errors, malformed=None, plus=False, utf8=True, stay=CONTROLS):  # noqa: PLR0913, PLR0917
     """A row of text or, without utf8, of bytes, decoded once: the result and the first fault, (code, offset) or None.
 
     A policy, "keep" or "replace", is for bytes that are not UTF-8, and for a malformed triplet unless that has one of
-    its own, `malformed`. Triplets of controls stay, unless `controls`.
+    its own, `malformed`. Triplets of the controls `stay` do so.
     """
     tokens = list(TOKEN.finditer(src))
     octets = [int(token[0][1:], 16) if len(token[0]) == 3 else token[0][0] for token in tokens]
@@ -181,12 +183,11 @@ def decode_row(src, errors, malformed=None, plus=False, utf8=True, controls=Fals
     for start, end, _, policy in faults:
         for i in range(start, end):
             out[i] = tokens[i][0] if policy == "keep" else REPLACEMENT if i == start else b""
-    if not controls:
-        for i, octet in enumerate(octets):
-            if octet < 0x20 or octet == 0x7F:
-                out[i] = tokens[i][0]
-            elif octet == 0xC2 and i + 1 < len(octets) and 0x80 <= octets[i + 1] <= 0x9F:
-                out[i : i + 2] = tokens[i][0], tokens[i + 1][0]
+    for i in range(len(octets)):
+        if bytes(octets[i : i + 1]) in stay:
+            out[i] = tokens[i][0]
+        elif bytes(octets[i : i + 2]) in stay:
+            out[i : i + 2] = tokens[i][0], tokens[i + 1][0]
     first = min(faults, default=None)
     return b"".join(out), first and (first[2], tokens[first[0]].start())
 
@@ -213,7 +214,7 @@ def encode_row(src, errors, safe, triplets=False, plus=False, utf8=True):  # noq
 def careful(src, plus, policy, utf8, controls):
     """Decode once, and treat three things specially: malformed triplets and, on demand, what is not UTF-8 (a policy:
     "keep", "replace", or "raise" with the position as a UriSyntaxError), and triplets of controls, which stay."""
-    result, fault = decode_row(src, policy, plus=plus, utf8=utf8, controls=controls)
+    result, fault = decode_row(src, policy, plus=plus, utf8=utf8, stay=frozenset() if controls else CONTROLS)
     if policy == "raise" and fault:
         raise UriSyntaxError("malformed or ill-formed", src, fault[1])
     return result

@@ -68,7 +68,7 @@ def reference(name, row, errors, text=True, malformed="keep"):
         return oracle.encode_row(row, errors, SAFE[name], triplets=name == "requote", utf8=text)
     if text:
         return oracle.decode_row(row, errors, malformed)
-    return oracle.decode_row(row, "keep", utf8=False, controls=True)[0], None
+    return oracle.decode_row(row, "keep", utf8=False, stay=frozenset())[0], None
 
 
 def wanted(name, rows, errors, text=True, malformed="keep"):

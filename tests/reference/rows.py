@@ -1,0 +1,345 @@
+"""The operations on rows: one table, and one reference implementation for each of them, row by row.
+
+    for operation in OPERATIONS: operation.reference(row, "keep", path)
+
+A reference is a function of one row of bytes, a policy and the path that the row comes and goes by. It returns the
+result and why the row is invalid, a Fault or None. Only "keep" and "replace" are policies of a row; what "null", "drop"
+and "raise" do follows from the fault (see `handled`). The rows are hostile ones of tests/data/rows.
+
+tests/test_rows.py compares every path with it; other tests, tables of calls and the fuzz target take their calls here.
+"""
+
+import re
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import oracle
+import oracle_fingerprint
+import oracle_iri
+import oracle_uri
+import oracle_uri_forms
+import oracle_urn
+
+from uricodec.errors import UriError
+
+UNRESERVED = {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"}
+RESERVED = {*b":/?#[]@!$&'()*+,;="}
+BASE = b"http://a.example/b/c/d?q"
+KEY = "tests"
+
+
+class Fault(NamedTuple):
+    """Why a row is invalid; the offset is in bytes."""
+
+    code: str
+    offset: int
+
+
+class Way(NamedTuple):
+    """What a source and a sink ask of an operation.
+
+    Attributes:
+        text (bool): Rows are to be UTF-8: lines, str and columns of text; bytes and columns of them are not.
+        stay (frozenset[bytes]): The controls whose triplets are not decoded, because they would end a line or a field.
+    """
+
+    text: bool = True
+    stay: frozenset = frozenset()
+
+
+COLUMN, OCTETS = Way(), Way(text=False)
+
+
+def way_of_lines(terminator, *delimiters):
+    """Lines that end with LF have no control but those that came in; others protect their terminator alone."""
+    return Way(True, frozenset(oracle.CONTROLS if terminator == b"\n" else {terminator}) | {*delimiters})
+
+
+# --- one row ----------------------------------------------------------------------------------------------------------
+
+
+def quoted(row, errors, way, *, safe=b"/", plus=False, triplets=False):  # noqa: PLR0913
+    kept = UNRESERVED | {*safe}
+    return oracle.encode_row(row, errors, oracle.form_set(kept) if plus else kept, triplets, plus, way.text)
+
+
+def unquoted(row, errors, way, *, plus=False):
+    """urllib.parse's: a malformed triplet stays also where U+FFFD replaces what is not UTF-8."""
+    made, fault = oracle.decode_row(row, errors, "keep", plus, way.text, stay=way.stay)
+    return made, fault if way.text else None
+
+
+def percent_decoded(row, errors, way, *, plus=False):
+    """The lossless one: U+FFFD replaces malformed triplets, too."""
+    return oracle.decode_row(row, errors, None, plus, way.text, stay=way.stay)
+
+
+def strict(function, text=False):
+    """A function of a row that raises, or returns a fault. With `text`, its result is to be text as well."""
+
+    def reference(row, _errors, way):
+        try:
+            made = function(row)
+        except UriError as error:
+            return row, Fault(error.reason, error.position)
+        if isinstance(made, tuple) and len(made) == 2:
+            return row, Fault(*made)
+        parts = oracle.ill_formed(row) if text and way.text else []
+        return (row, Fault("utf-8", parts[0][0])) if parts else (made, None)
+
+    return reference
+
+
+def code_of_character(row, offset):
+    """Why a character is none of an IRI, or of a URI."""
+    character = row[offset:].decode("utf-8", "surrogateescape")[0]
+    if character >= "\ud800" and character <= "\udfff":
+        return "utf-8"
+    if character in oracle_iri.BIDI:
+        return "bidi"
+    if oracle_iri.within(character, oracle_iri.IPRIVATE):
+        return "private"
+    return "percent" if character == "%" else "character"
+
+
+def iri(function):
+    def reference(row):
+        try:
+            return function(row)
+        except UriError as error:
+            return Fault(code_of_character(row, error.position), error.position)
+
+    return reference
+
+
+def normal_urn(row, level="8141", spec=None):
+    spec = spec or ("2141" if level == "2141" else "8141")
+    return oracle_urn.check(row, spec) or oracle_urn.normalize(row, level, spec)
+
+
+def normal_uri(row, level="path"):
+    return oracle_uri_forms.normalize(row, level)
+
+
+URI_FIELDS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
+URN_FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
+
+
+def octets_of(texts):
+    return tuple(None if text is None else text.encode("latin-1") for text in texts)
+
+
+def uri_parts(row, is_iri=False):
+    fault = oracle_uri.check(row, "IRI-reference" if is_iri else "URI-reference", is_iri)
+    if fault:
+        return fault
+    scheme, authority, *rest = oracle_uri.split(row.decode("latin-1"))
+    of_authority = (None,) * 3 if authority is None else oracle_uri.split_authority(authority)
+    return list(octets_of((scheme, authority, *of_authority, *rest)))
+
+
+def urn_parts(row, spec="8141"):
+    return oracle_urn.check(row, spec) or list(octets_of(oracle_urn.parse(row, spec)[:5]))
+
+
+def checked(function):
+    """A verdict or a diagnostic is the fault itself; `results_of` makes it of that."""
+    return strict(lambda row: function(row) or b"")
+
+
+def fingerprints(normal):
+    """Of the normal form; of an invalid row with "keep", of the row."""
+    secret = oracle_fingerprint.derived(KEY)
+
+    def reference(row, _errors, _way):
+        made, fault = strict(normal)(row, None, OCTETS)
+        return oracle_fingerprint.fingerprint(secret, made), fault
+
+    return reference
+
+
+def resolved(row):
+    return oracle_uri_forms.resolve(BASE, row)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+class Operation(NamedTuple):
+    """A row of the table: an operation with options that make a difference.
+
+    Attributes:
+        name (str): The function of `bulk`; of what only the command line has, the name that `bulk` would give it.
+        given (dict[str, Any]): Its options.
+        reference (Callable): (row, errors, way) -> (result, Fault | None).
+        rows (str): The file of tests/data/rows.
+        result (str): "text", "verdict", "diagnostic", "struct" or "fingerprint".
+        policies (tuple[str, ...]): The values of `errors`, the default first; "drop" where rows may vanish.
+        command (tuple[str, ...] | None): The arguments of the filter that does it; None: there is none.
+        bulk (bool): Whether `bulk` has it.
+        fields (tuple[str, ...]): The names of what a struct has.
+    """
+
+    name: str
+    given: dict[str, Any]
+    reference: Any
+    rows: str
+    result: str = "text"
+    policies: tuple[str, ...] = ("keep", "null", "raise", "drop")
+    command: tuple[str, ...] | None = None
+    bulk: bool = True
+    fields: tuple[str, ...] = ()
+
+    @property
+    def id(self):
+        return " ".join([self.name, *map(str, self.given.values())])
+
+
+CODEC = ("keep", "null", "raise", "drop", "replace")
+VERDICT = ("keep", "null", "raise")
+DIAGNOSTIC = ("keep", "raise")
+STRUCT = ("null", "raise", "drop")
+FINGERPRINT = ("null", "keep", "raise")
+
+URI_LEVELS = ("path", "simple", "case", "percent", "scheme", "iri", "rfc1630", "rfc2396")
+URN_LEVELS = ("8141", "bytes", "2141", "namespace", "functional")
+
+
+# What makes identifiers equal, for fingerprints and deduplication: kind, level, rows, and row -> normal form or Fault.
+IDENTIFIERS = (
+    ("bytes", None, "percent", bytes),
+    ("urn", None, "urns", normal_urn),
+    ("urn", "namespace", "urns", partial(normal_urn, level="namespace")),
+    ("uri", None, "uris", normal_uri),
+    ("uri", "rfc1630", "uris", partial(normal_uri, level="rfc1630")),
+    ("iri", None, "uris", partial(normal_uri, level="iri")),
+)
+
+
+def _operations():
+    yield Operation("quote", {}, quoted, "percent", policies=CODEC, command=("encode",))
+    form = partial(quoted, safe=b"", plus=True)
+    yield Operation(
+        "quote",
+        {"safe": "", "plus": True},
+        form,
+        "percent",
+        policies=CODEC,
+        command=("encode", "--plus", "--safe", ""),
+    )
+    requoted = partial(quoted, safe=RESERVED, triplets=True)
+    yield Operation("requote", {}, requoted, "percent", policies=CODEC, command=("requote",))
+    for given in {}, {"plus": True}:
+        options = ("--plus",) if given else ()
+        policies = ("replace", *CODEC[:-1])
+        yield Operation("unquote", given, partial(unquoted, **given), "percent", policies=policies)
+        decoded = partial(percent_decoded, **given)
+        command = ("decode", *options)
+        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command, bulk=False)
+    for level in URN_LEVELS:
+        command = ("normalize", "--kind", "urn", "--level", level)
+        normal = partial(normal_urn, level=level)
+        yield Operation("normalize_urn", {"level": level}, strict(normal, text=True), "urns", command=command)
+    command = ("normalize", "--kind", "urn", "--spec", "any")
+    normal = partial(normal_urn, spec="any")
+    yield Operation("normalize_urn", {"spec": "any"}, strict(normal, text=True), "urns", command=command)
+    for given in {}, {"spec": "2141"}:
+        check = checked(partial(oracle_urn.check, **given))
+        yield Operation("is_valid_urn", given, check, "urns", "verdict", VERDICT)
+        command = ("check", "--kind", "urn", "--spec", given.get("spec", "8141"))
+        yield Operation("check_urn", given, check, "urns", "diagnostic", DIAGNOSTIC, command)
+    yield Operation("split_urn", {}, strict(urn_parts), "urns", "struct", STRUCT, fields=URN_FIELDS)
+    for level in URI_LEVELS:
+        command = ("normalize", "--kind", "uri", "--level", level)
+        normal = strict(partial(normal_uri, level=level), text=True)
+        yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
+    for kind, productions in ("uri", oracle_uri.PRODUCTIONS), ("iri", oracle_uri.IRI_PRODUCTIONS):
+        for production in productions[:2]:
+            given = {} if production.endswith("reference") else {"production": production}
+            check = checked(partial(oracle_uri.check, production=production, iri=kind == "iri"))
+            yield Operation(f"is_valid_{kind}", given, check, "uris", "verdict", VERDICT)
+            command = ("check", "--kind", kind, "--production", production)
+            yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
+        split = strict(partial(uri_parts, is_iri=kind == "iri"))
+        command = ("split", "--kind", kind)
+        yield Operation(f"split_{kind}", {}, split, "uris", "struct", STRUCT, command, fields=URI_FIELDS)
+    for option in "error", "encode":
+        to_uri = strict(iri(partial(oracle_iri.iri_to_uri, ascii_ext=option)), text=True)
+        command = ("encode", "--iri", "--ascii-ext", option)
+        yield Operation("iri_to_uri", {"ascii_ext": option}, to_uri, "uris", command=command)
+    yield Operation(
+        "uri_to_iri", {}, strict(iri(oracle_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri")
+    )
+    command = ("resolve", "--base", BASE.decode())
+    yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
+    for kind, level, rows, normal in IDENTIFIERS:
+        given = {"kind": kind, "key": KEY} | ({"level": level} if level else {})
+        yield Operation("fingerprint", given, fingerprints(normal), rows, "fingerprint", FINGERPRINT)
+
+
+OPERATIONS = tuple(_operations())
+
+# The calls of bulk alone, as (name, options).
+CALLS = [(operation.name, operation.given) for operation in OPERATIONS if operation.bulk]
+
+
+@cache
+def done(operation_id, row, errors, way):
+    """The reference's answer, remembered: one row stands in many batches."""
+    return BY_ID[operation_id].reference(row, errors, way)
+
+
+BY_ID = {operation.id: operation for operation in OPERATIONS}
+
+
+def handled(operation, rows, errors, way):
+    """What a policy makes of many rows: their results and the report, (row, code, offset). None is null, or dropped."""
+    results, report = [], []
+    for number, row in enumerate(rows):
+        if row is None:
+            results.append(None)
+            continue
+        made, fault = done(operation.id, row, "replace" if errors == "replace" else "keep", way)
+        if fault:
+            report.append((number, *fault))
+            if operation.result == "verdict":
+                made = False if errors == "keep" else None
+            elif operation.result == "diagnostic":
+                made = tuple(fault)
+            elif operation.result == "struct" or errors not in {"keep", "replace"}:
+                made = None
+        elif operation.result == "verdict":
+            made = True
+        elif operation.result == "diagnostic":
+            made = None
+        elif operation.result == "struct":
+            made = tuple(made)
+        results.append(made)
+    return results, report
+
+
+def first_rows(rows, normal, errors):
+    """Deduplication: the numbers of the first row of each identifier, and the report, (row, code, offset).
+
+    A row that is invalid stands for itself, or with "drop" is never the first. All nulls are one.
+    """
+    seen, first, report = set(), [], []
+    for number, row in enumerate(rows):
+        form, fault = (None, None) if row is None else strict(normal)(row, None, OCTETS)
+        if fault:
+            report.append((number, *fault))
+        if form not in seen and (fault is None or errors != "drop"):
+            seen.add(form)
+            first.append(number)
+    return first, report
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def rows_of(name):
+    r"""The rows of a file: one a line, with \xHH for a byte that stands for itself nowhere."""
+    lines = Path(__file__).parent.with_name("data").joinpath("rows", f"{name}.txt").read_bytes().splitlines()
+    return tuple(re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), line) for line in lines)
