@@ -87,6 +87,7 @@ def _rows(schema, array):
     if form in ("u", "U", "vu"):
         rows = [row.decode() for row in rows]
     valid = bits(0) if array.n_buffers and array.buffers[0] else [True] * len(rows)
+    assert array.null_count in (-1, valid.count(False))
     return [row if good else None for row, good in zip(rows, valid, strict=True)]
 
 

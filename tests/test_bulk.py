@@ -10,8 +10,9 @@ import urllib.parse
 
 import oracle_bulk as oracle
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from oracle import ill_formed
+from reference import rows as reference
+from reference.rows import OPERATIONS
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup, urn
@@ -35,60 +36,9 @@ LAYOUTS = {
 }
 INDICES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
 
-# Every operation, with arguments that make a difference.
-CALLS = [
-    ("quote", {}),
-    ("quote", {"safe": "", "plus": True}),
-    ("requote", {}),
-    ("unquote", {}),
-    ("unquote", {"plus": True}),
-    *[("normalize_urn", {"level": level}) for level in ("bytes", "2141", "8141", "namespace", "functional")],
-    ("normalize_urn", {"spec": "any"}),
-    ("is_valid_urn", {}),
-    ("is_valid_urn", {"spec": "2141"}),
-    ("check_urn", {}),
-    ("split_urn", {}),
-    ("normalize_uri", {}),
-    ("normalize_uri", {"level": "iri"}),
-    ("is_valid_uri", {}),
-    ("is_valid_iri", {}),
-    ("check_uri", {}),
-    ("check_iri", {}),
-    ("split_uri", {}),
-    ("split_iri", {}),
-    ("iri_to_uri", {}),
-    ("iri_to_uri", {"ascii_ext": "encode"}),
-    ("uri_to_iri", {}),
-]
+CALLS = [call for call in reference.CALLS if call[0] != "fingerprint"]
 POLICIES = {"unquote": ["replace", "keep", "null"], "requote": ["replace", "keep", "null"]}
 IDS = [f"{name} {','.join(map(str, how.values()))}" for name, how in CALLS]
-
-PIECES = """
-    %41 %C3%A9 %c3%a9 %E6%97%A5 %FF %C3 %A9 % %4 %zz %25 %2541 + é 日本 😀 a / ? # : // - _ ~ < > [ ] \\ \x00 \x7f & =
-    http://example.org http://user@h:80/ /a/../b ./x urn: URN: urn:isbn: urn:example:a URN:Example:a%2fb ?+r ?=q #f
-    0-395-36341-1 080442957X %00 %0A %0D %7F %C2%85 %u0041 %%341
-"""
-pieces = st.sampled_from([*PIECES.split(), " ", "\n", "\r", "\u202e", "\ufdd0"])
-texts = st.one_of(
-    st.lists(pieces, max_size=8).map("".join),
-    st.builds(lambda piece, n: piece * n, pieces, st.sampled_from([1, 20, 63, 64, 65, 300])),
-    st.sampled_from(["", "urn:example:a", "URN:ISBN:0-395-36341-1", "/index.html", "http://example.org/"]),
-)
-rows_of_text = st.lists(st.none() | texts, max_size=40)
-octets = st.one_of(texts.map(str.encode), st.binary(max_size=30))
-rows_of_octets = st.lists(st.none() | octets, max_size=40)
-
-
-def chunks(rows, sizes):
-    """The rows in chunks of these sizes, over and over."""
-    parts, start, i = [], 0, 0
-    while start < len(rows):
-        size = sizes[i % len(sizes)] if sizes else len(rows)
-        parts.append(rows[start : start + size])
-        start, i = start + max(size, 0), i + 1
-        if not any(sizes):
-            sizes = [len(rows)]
-    return parts or [[]]
 
 
 def make_array(rows, type_):
@@ -121,46 +71,33 @@ def policies(name):
     return POLICIES.get(name, ["keep", "null"])
 
 
-def byte_offset(row, position):
-    return len(row[:position].encode()) if isinstance(row, str) else position
-
-
 # --- every operation, every layout ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "how"), CALLS, ids=IDS)
-@given(rows=st.one_of(rows_of_text, rows_of_octets), sizes=st.lists(st.integers(0, 9), max_size=3), data=st.data())
-def test_columns(tier, name, how, rows, sizes, data):  # noqa: PLR0913, PLR0917
-    octets = any(isinstance(row, bytes) for row in rows)
-    errors = data.draw(st.sampled_from(policies(name)))
-    if octets and name == "unquote":
-        errors = "null"
-    type_ = data.draw(st.sampled_from(list(LAYOUTS[bytes if octets else str].values())))
-    kept = errors == "keep" and name.startswith("split")  # there is nothing to keep
-    want, refused = oracle.column(name, rows, "null" if kept else errors, **how)
-    if name.startswith(("is_valid", "check")) and errors == "null":
-        refused = []
-        errors = "keep"
-    source = pa.chunked_array([make_array(part, type_) for part in chunks(rows, sizes)], type_)
-    faults = bulk.Faults(limit=5)
-    result = run(name, source, errors, faults, **how)
-    if name.startswith("check"):
-        want = [
-            found and {**found, "offset": byte_offset(row, found["offset"])}
-            for row, found in zip(rows, want, strict=True)
-        ]
-    assert as_rows(result) == want
-    if not name.startswith(("is_valid", "check")):
-        assert faults.count == len(refused)
-        assert [(row, offset) for row, _, offset in faults.rows] == [
-            (row, byte_offset(rows[row], position)) for row, position in refused[:5]
-        ]
-        assert pa.chunked_array(result).type == source.type or name.startswith("split")
-    # The same rows as a list.
-    faults_of_list = bulk.Faults(limit=5)
-    want, _ = oracle.column(name, rows, errors, **how)
-    assert run(name, rows, errors, faults_of_list, **how) == want
-    assert faults_of_list.count == faults.count
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.bulk], ids=lambda operation: operation.id)
+@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), *LAYOUTS[bytes].values()], ids=str)
+def test_results_are_valid_arrays(operation, type_):
+    """As pyarrow sees them; what is in them is what is in a list."""
+    text = type_ in LAYOUTS[str].values()
+    rows = [row for row in reference.rows_of(operation.rows) if not (text and ill_formed(row))]
+    rows = [None if number % 7 == 0 else row.decode() if text else row for number, row in enumerate(rows)]
+    source = pa.chunked_array([make_array(part, type_) for part in (rows[:100], [], rows[100:])], type_)
+    for errors in operation.policies[:2]:
+        if errors != "raise":
+            made = call(operation, source, errors)
+            assert as_rows(made) == want_of(operation, rows, errors)
+            assert operation.result != "text" or pa.chunked_array(made).type == type_
+
+
+def want_of(operation, rows, errors):
+    """A list's results; offsets count bytes in columns."""
+    if operation.result == "diagnostic":
+        rows = [row.encode() if isinstance(row, str) else row for row in rows]
+    return call(operation, rows, errors)
+
+
+def call(operation, column, errors):
+    return getattr(bulk, operation.name)(column, errors=errors, **operation.given)
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
@@ -471,20 +408,6 @@ def test_dictionaries_may_need_large_offsets():
     assert result.to_pylist() == ["%C3%A9" * 10, "%C3%A9" * 400]
 
 
-@pytest.mark.parametrize("size", [100, 16383, 16384, 16385, 16390, 40000])
-@pytest.mark.parametrize("type_", [*LAYOUTS[str].values(), pa.binary()], ids=str)
-def test_long_rows(tier, size, type_):
-    for row in "a" * size, "%41" * (size // 3), "é" * (size // 2), "%C3%A9" * (size // 6) + "%FF", "%" * size:
-        rows = ["x%41", row, None, "", row, "/b%20c"]
-        if type_ == pa.binary():
-            rows = [None if row is None else row.encode() for row in rows]
-        source = pa.array(rows, type_)
-        for name in "unquote", "quote", "normalize_urn", "normalize_uri":
-            errors = "replace" if name == "unquote" and type_ != pa.binary() else "keep"
-            assert as_rows(run(name, source, errors)) == oracle.column(name, rows, errors)[0]
-        assert as_rows(bulk.is_valid_urn(source)) == oracle.column("is_valid_urn", rows, "keep")[0]
-
-
 def test_many_tasks():
     """Of a large column, most of which becomes shorter than its beginning says, or longer."""
     rows = ["/plain"] * 20_000 + ["/%41%42" * 30] * 100_000 + ["/é" * 20] * 30_000
@@ -494,29 +417,6 @@ def test_many_tasks():
         whole = pa.chunked_array(result)
         whole.validate(full=True)
         assert whole.to_pylist() == [row.replace("%41%42", "AB") for row in source.to_pylist()]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_make_no_difference(threads):
-    rows = ["/a%20b/%C3%A9", None, "plain", "%FF", "urn:example:%2f", "100%"] * 40_000
-    want, refused = oracle.column("unquote", rows, "null")
-    for source in pa.array(rows), pa.array(rows, pa.string_view()):
-        faults = bulk.Faults(limit=1000)
-        result = bulk.unquote(source, errors="null", threads=threads, faults=faults)
-        assert len(result.arrays) == (1 if threads == 1 else len(result.arrays)) > 0
-        assert as_rows(result) == want
-        assert faults.count == len(refused)
-        assert [(row, offset) for row, _, offset in faults.rows] == refused[:1000]
-        with pytest.raises(UriError, match="row 3:"):
-            bulk.unquote(source, errors="raise", threads=threads)
-    lines = "\n".join(row or "" for row in rows).encode()
-    faults = bulk.Faults(limit=1000)
-    done = bulk.unquote(lines, errors="null", threads=threads, faults=faults)
-    assert done == "".join((row or "") + "\n" for row in want).encode()  # the last line is null, and gets an end
-    assert [(row, offset) for row, _, offset in faults.rows] == refused[:1000]
-    names = pa.array(["URN:EXAMPLE:a%2f", "b", None] * 50_000)
-    assert as_rows(bulk.is_valid_urn(names, threads=threads)) == [True, False, None] * 50_000
-    assert as_rows(bulk.split_urn(names, threads=threads))[-3]["nss"] == "a%2f"
 
 
 # --- rows that are refused --------------------------------------------------------------------------------------------
@@ -768,45 +668,6 @@ def test_a_last_line_without_an_end_that_becomes_null(name, separator):
         assert output.getvalue() == want
 
 
-@pytest.mark.parametrize("separator", [b"\n", b"\0"])
-@given(lines=st.lists(octets, max_size=30), data=st.data())
-def test_lines(tier, separator, lines, data):
-    """Every operation on lines does what it does on each of them."""
-    for line in lines:
-        assume(separator not in line and not line.endswith(b"\r"))
-    ended = data.draw(st.booleans()) or not lines or not lines[-1]
-    end = separator if data.draw(st.booleans()) or separator != b"\n" else b"\r\n"
-    source = b"".join(line + end for line in lines) if ended else end.join(lines)
-    name, how = data.draw(
-        st.sampled_from([call for call in CALLS if call[0] in ("quote", "requote", "normalize_urn", "normalize_uri")])
-    )
-    errors = data.draw(st.sampled_from(["keep", "null"]))
-    want, refused = oracle.lines(name, lines, errors, **how)
-    want = [row or b"" for row in want]
-    faults = bulk.Faults()
-    done = getattr(bulk, name)(source, errors=errors, faults=faults, separator=separator, **how)
-    if not ended and not want[-1]:
-        want[-1] = separator  # it is still a line
-    assert done == (b"".join(row + end for row in want) if ended else end.join(want))
-    assert faults.count == len(refused)
-    assert [(row, place) for row, _, place in faults.rows] == refused
-
-
-@given(lines=st.lists(octets, max_size=30), plus=st.booleans(), errors=st.sampled_from(["replace", "keep", "null"]))
-def test_decoded_lines_stay_lines(tier, lines, plus, errors):
-    for line in lines:
-        assume(b"\n" not in line and not line.endswith(b"\r"))
-    source = b"".join(line + b"\n" for line in lines)
-    done = bulk.unquote(source, plus=plus, errors=errors)
-    assert done.count(b"\n") == len(lines)
-    controls = [octet for octet in source if octet < 0x20 or octet == 0x7F]
-    assert [octet for octet in done if octet < 0x20 or octet == 0x7F] == (
-        controls if errors != "null" else controls[:0] + [octet for octet in done if octet < 0x20 or octet == 0x7F]
-    )
-    want, _ = oracle.lines("unquote", lines, errors, plus=plus)
-    assert done.split(b"\n")[:-1] == [line or b"" for line in want]
-
-
 @pytest.mark.parametrize("count", [1, 50, 5000])
 @pytest.mark.parametrize(
     ("line", "replaced", "kept", "null"),
@@ -830,24 +691,6 @@ def test_lines_of_any_length_keep_their_ends(size):
         assert bulk.unquote(b"%42" + end + line + end + b"%43") == b"B" + end + b"A" * (size // 3) + end + b"C"
     names = b"urn:example:a%2f\n" * 5 + b"URN:example:" + line + b"\n"
     assert bulk.normalize_urn(names, level="bytes") == names
-
-
-@pytest.mark.parametrize("count", [1, 1000])
-def test_requoting_may_encode_digits_of_triplets(count):
-    """Only what is not safe is encoded: digits that are not safe are no part of a triplet that stays."""
-    rows = ["a%41b", "c", "%zz1", "ü"] * count
-    safe = ByteSet("abc%")
-    assert as_rows(bulk.requote(pa.array(rows), safe=safe)) == [uricodec.requote(row, safe=safe) for row in rows]
-
-
-def test_verdicts_on_lines():
-    lines = b"urn:example:a\r\nb\nurn:example:c"
-    assert as_rows(bulk.is_valid_urn(lines)) == [True, False, True]
-    assert as_rows(bulk.check_urn(bytearray(lines))) == [None, {"code": "scheme", "offset": 0}, None]
-    assert [row and row["nss"] for row in as_rows(bulk.split_urn(lines))] == ["a", None, "c"]
-    a, b, c = as_rows(bulk.fingerprint(lines, key="x"))
-    assert [a, b, c] == bulk.fingerprint(["urn:example:a", "b", "urn:example:c"], key="x")
-    assert as_rows(bulk.is_valid_urn(b"")) == []
 
 
 @pytest.mark.parametrize("separator", [b"", b"ab", b",", b"\xff"])
@@ -1008,28 +851,6 @@ def test_rules_of_namespaces_in_columns(tier, level):
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
-
-
-@given(rows=rows_of_text)
-def test_fingerprints(tier, rows):
-    key = bulk.FingerprintKey("tests")
-    source = pa.array(rows, pa.string())
-    for kind, level, normal in (
-        ("bytes", None, lambda row: row),
-        ("urn", "namespace", lambda row: urn.normalize(row, "namespace")),
-        ("uri", "path", oracle.ROWS["normalize_uri"]),
-    ):
-        want = []
-        for row in rows:
-            try:
-                want.append(None if row is None else key.fingerprint(normal(row)))
-            except UriError:
-                want.append(None)
-        assert bulk.fingerprint(rows, kind, level, key) == want
-        assert as_rows(bulk.fingerprint(source, kind, level, key)) == want
-        kept = [new if new or row is None else key.fingerprint(row) for row, new in zip(rows, want, strict=True)]
-        assert bulk.fingerprint(rows, kind, level, key, errors="keep") == kept
-        assert as_rows(bulk.fingerprint(source, kind, level, key, errors="keep")) == kept
 
 
 def test_the_fingerprint_of_what_has_no_utf8():

@@ -121,7 +121,7 @@ def long_batch(name):
     head = {"percent": b"/", "uris": b"http://a/", "urns": b"urn:example:"}[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]
-    for size in (16_383, 16_384, 16_385):
+    for size in (16_383, 16_384, 16_385, 40_000):
         rows += [head + b"%41" + b"a" * (size - len(head) - 6) + b"%2f", good, b"", None]
     for pad in range(3):  # so that triplets are cut at another octet
         rows += [head + b"b" * pad, *[head + b"%2f" * 9] * 700]
@@ -411,7 +411,9 @@ def test_blocks(operation, name):
     path = PATHS[name]
     rows = [row for row in long_batch(operation.rows) if path.takes(row)]
     if has(operation, path, operation.policies[0]):
-        compare(operation, path, rows, operation.policies[0], threads=1)
+        for tier in TIERS if name in {"Arrow utf8", "lines"} else TIERS[-1:]:
+            with on_tier(tier):
+                compare(operation, path, rows, operation.policies[0], threads=1)
 
 
 @pytest.mark.parametrize(("name", "threads"), [("Arrow utf8", 2), ("Arrow utf8 view", 8), ("lines", 8), ("file", 2)])
@@ -422,10 +424,9 @@ def test_threads(operation, name, threads):
     """Columns of two megabytes, which are several tasks: results and reports stay in order."""
     path = PATHS[name]
     rows = [row for row in long_batch(operation.rows) if path.takes(row)] * 12
-    for errors in operation.policies:
-        if errors not in {operation.policies[0], "raise", "drop"} and has(operation, path, errors):
-            compare(operation, path, rows, errors, reports=[new_report()], threads=threads)
-            return
+    policies = [errors for errors in operation.policies[1:] if errors != "drop" and has(operation, path, errors)]
+    for errors in {*policies[:1], *policies[-1:]}:
+        compare(operation, path, rows, errors, reports=[new_report()], threads=threads)
 
 
 @every_operation
