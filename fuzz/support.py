@@ -6,6 +6,8 @@ what the operation asks for. So seeds can be read and written by hand. What is l
 
 import warnings
 
+from oracle import lines_of  # noqa: F401  (targets take it from here, like all else that they share)
+
 from uricodec._core import _kernels
 from uricodec.errors import UriError
 
@@ -106,19 +108,6 @@ def behaviour(function, *arguments, **options):
 def octets_of(given):
     """What a text is, as octets."""
     return given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given)
-
-
-def lines_of(data, end=b"\n"):
-    """Pairs of the text of a line and its end; a "\\r" before "\\n" belongs to that."""
-    parts = data.split(end)
-    last = parts.pop()
-    found = []
-    for part in parts:
-        if end == b"\n" and part.endswith(b"\r"):
-            found.append((part[:-1], b"\r\n"))
-        else:
-            found.append((part, end))
-    return found + ([(last, b"")] if last else [])
 
 
 def same_on_every_tier(function, *arguments, **options):

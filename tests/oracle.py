@@ -235,6 +235,13 @@ def percent_decode(data, plus=False, invalid="keep"):
     return re.sub("[\x00-\x7f]+", decode_run, data)
 
 
+def lines_of(src, end=b"\n"):
+    """Pairs of the text of a line and its end; a "\\r" before "\\n" belongs to that."""
+    *parts, last = bytes(src).split(end)
+    lines = [(part[:-1], b"\r\n") if end == b"\n" and part[-1:] == b"\r" else (part, end) for part in parts]
+    return lines + ([(last, b"")] if last else [])
+
+
 def decode_lines(src, plus=False, raw=False, errors="keep"):
     """RFC 3986 section 2.1 for lines. A newline neither belongs to a triplet nor to a UTF-8 sequence, so the lines need
     not be taken apart."""
@@ -243,5 +250,4 @@ def decode_lines(src, plus=False, raw=False, errors="keep"):
 
 def encode_lines(src, safe, plus=False):
     """RFC 3986 section 2.1 for lines, whose ends are LF or CR LF."""
-    lines = re.findall(rb"([^\n]*?)(\r?\n|\Z)", bytes(src))
-    return b"".join(percent_encode(line, safe, plus) + end for line, end in lines)
+    return b"".join(percent_encode(line, safe, plus) + end for line, end in lines_of(src))

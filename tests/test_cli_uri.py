@@ -12,6 +12,7 @@ import pytest
 from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import lines_of
 from test_uri_lines import (
     BASE,
     IRI_PRODUCTIONS,
@@ -25,7 +26,6 @@ from test_uri_lines import (
     guarded,
     json_record,
     model,
-    split_lines,
     to_csv,
     to_json,
     to_safe_csv,
@@ -99,7 +99,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def twin(data, case, errors="keep"):
     """What becomes of lines, and the refused ones: number, offset, code and text."""
     output, found = model(data, case, errors)
-    texts = [text for text, _ in split_lines(data)]
+    texts = [text for text, _ in lines_of(data)]
     return output, [(fault.line + 1, fault.offset, fault.code, texts[fault.line]) for fault in found.faults]
 
 
@@ -231,7 +231,7 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
         assert (status, output, complaint) == (0, case.header + with_last_end(expected, data, "keep"), "")
         return
     number, offset = invalid[0][:2]
-    before = b"".join(text + tail for text, tail in [*split_lines(data)][: number - 1])
+    before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
     assert (status, output) == (1, case.header + twin(before, case)[0])
     assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
     assert complaint.count("\n") == 1
@@ -243,7 +243,7 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
 def test_a_line_stays_a_line(case, data):
     for errors in "keep", "null":
         output = output_of(*case.command, "--errors", errors, stdin=data)[len(case.header) :]
-        before, after = [*split_lines(data)], [*split_lines(output)]
+        before, after = lines_of(data), lines_of(output)
         assert len(after) == len(before)
         for (line, _), (written, _) in zip(before, after, strict=True):
             assert control_count(written) <= control_count(line)

@@ -15,6 +15,7 @@ import types
 from collections import Counter
 from pathlib import Path
 
+import oracle
 import pytest
 from arrow_memory import Lent, rows_of
 from hypothesis import assume, given, settings
@@ -59,10 +60,7 @@ def name_of(octets, kind, level):
 
 def lines_of(data, end=b"\n"):
     """Pairs of a line as it is written and its name, as it is spelled."""
-    parts = data.split(end)
-    last = parts.pop()
-    found = [(part + end, part.removesuffix(b"\r") if end == b"\n" else part) for part in parts]
-    return found + ([(last + end, last)] if last else [])
+    return [(name + (tail or end), name) for name, tail in oracle.lines_of(data, end)]
 
 
 class Twin:

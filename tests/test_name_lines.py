@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import lines_of
 
 from uricodec import uri, urn
 from uricodec._core._fingerprint import FingerprintKey
@@ -47,15 +48,6 @@ LINES = [
     b"a\r",
     b"urn:example:\xc3",
 ]
-
-
-def lines_of(data, end=b"\n"):
-    """The naive twin: (line, octets with its end)."""
-    parts = data.split(end)
-    pieces = [(part, end) for part in parts[:-1]] + ([(parts[-1], b"")] if parts[-1] else [])
-    return [
-        (line[:-1], b"\r" + tail) if tail == b"\n" and line.endswith(b"\r") else (line, tail) for line, tail in pieces
-    ]
 
 
 def form_of(key, line):

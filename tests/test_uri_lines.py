@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import lines_of
 
 from uricodec import UriSyntaxError, iri, uri, urn
 from uricodec._rows._lines import LineFault, Lines, transform_lines
@@ -165,18 +166,6 @@ CASES = [Case(*row) for row in operations()]
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
-def split_lines(src, end=b"\n"):
-    """Text and end of each line."""
-    start = 0
-    while start < len(src):
-        stop = src.find(end, start)
-        text, tail = (src[start:], b"") if stop < 0 else (src[start:stop], end)
-        start += len(text) + len(tail)
-        if tail == b"\n" and text.endswith(b"\r"):
-            text, tail = text[:-1], b"\r\n"
-        yield text, tail
-
-
 def stand_in(case, text, refused, errors):
     if case.record:
         return case.record(refused.code, refused.offset)
@@ -186,7 +175,7 @@ def stand_in(case, text, refused, errors):
 def model(src, case, errors, end=b"\n"):
     """What transform_lines() should write and find."""
     written, faults, start, number = b"", [], 0, 0
-    for number, (text, tail) in enumerate(split_lines(src, end), 1):
+    for number, (text, tail) in enumerate(lines_of(src, end), 1):
         try:
             written += case.function(text) + tail
         except Refused as refused:
@@ -205,7 +194,7 @@ def transform(src, operation, room=0, limit=100, **options):
     written, lines, invalid, faults, start = b"", 0, 0, [], 0
     view = memoryview(src)
     while start < len(src):
-        longest = max(len(text) for text, _ in split_lines(src[start:], end))
+        longest = max(len(text) for text, _ in lines_of(src[start:], end))
         dst = bytearray(max(room, operation.room(longest)))
         read, found = transform_lines(view[start:], dst, operation, limit=limit, **options)
         assert read > 0
@@ -345,11 +334,11 @@ def test_records_stay_records(case, src):
     """No line is lost, none is added, and no control comes into one."""
     for errors in "keep", "null":
         written, found = transform(src, case.operation, errors=errors)
-        ends = [tail for _, tail in split_lines(src)]
+        ends = [tail for _, tail in lines_of(src)]
         assert found.lines == len(ends)
         if src.endswith(b"\n"):
-            assert [tail for _, tail in split_lines(written)] == ends
-        for (before, _), (after, _) in zip(split_lines(src), split_lines(written), strict=False):
+            assert [tail for _, tail in lines_of(written)] == ends
+        for (before, _), (after, _) in zip(lines_of(src), lines_of(written), strict=False):
             assert control_count(after) <= control_count(before)
 
 
@@ -358,7 +347,7 @@ def test_records_stay_records(case, src):
 @given(src=TEXT)
 def test_the_first_refused_line_fails(case, src):
     before, found = model(src, case, "raise")
-    dst = bytearray(sum(case.operation.room(len(text)) for text, _ in split_lines(src)))
+    dst = bytearray(sum(case.operation.room(len(text)) for text, _ in lines_of(src)))
     if not found.invalid:
         read, found = transform_lines(src, dst, case.operation, errors="raise")
         assert (read, bytes(dst[: found.written])) == (len(src), before)
@@ -375,7 +364,7 @@ def test_nothing_past_the_ends(tier, fences, case):
     """With exactly the room for one more line, at the end of the memory there is."""
     for src in (line + tail for line in LINES for tail in (b"", b"\n", b"\r\n") if line + tail):
         expected, _ = model(src, case, "keep")
-        text, _ = next(split_lines(src))
+        text, _ = lines_of(src)[0]
         dst = fences[1].at_end(bytes(case.operation.room(len(text))))
         read, found = transform_lines(fences[0].at_end(src), dst, case.operation)
         assert (read, bytes(dst[: found.written])) == (len(src), expected)
@@ -389,7 +378,7 @@ SHORT = [bytes([octet]) for octet in b"aF/:?.%4"] + [b"%41", b"%C3", b"%2f", b"@
 
 
 def normal_lines(src, level):
-    return b"".join(uri.normalize(text, level) + tail for text, tail in split_lines(src))
+    return b"".join(uri.normalize(text, level) + tail for text, tail in lines_of(src))
 
 
 @pytest.mark.parametrize("level", ["case", "percent", "path"])
@@ -426,7 +415,7 @@ def test_many_lines(tier, level, share):
         for room in 0, 30_000:
             written, found = transform(text, NormalizeRows(level), room=room)
             assert written == expected
-            assert found.lines == len([*split_lines(text)])
+            assert found.lines == len(lines_of(text))
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
@@ -532,8 +521,8 @@ def test_records_say_what_split_says(src, kind):
     header, *table = csv.reader(io.StringIO((rows.header + as_csv).decode(), newline=""))
     assert header == [*COLUMNS, "error", "offset"]
     faults = {fault.line: fault for fault in found.faults}
-    lines = [text for text, _ in split_lines(src)]
-    records = [json.loads(text) for text, _ in split_lines(as_json)]
+    lines = [text for text, _ in lines_of(src)]
+    records = [json.loads(text) for text, _ in lines_of(as_json)]
     assert len(records) == len(table) == len(lines)
     for number, (line, record, cells) in enumerate(zip(lines, records, table, strict=True)):
         if number in faults:

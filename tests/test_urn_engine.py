@@ -10,6 +10,7 @@ import pytest
 from arrow_memory import Lent
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import lines_of
 
 from uricodec import ByteSet, bulk
 from uricodec._core import _urn_lines
@@ -355,19 +356,14 @@ def test_rules_in_lines(tier, nid, nss):
 
 
 def model_of_lines(src, level, spec, errors):
-    lines, out, faults, start = src.split(b"\n"), [], [], 0
-    if lines[-1] == b"":
-        lines.pop()
-    for number, line in enumerate(lines):
-        tail = src[start + len(line) : start + len(line) + 1]
-        content = line.removesuffix(b"\r") if tail else line
+    lines, out, faults, start = lines_of(src), [], [], 0
+    for number, (line, tail) in enumerate(lines):
         try:
-            out.append(oracle.normalize(content, level, spec) + line[len(content) :] + tail)
+            out.append(oracle.normalize(line, level, spec) + tail)
         except UrnError as error:
             faults.append((number, start, error.reason, error.position))
-            rest = line[len(content) :] + tail
-            out.append({"keep": line + tail, "null": rest, "drop": b""}[errors])
-        start += len(line) + 1
+            out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
+        start += len(line + tail)
     return b"".join(out), len(lines), faults
 
 
