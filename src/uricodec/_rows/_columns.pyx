@@ -227,6 +227,7 @@ cdef class Work:
         whole, type = read_column(source, arrays)
         values = type if type.dictionary is None else type.dictionary
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
+        (<Plan>plan).rows.check_policy(self.policy)
         type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.answers(plan, type, arrays)
         if whole.format == b"+s":
             arrays = [table_of(array) for array in arrays]
@@ -347,6 +348,7 @@ cdef class Work:
     def lines(self, source, end):
         """Do lines in a buffer; returns bytes, or a Column of what is no text."""
         cdef Plan plan = <Plan?>self.make(True)
+        plan.rows.check_policy(self.policy)
         cdef Rows rows
         cdef Job job
         if plan.kind != TEXT and type(source) is not bytes:
