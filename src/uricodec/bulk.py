@@ -377,13 +377,7 @@ def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **h
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return do(_of(_urns(level, spec)), column, how)
-
-
-def _urns(level: str, spec: str | None = None) -> NormalizeUrnRows:
-    if level in ("namespace", "functional"):
-        import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
-    return NormalizeUrnRows(level, spec)
+    return do(_of(NormalizeUrnRows(level, spec)), column, how)
 
 
 def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -482,7 +476,7 @@ def fingerprint(
             raise ValueError("octets have no levels")
         rows = RowOperation()
     elif kind == "urn":
-        rows = _urns(level or "8141")
+        rows = NormalizeUrnRows(level or "8141")
     elif kind in ("uri", "iri"):
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:

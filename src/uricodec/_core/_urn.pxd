@@ -8,3 +8,4 @@ cdef list REASONS
 cdef int spec_of(object spec) except -1
 cdef int level_of(object level) except -1
 cdef object raise_fault_at(object urn, Code code, size_t offset)
+cdef const void *frozen_rules() except NULL

@@ -520,6 +520,13 @@ def set_rule(nid, rule):
             raise MemoryError
 
 
+cdef const void *frozen_rules() except NULL:
+    """The rules of all namespaces that are known now. They do not change."""
+    import uricodec.urn     # noqa: F401  (it brings them)
+    with cython.critical_section(RULE_NUMBERS):
+        return freeze_rules()
+
+
 # --- calls --------------------------------------------------------------------------------------------------------------
 
 # f(text), and f(text, text), are what most calls are. These take them before any argument is parsed, if the text is short

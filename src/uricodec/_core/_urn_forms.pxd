@@ -30,10 +30,13 @@ cdef enum:
     GROWTH = 3          # a form is at most that much longer than the URN: an ISBN-13 for an ISBN-10
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil
-cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst) noexcept nogil
-cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, uint8_t *nids, uint8_t *rules) noexcept nogil
+cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=*) noexcept nogil
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
+                     uint8_t *rules) noexcept nogil
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
-cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil
+cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=*) noexcept nogil
+# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones (NULL).
+cdef const void *freeze_rules() noexcept nogil
 
 
 cdef inline bint is_normal(const Reading *urn, Level level) noexcept nogil:

@@ -66,6 +66,7 @@ cdef struct Nid:
 cdef struct Table:
     size_t mask         # number of rows - 1
     size_t used
+    bint frozen         # somebody counts on what it is: the next rule gets a copy
     Row *rows
     Nid *nids           # of the rows, apart: few are asked for, and the rows stay in the first cache
 
@@ -97,19 +98,43 @@ cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *sta
         i += 1
 
 
-cdef inline Rule rule_of(const uint8_t *nid, size_t n) noexcept nogil:
-    """The rule of a lower-case NID behind "urn:"."""
+cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
+    """The rule of a lower-case NID behind "urn:", by a frozen table; NULL: by the one in use."""
     cdef uint16_t state
-    row_of(<Table *>uc_read(&table), nid, n, &state)
+    row_of(<Table *>rules if rules != NULL else <Table *>uc_read(&table), nid, n, &state)
     return <Rule>(state >> 8)
+
+
+cdef const void *freeze_rules() noexcept nogil:
+    """Return the table, which no longer changes. Not while a rule is set."""
+    (<Table *>table).frozen = True
+    return table
 
 
 cdef Table *new_table(size_t rows) noexcept nogil:
     cdef Table *made = <Table *>PyMem_RawMalloc(sizeof(Table) + rows * (sizeof(Row) + sizeof(Nid)))
     if made != NULL:
-        made.mask, made.used, made.rows = rows - 1, 0, <Row *>(made + 1)
+        made.mask, made.used, made.frozen, made.rows = rows - 1, 0, False, <Row *>(made + 1)
         made.nids = <Nid *>(made.rows + rows)
         memset(made.rows, 0, rows * sizeof(Row))
+    return made
+
+
+cdef Table *publish_copy(size_t size) noexcept nogil:
+    """Put a table of so many rows in the place of the one in use. NULL: there is no memory."""
+    cdef Table *rows = <Table *>table
+    cdef Table *made = new_table(size)
+    cdef Row *moved
+    cdef uint16_t state
+    cdef size_t i
+    if made == NULL:
+        return NULL
+    for i in range(rows.mask + 1):
+        if rows.rows[i].state:
+            moved = row_of(made, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
+            moved[0], made.nids[moved - made.rows] = rows.rows[i], rows.nids[i]
+    made.used = rows.used
+    uc_publish(&table, made)
     return made
 
 
@@ -117,27 +142,19 @@ cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     """Set the rule of a lower-case NID of 1 to 32 octets. -1: no memory. One thread at a time."""
     cdef Nid name
     cdef Row *row
-    cdef Row *moved
     cdef Table *rows = <Table *>table
-    cdef Table *larger
     cdef uint16_t state
-    cdef size_t i
     memcpy(name.octets, b"urn:", 4)
     memcpy(name.octets + 4, nid, n)
     row = row_of(rows, name.octets + 4, n, &state)
+    if state == <uint16_t>(n | <size_t>rule << 8):
+        return 0
+    if rows.frozen or state == 0 and rows.used * 4 >= rows.mask:
+        rows = publish_copy((2 if rows.used * 4 >= rows.mask else 1) * (rows.mask + 1))
+        if rows == NULL:
+            return -1
+        row = row_of(rows, name.octets + 4, n, &state)
     if state == 0:
-        if rows.used * 4 >= rows.mask:
-            larger = new_table(2 * (rows.mask + 1))
-            if larger == NULL:
-                return -1
-            for i in range(rows.mask + 1):
-                if rows.rows[i].state:
-                    moved = row_of(larger, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
-                    moved[0], larger.nids[moved - larger.rows] = rows.rows[i], rows.nids[i]
-            larger.used = rows.used
-            uc_publish(&table, larger)
-            rows = larger
-            row = row_of(rows, name.octets + 4, n, &state)
         rows.nids[row - rows.rows] = name
         uc_put64(&row.ends, ends_of(name.octets + 4, n))
         rows.used += 1
@@ -298,7 +315,7 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
 
 # --- normal forms -------------------------------------------------------------------------------------------------------
 
-cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst) noexcept nogil:
+cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
     """Write the normal form, and return its size. dst has room for GROWTH octets more than the URN, and may overlap it from
     below."""
     cdef Rule rule
@@ -312,7 +329,7 @@ cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_
         kernels.upper_triplets(dst + nss, n - nss, dst + nss)
     if level < NAMESPACE:
         return n
-    rule = rule_of(dst + 4, urn.nid_end - 4)
+    rule = rule_of(frozen, dst + 4, urn.nid_end - 4)
     return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
 
 
@@ -326,7 +343,8 @@ cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
 
 
-cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, uint8_t *nids, uint8_t *rules) noexcept nogil:
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
+                     uint8_t *rules) noexcept nogil:
     """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK octets:
     line i ends at ends[i + 1] - ends[0]."""
     cdef uint64_t stops[WORDS + 1]
@@ -336,13 +354,13 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, ui
     for i in range(rows):
         nid = ends[i] - ends[0] + 4
         nids[i] = <uint8_t>uc_lowest_bit(bits_from(stops, nid))
-        rules[i] = <uint8_t>rule_of(lines + nid, nids[i])
+        rules[i] = <uint8_t>rule_of(frozen, lines + nid, nids[i])
 
 
-cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, size_t *run,
+cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, const void *frozen, size_t *run,
                                size_t *out) noexcept nogil:
     cdef size_t nss = nid_end + 1, size
-    cdef Rule rule = rule_of(lines + start + 4, nid_end - start - 4)
+    cdef Rule rule = rule_of(frozen, lines + start + 4, nid_end - start - 4)
     if rule == BASE:
         return
     size = write_nss(rule, lines + nss, line_end - nss, False)
@@ -354,7 +372,7 @@ cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, siz
     run[0] = line_end
 
 
-cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil:
+cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
     """Apply the rules of namespaces to whole lines, at most CHUNK octets, of URNs in normal form without components.
     Returns the octets that remain.
 
@@ -385,7 +403,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end) noexcept nogil:
                 nid = bits_from(stops, start + 4)
                 nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)
                 if nid_end < line_end:
-                    apply_to_line(lines, start, nid_end, line_end, &run, &out)
+                    apply_to_line(lines, start, nid_end, line_end, frozen, &run, &out)
             start = line_end + 1
     if out != run:
         memmove(lines + out, lines + run, n - run)

@@ -9,6 +9,7 @@ cdef struct Naming:
     Level level
     Spec spec
     const uc_set *nss       # what plain ones consist of
+    const void *rules       # of namespaces, as they were when the operation was made
 
 
 cdef class UrnRows(RowOperation):

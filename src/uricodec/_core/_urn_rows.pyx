@@ -8,7 +8,7 @@ cimport cython
 from libc.string cimport memchr
 
 from uricodec._core._kernels cimport ByteSet, kernels
-from uricodec._core._urn cimport CODE_NAMES, REASONS, level_of, spec_of
+from uricodec._core._urn cimport CODE_NAMES, REASONS, frozen_rules, level_of, spec_of
 from uricodec._core._urn_forms cimport *
 from uricodec._core._urn_grammar cimport *
 from uricodec._rows._operation cimport *
@@ -31,7 +31,7 @@ cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uin
     cdef Reading urn
     if not read_row(src, n, options, &urn, outcome):
         return UC_REJECTED
-    return write_form(src, &urn, (<const Naming *>options).level, dst)
+    return write_form(src, &urn, (<const Naming *>options).level, dst, (<const Naming *>options).rules)
 
 
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Outcome *outcome) noexcept nogil:
@@ -138,7 +138,7 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
         forms = run.scratch + lines.ends[first] if lines.packed else run.scratch
         kernels.normalize_urns(src, n, lines.terminator, <uint8_t *>forms)
     if has_rules:
-        find_rules(forms, lines.ends + first, stop - first, nids, rules)
+        find_rules(forms, lines.ends + first, stop - first, naming.rules, nids, rules)
     for i in range(first, stop):
         size = lines.ends[i + 1] - lines.ends[first] - start - 1
         copy_octets(dst + o, forms + start, size)
@@ -216,7 +216,7 @@ cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *
         memcpy(dst, span.data, n)
     else:
         kernels.normalize_urns(span.data, n, span.terminator, dst)
-    written[0] = apply_rules(dst, n, span.terminator) if naming.level == NAMESPACE else n
+    written[0] = apply_rules(dst, n, span.terminator, naming.rules) if naming.level == NAMESPACE else n
     return n
 
 
@@ -235,6 +235,7 @@ cdef class UrnRows(RowOperation):
 
     cdef int set_naming(self, Spec spec, Level level) except -1:
         self.naming.spec, self.naming.level = spec, level
+        self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
         self.naming.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
         return 0
 
@@ -278,7 +279,7 @@ cdef class NidRows(UrnRows):
 
 @cython.final
 cdef class NormalizeUrnRows(UrnRows):
-    """Bring URNs into normal form.
+    """Bring URNs into normal form, by the rules of namespaces that are known when this is made.
 
     Args:
         level (str): As of `normalize`.
