@@ -103,7 +103,7 @@ cdef class CheckedRows(UriRows):
         self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options
         self.error = IriError if kind == "iri" else UriSyntaxError
         self.slots.strict, self.slots.options = rows.slots.strict, &self.checked
-        self.slots.strict.row = checked_row
+        self.slots.strict.row, self.slots.utf8_code = checked_row, rows.slots.utf8_code
 
 
 cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Outcome *_refusal) noexcept nogil:
@@ -259,6 +259,7 @@ cdef class NormalizeRows(UriRows):
     def __cinit__(self, level="path"):
         cdef int at = level_of(level)
         self.slots.strict, self.slots.options = NORMALIZE_ROWS[at], &FORMS[at]
+        self.slots.utf8_code = UTF8
         if AT_CASE <= at <= AT_PATH:
             self.slots.changes = mark_changes
 
@@ -283,6 +284,7 @@ cdef class ResolveRows(UriRows):
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
             raise UriSyntaxError("no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base
+        self.slots.utf8_code = UTF8
 
 
 # --- IRIs to URIs and back ----------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ cdef class Work:
     cdef readonly object rows
 
     def __cinit__(self, make, errors, limit, threads, first=0):
-        self.make, self.policy, self.threads = make, <RowPolicy>policy_named(errors), threads
+        self.make, self.policy, self.threads = make, <RowPolicy>policy_named(errors, True), threads
         self.look = limit is not None or self.policy == RAISE_ROW
         self.limit = 0 if limit is None else limit
         self.count, self.found, self.rows, self.first = 0, [], 0, first
@@ -218,6 +218,11 @@ cdef class Work:
         import os
         return <size_t>(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
+    cdef int check_policy(self, Plan plan, bint lines) except -1:
+        if self.policy == DROP_ROW and not (lines and plan.kind == TEXT):
+            policy_named("drop")        # raises
+        return plan.rows.check_policy(self.policy)
+
     # --- columns
 
     def column(self, source):
@@ -227,7 +232,7 @@ cdef class Work:
         whole, type = read_column(source, arrays)
         values = type if type.dictionary is None else type.dictionary
         plan = <Plan?>self.make(LAYOUTS[values.format][1])
-        (<Plan>plan).rows.check_policy(self.policy)
+        self.check_policy(<Plan>plan, False)
         type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.answers(plan, type, arrays)
         if whole.format == b"+s":
             arrays = [table_of(array) for array in arrays]
@@ -348,7 +353,7 @@ cdef class Work:
     def lines(self, source, end):
         """Do lines in a buffer; returns bytes, or a Column of what is no text."""
         cdef Plan plan = <Plan?>self.make(True)
-        plan.rows.check_policy(self.policy)
+        self.check_policy(plan, True)
         cdef Rows rows
         cdef Job job
         if plan.kind != TEXT and type(source) is not bytes:
@@ -363,7 +368,8 @@ cdef class Work:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
         parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
         # A last line without an end that becomes empty gets one: otherwise there would be one line less.
-        if rows.source.count and rows.source.data[rows.source.count - 1] != rows.source.terminator:
+        if (self.policy != DROP_ROW and rows.source.count
+                and rows.source.data[rows.source.count - 1] != rows.source.terminator):
             last = parts[len(parts) - 1]
             if not last or last.endswith(end):
                 parts.append(end)

@@ -117,6 +117,7 @@ cdef struct Slots:
     expected_function expected
     text_function text          # of a str,
     int text_policies           # under these policies: 1 << policy
+    int utf8_code               # lines that are not UTF-8 are rejected with it, for the row function accepts any bytes; 0: not
 
 
 # --- sources ------------------------------------------------------------------------------------------------------------
@@ -218,6 +219,7 @@ ctypedef struct Run:
     RowPolicy policy
     bint strict                 # rejected rows are reported, or are not results
     bint writes                 # results are bytes
+    bint checks_utf8            # of rows that the row function accepts
     whole_function whole
     block_function block_of
     changes_function changes

@@ -22,7 +22,7 @@ from libc.string cimport memchr, memset
 
 from uricodec._core._arrow cimport Room, grow
 from uricodec._core._atomic cimport uc_glance8
-from uricodec._core._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set
+from uricodec._core._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set, uc_utf8
 
 ctypedef fused offset:
     int32_t
@@ -263,6 +263,18 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
 
 # --- rows ---------------------------------------------------------------------------------------------------------------
 
+cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Call the row function, and reject what it accepts but is not UTF-8, where that is promised."""
+    cdef uc_utf8 found
+    cdef size_t size = run.row_of(src, n, run.options, dst, outcome), valid
+    if size != UC_REJECTED and run.checks_utf8:
+        valid = kernels.scan_utf8(src, n, &found)
+        if valid < n:
+            outcome.code, outcome.offset = run.slots.utf8_code, valid
+            return UC_REJECTED
+    return size
+
+
 cdef bint do_row(Run *run) noexcept nogil:
     """Do the next row of the block, whatever it is. False if the run ends with it, or before it."""
     cdef Block *block = run.block
@@ -271,7 +283,7 @@ cdef bint do_row(Run *run) noexcept nogil:
     cdef uint8_t *dst = run.out + run.written
     cdef Outcome outcome
     if not is_null(run.source, block.first + i):
-        size = run.row_of(src, n, run.options, dst, &outcome)
+        size = call_row(run, src, n, dst, &outcome)
         if size == UC_REJECTED:
             if not reject_row(run, block.first + i, run.next + block.at[i], src, n, &outcome, dst, &size):
                 return False
@@ -311,6 +323,12 @@ cdef bint do_rows(Run *run) noexcept nogil:
     cdef Block *block = run.block
     cdef size_t i, w, rows = block.rows, size = block.at[rows]
     cdef uint64_t word
+    cdef uc_utf8 found
+    if run.checks_utf8 and kernels.scan_utf8(block.data, size, &found) < size:
+        for i in range(rows):
+            if not do_row(run):
+                return False
+        return True
     if run.changes != NULL:
         run.changes(block.data, size, block.at, rows, marks)
     elif run.has_stable:
@@ -366,7 +384,7 @@ cdef bint do_long(Run *run) noexcept nogil:
         return False
     run.block.first, run.block.rejected[0], run.dropped = run.row, 0, False
     if not is_null(run.source, run.row):
-        size = run.row_of(src, n, run.options, run.out, &outcome)
+        size = call_row(run, src, n, run.out, &outcome)
         if size == UC_REJECTED:
             if not reject_row(run, run.row, run.next, src, n, &outcome, run.out, &size):
                 return False
@@ -446,6 +464,7 @@ cdef void set_lines(Run *run) noexcept nogil:
     run.whole, run.as_rows, run.small = NULL, BLOCK, 0
     if run.source.layout != LINES:
         return
+    run.checks_utf8 = run.slots.utf8_code != 0 and run.sink.commit_whole != NULL     # the result is lines of text
     if run.has_stable:
         add_octet(&run.stable, run.source.terminator)
     if run.slots.whole != NULL and run.sink.commit_whole != NULL:
