@@ -23,6 +23,7 @@ from arrow_memory import Lent, rows_of
 
 import uricodec
 from uricodec import bulk, charsets, dedup, iri, logs, namespaces, parse, schemes, uri, urn, urn_transforms
+from uricodec._rows.registry import OPERATIONS
 
 # Calls that touch what all threads share: not to be made while others run.
 ALONE = {"uricodec.install", "uricodec.uninstall"}
@@ -375,27 +376,14 @@ for _name, _inputs in _BOTH_WAYS.items():
 _CODEC_ROWS = ["/a b%20c" + "é" * 40, "plain", "%zz%FF" * 9, "/longer than a view%C3%A9/" * 5, ""] * 12
 _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "%zz", "x" * 99, "//[::1]:8/?q#f"] * 10
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
-_TEXT_TO_TEXT = {
-    "quote": (_CODEC_ROWS, {}, {"plus": True}, {"safe": "é"}),
-    "requote": (_CODEC_ROWS, {}, {"invalid": "encode"}, {"invalid": "error"}, {"invalid": "no-such"}),
-    "unquote": (_CODEC_ROWS, {}, {"plus": True}, {"errors": "replace"}),
-    "iri_to_uri": (_IRI_ROWS, {}, {"ascii_ext": "encode", "host": "idna"}),
-    "uri_to_iri": (_IRI_ROWS, {}, {"host": "unicode"}),
-    "normalize_uri": (_IRI_ROWS, {}, {"level": "iri"}, {"level": "no-such"}),
-    "normalize_urn": (_URN_ROWS, {}, {"level": "namespace"}, {"level": "2141"}),
-}
-_TEXT_TO_MORE = {
-    "is_valid_uri": (_IRI_ROWS, {}),
-    "is_valid_iri": (_IRI_ROWS, {}),
-    "check_uri": (_IRI_ROWS, {}),
-    "check_iri": (_IRI_ROWS, {}),
-    "split_uri": (_IRI_ROWS, {}),
-    "split_iri": (_IRI_ROWS, {}),
-    "is_valid_urn": (_URN_ROWS, {}, {"spec": "any"}),
-    "check_urn": (_URN_ROWS, {}),
-    "split_urn": (_URN_ROWS, {}, {"spec": "2141"}),
-    "fingerprint": (_URN_ROWS, {"key": "k"}, {"key": "k", "kind": "urn"}, {"key": "k", "kind": "uri"}),
-}
+_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urns": _URN_ROWS}
+
+
+def _ways(operation):
+    """Arguments of an operation: none, others than the defaults, one that is wrong."""
+    others = {each.name: (each.choices or each.examples)[-1] for each in operation.parameters if any(each[2:])}
+    ways = [{}, others, *[{name: "no-such"} for name in others]]
+    return [{"key": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
 
 
 def _with_faults(function, column, **options):
@@ -437,19 +425,20 @@ def _columns(rows):
 
 # What starts threads, of the same shape: more than a thread is worth.
 THREADED = {}
-for _name, (_rows, *_ways) in {**_TEXT_TO_TEXT, **_TEXT_TO_MORE}.items():
+for _operation in OPERATIONS.values():
+    _name, _rows, (_first, *_others) = _operation.name, _ROWS[_operation.rows], _ways(_operation)
     _function = getattr(bulk, _name)
     _all = _columns(_rows)
-    _given = [partial(_with_faults, _function, column, **way) for way in _ways for column in _all]
-    for _errors in "keep", "null", "raise":
-        _given += [partial(_function, column, **{**_ways[0], "errors": _errors}) for column in _all[::3]]
+    _given = [partial(_with_faults, _function, column, **way) for way in (_first, *_others) for column in _all]
+    for _errors in _operation.policies:
+        _given += [partial(_function, column, **{**_first, "errors": _errors}) for column in _all[::3]]
     _given += _each(_function, 5, [5])
-    if _name in _TEXT_TO_TEXT:
+    if _operation.result == "text":
         _given += [partial(_file, _function, each) for each in (_all[3], b"", b"x" * 3000)]
     CALLS[f"uricodec.bulk.{_name}"] = _given
     _long = "\n".join(_rows * 200).encode()
     THREADED[f"uricodec.bulk.{_name}"] = [
-        partial(_function, column, threads=3, **_ways[0])
+        partial(_function, column, threads=3, **_first)
         for column in (_long, bytearray(_long), _column(_long.split(b"\n")))
     ]
 

@@ -5,6 +5,7 @@ import urllib.parse
 import oracle
 
 from uricodec import iri, percent_decode, requote, uri, urn
+from uricodec._rows.registry import OPERATIONS
 from uricodec.charsets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
@@ -23,16 +24,17 @@ PARTS = {
         urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
     ),
     ("requote", "keep"): requote,
-    ("requote", "replace"): lambda row: requote(row, invalid="encode"),
+    ("requote", "replace"): lambda row, **safe: requote(row, invalid="encode", **safe),
 }
 
 
-def line(name, text, errors, safe="/", plus=False):
+def line(name, text, errors, safe=None, plus=False):
     """One line: the result by "keep" or "replace", and the first fault, (code, offset) or None."""
     if name == "unquote":
         return oracle.decode_row(text, errors, "keep", plus=plus)
-    kept = {*b"".join(bytes([octet]) for octet in range(256) if octet in RFC3986_UNRESERVED)}
-    kept |= {*(b":/?#[]@!$&'()*+,;=" if name == "requote" else safe.encode())}
+    if safe is None:
+        safe = OPERATIONS[name].parameters[0].default
+    kept = {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*safe.encode("ascii", "ignore")}
     return oracle.encode_row(text, errors, oracle.form_set(kept) if plus else kept, name == "requote", plus)
 
 
@@ -52,13 +54,8 @@ def fault_of(check, row, **how):
     return None if found is None else {"code": found.code, "offset": found.offset}
 
 
-SPLIT_URN = ("nid", "nss", "r_component", "q_component", "f_component")
-SPLIT_URI = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
-
-
-def parts(row, split, names):
-    whole = split(row)
-    return {name: getattr(whole, name) for name in names}
+def parts(name, whole):
+    return {field: getattr(whole, field) for field in OPERATIONS[name].fields}
 
 
 # name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
@@ -66,22 +63,37 @@ ROWS = {
     "quote": lambda row, safe="/", plus=False: (
         urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
     ),
-    "requote": lambda row: requote(row, invalid="error"),
+    "requote": lambda row, **safe: requote(row, invalid="error", **safe),
     "unquote": lambda row, plus=False: decoded(row, plus),
     "normalize_urn": lambda row, level="8141", spec=None: urn.normalize(row, level, spec),
     "is_valid_urn": lambda row, spec="8141": urn.is_valid(row, spec),
     "check_urn": lambda row, spec="8141": fault_of(urn.check, row, spec=spec),
-    "split_urn": lambda row: parts(row, urn.parse, SPLIT_URN),
+    "split_urn": lambda row, spec="8141": parts("split_urn", urn.parse(row, spec)),
     "normalize_uri": lambda row, level="path": uri.normalize(row, level),
     "is_valid_uri": lambda row, production="URI-reference": uri.is_uri(row, production),
     "is_valid_iri": lambda row, production="IRI-reference": iri.is_iri(row, production),
     "check_uri": lambda row, production="URI-reference": fault_of(uri.check, row, production=production),
     "check_iri": lambda row, production="IRI-reference": fault_of(iri.check_iri, row, production=production),
-    "split_uri": lambda row: parts(row, uri.split, SPLIT_URI),
-    "split_iri": lambda row: parts(row, iri.split, SPLIT_URI),
-    "iri_to_uri": lambda row, ascii_ext="error": iri.iri_to_uri(row, ascii_ext=ascii_ext),
+    "split_uri": lambda row: parts("split_uri", uri.split(row)),
+    "split_iri": lambda row: parts("split_iri", iri.split(row)),
+    "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }
+
+
+# Each operation with each value of its parameters.
+CALLS = [(name, {}) for name in ROWS] + [
+    (name, {parameter.name: value})
+    for name in ROWS
+    for parameter in OPERATIONS[name].parameters
+    for value in parameter.choices or parameter.examples
+    if value != parameter.default
+]
+
+
+def policies(name):
+    """The policies of lists and columns that do not raise."""
+    return [policy for policy in OPERATIONS[name].policies if policy not in {"drop", "raise"}]
 
 
 def column(name, rows, errors, **how):
@@ -98,14 +110,7 @@ def column(name, rows, errors, **how):
             refused.append((number, error.position))
             if errors == "raise":
                 raise
-            made = (
-                {
-                    "keep": lambda row=row: row if not name.startswith("split") else None,
-                    "null": lambda: None,
-                }[errors]()
-                if (name, errors) not in PARTS
-                else PARTS[name, errors](row, **how)
-            )
+            made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None
         if isinstance(row, bytes) and isinstance(made, str):
             made = made.encode()
         if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):

@@ -19,6 +19,7 @@ import pytest
 import uricodec
 from uricodec import iri, namespaces, parse, uri, urn
 from uricodec._core import _stdlib as stdlib
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriSyntaxError
 
 ROOT = Path(__file__).parent.parent
@@ -305,8 +306,11 @@ def test_changelog_knows_the_version():
 def test_stubs(tmp_path):
     pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
     allow = tmp_path / "allow"
-    # Hooks make their methods from the table of operations, and cannot be imported without their engine.
-    hooks = r"uricodec\.integrations\.\w+(\.Uricodec\w+\.\w+)?", r"uricodec\._pandas_columns"
+    # Hooks make methods and functions from the table of operations, and some cannot be imported without their engine.
+    hooks = [r"uricodec\.integrations\.\w+(\.Uricodec\w+\.\w+)?", r"uricodec\._pandas_columns"]
+    hooks += [rf"uricodec\.integrations\.spark\.{name}" for name in ("__all__", *OPERATIONS)]
+    # Its classes are loaded by name.
+    hooks += [re.escape(row.make.replace(":", ".")) for row in OPERATIONS.values()]
     allow.write_text("\n".join([r"uricodec\._core\._\w+\.__pyx_capi__", *hooks, ""]))
     options = ["--allowlist", str(allow), "--ignore-unused-allowlist"]
     command = [sys.executable, "-m", "mypy.stubtest", "uricodec", *options]

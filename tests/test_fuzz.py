@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec._core import _kernels
+from uricodec._rows import registry
 
 FUZZ = Path(__file__).parent.parent / "fuzz"
 sys.path += [str(FUZZ), str(FUZZ / "seeds")]
@@ -36,7 +37,7 @@ def covers_of(name):
     """What a target says that it calls; read without importing it."""
     for statement in ast.parse((FUZZ / "targets" / f"{name}.py").read_text("utf-8")).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "COVERS":
-            return eval(ast.unparse(statement.value))
+            return eval(ast.unparse(statement.value), {"registry": registry})
     raise AssertionError(name)
 
 

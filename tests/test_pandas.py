@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import bulk
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
-from uricodec.integrations._operations import OPERATIONS
+from uricodec.integrations._operations import FUNCTIONS
 
 pd = pytest.importorskip("pandas", reason="pandas is the extra pandas")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra pandas")
@@ -84,10 +85,9 @@ def plain(column):
 
 def of_list(rows, name, given, kind):
     """What the rows are to be. Text that Arrow holds has its offsets in octets."""
-    operation = OPERATIONS[name]
-    if operation.result == "fault" and kind in ARROWS:
+    if OPERATIONS[name].result == "diagnostic" and kind in ARROWS:
         rows = [row.encode() if isinstance(row, str) else row for row in rows]
-    return operation.function(rows, **given)
+    return FUNCTIONS[name](rows, **given)
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -121,10 +121,10 @@ def check_dtypes(done, column, result, want):
         assert done.dtype == "bool[pyarrow]"
     elif result == "verdict":
         assert done.dtype == ("boolean" if nullable or None in want else bool)
-    elif result == "fault":
+    elif result == "diagnostic":
         assert done["offset"].dtype == ("int64[pyarrow]" if arrow else "Int64")
         assert arrow or done["code"].dtype == values
-    elif result == "split":
+    elif result == "struct":
         assert arrow or set(done.dtypes) == {values}
     else:
         assert done.dtype == (pd.ArrowDtype(pa.binary(16)) if arrow else object)
@@ -311,7 +311,7 @@ def test_errors_and_faults(kind):
     faults = bulk.Faults()
     assert plain(column.uricodec.unquote(errors="keep", faults=faults)) == ["/ok", "é100%"]
     assert faults.rows == [(1, "percent", 4 if kind in OBJECTS else 5)]
-    with pytest.raises(ValueError, match="no policy"):
+    with pytest.raises(ValueError, match="errors of unquote must be one of"):
         column.uricodec.unquote(errors="ignore")
     with pytest.raises(TypeError, match=r"^unquote: .*'separator'"):
         column.uricodec.unquote(separator=b"\0")
@@ -327,13 +327,13 @@ def test_the_same_key_gives_the_same_groups(kind):
 
 
 def test_signatures_and_documentation():
-    for name, operation in OPERATIONS.items():
-        own = list(inspect.signature(operation.function).parameters)[1:-1]
+    for name, function in FUNCTIONS.items():
+        own = list(inspect.signature(function).parameters)[1:-1]
         for accessor in pd.Series(["a"]).uricodec, pd.Index(["a"]).uricodec:
             method = getattr(accessor, name)
             assert list(inspect.signature(method).parameters) == [*own, "errors", "faults", "threads"]
             assert method.__qualname__ == f"{type(accessor).__name__}.{name}"
-            assert method.__doc__.startswith(operation.function.__doc__.splitlines()[0])
+            assert method.__doc__.startswith(function.__doc__.splitlines()[0])
 
 
 def test_objects_need_no_pyarrow():

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import bulk
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
-from uricodec.integrations._operations import OPERATIONS
+from uricodec.integrations._operations import FUNCTIONS
 
 pl = pytest.importorskip("polars", reason="polars is the extra polars")
 
@@ -49,7 +50,7 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
     ("is_valid_uri", {"production": "URI", "errors": "null"}),
     ("is_valid_urn", {"spec": "2141"}),
-    ("check_urn", {"spec": "2141", "errors": "null"}),
+    ("check_urn", {"spec": "2141"}),
     ("fingerprint", {"kind": "urn", "key": b"k"}),
     ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
 ]
@@ -59,11 +60,11 @@ ENGINES = "streaming", "in-memory"
 
 def of_list(rows, name, given):
     """What a Series is to have. Offsets are in octets there, so octets are what is looked at for faults."""
-    function, result, _ = OPERATIONS[name]
-    if result == "fault":
+    function, result = FUNCTIONS[name], OPERATIONS[name].result
+    if result == "diagnostic":
         rows = [row.encode() if isinstance(row, str) else row for row in rows]
     done = function(rows, **given)
-    if result == "split":
+    if result == "struct":
         decode = lambda part: part.decode() if isinstance(part, bytes) else part  # noqa: E731
         done = [row and {field: decode(part) for field, part in row.items()} for row in done]
     return done
@@ -166,7 +167,7 @@ def test_plans_stream():
 
 def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
     column = pl.col("x").uricodec
-    with pytest.raises(ValueError, match="no policy"):
+    with pytest.raises(ValueError, match="errors of unquote must be one of"):
         column.unquote(errors="ignore")
     with pytest.raises(ValueError, match="no kind"):
         column.fingerprint(kind="urn:")
@@ -217,13 +218,13 @@ def test_the_same_key_gives_the_same_groups():
 
 
 def test_signatures_and_documentation():
-    for name, operation in OPERATIONS.items():
-        own = list(inspect.signature(operation.function).parameters)[1:-1]
+    for name, function in FUNCTIONS.items():
+        own = list(inspect.signature(function).parameters)[1:-1]
         for methods, how in (pl.col("x").uricodec, ["errors"]), (pl.Series().uricodec, ["errors", "faults", "threads"]):
             method = getattr(methods, name)
             assert list(inspect.signature(method).parameters) == own + how
             assert method.__name__ == name and method.__qualname__ == f"{type(methods).__name__}.{name}"
-            assert method.__doc__.startswith(operation.function.__doc__.splitlines()[0])
+            assert method.__doc__.startswith(function.__doc__.splitlines()[0])
             _, arguments = method.__doc__.split("\nArgs:\n")
             assert all(f"\n    {each} (" in "\n" + arguments for each in own + how)
             assert "column (Any)" not in arguments and "Source: " in arguments and ">>>" not in arguments

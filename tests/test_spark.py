@@ -14,8 +14,9 @@ import pytest
 
 import uricodec
 from uricodec import bulk, iri, uri, urn
+from uricodec._rows.registry import OPERATIONS
 from uricodec.integrations import spark as us
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS
 
 sql = pytest.importorskip("pyspark.sql", reason="PySpark is part of the extra spark")
 sf = pytest.importorskip("pyspark.sql.functions", reason="PySpark is part of the extra spark")
@@ -89,8 +90,8 @@ def plain(value):
 
 def expected(name, **given):
     """What the operation makes of a list. The offset of a fault counts octets in columns, characters in a list."""
-    result = OPERATIONS[name].function(ROWS, **given)
-    if OPERATIONS[name].result != "fault":
+    result = FUNCTIONS[name](ROWS, **given)
+    if OPERATIONS[name].result != "diagnostic":
         return result
     return [
         fault and {"code": fault["code"], "offset": len(row[: fault["offset"]].encode())}
@@ -106,10 +107,10 @@ def test_there_is_a_function_for_each_operation():
     for name, operation in OPERATIONS.items():
         function = getattr(us, name)
         assert function.__name__ == name
-        own = list(inspect.signature(operation.function).parameters)[1:-1]
+        own = list(inspect.signature(FUNCTIONS[name]).parameters)[1:-1]
         takes = list(inspect.signature(function).parameters)
         assert takes[: len(own) + 1] == ["column", *own]
-        assert ("errors" in takes) == (operation.result in ("text", "split", "fingerprint"))
+        assert ("errors" in takes) == (operation.result in ("text", "struct", "fingerprint"))
         for argument in takes:
             assert f"\n    {argument} (" in function.__doc__
         assert "\nSource: " in function.__doc__ and "\n\n\n" not in function.__doc__
@@ -195,25 +196,19 @@ def select(spark, names):
     return lambda expression: column_of(spark.sql(f"select id, {expression} from names"))
 
 
-ARGUMENTS = {"safe": "/:", "level": "simple", "production": "URI", "spec": "2141", "kind": "uri"}
-
-
 @pytest.mark.parametrize("name", SQL_FUNCTIONS)
 def test_sql(select, name):
-    operation, arguments, given = SQL_FUNCTIONS[name]
-    how = {"errors": "keep" if OPERATIONS[operation].result in ("verdict", "fault") else "null", **given}
-    if operation == "fingerprint":
+    sql, operation = SQL_FUNCTIONS[name]
+    how = {"errors": "null", **sql.fixed}
+    if operation.result == "fingerprint":
         how["key"] = KEY
-    assert select(f"{name}(name)") == expected(operation, **how)
-    values = {argument: ARGUMENTS[argument] for argument in arguments}
-    if name.startswith("urn"):
-        values = {"level": "namespace"} if "level" in values else values
-    if name.startswith(("is_iri", "iri_check")):
-        values = {"production": "absolute-IRI"}
+    assert select(f"{name}(name)") == expected(operation.name, **how)
+    of_all = {each.name: (each.choices or each.examples or ["simple", ""])[-2] for each in operation.parameters}
+    values = {parameter: of_all[parameter] for parameter in sql.parameters}
     for count in range(1, len(values) + 1):
         first = dict(list(values.items())[:count])
         texts = ", ".join(f"'{value}'" for value in first.values())
-        assert select(f"{name}(name, {texts})") == expected(operation, **how, **first)
+        assert select(f"{name}(name, {texts})") == expected(operation.name, **how, **first)
 
 
 def test_arguments_that_are_columns(select):
@@ -445,9 +440,9 @@ def pieces(table, size):
 
 
 def test_a_column_without_a_type():
-    for name, (function, result, _) in OPERATIONS.items():
+    for name, function in FUNCTIONS.items():
         given = {"key": KEY} if name == "fingerprint" else {}
-        done = us.array_of(us._computing(name, result, function, given)(pa.nulls(3)))
+        done = us.array_of(us._computing(name, OPERATIONS[name].result, function, given)(pa.nulls(3)))
         assert done.to_pylist() == function([None] * 3, **given)
         assert not pa.types.is_null(done.type)
 

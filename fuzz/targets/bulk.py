@@ -7,36 +7,18 @@ import oracle_fingerprint
 from support import is_refusal, lines_of, outcome, run, text_of
 
 from uricodec import bulk, uri, urn
+from uricodec._rows import registry
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
-COVERS = {
-    "uricodec.bulk": [
-        *["check_iri", "check_uri", "check_urn", "fingerprint", "iri_to_uri", "is_valid_iri", "is_valid_uri"],
-        *["is_valid_urn", "normalize_uri", "normalize_urn", "quote", "requote", "split_iri", "split_uri", "split_urn"],
-        *["unquote", "uri_to_iri", "Faults"],
-    ],
-}
+COVERS = {"uricodec.bulk": [*registry.OPERATIONS, "Faults"]}
 
-URI_LEVELS = ("path", "simple", "case", "percent", "scheme", "iri", "rfc1630", "rfc2396")
-URN_LEVELS = ("8141", "bytes", "2141", "namespace", "functional")
-CALLS = (
-    *(("quote", {}), ("quote", {"safe": "", "plus": True}), ("requote", {})),
-    *(("unquote", {}), ("unquote", {"plus": True})),
-    *(("normalize_urn", {"level": level}) for level in URN_LEVELS),
-    *(("normalize_urn", {"spec": "any"}), ("is_valid_urn", {}), ("is_valid_urn", {"spec": "2141"}), ("check_urn", {})),
-    *(("normalize_uri", {"level": level}) for level in URI_LEVELS),
-    *(("is_valid_uri", {}), ("is_valid_iri", {}), ("check_uri", {}), ("check_iri", {"production": "IRI"})),
-    *(("split_uri", {}), ("split_iri", {}), ("split_urn", {}), ("uri_to_iri", {})),
-    *(("iri_to_uri", {}), ("iri_to_uri", {"ascii_ext": "encode"})),
-)
+URI_LEVELS = registry.OPERATIONS["normalize_uri"].parameters[0].choices
+URN_LEVELS = registry.OPERATIONS["normalize_urn"].parameters[0].choices
+CALLS = oracle.CALLS
 OF_LINES = [call for call in CALLS if call[0] in {"quote", "requote", "normalize_urn", "normalize_uri"}]
 NONE = b"\x1a"  # a row that is none
 KEY = "of the fuzzer"
-
-
-def is_verdict(name):
-    return name.startswith(("is_valid", "check"))
 
 
 def rows_of(octets, as_text):
@@ -46,14 +28,15 @@ def rows_of(octets, as_text):
 def of_lists(draw):
     """Each operation, with each policy."""
     (name, how), as_text = draw.one(CALLS), draw.flag()
-    errors, limit = draw.one(("replace", "keep", "null", "raise")), draw.one((100, 0, 1))
-    if errors == "replace" and (name not in {"unquote", "requote"} or not as_text):
+    answers = registry.OPERATIONS[name].result in {"verdict", "diagnostic"}
+    errors, limit = draw.one(["raise", *oracle.policies(name)]), draw.one((100, 0, 1))
+    if answers or (errors == "replace" and not as_text):
         errors = "keep"
     rows = rows_of(draw.octets(), as_text)
     if name in {"quote", "unquote", "requote"}:  # urllib.parse has other errors for these, or none
         rows = [row for row in rows if not isinstance(row, str) or not has_surrogate(row)]
     faults = bulk.Faults(limit)
-    if errors == "raise" and not is_verdict(name):
+    if errors == "raise":
         made = outcome(getattr(bulk, name), rows, errors=errors, **how)
         try:
             want, _ = oracle.column(name, rows, errors, **how)
@@ -61,11 +44,10 @@ def of_lists(draw):
         except UriError:
             assert is_refusal(made)
         return
-    policy = "keep" if is_verdict(name) else errors
-    made = getattr(bulk, name)(rows, errors=policy, faults=faults, **how)
-    want, refused = oracle.column(name, rows, policy, **how)
-    assert made == want, (name, how, policy)
-    if is_verdict(name):
+    made = getattr(bulk, name)(rows, errors=errors, faults=faults, **how)
+    want, refused = oracle.column(name, rows, errors, **how)
+    assert made == want, (name, how, errors)
+    if answers:
         refused = []
         faults.count = 0
         faults.rows.clear()
@@ -125,7 +107,7 @@ def fingerprints(draw):
     """fingerprint against docs/fingerprint.md in Python's integers."""
     kind, as_text = draw.one(("bytes", "urn", "uri", "iri")), draw.flag()
     keep, level = draw.flag(), draw.number(8)
-    level = {"urn": URN_LEVELS[level % 5], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]
+    level = {"urn": URN_LEVELS[level % len(URN_LEVELS)], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]
     rows = [row for row in rows_of(draw.octets(), as_text) if not isinstance(row, str) or not has_surrogate(row)]
     secret = oracle_fingerprint.derived(KEY)
     want = []

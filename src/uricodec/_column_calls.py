@@ -9,17 +9,17 @@ from io import RawIOBase
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from uricodec._column_operations import Make, make_plan
+from uricodec._files.pool import used_of
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
-from uricodec._rows._tasks import Plan
-from uricodec._files.pool import used_of
+from uricodec._rows.registry import OPERATIONS, Operation
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
 _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
 
-Make = Callable[[bool, bytes], Plan]
 Missing = Callable[[Any], bool]
 
 
@@ -70,39 +70,53 @@ class How(TypedDict, total=False):
     output: BinaryIO | None
 
 
-def do(  # noqa: PLR0913, PLR0917
-    make: Make, column: Any, how: How, errors: str = "keep", text: bool = True, missing: Missing | None = None
-) -> Any:
-    """Do an operation with a column of any kind. `missing` says which values of a list are missing rows, as None is."""
+def run(name: str, column: Any, how: How, **arguments: Any) -> Any:
+    """Run an operation on a column of any kind.
+
+    Args:
+        name (str): The operation, in the table of `_rows/registry.py`.
+        column (Any): The rows.
+        how (How): What all operations take.
+        arguments (Any): The values of the operation's own parameters.
+
+    Returns:
+        Any: The rows, of the kind that came in.
+    """
+    operation = OPERATIONS[name]
+    return _run(operation, make_plan(operation, arguments), column, how)
+
+
+def _run(operation: Operation, make: Make, column: Any, how: How, missing: Missing | None = None) -> Any:
+    """Run an operation. `missing` says which values of a list are missing rows, as None is."""
     is_list = isinstance(column, (list, tuple))
     if not is_list and _is_instance(column, "pandas", "Series", "Index"):
-        from uricodec._pandas_columns import Operation, do_column
+        from uricodec._pandas_columns import Call, run_on_column
 
-        plan = make(True, b"")
-        fields = ("code", "offset") if plan.result == "diagnostic" else plan.fields
-        run = partial(do, make, how=how, errors=errors, text=text, missing=_is_missing)
-        return do_column(column, Operation(run, plan.result, fields))
+        on_rows = partial(_run, operation, make, how=how, missing=_is_missing)
+        return run_on_column(column, Call(on_rows, operation.result, operation.fields))
     if not is_list and _is_instance(column, "numpy", "ndarray") and column.dtype == object:
-        return _do_objects(column, partial(do, make, how=how, errors=errors, text=text, missing=_is_missing))
-    unknown = how.keys() - How.__annotations__.keys()
-    if unknown:
+        return _do_objects(column, partial(_run, operation, make, how=how, missing=_is_missing))
+    if how and (unknown := how.keys() - How.__annotations__.keys()):
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    errors, faults, threads = how.get("errors", errors), how.get("faults"), _threads(how.get("threads"))
+    faults, threads = how.get("faults"), _threads(how.get("threads"))
     separator, output = how.get("separator", b"\n"), how.get("output")
     if not (faults is None or isinstance(faults, Faults)):
         raise TypeError(f"faults must be a Faults, not {type(faults).__name__}")
     if not isinstance(separator, bytes):
         raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
     limit = None if faults is None else faults.limit
-    is_file = hasattr(column, "readinto")
-    if is_file != (output is not None) or (is_file and not text):
+    is_file = not is_list and hasattr(column, "readinto")
+    if is_file != (output is not None) or (is_file and operation.result != "text"):
         raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
+    is_arrow = not is_list and (hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"))
+    errors = how.get("errors", operation.policies[0])
+    _check_policy(operation, errors, is_list or is_arrow)
     work: ListWork | Work
     result: Any
     if is_list:
         work = ListWork(lambda text: make(text, b""), errors, limit, missing)
         result = work.run(column)
-    elif hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+    elif is_arrow:
         work = Work(lambda text: make(text, b""), errors, limit, threads)
         result = work.column(column)
     elif is_file:
@@ -117,6 +131,17 @@ def do(  # noqa: PLR0913, PLR0917
     if faults is not None:
         faults._add(work.count, work.found)
     return result
+
+
+def _check_policy(operation: Operation, errors: str, has_length: bool) -> None:
+    """Raise a ValueError unless the operation has the policy. In a list or a column, which have a length, no row may
+    vanish."""
+    drops = errors == "drop" and has_length
+    if errors in operation.policies and not drops:
+        return
+    allowed = ", ".join(repr(policy) for policy in operation.policies if policy != "drop" or not has_length)
+    reason = ": the length of a list or column must match" if drops else ""
+    raise ValueError(f"errors of {operation.name} must be one of {allowed}, got {errors!r}{reason}")
 
 
 def _is_instance(column: Any, module: str, *names: str) -> bool:

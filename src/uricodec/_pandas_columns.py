@@ -15,13 +15,13 @@ import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignor
 _ARROW = "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null"
 
 
-class Operation(NamedTuple):
+class Call(NamedTuple):
     """An operation of `bulk` with its arguments.
 
     Attributes:
         run (Callable): It: a list or an Arrow array. Of a list, the values that pandas takes for missing rows stay.
         result (str): The kind of result: "text", "verdict", "diagnostic", "struct" or "fingerprint".
-        fields (tuple[str, ...]): The names of what a "diagnostic" or a "struct" consists of.
+        fields (tuple[str, ...]): The names in a "diagnostic" or a "struct".
     """
 
     run: Callable[[Any], Any]
@@ -43,12 +43,12 @@ def _is_text(dtype: Any) -> bool:
     return isinstance(dtype, pd.StringDtype) or bool(pd.api.types.is_object_dtype(dtype))
 
 
-def do_column(column: Any, operation: Operation) -> Any:
+def run_on_column(column: Any, call: Call) -> Any:
     """Run an operation on a Series or Index.
 
     Args:
         column (pd.Series | pd.Index): The rows.
-        operation (Operation): What to do with them.
+        call (Call): What to do with them.
 
     Returns:
         pd.Series | pd.Index | pd.DataFrame: Of the kind that came in, with its index and name; of text the dtype is
@@ -60,21 +60,21 @@ def do_column(column: Any, operation: Operation) -> Any:
     if not is_text(column):
         raise TypeError(f"expected text or bytes, got {type(column).__name__} of dtype {column.dtype}")
     if isinstance(column, pd.Series):
-        return _of_series(column, operation)
+        return _of_series(column, call)
     # Its own to_series(), and an Index without a dtype, make str of objects.
-    result = _of_series(pd.Series(column, index=column, dtype=column.dtype), operation)
+    result = _of_series(pd.Series(column, index=column, dtype=column.dtype), call)
     return pd.Index(result, dtype=result.dtype, name=column.name) if isinstance(result, pd.Series) else result
 
 
-def _of_series(column: pd.Series, operation: Operation) -> Any:
+def _of_series(column: pd.Series, call: Call) -> Any:
     """The result of a Series: a Series, or a DataFrame of what has several fields."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        result = _of_categories(column, operation)
+        result = _of_categories(column, call)
     elif isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
-        result = _of_arrow(column.array.__arrow_array__(), operation, dtype)
+        result = _of_arrow(column.array.__arrow_array__(), call, dtype)
     else:
-        result = _of_objects(column, operation)
+        result = _of_objects(column, call)
     result.index = column.index
     if isinstance(result, pd.Series):
         result.name = column.name
@@ -90,15 +90,15 @@ def _verdicts(rows: Any, nulls: bool, dtype: Any) -> pd.Series:
 # --- columns that Arrow holds -----------------------------------------------------------------------------------------
 
 
-def _of_arrow(column: Any, operation: Operation, dtype: Any) -> Any:
+def _of_arrow(column: Any, call: Call, dtype: Any) -> Any:
     """What comes out of an Arrow column; what is text there has this dtype."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    done = pa.chunked_array(operation.run(column))
-    if not operation.fields:
+    done = pa.chunked_array(call.run(column))
+    if not call.fields:
         return _from_arrow(done, dtype)
     return pd.DataFrame(
-        {field: _from_arrow(part, dtype) for field, part in zip(operation.fields, done.flatten(), strict=True)}
+        {field: _from_arrow(part, dtype) for field, part in zip(call.fields, done.flatten(), strict=True)}
     )
 
 
@@ -116,7 +116,7 @@ def _from_arrow(done: Any, dtype: Any) -> pd.Series:
     return pd.Series(done.to_numpy(), dtype=object)
 
 
-def _of_categories(column: pd.Series, operation: Operation) -> Any:
+def _of_categories(column: pd.Series, call: Call) -> Any:
     """What comes out of a category: of text a category, too. Values that become the same are one."""
     import pyarrow as pa
 
@@ -129,9 +129,9 @@ def _of_categories(column: pd.Series, operation: Operation) -> Any:
     ):
         raise TypeError("a category of objects has to be str alone, or bytes alone")
     source = pa.array(column.array)
-    if operation.result != "text":
-        return _of_arrow(source, operation, categories.dtype)
-    done = pa.array(operation.run(source))
+    if call.result != "text":
+        return _of_arrow(source, call, categories.dtype)
+    done = pa.array(call.run(source))
     values = _from_arrow(pa.chunked_array([done.dictionary]), categories.dtype)
     codes = done.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return pd.Series(pd.Categorical.from_codes(codes, pd.Index(values, dtype=values.dtype), ordered=done.type.ordered))
@@ -140,17 +140,17 @@ def _of_categories(column: pd.Series, operation: Operation) -> Any:
 # --- columns of objects -----------------------------------------------------------------------------------------------
 
 
-def _of_objects(column: pd.Series, operation: Operation) -> Any:
+def _of_objects(column: pd.Series, call: Call) -> Any:
     """The result of objects, or of text that Python holds."""
-    dtype, done = column.dtype, operation.run(column.to_numpy(dtype=object).tolist())
-    if operation.result == "verdict":
+    dtype, done = column.dtype, call.run(column.to_numpy(dtype=object).tolist())
+    if call.result == "verdict":
         return _verdicts(done, None in done, dtype)
-    if operation.fields:
+    if call.fields:
         return pd.DataFrame(
             {
                 field: pd.Series([row and row[field] for row in done], dtype="Int64" if field == "offset" else dtype)
-                for field in operation.fields
+                for field in call.fields
             }
         )
     filled = np.fromiter(done, object, len(done))
-    return pd.Series(filled, dtype=object if operation.result == "fingerprint" else dtype, copy=False)
+    return pd.Series(filled, dtype=object if call.result == "fingerprint" else dtype, copy=False)

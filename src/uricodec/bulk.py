@@ -44,18 +44,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from uricodec._column_calls import Faults, How, Make, do
-from uricodec._rows._columns import Column
-from uricodec._rows._tasks import Plan
-from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._column_calls import Faults, How, run
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._kernels import ByteSet
-from uricodec._rows._operation import RowOperation
 from uricodec._core._triplets import URI_CHARACTERS
-from uricodec._core._uri_operations import CheckRows, IriToUriRows, NormalizeRows, SplitReferences, UriToIriRows
-from uricodec._core._uri_operations import FIELDS as URI_FIELDS
-from uricodec._core._urn_rows import FIELDS as URN_FIELDS
-from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows, SplitUrns
+from uricodec._rows._columns import Column
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -85,23 +78,6 @@ __all__ = [
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def _encode(safe: ByteSet | str | bytes, plus: bool, triplets: bool) -> Make:
-    if isinstance(safe, str):
-        safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
-    octets = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
-    above = octets & _ABOVE_ASCII
-    if above and above != _ABOVE_ASCII:
-        raise ValueError("safe has some octets beyond ASCII, but not all")
-    def make(text: bool, end: bytes) -> Plan:
-        return Plan(RequoteRows(octets | end, text) if triplets else EncodeRows(octets | end, plus, text))
-
-    return make
-
-
-_UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_ABOVE_ASCII = ByteSet(range(128, 256))
-
-
 def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **how: Unpack[How]) -> Any:
     """Percent-encode each row, as urllib.parse.quote does (with `plus` and safe="": quote_plus).
 
@@ -123,7 +99,7 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
     >>> quote(b"/a\\xff\\n"), quote(b"/a\\xff\\n", errors="replace")
     (b'/a%FF\\n', b'/a%EF%BF%BD\\n')
     """
-    return do(_encode(safe, plus, False), column, how)
+    return run("quote", column, how, safe=safe, plus=plus)
 
 
 def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Unpack[How]) -> Any:
@@ -144,7 +120,7 @@ def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Un
     >>> requote(["/a b/%c3%a9", "100%"], errors="replace")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return do(_encode(safe, False, True), column, how)
+    return run("requote", column, how, safe=safe)
 
 
 def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
@@ -169,21 +145,10 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     >>> unquote(b"/a%20b\\n/c%0Ad\\n")
     b'/a b\\n/c%0Ad\\n'
     """
-
-    def make(text: bool, end: bytes) -> Plan:
-        decodable = NO_CONTROL if end == b"\n" else ~ByteSet(end) if end else None
-        return Plan(DecodeRows(plus, text, decodable, lossless=False))
-
-    return do(make, column, how, "replace")
+    return run("unquote", column, how, plus=plus)
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------
-
-
-def _of(
-    rows: RowOperation, kind: str = "text", fields: tuple[str, ...] = (), key: FingerprintKey | None = None
-) -> Make:
-    return lambda _text, _end: Plan(rows, kind, fields, key)
 
 
 def iri_to_uri(
@@ -207,7 +172,7 @@ def iri_to_uri(
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    return do(_of(IriToUriRows(ascii_ext, host)), column, how)
+    return run("iri_to_uri", column, how, ascii_ext=ascii_ext, host=host)
 
 
 def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Unpack[How]) -> Any:
@@ -225,7 +190,7 @@ def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Un
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    return do(_of(UriToIriRows(host)), column, how)
+    return run("uri_to_iri", column, how, host=host)
 
 
 def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
@@ -243,7 +208,7 @@ def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
     """
-    return do(_of(NormalizeRows(level)), column, how)
+    return run("normalize_uri", column, how, level=level)
 
 
 def is_valid_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
@@ -264,7 +229,7 @@ def is_valid_uri(column: Any, production: str = "URI-reference", **how: Unpack[H
     >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
     [True, False, False, None]
     """
-    return do(_of(CheckRows("uri", production), "verdict"), column, how, text=False)
+    return run("is_valid_uri", column, how, production=production)
 
 
 def is_valid_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
@@ -283,7 +248,7 @@ def is_valid_iri(column: Any, production: str = "IRI-reference", **how: Unpack[H
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return do(_of(CheckRows("iri", production), "verdict"), column, how, text=False)
+    return run("is_valid_iri", column, how, production=production)
 
 
 def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
@@ -302,7 +267,7 @@ def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("uri", production), "diagnostic"), column, how, text=False)
+    return run("check_uri", column, how, production=production)
 
 
 def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
@@ -320,7 +285,7 @@ def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return do(_of(CheckRows("iri", production), "diagnostic"), column, how, text=False)
+    return run("check_iri", column, how, production=production)
 
 
 def split_uri(column: Any, **how: Unpack[How]) -> Any:
@@ -338,7 +303,7 @@ def split_uri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return do(_of(SplitReferences("uri"), "struct", URI_FIELDS), column, how, "null", text=False)
+    return run("split_uri", column, how)
 
 
 def split_iri(column: Any, **how: Unpack[How]) -> Any:
@@ -355,7 +320,7 @@ def split_iri(column: Any, **how: Unpack[How]) -> Any:
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return do(_of(SplitReferences("iri"), "struct", URI_FIELDS), column, how, "null", text=False)
+    return run("split_iri", column, how)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -377,7 +342,7 @@ def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **h
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return do(_of(NormalizeUrnRows(level, spec)), column, how)
+    return run("normalize_urn", column, how, level=level, spec=spec)
 
 
 def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -395,7 +360,7 @@ def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return do(_of(CheckUrnRows(spec), "verdict"), column, how, text=False)
+    return run("is_valid_urn", column, how, spec=spec)
 
 
 def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -413,7 +378,7 @@ def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return do(_of(CheckUrnRows(spec), "diagnostic"), column, how, text=False)
+    return run("check_urn", column, how, spec=spec)
 
 
 def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
@@ -431,12 +396,10 @@ def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return do(_of(SplitUrns(spec), "struct", URN_FIELDS), column, how, "null", text=False)
+    return run("split_urn", column, how, spec=spec)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
-
-_own_key: dict[None, FingerprintKey] = {}
 
 
 def fingerprint(
@@ -466,19 +429,4 @@ def fingerprint(
     >>> len(a), a == b
     (16, True)
     """
-    if key is None:
-        key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
-    elif not isinstance(key, FingerprintKey):
-        key = FingerprintKey(key)
-    rows: RowOperation
-    if kind == "bytes":
-        if level is not None:
-            raise ValueError("octets have no levels")
-        rows = RowOperation()
-    elif kind == "urn":
-        rows = NormalizeUrnRows(level or "8141")
-    elif kind in ("uri", "iri"):
-        rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
-    else:
-        raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
-    return do(_of(rows, "fingerprint", key=key), column, how, "null", text=False)
+    return run("fingerprint", column, how, kind=kind, level=level, key=key)

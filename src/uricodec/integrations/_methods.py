@@ -10,22 +10,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from uricodec.integrations._operations import OPERATIONS
+from uricodec._rows.registry import OPERATIONS, Operation
+from uricodec.integrations._operations import FUNCTIONS
 
-HOW = {
-    "errors": (
-        "str | None",
-        'errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace" for\n'
-        "        `quote`, `requote` and `unquote`. None: what is the default of `uricodec.bulk`.",
-    ),
-    "faults": (
-        "Faults | None",
-        "faults (uricodec.bulk.Faults | None): Is filled with the number of these rows, and the first of them.",
-    ),
-    "threads": (
-        "int | None",
-        "threads (int | None): How many threads share the work; None: those that there are, for more than 1 MiB.",
-    ),
+# What all operations take, and its type. The documentation of `errors` is the operation's own.
+HOW = {"errors": "str | None", "faults": "Faults | None", "threads": "int | None"}
+ABOUT = {
+    "faults": "faults (uricodec.bulk.Faults | None): Is filled with the number of these rows, and the first of them.",
+    "threads": "threads (int | None): How many threads work; None: as many as there are, for more than 1 MiB.",
 }
 
 _Class = TypeVar("_Class", bound=type)
@@ -50,10 +42,21 @@ def with_operations(how: Iterable[str], returns: dict[str, str]) -> Callable[[_C
     return decorate
 
 
+def about_errors(operation: Operation) -> str:
+    """Return the documentation of `errors` for a column, in which no row may vanish.
+
+    >>> from uricodec._rows.registry import OPERATIONS
+    >>> about_errors(OPERATIONS["check_uri"])
+    'errors (str | None): How an invalid row is handled: "keep", "raise"; None: "keep".'
+    """
+    policies = [f'"{policy}"' for policy in operation.policies if policy != "drop"]
+    return f"errors (str | None): How an invalid row is handled: {', '.join(policies)}; None: {policies[0]}."
+
+
 def _method(owner: type, name: str, how: tuple[str, ...], returns: str) -> Callable[..., Any]:
-    own = list(inspect.signature(OPERATIONS[name].function).parameters.values())[1:-1]
+    own = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:-1]
     shared = [
-        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=HOW[each][0]) for each in how
+        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=HOW[each]) for each in how
     ]
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([first, *own, *shared])
@@ -74,9 +77,10 @@ def _method(owner: type, name: str, how: tuple[str, ...], returns: str) -> Calla
 
 def _document(name: str, how: tuple[str, ...], returns: str) -> str:
     """The documentation of an operation, for rows that are not its first argument."""
-    text = inspect.getdoc(OPERATIONS[name].function) or ""
+    text = inspect.getdoc(FUNCTIONS[name]) or ""
     head, _, rest = text.partition("\n\nArgs:\n")
     own = re.sub(r"    column \(Any\).*\n", "", rest.partition("\n\nReturns:\n")[0] + "\n")
     source = re.search(r"\n\n(Source: .*)\n", rest)
-    arguments = own + "".join(f"    {HOW[each][1]}\n" for each in how)
+    about = {"errors": about_errors(OPERATIONS[name]), **ABOUT}
+    arguments = own + "".join(f"    {about[each]}\n" for each in how)
     return f"{head}\n\nArgs:\n{arguments}\nReturns:\n    {returns}\n\n{source[1] if source else ''}\n"

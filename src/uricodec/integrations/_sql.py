@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS
+from uricodec.integrations._operations import SQL_FUNCTIONS
 
 Compute = Callable[..., Any]
 
@@ -31,12 +31,8 @@ def how_of(name: str, errors: str) -> dict[str, Any]:
         raise ValueError(f"no function {name!r}; there are: {', '.join(SQL_FUNCTIONS)}")
     if errors not in ("null", "keep", "raise", "replace"):
         raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
-    operation, _, given = SQL_FUNCTIONS[name]
-    if OPERATIONS[operation].result in ("verdict", "fault"):
-        errors = "keep"
-    elif errors == "replace" and operation not in ("quote", "requote", "unquote"):
-        errors = "null"
-    return {"errors": errors, **given}
+    sql, operation = SQL_FUNCTIONS[name]
+    return {"errors": errors if errors in operation.policies else "null", **sql.fixed}
 
 
 def array_of(column: Any) -> Any:
@@ -49,7 +45,7 @@ def array_of(column: Any) -> Any:
 
 def arity(name: str) -> str:
     """What to say of too many arguments."""
-    arguments = SQL_FUNCTIONS[name].arguments
+    arguments = SQL_FUNCTIONS[name].sql.parameters
     return f"{name} has {1 + len(arguments)} arguments at most: {', '.join(('name', *arguments))}"
 
 
@@ -66,7 +62,7 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    arguments = SQL_FUNCTIONS[name].arguments
+    arguments = SQL_FUNCTIONS[name].sql.parameters
 
     def one(column: Any, values: tuple[Any, ...]) -> Any:
         if None in values:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec.errors import UriError
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS, of_a_piece
+from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, arity, array_of, how_of, with_arguments
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def stream(
     work = []
     for name, (function, column, *arguments) in columns.items():
         compute = _computing(function, **how)
-        if len(arguments) > len(SQL_FUNCTIONS[function].arguments):
+        if len(arguments) > len(SQL_FUNCTIONS[function].sql.parameters):
             raise ValueError(arity(function))
         work.append((name, column, compute, arguments))
 
@@ -180,9 +180,9 @@ def _key_of(key: _Key) -> FingerprintKey | None:
 def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
     """What a function of SQL does with a column, and its last arguments as Python has them."""
     how = how_of(name, errors)
-    operation, arguments, _ = SQL_FUNCTIONS[name]
-    function, result, _ = OPERATIONS[operation]
-    if result == "fingerprint":
+    sql, operation = SQL_FUNCTIONS[name]
+    function, arguments = FUNCTIONS[operation.name], sql.parameters
+    if operation.result == "fingerprint":
         how["key"] = _key_of(key)
 
     def compute(column: Any, *values: str) -> Any:
@@ -200,7 +200,7 @@ def _kept_function(name: str, errors: str, key: FingerprintKey | None) -> Comput
     The database has only a pointer to it. The connection that registered the function owns the reference, and releases
     it when it is closed or registers again, while cursors, other connections and running queries still call it.
     """
-    if OPERATIONS[SQL_FUNCTIONS[name].operation].result != "fingerprint":
+    if SQL_FUNCTIONS[name].operation.result != "fingerprint":
         key = None
     function = _of_vectors(name, _computing(name, errors, key, 1))
     # Not functools.cache: two threads at once would get a function each, and only one of the two would be kept.
@@ -217,7 +217,7 @@ def _of_vectors(name: str, compute: Compute) -> Compute:
     def of_columns(*columns):
         return many(*columns)
 
-    return of_columns if SQL_FUNCTIONS[name].arguments else of_column
+    return of_columns if SQL_FUNCTIONS[name].sql.parameters else of_column
 
 
 def _type_in_sql(type_: Any) -> str:

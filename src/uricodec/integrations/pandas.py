@@ -20,7 +20,7 @@ import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignor
 
 from uricodec._pandas_columns import is_text
 from uricodec.integrations._methods import with_operations
-from uricodec.integrations._operations import OPERATIONS
+from uricodec.integrations._operations import FUNCTIONS
 
 __all__ = ["UricodecIndex", "UricodecSeries"]
 
@@ -35,9 +35,9 @@ _FIELDS = "fields that are undefined, and rows that are missing, are missing"
     {
         "text": "pd.Series: Of the dtype that came in.",
         "verdict": "pd.Series: bool; boolean where a row is missing; bool[pyarrow] of an ArrowDtype.",
-        "fault": "pd.DataFrame: code and offset of each row, missing where nothing is wrong. An offset counts\n"
+        "diagnostic": "pd.DataFrame: code and offset of each row, missing where nothing is wrong. An offset counts\n"
         "        characters of a str that is an object, octets of all else.",
-        "split": f"pd.DataFrame: The components; {_FIELDS}.",
+        "struct": f"pd.DataFrame: The components; {_FIELDS}.",
         "fingerprint": "pd.Series: bytes, as objects; binary(16)[pyarrow] of an ArrowDtype.",
     },
 )
@@ -61,7 +61,7 @@ class UricodecSeries:
         self._column = column
 
     def _do(self, name: str, given: dict[str, Any]) -> Any:
-        return OPERATIONS[name].function(self._column, **given)
+        return FUNCTIONS[name](self._column, **given)
 
 
 @pd.api.extensions.register_index_accessor("uricodec")
@@ -70,8 +70,8 @@ class UricodecSeries:
     {
         "text": "pd.Index: Of the dtype that came in.",
         "verdict": "pd.Index: As of Series.",
-        "fault": "pd.DataFrame: As of Series; its index is this one.",
-        "split": f"pd.DataFrame: The components; {_FIELDS}. Its index is this one.",
+        "diagnostic": "pd.DataFrame: As of Series; its index is this one.",
+        "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this one.",
         "fingerprint": "pd.Index: bytes, as objects; binary(16)[pyarrow] of an ArrowDtype.",
     },
 )
@@ -95,4 +95,4 @@ class UricodecIndex:
         self._index = index
 
     def _do(self, name: str, given: dict[str, Any]) -> Any:
-        return OPERATIONS[name].function(self._index, **given)
+        return FUNCTIONS[name](self._index, **given)

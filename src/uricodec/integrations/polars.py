@@ -19,10 +19,11 @@ from typing import Any
 
 import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
+from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk import Column
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
-from uricodec.integrations._operations import OPERATIONS, of_a_piece
+from uricodec.integrations._operations import FUNCTIONS, of_a_piece
 
 __all__ = ["UricodecExpr", "UricodecSeries"]
 
@@ -44,7 +45,7 @@ def _dtype(name: str) -> Any:
         return pl.Boolean
     if operation.result == "fingerprint":
         return pl.Binary
-    numbers = {"offset": pl.Int64} if operation.result == "fault" else {}
+    numbers = {"offset": pl.Int64} if operation.result == "diagnostic" else {}
     return pl.Struct({field: numbers.get(field, pl.String) for field in operation.fields})
 
 
@@ -57,7 +58,7 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         raise TypeError(f"{name}: an Enum has no strings but its own; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
-    result = _series(column.name, OPERATIONS[name].function(column, **given))
+    result = _series(column.name, FUNCTIONS[name](column, **given))
     wanted = column.dtype if text else _dtype(name)
     return result if result.dtype == wanted else result.cast(wanted)
 
@@ -83,8 +84,8 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
     {
         "text": "pl.Expr: Strings; octets (Binary) of octets, Categorical of Categorical.",
         "verdict": "pl.Expr: Boolean.",
-        "fault": "pl.Expr: Struct of code (String) and offset in octets (Int64), or null where nothing is wrong.",
-        "split": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
+        "diagnostic": "pl.Expr: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
+        "struct": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Expr: Binary of 16 octets.",
     },
 )
@@ -103,7 +104,7 @@ class UricodecExpr:
         self._column = column
 
     def _do(self, name: str, given: dict[str, Any]) -> pl.Expr:
-        OPERATIONS[name].function([], **given)  # what is wrong with arguments is said here, not while the plan runs
+        FUNCTIONS[name]([], **given)  # what is wrong with arguments is said here, not while the plan runs
         return self._column.map_batches(
             partial(_piece, name=name, given=given), return_dtype=_dtype(name), is_elementwise=True
         )
@@ -115,8 +116,8 @@ class UricodecExpr:
     {
         "text": "pl.Series: Strings; octets (Binary) of octets, Categorical of Categorical.",
         "verdict": "pl.Series: Boolean.",
-        "fault": "pl.Series: Struct of code (String) and offset in octets (Int64), or null where nothing is wrong.",
-        "split": "pl.Series: Struct of Strings: the components, null where they are undefined.",
+        "diagnostic": "pl.Series: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
+        "struct": "pl.Series: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Series: Binary of 16 octets.",
     },
 )

@@ -27,40 +27,22 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uricodec import bulk, urn
 from uricodec._core._fingerprint import FingerprintKey
+from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
-from uricodec.integrations._operations import OPERATIONS, SQL_FUNCTIONS, of_a_piece
+from uricodec.integrations._methods import about_errors
+from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, array_of, how_of, with_arguments
 
-__all__ = [
-    "check_iri",
-    "check_uri",
-    "check_urn",
-    "dedup",
-    "extract_urns",
-    "fingerprint",
-    "iri_to_uri",
-    "is_valid_iri",
-    "is_valid_uri",
-    "is_valid_urn",
-    "normalize_uri",
-    "normalize_urn",
-    "quote",
-    "register",
-    "requote",
-    "split_iri",
-    "split_uri",
-    "split_urn",
-    "unquote",
-    "uri_to_iri",
-]
+__all__ = ["dedup", "extract_urns", "register"]
+__all__ += list(OPERATIONS)
 
 _Key = FingerprintKey | str | bytes | None
 
-_REFUSING = ("text", "split", "fingerprint")  # results of which a row has none if it is refused
+_REFUSING = ("text", "struct", "fingerprint")  # results of which a row has none if it is refused
 _own_secret: dict[None, bytes] = {}
 
 
@@ -109,7 +91,7 @@ def _computing(
     def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        if column.type not in (text if result in ("text", "split") else text + octets):
+        if column.type not in (text if result in ("text", "struct") else text + octets):
             raise TypeError(f"{name}: a column of text, not of {column.type}")
         try:
             return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
@@ -121,8 +103,8 @@ def _computing(
 
 def _column_function(name: str) -> Compute:
     """An operation of `bulk` as a function of a column of Spark, with its signature and its documentation."""
-    operation = OPERATIONS[name]
-    own = list(inspect.signature(operation.function).parameters.values())[1:-1]
+    operation, of_bulk = OPERATIONS[name], FUNCTIONS[name]
+    own = list(inspect.signature(of_bulk).parameters.values())[1:-1]
     column = inspect.Parameter("column", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
     errors = inspect.Parameter("errors", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
     signature = inspect.Signature([column, *own, *([errors] if operation.result in _REFUSING else [])])
@@ -137,8 +119,8 @@ def _column_function(name: str) -> Compute:
             del given["errors"]
         if operation.result == "fingerprint":
             given["key"] = _shared_key(given.get("key"))
-        operation.function([], **given)  # arguments that are wrong fail here, not in a worker
-        return _udf(name, _computing(name, operation.result, operation.function, given))(of)
+        of_bulk([], **given)  # arguments that are wrong fail here, not in a worker
+        return _udf(name, _computing(name, operation.result, of_bulk, given))(of)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _document(name)
@@ -148,45 +130,30 @@ def _column_function(name: str) -> Compute:
 
 def _document(name: str) -> str:
     """The documentation of an operation, for a column of Spark."""
-    head, _, rest = (inspect.getdoc(OPERATIONS[name].function) or "").partition("\n\nArgs:\n")
+    head, _, rest = (inspect.getdoc(FUNCTIONS[name]) or "").partition("\n\nArgs:\n")
     arguments, _, rest = rest.partition("\n\nReturns:\n")
     own = re.sub(r" *column \(Any\): .*\n?", "", arguments).rstrip("\n")
     source = re.search(r"\n\n(Source: .*)\n", rest)
     result = OPERATIONS[name].result
     lines = [head, "", "Args:", "    column (Column | str): The column, or its name.", own]
     if result in _REFUSING:
-        lines += [
-            '    errors (str | None): What becomes of a row that is refused: "keep", "null", "raise", and "replace"'
-        ]
-        lines += ["        for `quote`, `requote` and `unquote`. None: what is the default of `uricodec.bulk`."]
+        lines += ["    " + about_errors(OPERATIONS[name])]
     returns = {
         "text": "Strings.",
         "verdict": "Booleans.",
-        "fault": "Structs of code and offset (in octets), or NULL where nothing is wrong.",
-        "split": "Structs of the components, which are NULL where they are undefined.",
+        "diagnostic": "Structs of code and offset (in octets), or NULL where nothing is wrong.",
+        "struct": "Structs of the components, which are NULL where they are undefined.",
         "fingerprint": "Binary, of 16 octets. Under the key None, the driver makes a random one for all its calls.",
     }
     lines += ["", "Returns:", f"    Column: {returns[result]}", "", source[1] if source else ""]
     return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1])) + "\n"
 
 
-quote: Compute = _column_function("quote")
-requote: Compute = _column_function("requote")
-unquote: Compute = _column_function("unquote")
-iri_to_uri: Compute = _column_function("iri_to_uri")
-uri_to_iri: Compute = _column_function("uri_to_iri")
-normalize_uri: Compute = _column_function("normalize_uri")
-normalize_urn: Compute = _column_function("normalize_urn")
-is_valid_uri: Compute = _column_function("is_valid_uri")
-is_valid_iri: Compute = _column_function("is_valid_iri")
-is_valid_urn: Compute = _column_function("is_valid_urn")
-check_uri: Compute = _column_function("check_uri")
-check_iri: Compute = _column_function("check_iri")
-check_urn: Compute = _column_function("check_urn")
-split_uri: Compute = _column_function("split_uri")
-split_iri: Compute = _column_function("split_iri")
-split_urn: Compute = _column_function("split_urn")
-fingerprint: Compute = _column_function("fingerprint")
+globals().update({name: _column_function(name) for name in OPERATIONS})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Compute: ...
 
 
 # --- functions of SQL -------------------------------------------------------------------------------------------------
@@ -219,12 +186,11 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     ('/café', None, False)
     """
     shared = _shared_key(key)
-    for name, (operation, arguments, _) in SQL_FUNCTIONS.items():
-        function, result, _ = OPERATIONS[operation]
+    for name, (sql, operation) in SQL_FUNCTIONS.items():
         how = how_of(name, errors)
-        if result == "fingerprint":
+        if operation.result == "fingerprint":
             how["key"] = shared
-        compute = _computing(name, result, function, how, arguments)
+        compute = _computing(name, operation.result, FUNCTIONS[operation.name], how, sql.parameters)
         spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
 
 

@@ -1,0 +1,356 @@
+"""The operations on columns and lines: one table, OPERATIONS.
+
+Made from it: what `uricodec.bulk` runs and which policies it accepts, the methods for Polars and pandas, the functions
+of Spark and of SQL, the calls that tests and the fuzz target make. Compared with it, by tests/test_registry.py and
+tests/test_docs.py: the signatures of `bulk`, the parser of the command line, the table in docs/columns.md.
+
+The module imports nothing of the package, and an operation is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+__all__ = ["OPERATIONS", "Command", "Operation", "Parameter", "SqlFunction"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Parameter(NamedTuple):
+    """What an operation takes besides its rows.
+
+    Attributes:
+        name (str): The name, everywhere but on the command line.
+        default (Any): The default of `bulk`, SQL and the engines.
+        choices (tuple[Any, ...]): All values that it may have; empty: many.
+        examples (tuple[Any, ...]): If there are no choices: values that make a difference, for tests.
+    """
+
+    name: str
+    default: Any
+    choices: tuple[Any, ...] = ()
+    examples: tuple[Any, ...] = ()
+
+
+class SqlFunction(NamedTuple):
+    """A function of SQL.
+
+    Attributes:
+        name (str): The name.
+        parameters (tuple[str, ...]): The parameters that follow the column, all of them text; the last ones may be left
+            out.
+        fixed (Mapping[str, Any]): Parameters, and `errors`, that have one value in this function.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = _NOTHING
+
+
+class Command(NamedTuple):
+    """A filter of the command line.
+
+    Attributes:
+        line (str): The command, with the options that choose the operation.
+        options (Mapping[str, str]): The option that sets a parameter.
+    """
+
+    line: str
+    options: Mapping[str, str] = _NOTHING
+
+
+class Operation(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        name (str): The name in `bulk`, Polars, pandas and Spark.
+        summary (str): What it does with a row, for the documentation.
+        make (str): "module:name" of the RowOperation, or of a function that returns what `_column_operations` needs.
+        constants (Mapping[str, Any]): What that takes besides the parameters.
+        result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
+            "struct" (components) or "fingerprint" (16 bytes).
+        fields (tuple[str, ...]): The names in a diagnostic or a struct.
+        parameters (tuple[Parameter, ...]): In their order in `bulk`.
+        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records: a list
+            or a column has a length.
+        sql (tuple[SqlFunction, ...]): The functions of SQL.
+        command (Command | None): The filter of the command line.
+        rows (str): tests/data/rows/NAME.txt, the hostile rows.
+        page (str): docs/NAME.md, the page that explains the operation.
+        needs (tuple[str, ...]): Libraries that it may import.
+    """
+
+    name: str
+    summary: str
+    make: str
+    result: str
+    policies: tuple[str, ...]
+    rows: str
+    page: str
+    constants: Mapping[str, Any] = _NOTHING
+    fields: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    sql: tuple[SqlFunction, ...] = ()
+    command: Command | None = None
+    needs: tuple[str, ...] = ()
+
+
+# --- values that rows share -------------------------------------------------------------------------------------------
+
+# With "keep", an invalid text stays what it is, and its verdict is false. A struct has nothing that could stay; and a
+# diagnostic is what is wanted of an invalid row, where null would say that it is valid.
+_TEXT = ("keep", "null", "raise", "drop")
+_CODEC = (*_TEXT, "replace")
+_UNQUOTE = ("replace", "keep", "null", "raise", "drop")
+_VERDICT = ("keep", "null", "raise")
+_DIAGNOSTIC = ("keep", "raise")
+_STRUCT = ("null", "raise", "drop")
+_FINGERPRINT = ("null", "keep", "raise")
+
+# In SQL, `is_*` are false for invalid rows and `*_check` say why, whatever the policy of the other functions is.
+_KEEP = MappingProxyType({"errors": "keep"})
+
+_DIAGNOSTIC_FIELDS = ("code", "offset")
+_URI_FIELDS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
+_URN_FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
+
+_SAFE = Parameter("safe", "/", examples=("", "/:é"))
+_PLUS = Parameter("plus", False, (False, True))
+_URI_LEVEL = Parameter("level", "path", ("simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"))
+_URN_LEVEL = Parameter("level", "8141", ("bytes", "2141", "8141", "namespace", "functional"))
+_URI_PRODUCTION = Parameter("production", "URI-reference", ("URI-reference", "URI", "absolute-URI", "relative-ref"))
+_IRI_PRODUCTION = Parameter("production", "IRI-reference", ("IRI-reference", "IRI", "absolute-IRI", "irelative-ref"))
+_SPEC = Parameter("spec", "8141", ("2141", "8141", "any"))
+_LEVEL_OR_SPEC = Parameter("spec", None, (None, *_SPEC.choices))
+
+_CORE = "uricodec._core"
+_MADE = "uricodec._column_operations"
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_ROWS = (
+    Operation(
+        name="quote",
+        summary="percent-encode, as urllib.parse.quote does",
+        make=f"{_MADE}:quote",
+        result="text",
+        parameters=(_SAFE, _PLUS),
+        policies=_CODEC,
+        sql=(SqlFunction("uri_encode", ("safe",)), SqlFunction("form_encode", fixed={"plus": True, "safe": ""})),
+        command=Command("encode", {"safe": "--safe", "plus": "--plus"}),
+        rows="percent",
+        page="framing",
+    ),
+    Operation(
+        name="requote",
+        summary="percent-encode what is not encoded yet",
+        make=f"{_MADE}:requote",
+        result="text",
+        parameters=(Parameter("safe", ":/?#[]@!$&'()*+,;=", examples=("", "/:é")),),
+        policies=_CODEC,
+        sql=(SqlFunction("uri_requote"),),
+        command=Command("requote", {"safe": "--safe"}),
+        rows="percent",
+        page="framing",
+    ),
+    Operation(
+        name="unquote",
+        summary="decode, as urllib.parse.unquote does",
+        make=f"{_MADE}:unquote",
+        result="text",
+        parameters=(_PLUS,),
+        policies=_UNQUOTE,
+        sql=(SqlFunction("uri_decode"), SqlFunction("form_decode", fixed={"plus": True})),
+        rows="percent",
+        page="drop_in",
+    ),
+    Operation(
+        name="iri_to_uri",
+        summary="turn an IRI into a URI",
+        make=f"{_CORE}._uri_operations:IriToUriRows",
+        result="text",
+        parameters=(
+            Parameter("ascii_ext", "error", ("error", "encode")),
+            Parameter("host", "percent", ("percent", "idna")),
+        ),
+        policies=_TEXT,
+        sql=(SqlFunction("iri_to_uri"),),
+        command=Command("encode --iri", {"ascii_ext": "--ascii-ext", "host": "--host"}),
+        rows="uris",
+        page="uri",
+        needs=("idna",),
+    ),
+    Operation(
+        name="uri_to_iri",
+        summary="turn a URI into an IRI",
+        make=f"{_CORE}._uri_operations:UriToIriRows",
+        result="text",
+        parameters=(Parameter("host", "keep", ("keep", "unicode")),),
+        policies=_TEXT,
+        sql=(SqlFunction("uri_to_iri"),),
+        command=Command("decode --iri", {"host": "--host"}),
+        rows="uris",
+        page="uri",
+        needs=("idna",),
+    ),
+    Operation(
+        name="normalize_uri",
+        summary="bring a URI or IRI into normal form",
+        make=f"{_CORE}._uri_operations:NormalizeRows",
+        result="text",
+        parameters=(_URI_LEVEL,),
+        policies=_TEXT,
+        sql=(SqlFunction("uri_normalize", ("level",)),),
+        command=Command("normalize --kind uri", {"level": "--level"}),
+        rows="uris",
+        page="uri",
+        needs=("idna",),
+    ),
+    Operation(
+        name="normalize_urn",
+        summary="bring a URN into normal form",
+        make=f"{_MADE}:normalize_urn",
+        result="text",
+        parameters=(_URN_LEVEL, _LEVEL_OR_SPEC),
+        policies=_TEXT,
+        sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
+        command=Command("normalize --kind urn", {"level": "--level", "spec": "--spec"}),
+        rows="urns",
+        page="urn",
+    ),
+    Operation(
+        name="is_valid_uri",
+        summary="whether it is a URI reference",
+        make=f"{_CORE}._uri_operations:CheckRows",
+        constants={"kind": "uri"},
+        result="verdict",
+        parameters=(_URI_PRODUCTION,),
+        policies=_VERDICT,
+        sql=(SqlFunction("is_uri", ("production",), _KEEP),),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="is_valid_iri",
+        summary="whether it is an IRI reference",
+        make=f"{_CORE}._uri_operations:CheckRows",
+        constants={"kind": "iri"},
+        result="verdict",
+        parameters=(_IRI_PRODUCTION,),
+        policies=_VERDICT,
+        sql=(SqlFunction("is_iri", ("production",), _KEEP),),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="is_valid_urn",
+        summary="whether it is a URN",
+        make=f"{_CORE}._urn_rows:CheckUrnRows",
+        result="verdict",
+        parameters=(_SPEC,),
+        policies=_VERDICT,
+        sql=(SqlFunction("is_urn", ("spec",), _KEEP),),
+        rows="urns",
+        page="urn",
+    ),
+    Operation(
+        name="check_uri",
+        summary="why it is no URI reference",
+        make=f"{_CORE}._uri_operations:CheckRows",
+        constants={"kind": "uri"},
+        result="diagnostic",
+        fields=_DIAGNOSTIC_FIELDS,
+        parameters=(_URI_PRODUCTION,),
+        policies=_DIAGNOSTIC,
+        sql=(SqlFunction("uri_check", ("production",), _KEEP),),
+        command=Command("check --kind uri", {"production": "--production"}),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="check_iri",
+        summary="why it is no IRI reference",
+        make=f"{_CORE}._uri_operations:CheckRows",
+        constants={"kind": "iri"},
+        result="diagnostic",
+        fields=_DIAGNOSTIC_FIELDS,
+        parameters=(_IRI_PRODUCTION,),
+        policies=_DIAGNOSTIC,
+        sql=(SqlFunction("iri_check", ("production",), _KEEP),),
+        command=Command("check --kind iri", {"production": "--production"}),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="check_urn",
+        summary="why it is no URN",
+        make=f"{_CORE}._urn_rows:CheckUrnRows",
+        result="diagnostic",
+        fields=_DIAGNOSTIC_FIELDS,
+        parameters=(_SPEC,),
+        policies=_DIAGNOSTIC,
+        sql=(SqlFunction("urn_check", ("spec",), _KEEP),),
+        command=Command("check --kind urn", {"spec": "--spec"}),
+        rows="urns",
+        page="urn",
+    ),
+    Operation(
+        name="split_uri",
+        summary="the components of a URI reference",
+        make=f"{_CORE}._uri_operations:SplitReferences",
+        constants={"kind": "uri"},
+        result="struct",
+        fields=_URI_FIELDS,
+        policies=_STRUCT,
+        sql=(SqlFunction("uri_split"),),
+        command=Command("split --kind uri"),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="split_iri",
+        summary="the components of an IRI reference",
+        make=f"{_CORE}._uri_operations:SplitReferences",
+        constants={"kind": "iri"},
+        result="struct",
+        fields=_URI_FIELDS,
+        policies=_STRUCT,
+        sql=(SqlFunction("iri_split"),),
+        command=Command("split --kind iri"),
+        rows="uris",
+        page="uri",
+    ),
+    Operation(
+        name="split_urn",
+        summary="the components of a URN",
+        make=f"{_CORE}._urn_rows:SplitUrns",
+        result="struct",
+        fields=_URN_FIELDS,
+        parameters=(_SPEC,),
+        policies=_STRUCT,
+        sql=(SqlFunction("urn_split", ("spec",)),),
+        rows="urns",
+        page="urn",
+    ),
+    Operation(
+        name="fingerprint",
+        summary="128 bits that are the same for equal normal forms",
+        make=f"{_MADE}:fingerprint",
+        result="fingerprint",
+        parameters=(
+            Parameter("kind", "bytes", ("bytes", "urn", "uri", "iri")),
+            Parameter("level", None),
+            Parameter("key", None),
+        ),
+        policies=_FINGERPRINT,
+        # A row that is invalid has the fingerprint of what it is, as for `uricodec dedup`: the same groups everywhere.
+        sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
+        rows="urns",
+        page="fingerprint",
+    ),
+)
+
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: row for row in _ROWS})
