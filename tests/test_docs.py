@@ -135,6 +135,11 @@ def test_table_of_levels(one, other, level):
     ]
 
 
+def test_table_of_operations(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    assert importlib.import_module("make_operations").table() in (ROOT / "docs/columns.md").read_text("utf-8")
+
+
 def test_table_of_codes():
     from uricodec._core import _urn
 

@@ -17,10 +17,11 @@ What comes in decides what comes out:
 
 All operations take, besides their own arguments:
 
-- `errors` (str): how a row that the operation rejects is handled. "keep": it stays as it is; `quote`, `requote` and
-  `unquote` keep only its invalid part. "null": it becomes null (None, an empty line). "raise": the call raises what the
-  operation raises on a single value, with the number of the row. "replace", for these three: U+FFFD stands for bytes
-  that are not UTF-8.
+- `errors` (str): how a row that the operation rejects is handled. "keep": text stays as it is (`quote`, `requote` and
+  `unquote` keep only its invalid part), a verdict is false, a fingerprint is that of the row. "null": it becomes null
+  (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
+  row. "replace": U+FFFD stands for bytes that are not UTF-8. docs/columns.md lists the policies of each operation;
+  another one is a ValueError.
   A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep
   it, and "raise" raises a TypeError.
 - `faults` (Faults | None): is filled with the number of these rows, and the first of them.
@@ -252,7 +253,7 @@ def is_valid_iri(column: Any, production: str = "IRI-reference", **how: Unpack[H
 
 
 def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
-    """What is wrong with each row, as `uricodec.uri.check` says it.
+    """Return what is wrong with each row, as `uricodec.uri.check` does.
 
     Args:
         column (Any): The rows, of any kind.
@@ -271,7 +272,7 @@ def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]
 
 
 def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
-    """What is wrong with each row, as `uricodec.iri.check_iri` says it.
+    """Return what is wrong with each row, as `uricodec.iri.check_iri` does.
 
     Args:
         column (Any): The rows, of any kind.
@@ -364,7 +365,7 @@ def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
 
 
 def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
-    """What is wrong with each row, as `uricodec.urn.check` says it.
+    """Return what is wrong with each row, as `uricodec.urn.check` does.
 
     Args:
         column (Any): The rows, of any kind.
