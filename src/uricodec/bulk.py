@@ -297,7 +297,7 @@ def split_uri(column: Any, **how: Unpack[How]) -> Any:
 
     Returns:
         Any: A list of dicts, or a Column of structs: scheme, authority, userinfo, host, port, path, query, fragment.
-            One that is undefined is null. A row that is refused is null, too.
+            One that is undefined is null. An invalid row is null, too.
 
     Source: RFC 3986.
 
@@ -421,8 +421,8 @@ def fingerprint(
             None: a random one, which is this process's own.
 
     Returns:
-        Any: A list of bytes, or a Column of fixed-size binary. A row that is refused is null; with errors="keep" it has
-            a fingerprint as well, that of what it is: the same names are one, as for `uricodec dedup`.
+        Any: A list of bytes, or a Column of fixed-size binary. An invalid row is null; with errors="keep" it has a
+            fingerprint as well, that of what it is: equal rows are one, as for `uricodec dedup`.
 
     Source: docs/fingerprint.md.
 
