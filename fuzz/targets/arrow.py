@@ -48,11 +48,9 @@ def drawn(draw):
 def in_columns(draw):
     """Every operation gives what it gives of a list, whatever the layout."""
     name, how = draw.one(lists.CALLS)
-    errors, threads, limit = draw.one(("replace", "keep", "null")), draw.one((None, 1, 2)), draw.one((100, 0, 1))
+    errors, threads, limit = draw.one(oracle.policies(name)), draw.one((None, 1, 2)), draw.one((100, 0, 1))
     rows, kind, sizes, as_text = drawn(draw)
-    if name.startswith("split"):
-        errors = "null"
-    elif (errors == "replace" and (name != "unquote" or not as_text)) or lists.is_verdict(name):
+    if lists.has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
     faults = bulk.Faults(limit)
     made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, faults=faults, threads=threads, **how)
@@ -63,7 +61,7 @@ def in_columns(draw):
                 found["offset"] = octets_before(row, found["offset"])
     assert rows_of(made) == want
     assert type(made) is bulk.Column
-    if not lists.is_verdict(name):
+    if not lists.has_answers(name):
         assert faults.count == len(refused)
         assert [(row, at) for row, _, at in faults.rows] == [(i, octets_before(rows[i], at)) for i, at in refused][
             :limit
