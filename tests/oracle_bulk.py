@@ -23,6 +23,8 @@ PARTS = {
     ("unquote", "replace"): lambda row, plus=False: (
         urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
     ),
+    ("percent_decode", "keep"): percent_decode,
+    ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, invalid="replace", **plus),
     ("requote", "keep"): requote,
     ("requote", "replace"): lambda row, **safe: requote(row, invalid="encode", **safe),
 }
@@ -30,8 +32,8 @@ PARTS = {
 
 def line(name, text, errors, safe=None, plus=False):
     """One line: the result by "keep" or "replace", and the first fault, (code, offset) or None."""
-    if name == "unquote":
-        return oracle.decode_row(text, errors, "keep", plus=plus)
+    if name in {"unquote", "percent_decode"}:
+        return oracle.decode_row(text, errors, "keep" if name == "unquote" else None, plus=plus)
     if safe is None:
         safe = OPERATIONS[name].parameters[0].default
     kept = {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*safe.encode("ascii", "ignore")}
@@ -40,7 +42,7 @@ def line(name, text, errors, safe=None, plus=False):
 
 def lines(name, rows, errors, **how):
     """As column(), for lines."""
-    if name not in {"quote", "requote", "unquote"}:
+    if name not in {"quote", "requote", "unquote", "percent_decode"}:
         return column(name, rows, errors, **how)
     done = [line(name, row, "keep" if errors in {"null", "raise"} else errors, **how) for row in rows]
     faults = [(number, fault[1]) for number, (_, fault) in enumerate(done) if fault]
@@ -65,6 +67,7 @@ ROWS = {
     ),
     "requote": lambda row, **safe: requote(row, invalid="error", **safe),
     "unquote": lambda row, plus=False: decoded(row, plus),
+    "percent_decode": lambda row, plus=False: percent_decode(row, plus, "error"),
     "normalize_urn": lambda row, level="8141", spec=None: urn.normalize(row, level, spec),
     "is_valid_urn": lambda row, spec="8141": urn.is_valid(row, spec),
     "check_urn": lambda row, spec="8141": fault_of(urn.check, row, spec=spec),

@@ -647,7 +647,7 @@ def test_a_list_that_shrinks_while_it_is_read():
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "normalize_urn", "iri_to_uri"])
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode", "normalize_urn", "iri_to_uri"])
 @pytest.mark.parametrize("separator", [b"\n", b"\0"])
 def test_a_last_line_without_an_end_that_becomes_null(name, separator):
     """It gets an end, as on the command line: the number of lines stays."""

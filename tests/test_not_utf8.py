@@ -56,24 +56,26 @@ SAFE = {
     "quote": {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*b"/"},
     "requote": {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*b":/?#[]@!$&'()*+,;="},
 }
-COMMANDS = {"unquote": "decode", "quote": "encode", "requote": "requote"}
+COMMANDS = {"percent_decode": "decode", "quote": "encode", "requote": "requote"}
 REASONS = {"percent": "malformed triplet", "utf-8": "octets that are not UTF-8"}
 POLICIES = ["keep", "replace", "null", "raise"]
 
 
 @cache
-def reference(name, row, errors, text=True, malformed="keep"):
+def reference(name, row, errors, text=True):
     """A row by "keep" or "replace", and the first fault: (code, offset). In unquote, rows of bytes have none."""
-    if name != "unquote":
+    if name in SAFE:
         return oracle.encode_row(row, errors, SAFE[name], triplets=name == "requote", utf8=text)
+    if name == "percent_decode":
+        return oracle.decode_row(row, errors, utf8=text, stay=frozenset() if not text else oracle.CONTROLS)
     if text:
-        return oracle.decode_row(row, errors, malformed)
+        return oracle.decode_row(row, errors, "keep")
     return oracle.decode_row(row, "keep", utf8=False, stay=frozenset())[0], None
 
 
-def wanted(name, rows, errors, text=True, malformed="keep"):
+def wanted(name, rows, errors, text=True):
     """The results, None for those that are not written, and the report."""
-    done = [reference(name, row, "replace" if errors == "replace" else "keep", text, malformed) for row in rows]
+    done = [reference(name, row, "replace" if errors == "replace" else "keep", text) for row in rows]
     report = [(number, *fault) for number, (_, fault) in enumerate(done) if fault]
     drops = errors not in ("keep", "replace")
     return [None if fault and drops else made for made, fault in done], report
@@ -176,7 +178,7 @@ def as_bytes(made):
 
 @pytest.mark.parametrize("path", BULK)
 @pytest.mark.parametrize("errors", POLICIES)
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode"])
 def test_bulk(tier, name, errors, path):
     make, do, rows_of, text = BULK[path]
     function = getattr(bulk, name)
@@ -205,7 +207,7 @@ def test_bulk(tier, name, errors, path):
 
 
 @pytest.mark.parametrize("path", ["lines", "file", "string", "string_view", "binary"])
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode"])
 def test_threads(name, path):
     make, do, rows_of, text = BULK[path]
     rows = [*CASES, *[b"/a%20b/" + b"c" * 20_000] * 80] * 2
@@ -227,7 +229,7 @@ def test_the_default_of_unquote_is_what_urllib_does():
 
 
 @pytest.mark.parametrize("errors", POLICIES)
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode"])
 def test_str(tier, name, errors):
     rows = [row for row in CASES if not oracle.ill_formed(row)]
     texts = [row.decode() for row in rows]
@@ -245,7 +247,7 @@ def test_str(tier, name, errors):
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "null"])
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
+@pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode"])
 def test_engines(name, errors):
     rows = [row for row in CASES if not oracle.ill_formed(row)]
     texts = [row.decode() for row in rows]
@@ -270,7 +272,7 @@ def test_engines(name, errors):
     con = duckdb.connect()
     hook.register(con, errors=errors)
     texts_of_arrow = pa.table({"x": texts})  # noqa: F841  (DuckDB finds it)
-    sql = {"quote": "uri_encode", "requote": "uri_requote", "unquote": "uri_decode"}[name]
+    sql = {"quote": "uri_encode", "requote": "uri_requote", "unquote": "uri_decode"}.get(name, name)
     assert [row for (row,) in con.sql(f"select {sql}(x) from texts_of_arrow").fetchall()] == want
 
 
@@ -287,13 +289,13 @@ PATHS = {
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop", "raise"])
-@pytest.mark.parametrize("name", ["quote", "requote", "unquote"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_command_line(tier, name, errors, path, tmp_path):
     bad = tmp_path / "bad"
     for case, rows in ROWS.items() if errors == "raise" and path == "lines" else list(ROWS.items())[len(CASES) :]:
         if path == "csv":
             rows = [row for row in rows if row]  # noqa: PLW2901  (an empty line is a record of no fields)
-        want, report = wanted(name, rows, errors, malformed=errors if errors == "replace" else "keep")
+        want, report = wanted(name, rows, errors)
         end = b"\0" if path == "nul" else b"\n"
         data = b"".join(row + end for row in rows)
         if errors == "drop":

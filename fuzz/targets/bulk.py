@@ -37,7 +37,7 @@ def of_lists(draw):
     if has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
     rows = rows_of(draw.octets(), as_text)
-    if name in {"quote", "unquote", "requote"}:  # urllib.parse has other errors for these, or none
+    if name in {"quote", "unquote", "requote", "percent_decode"}:  # urllib.parse has other errors for these, or none
         rows = [row for row in rows if not isinstance(row, str) or not has_surrogate(row)]
     faults = bulk.Faults(limit)
     if errors == "raise":
@@ -82,18 +82,19 @@ def of_lines(draw):
 
 
 def decoded_lines(draw):
-    """unquote of lines: a line stays one, and no control comes into it."""
-    plus, errors = draw.flag(), draw.one(("replace", "keep", "null"))
+    """Decoded lines: a line stays one, and no control comes into it."""
+    plus, errors, name = draw.flag(), draw.one(("replace", "keep", "null")), draw.one(("unquote", "percent_decode"))
+    decode = getattr(bulk, name)
     source = draw.octets()
-    done = bulk.unquote(source, plus=plus, errors=errors)
+    done = decode(source, plus=plus, errors=errors)
     lines = lines_of(source)
     assert len(lines_of(done)) == len(lines)
-    want, _ = oracle.lines("unquote", [line for line, _ in lines], errors, plus=plus)
+    want, _ = oracle.lines(name, [line for line, _ in lines], errors, plus=plus)
     assert done == joined(want, lines, b"\n")
     before, after = controls(source), controls(done)
     assert after == before if errors != "null" else len(after) <= len(before) + 1  # the end of an empty last line
     output = io.BytesIO()
-    assert bulk.unquote(io.BytesIO(source), plus=plus, errors=errors, output=output) == len(lines)
+    assert decode(io.BytesIO(source), plus=plus, errors=errors, output=output) == len(lines)
     assert output.getvalue() == done
 
 

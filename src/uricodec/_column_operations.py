@@ -86,8 +86,18 @@ def requote(safe: ByteSet | str | bytes) -> Make:
     return lambda text, terminator: Plan(RequoteRows(keep | terminator, text))
 
 
-def unquote(plus: bool, lossless: bool = False) -> Make:
-    """Return the plan of `bulk.unquote`. Of lines, triplets that could end one or control a terminal stay."""
+def unquote(plus: bool) -> Make:
+    """Return the plan of `bulk.unquote`."""
+    return _decode(plus, lossless=False)
+
+
+def percent_decode(plus: bool) -> Make:
+    """Return the plan of `bulk.percent_decode`."""
+    return _decode(plus, lossless=True)
+
+
+def _decode(plus: bool, lossless: bool) -> Make:
+    """Of lines, triplets that could end one or control a terminal stay."""
 
     def make(text: bool, terminator: bytes) -> Plan:
         decodable = NO_CONTROL if terminator == b"\n" else ~ByteSet(terminator) if terminator else None

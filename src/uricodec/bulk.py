@@ -17,8 +17,8 @@ What comes in decides what comes out:
 
 All operations take, besides their own arguments:
 
-- `errors` (str): how a row that the operation rejects is handled. "keep": text stays as it is (`quote`, `requote` and
-  `unquote` keep only its invalid part), a verdict is false, a fingerprint is that of the row. "null": it becomes null
+- `errors` (str): how a row that the operation rejects is handled. "keep": text stays as it is (operations that encode
+  or decode keep only its invalid part), a verdict is false, a fingerprint is that of the row. "null": it becomes null
   (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
   row. "replace": U+FFFD stands for bytes that are not UTF-8. docs/columns.md lists the policies of each operation;
   another one is a ValueError.
@@ -67,6 +67,7 @@ __all__ = [
     "is_valid_urn",
     "normalize_uri",
     "normalize_urn",
+    "percent_decode",
     "quote",
     "requote",
     "split_iri",
@@ -147,6 +148,30 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     b'/a b\\n/c%0Ad\\n'
     """
     return run("unquote", column, how, plus=plus)
+
+
+def percent_decode(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
+    """Decode each row, once, and lose nothing, as `uricodec.percent_decode` does.
+
+    A row with a malformed triplet is rejected (code "percent"), and text that decodes to bytes that are not UTF-8
+    ("utf-8"). errors="keep" leaves either as it is written, errors="replace" writes U+FFFD in its place. Of lines,
+    triplets of control characters stay as they are, so that decoding never changes the number of lines.
+
+    Args:
+        column (Any): The rows, of any kind.
+        plus (bool): Read '+' as a space.
+
+    Returns:
+        Any: The rows, of the kind that came in.
+
+    Source: RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.
+
+    >>> percent_decode(["caf%C3%A9", "%FF", b"%FF", "100%"])
+    ['café', '%FF', b'\\xff', '100%']
+    >>> percent_decode(b"/a%20b\\n/c%0Ad%zz\\n", errors="replace").decode()
+    '/a b\\n/c%0Ad\\ufffdzz\\n'
+    """
+    return run("percent_decode", column, how, plus=plus)
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------

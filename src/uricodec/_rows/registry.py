@@ -168,6 +168,18 @@ _ROWS = (
         page="drop_in",
     ),
     Operation(
+        name="percent_decode",
+        summary="decode, and lose nothing",
+        make=f"{_MADE}:percent_decode",
+        result="text",
+        parameters=(_PLUS,),
+        policies=_CODEC,
+        sql=(SqlFunction("percent_decode"),),
+        command=Command("decode", {"plus": "--plus"}),
+        rows="percent",
+        page="framing",
+    ),
+    Operation(
         name="iri_to_uri",
         summary="turn an IRI into a URI",
         make=f"{_CORE}._uri_operations:IriToUriRows",
