@@ -777,8 +777,8 @@ def quote(column, **how):
 @pytest.mark.parametrize(
     ("how", "error", "said"),
     [
-        ({"threads": 0}, ValueError, r"^0 threads can do nothing$"),
-        ({"threads": -1}, ValueError, r"^-1 threads can do nothing$"),
+        ({"threads": 0}, ValueError, r"^threads must be at least 1, got 0$"),
+        ({"threads": -1}, ValueError, r"^threads must be at least 1, got -1$"),
         ({"threads": "x"}, TypeError, "integer"),
         ({"threads": 1.5}, TypeError, "integer"),
         ({"faults": 1}, TypeError, r"^faults must be a Faults, not int$"),

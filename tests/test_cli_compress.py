@@ -10,7 +10,6 @@ import subprocess
 import sys
 import types
 import zlib
-from collections import deque
 
 import pytest
 from command import Text, output_of, run
@@ -191,10 +190,7 @@ def test_magic_that_comes_in_pieces(monkeypatch):
         standard_input.buffer = Slow(data)
         monkeypatch.setattr(sys, "stdin", standard_input)
         with streams.Output(os.devnull) as output, streams.Input("-", streams.Meter([], output)) as source:
-            free, read = deque([streams.Chunk(100)]), b""
-            for chunk in source.chunks(free):
-                read += chunk.view[: chunk.size]
-                free.append(chunk)
+            read = b"".join(bytes(chunk.view[: chunk.size]) for chunk in source.chunks(streams.Buffers(100)))
         assert read == b"a%41\n" * 5
 
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from command import COMMAND, growth, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uricodec._files import pool, streams
+from uricodec._files import workers
 
 LINE = b"/caf%C3%A9/a%20b\t%41\n"
 VALID = b"http://EXAMPLE.com/%7Ea/./b\tx\n"
@@ -79,38 +80,36 @@ def test_a_failure_of_a_later_input_comes_last(tmp_path):
     assert said == f"uricodec: {tmp_path / 'b'}: No such file or directory\n"
 
 
-def test_an_error_in_a_thread_is_not_lost():
-    def make():
-        def work(chunk):
-            raise ZeroDivisionError
-
-        return work
-
-    with (
-        pool.Pool(2, 64, make) as workers,
-        streams.Output(os.devnull) as output,
-        streams.Input(__file__, streams.Meter([], output)) as source,
-        pytest.raises(ZeroDivisionError),
-    ):
-        list(workers.results(source))
-
-
-def test_jobs_by_default(tmp_path, monkeypatch):
-    monkeypatch.setattr(pool, "cores", lambda: 7)
+def test_threads_by_default(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "cores", lambda: 7)
     large, small = tmp_path / "large", tmp_path / "small"
     small.write_bytes(b"a")
     with open(large, "wb") as file:
-        file.truncate(pool.WORTH)
-    assert pool.jobs_for([str(large)]) == pool.jobs_for([str(small), str(large)]) == 7
-    assert pool.jobs_for([str(small)]) == pool.jobs_for([str(large), os.devnull]) == 1
-    assert pool.jobs_for([str(large), str(tmp_path / "none")]) == pool.jobs_for([str(large), "\0"]) == 1
+        file.truncate(workers.WORTH)
+    assert workers.threads_for([str(large)]) == workers.threads_for([str(small), str(large)]) == 7
+    assert workers.threads_for([str(small)]) == workers.threads_for([str(large), os.devnull]) == 1
+    assert workers.threads_for([str(large), str(tmp_path / "none")]) == workers.threads_for([str(large), "\0"]) == 1
     monkeypatch.undo()
-    assert pool.cores() >= 1
+    assert workers.cores() >= 1
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # as on macOS and Windows
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
-    assert pool.cores() == 5
+    assert workers.cores() == 5
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert pool.cores() == 1
+    assert workers.cores() == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+@pytest.mark.parametrize("name", ["decode", "fields", "urns"])
+def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
+    command, line, _ = COMMANDS[name]
+    with subprocess.Popen(
+        [*COMMAND, *command, "-j", jobs], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as child:
+        for _ in range(9):
+            child.stdin.write(line)
+            assert select.select([child.stdout], [], [], 20)[0] and child.stdout.readline().endswith(b"\n")
+        child.stdin.close()
+        assert child.stdout.read() == b""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")

@@ -1,12 +1,14 @@
 """Access logs: hand-made lines of every format, any octets against the naive model (oracle_logs), and the functions of
 uricodec.logs. The command is in test_cli_log.py."""
 
+import bz2
 import csv
 import ctypes
 import gzip
 import io
 import itertools
 import json
+import lzma
 import operator
 import os
 import random
@@ -24,6 +26,7 @@ from hypothesis import strategies as st
 from uricodec import logs
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, NAMES, LogReader
+from uricodec._files import compress, streams
 
 LONGEST = 1 << 16
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -911,7 +914,7 @@ class TestOnEveryTier:
     def test_columns(self, tier, log, options):
         pytest.importorskip("pyarrow")
         format, data = log
-        assume(not data.startswith(b"\x1f\x8b"))  # gzip
+        assume(compress.format_of(data) is None)
         table = logs.to_arrow(data, format, **options).read_all()
         table.validate(full=True)
         assert rows_of(table) == records_of(data, format, **options)
@@ -1135,6 +1138,28 @@ def test_arrays_of_objects():
     assert len(list(logs.parse(numpy.frombuffer(COMBINED, numpy.uint8)))) == 1
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_logs(tmp_path, pack):
+    """As on the command line; in any pieces, and with an error that names the file."""
+    data = (COMBINED + b"\n") * 3
+    packed = pack(data[:50]) + pack(data[50:])
+    path = tmp_path / "log"
+    path.write_bytes(packed)
+    for source in packed, path, io.BytesIO(packed), Pieces(*(packed[i : i + 1] for i in range(len(packed)))):
+        assert list(logs.parse(source)) == list(logs.parse(data))
+    path.write_bytes(packed[:-1])
+    with pytest.raises(OSError, match=r"log: truncated .* data") as raised:
+        list(logs.parse(path))
+    assert raised.value.filename == str(path)
+
+
+def test_a_log_that_does_not_wait():
+    """A raw file that does not block returns None."""
+    for first in [], [COMBINED + b"\n"]:
+        with pytest.raises(BlockingIOError):
+            list(logs.parse(Pieces(*first, None)))
+
+
 def test_damaged_gzip():
     packed = gzip.compress(COMBINED * 100)
     for data in packed[:-9], packed[:60] + b"x" * 40 + packed[100:], b"\x1f\x8b damaged":
@@ -1162,7 +1187,7 @@ def test_nothing():
 def test_lines_across_chunks(monkeypatch):
     data = b"".join(request(b"GET /%d HTTP/1.1" % i) + b"\n" for i in range(200)) + b"no end"
     expected = list(logs.parse(data))
-    monkeypatch.setattr(logs, "CHUNK", 100)
+    monkeypatch.setattr(streams, "CHUNK", 100)
     faults = []
     assert list(logs.parse(io.BytesIO(data), faults=faults)) == expected
     assert faults == [logs.LogFault(201, 6, "time", b"no end")]
@@ -1191,7 +1216,7 @@ def test_the_format_may_show_in_a_later_chunk():
 
 def test_what_never_shows_a_format(monkeypatch):
     for head in b"\n" * 101, b"# " + b"x" * 300 + b"\n":
-        monkeypatch.setattr(logs, "CHUNK", 200)
+        monkeypatch.setattr(streams, "CHUNK", 200)
         [_] = logs.parse(io.BytesIO(head + COMBINED))
         assert list(logs.parse(io.BytesIO(head + b"#Fields: c-ip\n192.0.2.1"))) == []
 
@@ -1211,7 +1236,7 @@ def test_a_line_that_is_too_long():
 
 def test_a_record_that_takes_more_room_than_there_is():
     """Room for the record of a line that a chunk cannot hold is made when that comes."""
-    path = b"\x01" * (2 * logs.CHUNK)
+    path = b"\x01" * (2 * streams.CHUNK)
     line = request(b"GET /" + b"%01" * len(path) + b" HTTP/1.1")
     for source in line, io.BytesIO(line + b"\n" + COMBINED):
         assert next(logs.parse(source)).path == "/" + path.decode()

@@ -237,7 +237,7 @@ def test_a_log_that_is_truncated_while_it_is_read(tmp_path, compressed):
     records = logs.parse(path)
     assert next(records).path == "/A"
     os.truncate(path, 300_000)
-    with pytest.raises(OSError, match="damaged gzip data" if compressed else f"log: {TRUNCATED}"):
+    with pytest.raises(OSError, match=f"log: {TRUNCATED}"):
         list(records)
 
 

@@ -6,6 +6,7 @@ from support import run, text_of
 from targets import bulk as lists
 
 from uricodec import bulk, dedup, logs
+from uricodec._files import compress
 
 DICTIONARIES = "percent uri urn logs"
 COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"]}
@@ -125,7 +126,7 @@ def records(draw):
     format = draw.one(("auto", *logs.FORMATS))
     options = {"flags": draw.flag(), "errors": draw.one(("keep", "replace")), "mask": draw.one(((), ("token",)))}
     data = draw.octets()
-    if data.startswith(b"\x1f\x8b"):
+    if compress.format_of(data) is not None:
         return
     table = logs.to_arrow(data, format, **options).read_all()
     table.validate(full=True)

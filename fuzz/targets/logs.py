@@ -14,6 +14,7 @@ from support import run
 from uricodec import logs
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import NAMES, LogReader
+from uricodec._files import compress
 
 DICTIONARIES = "percent logs"
 COVERS = {"uricodec.logs": ["columns", "detect", "parse"]}
@@ -124,7 +125,7 @@ def sources(draw):
     format, kind = draw.one(("auto", *logs.FORMATS)), draw.number(8)
     options = options_of(draw)
     data = draw.octets()
-    if not data.startswith(b"\x1f\x8b"):
+    if compress.format_of(data) is None:
         from_sources(data, format, kind, options)
 
 

@@ -10,7 +10,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uricodec._column_operations import Make, make_plan
-from uricodec._files.pool import used_of
+from uricodec._files import streams
+from uricodec._files.workers import useful_threads
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
@@ -173,8 +174,8 @@ def _threads(threads: Any) -> int | None:
         return None
     number = index(threads)
     if number < 1:
-        raise ValueError(f"{number} threads can do nothing")
-    return used_of(number)
+        raise ValueError(f"threads must be at least 1, got {number}")
+    return useful_threads(number)
 
 
 def _buffer(column: Any) -> memoryview | bytes:
@@ -185,30 +186,28 @@ def _buffer(column: Any) -> memoryview | bytes:
 
 
 def _do_file(begin: Callable[[int], Work], source: Any, how: How, room: int) -> int:
-    """Do the lines of a file, pieces of so many octets; returns their number."""
+    """Do the lines of a file, pieces of so many bytes; returns their number."""
     output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
     assert output is not None
-    buffer = bytearray(room)
-    kept = rows = 0
-    while True:
-        if kept == len(buffer):
-            buffer.extend(bytes(kept))  # a line is longer than that
-        with memoryview(buffer) as view:
-            n = source.readinto(view[kept:])
-            if n is None:
-                raise BlockingIOError("the file has nothing yet, and does not wait")
-            size = kept + n
-            cut = buffer.rfind(separator, kept, size) + 1 if n else size
-            work = begin(rows)
-            with view[:cut] as lines:
-                _write(output, work.lines(lines, separator))
+
+    def read_into(view: memoryview) -> int:
+        size: int | None = source.readinto(view)
+        if size is None:
+            raise BlockingIOError("the file has nothing yet, and does not wait")
+        return size
+
+    rows = 0
+    begin(rows).lines(b"", separator)  # arguments are checked for an empty file, too
+    buffers, ends = streams.Buffers(room), streams.LineEnds(separator)
+    for chunk in streams.chunks_of(lambda view: (read_into, read_into(view)), buffers, ends, sys.maxsize, room):
+        work = begin(rows)
+        with chunk.view[: chunk.size] as lines:
+            _write(output, work.lines(lines, separator))
         rows += work.rows
         if faults is not None:
             faults._add(work.count, work.found)
-        if not n:
-            return rows
-        kept = size - cut
-        buffer[:kept] = buffer[cut:size]
+        buffers.release(chunk)
+    return rows
 
 
 def _write(output: Any, octets: bytes) -> None:

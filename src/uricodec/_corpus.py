@@ -6,13 +6,15 @@ read again, as a pipe, is kept in a temporary file from the line on that may be 
 
 import mmap
 from _thread import get_ident
+from functools import partial
 from stat import S_ISREG
 from time import monotonic
 from typing import NamedTuple
 
 from uricodec._core._first_rows import FirstRows
 from uricodec._core._name_lines import LineNames
-from uricodec._files import pool, streams
+from uricodec._files import streams
+from uricodec._files.workers import OrderedWorkers, threads_for
 from uricodec.errors import UriError, UriSyntaxError
 
 # Octets of the buffers of lines. They grow for longer lines, up to `max_line`.
@@ -188,7 +190,7 @@ class Corpus:
         inputs (list[str]): Names of files; "-" for standard input.
         against (list[str]): Those that come before.
         end (bytes): What ends a line.
-        jobs (int | None): How many threads work, as of a Crew; None: as many as are worth it.
+        jobs (int | None): How many threads work, as for OrderedWorkers; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
         progress (Callable[[Progress], None] | None): Is told how far it is.
         errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
@@ -212,7 +214,7 @@ class Corpus:
             raise ValueError("standard input can be read once")
         self._against = [Source(path) for path in against]
         self._inputs = [Source(path) for path in inputs]
-        self._end, self._jobs, self._scratch = end, jobs or pool.jobs_for(names), scratch
+        self._end, self._workers, self._scratch = end, OrderedWorkers(jobs or threads_for(names)), scratch
         self.ticker = Ticker(progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
         self._refused, self._spare = refused, None
@@ -240,7 +242,7 @@ class Corpus:
                 before all that is for later.
         """
         limit = FAULTS if self._refused else 0
-        crew = self._crew(make, lambda names: read_names(names, limit))
+        buffers = streams.Buffers(ROOM, make)
 
         def step(source, file, chunk, found, number):
             mine, line = source in self._inputs, number - source.first
@@ -250,7 +252,7 @@ class Corpus:
             elif isinstance(found, UriError):
                 self._fail(found, chunk, file, line)
             else:
-                names = chunk.work.names
+                names = chunk.state
                 take(names, mine)
                 if mine:
                     self.invalid += found.invalid
@@ -269,7 +271,7 @@ class Corpus:
             if source is self._inputs[0]:
                 self.mine = self.lines
             with source.open(self.ticker) as file:
-                self.lines = self._read(crew, source, file, self.lines, step)
+                self.lines = self._read(buffers, partial(read_names, limit), source, file, self.lines, step)
                 again = keep or self._from is not None
                 source.end(file, self.lines, False, self._scratch if again else None)
 
@@ -288,34 +290,36 @@ class Corpus:
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
         if make:
             sources = [*self._against, *sources]
-        crew = self._crew(make or self._make_plain, read_names if make else find_names)
+        buffers = streams.Buffers(ROOM, make or self._make_plain)
+        work = partial(read_names, 0) if make else find_names
 
         def step(source, file, chunk, found, number):
             if isinstance(found, UriError):
                 changed(file)
             if chunk.whole:
-                take(chunk.work.names)
+                take(chunk.state)
             elif copy and self._errors == "keep" and source in self._inputs:
                 copy(chunk, number)
 
         for source in sources:
             with source.open(self.ticker) as file:
-                source.end(file, self._read(crew, source, file, 0, step), True)
+                source.end(file, self._read(buffers, work, source, file, 0, step), True)
 
-    def _read(self, crew, source, file, number, step):
+    def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
         """Read an input, chunk by chunk. Returns the number of the line after it, if that of its first one is this."""
         number = source.begin(file, number)
 
-        def take(chunk, found):
+        def use(chunk, found):
             nonlocal number
             if chunk.whole:
-                chunk.work.names.first = number
+                chunk.state.first = number
             step(source, file, chunk, found, number)
-            rows = len(chunk.work.names) if chunk.whole else chunk.ends  # a line in pieces is a row when it ends
+            rows = len(chunk.state) if chunk.whole else chunk.ends  # a line in pieces is a row when it ends
             number += rows
             self.ticker.rows += rows
+            buffers.release(chunk)
 
-        crew.each(file, take, streams.LineEnds(self._end), self._max_line)
+        self._workers.run(file.chunks(buffers, streams.LineEnds(self._end), self._max_line), work, use)
         return number
 
     def _take_long(self, file, chunk, line, copy):
@@ -337,9 +341,6 @@ class Corpus:
         from uricodec._rows._operation import RowOperation
 
         return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
-
-    def _crew(self, make, work):
-        return pool.Crew(self._jobs, ROOM, lambda: work(make()))
 
     def _report(self, name, line, chunk, found, make):
         """Say which lines of a chunk are refused; `line` is the number of its first one."""
@@ -369,30 +370,20 @@ class Corpus:
         raise type(error)(f"{file.name}: line {number}: {error.reason}", line, place - start)
 
 
-def read_names(names, limit=0):
-    """What reads the lines of a chunk, for a Crew. An error of a line is what comes of it."""
-
-    def work(chunk):
-        if not chunk.whole:
-            return None
-        try:
-            return names.read(chunk.view[: chunk.size], 0, limit)
-        except UriError as error:
-            return error
-
-    work.names = names
-    return work
+def read_names(limit, chunk):
+    """Read the lines of a chunk with its LineNames. An error of a line is the result."""
+    if not chunk.whole:
+        return None
+    try:
+        return chunk.state.read(chunk.view[: chunk.size], 0, limit)
+    except UriError as error:
+        return error
 
 
-def find_names(names):
-    """What finds the lines of a chunk."""
-
-    def work(chunk):
-        if chunk.whole:
-            names.find(chunk.view[: chunk.size], 0)
-
-    work.names = names
-    return work
+def find_names(chunk):
+    """Find the lines of a chunk with its LineNames."""
+    if chunk.whole:
+        chunk.state.find(chunk.view[: chunk.size], 0)
 
 
 class Lines:

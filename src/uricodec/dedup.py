@@ -145,7 +145,7 @@ def _key_of(key: Key, exact: bool) -> FingerprintKey:
 
 def _check(errors: str, end: bytes, jobs: int | None, max_line: int = streams.MAX_LINE) -> None:
     if jobs is not None and jobs < 1:
-        raise ValueError(f"{jobs} threads can do nothing")
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
     if max_line < 1:
         raise ValueError(f"max_line must be at least 1, got {max_line}")
     LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]

@@ -5,20 +5,23 @@ The formats are those of `FORMATS`; `docs/logs.md` says what is read in each, an
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, MAX_LINE, NAMES, Lines, LogReader
-from uricodec._files import streams
+from uricodec._files import compress, streams
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = ["FORMATS", "LogFault", "Record", "columns", "detect", "parse", "to_arrow"]
 
-CHUNK = 1 << 18
+# The buffer has room for so many chunks. For longer lines it grows, up to `max_line`.
+ROOM = 4
 
 # Of the columns of convert_columns(), the first behind those of the members.
 PARAMETER = len(NAMES) - 1
@@ -109,7 +112,8 @@ def parse(  # noqa: PLR0913
     """Read a log.
 
     Args:
-        source (bytes-like | binary file | str | PathLike): The log, or the path of one; plain or gzip.
+        source (bytes-like | binary file | str | PathLike): The log, or the path of one; plain or compressed (gzip,
+            bzip2, xz, Zstandard).
         format (str): One of FORMATS, or "auto" to have it detected.
         mask (Iterable[str]): Names of query parameters whose values are hidden, in target, query and referer. They are
             compared decoded, without regard to ASCII case.
@@ -125,7 +129,7 @@ def parse(  # noqa: PLR0913
     Raises:
         TypeError: The file is open in text mode, or the buffer is not one of octets.
         ValueError: There is no such format or policy, or max_line is out of range.
-        OSError: The file cannot be read, is truncated while it is read, or its gzip data are damaged.
+        OSError: The file cannot be read, is truncated while it is read, or its compressed data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3.
 
@@ -134,8 +138,9 @@ def parse(  # noqa: PLR0913
     >>> record.path, record.query, record.status, record.time
     ('/café', (('q', 'a b'),), 200, '2025-01-01T12:00:00+00:00')
     """
-    for records in _json_lines(source, format, (mask, flags, errors, max_line), faults):
-        for line in records.splitlines():
+    convert = RecordBuffer(max_line).convert
+    for records in _convert(source, format, (mask, flags, errors, max_line), faults, convert):
+        for line in bytes(records).splitlines():
             record = json.loads(line)
             if record["query"] is not None:
                 record["query"] = tuple(map(tuple, record["query"]))
@@ -201,21 +206,8 @@ def to_arrow(  # noqa: PLR0913
     """
     from pyarrow import RecordBatchReader  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    options = mask, flags, errors, max_line
-    return RecordBatchReader.from_batches(arrow_schema(flags), _batches(source, format, options, faults))
-
-
-def _batches(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[Any]:
-    lines = 0
-    for reader, chunk in _read(source, format, options):
-        done = 0
-        while done < len(chunk):
-            found, data = convert_columns(reader, chunk[done:])
-            _note(faults, found, lines, chunk[done:])
-            lines += found.lines
-            done += found.read
-            if found.records:
-                yield arrow_batch(data, options[1])
+    batches = _convert(source, format, (mask, flags, errors, max_line), faults, convert_columns)
+    return RecordBatchReader.from_batches(arrow_schema(flags), (arrow_batch(batch, flags) for batch in batches))
 
 
 def arrow_schema(flags: bool) -> Any:
@@ -261,130 +253,161 @@ def arrow_batch(columns: list[tuple[int, bytes, bytes, bytes]], flags: bool) -> 
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _json_lines(source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None) -> Iterator[bytes]:
-    """The records of a log, chunk by chunk."""
-    lines = 0
-    room = memoryview(bytearray(LogReader.room(CHUNK)))
-    for reader, chunk in _read(source, format, options):
-        done = 0
-        while done < len(chunk):
-            found = reader.convert(chunk[done:], room)
-            if not found.read:
-                room = room_for(chunk[done:], options[-1])
-                continue
-            _note(faults, found, lines, chunk[done:])
-            lines += found.lines
-            done += found.read
-            if found.written:
-                yield bytes(room[: found.written])
+class RecordBuffer:
+    """Where records are written, as JSON or CSV. It grows if a record needs more.
+
+    Args:
+        max_line (int): Bytes that a line of the log may have.
+    """
+
+    def __init__(self, max_line: int) -> None:
+        self._max_line = max_line
+        self._buffer = memoryview(bytearray(LogReader.room(streams.CHUNK)))
+
+    def convert(self, reader: LogReader, lines: memoryview) -> tuple[Lines, memoryview]:
+        """Return what the reader found in lines, as far as there was room; and the records, until the next call."""
+        found = reader.convert(lines, self._buffer)
+        if not found.read:
+            from mmap import mmap  # pages of memory that are taken when they are used
+
+            head = bytes(lines[: self._max_line + 1])
+            size = head.find(b"\n")
+            self._buffer = memoryview(mmap(-1, LogReader.room(len(head) if size < 0 else size)))
+            found = reader.convert(lines, self._buffer)
+        return found, self._buffer[: found.written]
 
 
-def room_for(lines: memoryview, max_line: int) -> memoryview:
-    """Make room for the record of the first of these lines: pages of memory that are taken when they are used."""
-    from mmap import mmap
+class LogEnds(streams.LineEnds):
+    """Where lines of a log end: none does before the first ones show the format, if that is to be detected.
 
-    head = bytes(lines[: max_line + 1])
-    size = head.find(b"\n")
-    return memoryview(mmap(-1, LogReader.room(len(head) if size < 0 else size)))
+    Args:
+        detecting (bool): Whether it is.
+    """
 
+    def __init__(self, detecting: bool) -> None:
+        super().__init__()
+        self.detecting = detecting
 
-def _note(faults: list[LogFault] | None, found: Lines, lines: int, chunk: memoryview) -> None:
-    """Add the faults that were found behind so many lines."""
-    if faults is not None:
-        for line, start, size, code, offset in found.faults:
-            faults.append(LogFault(lines + line + 1, offset, code, bytes(chunk[start : start + min(size, SHOWN)])))
-
-
-def _read(source: Any, format: Any, options: tuple[Any, ...]) -> Iterator[tuple[LogReader, memoryview]]:
-    """Whole lines of a log, and who reads them."""
-    chunks = _chunks(source, options[-1])
-    first: list[bytes | memoryview] = []
-    if format == "auto":  # a chunk may be one line, and the next one the first that shows the format
-        head = b""
-        for chunk in chunks:
-            first.append(chunk)
-            head += chunk[:CHUNK]
-            if decided(head) or len(head) >= CHUNK:
-                break
-        format = detect(head)
-    reader = LogReader(format, "jsonl", *options)
-    for chunk in chain(first, chunks):
-        yield reader, memoryview(chunk)
+    def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
+        if not self.detecting:
+            return self.last(buffer, start, stop)
+        if stop - first >= min(streams.CHUNK, len(buffer)):
+            return self.last(buffer, first, stop)
+        end = self.last(buffer, start, stop)
+        return end if end and decided(bytes(buffer[:end])) else 0
 
 
-def _chunks(source: Any, max_line: int) -> Iterator["bytes | memoryview"]:
-    """Whole lines of a log; of one that is longer than a line can be, only its beginning."""
+class LogLines:
+    """The lines of one log, which become records.
+
+    Args:
+        format (str): One of FORMATS, or "auto".
+        to (str): What LogReader writes.
+        options (tuple): The other arguments of LogReader, of which the fourth is max_line.
+        report (Callable): Is told of each line that is no record: its number, the offset of the fault, a code, and the
+            line (memoryview); of one that is too long, at least SHOWN bytes, if it has so many.
+
+    Attributes:
+        lines (int): How many were read.
+        records (int): How many of them are records.
+    """
+
+    def __init__(self, format: Any, to: Any, options: tuple[Any, ...], report: Callable[..., None]) -> None:
+        self._format, self._to, self._options, self._report = format, to, options, report
+        self.lines = self.records = 0
+
+    def convert(self, chunks: Callable[..., Iterator[Any]], buffers: Any, convert: Callable[..., Any]) -> Iterator[Any]:
+        """Read the log.
+
+        Args:
+            chunks (Callable): Reads it, as Input.chunks() does.
+            buffers (Buffers): The chunks to read into.
+            convert (Callable[[LogReader, memoryview], tuple[Lines, object]]): Converts lines, as far as there is room.
+
+        Yields:
+            object: What `convert` returns for the records of some lines.
+        """
+        detecting, max_line = self._format == "auto", self._options[3]
+        reader = None if detecting else LogReader(self._format, self._to, *self._options)
+        ends = LogEnds(detecting)
+        # A "\r" before the newline does not count. What is no longer than a chunk is the reader's to refuse.
+        for chunk in chunks(buffers, ends, max(max_line + 1, streams.CHUNK)):
+            if reader is None:
+                head = bytes(chunk.view[: min(chunk.size, streams.CHUNK)])
+                self._format = detect(head)
+                reader = LogReader(self._format, self._to, *self._options)
+                ends.detecting = False
+            start = 0 if chunk.whole else chunk.size
+            while start < chunk.size:
+                lines = chunk.view[start : chunk.size]
+                found, data = convert(reader, lines)
+                for line, at, size, code, offset in found.faults:
+                    self._report(self.lines + line + 1, offset, code, lines[at : at + size])
+                self.lines += found.lines
+                self.records += found.records
+                start += found.read
+                if found.records:
+                    yield data
+            if not chunk.whole:
+                if chunk.begins:
+                    self._report(self.lines + 1, max_line, "too-long", chunk.view[: chunk.size])
+                self.lines += chunk.ends
+            buffers.release(chunk)
+        if reader is None:
+            LogReader("combined", self._to, *self._options)  # arguments are checked for an empty log, too
+
+
+def _convert(
+    source: Any, format: str, options: tuple[Any, ...], faults: list[LogFault] | None, convert: Callable[..., Any]
+) -> Iterator[Any]:
+    """Read a log; see LogLines.convert()."""
+
+    def report(line: int, offset: int, code: str, text: memoryview) -> None:
+        if faults is not None:
+            faults.append(LogFault(line, offset, code, bytes(text[:SHOWN])))
+
+    with _opened(source) as chunks:
+        log = LogLines(format, "jsonl", options, report)
+        yield from log.convert(chunks, streams.Buffers(ROOM * streams.CHUNK), convert)
+
+
+@contextmanager
+def _opened(source: Any) -> Iterator[Callable[..., Iterator[Any]]]:
+    """What reads the chunks of a log, as Input.chunks() does."""
     if isinstance(source, (str, os.PathLike)):
-        yield from _chunks_of_file(source, max_line)
+        with open(source, "rb", buffering=0) as file, streams.Input(os.fsdecode(source), file=file) as opened:
+            yield opened.chunks
         return
-    if hasattr(source, "read"):
-        read = source.read
-        first = read(CHUNK)
-        if isinstance(first, str):
-            raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
-        if len(first) == 1:  # of the two that say whether it is compressed
-            first += read(CHUNK)
-    else:
+    read = getattr(source, "read", None)
+    if read is None:
         view = memoryview(source)
         if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
             raise TypeError(f"a log is a buffer of octets, not of format {view.format!r}")
         view = view.cast("B")
-        if bytes(view[:2]) != b"\x1f\x8b":
-            yield view
+        if compress.format_of(view) is None:
+            chunk = streams.Chunk(0)
+            chunk.buffer, chunk.size = view, len(view)
+            yield lambda *_: iter([chunk])
             return
-        first, read = bytes(view), lambda _size: b""
-    if first.startswith(b"\x1f\x8b"):
-        read = _gzip_reader(first, read)
-        first = read(CHUNK)
-    rest: list[bytes] = []  # of a line that has not ended
-    size = 0
-    data = first
-    while data:
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield b"".join([*rest, data[:cut]])
-            rest, size = [data[cut:]], len(data) - cut
-        elif size <= max_line + 1:  # "\r" may be the last of these, and not of an end
-            rest.append(data)
-            size += len(data)
-        data = read(CHUNK)
-    if size:
-        yield b"".join(rest)
+        read = BytesIO(view).read
+    yield partial(streams.chunks_of, partial(streams.begin, "<log>", _reader(read)))
 
 
-def _chunks_of_file(path: "str | os.PathLike[str]", max_line: int) -> Iterator["bytes | memoryview"]:
-    """The same of a file by its path, which must not be truncated meanwhile."""
-    with open(path, "rb") as file:
-        opened = os.fstat(file.fileno())
-        yield from _chunks(file, max_line)
-        if streams.was_truncated(opened, os.fstat(file.fileno()), file.tell):
-            raise streams.FileError(streams.printable(os.fsdecode(path)), streams.TRUNCATED)
+def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
+    """Return a function that reads into a buffer what `read` returns, which may be more than it was asked for."""
+    rest = memoryview(b"")
 
+    def read_into(view: memoryview) -> int:
+        nonlocal rest
+        if not rest:
+            data = read(len(view))
+            if isinstance(data, str):
+                raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
+            if data is None:
+                raise BlockingIOError("the file has nothing yet, and does not wait")
+            rest = memoryview(data)
+        size = min(len(rest), len(view))
+        view[:size], rest = rest[:size], rest[size:]
+        return size
 
-def _gzip_reader(first: bytes, read: Any) -> Any:
-    """The function that reads from gzip data of which the first octets have been read already."""
-    import gzip
-    import zlib
-
-    file = gzip.GzipFile(fileobj=_Joined(first, read))  # type: ignore[call-overload]
-
-    def read_file(size: int) -> bytes:
-        try:
-            return file.read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise OSError(f"damaged gzip data ({error})") from None
-
-    return read_file
-
-
-class _Joined:
-    """A file of which the first octets have been read already."""
-
-    def __init__(self, first: bytes, read: Any) -> None:
-        self._first, self._read = first, read
-
-    def read(self, size: int = -1) -> bytes:
-        data, self._first = self._first, b""
-        if 0 <= size < len(data):
-            data, self._first = data[:size], data[size:]
-        return data or self._read(size)
+    return read_into

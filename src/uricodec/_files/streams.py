@@ -110,6 +110,20 @@ waiting = Waiting()
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
+def total_size(names):
+    """Return the size of all inputs, as far as it can be known: 0 if one is no regular file."""
+    total = 0
+    for name in names:
+        try:
+            status = os.stat(0 if name == "-" else name)
+        except (OSError, ValueError):
+            return 0
+        if not S_ISREG(status.st_mode):
+            return 0
+        total += status.st_size
+    return total
+
+
 def unit_before(buffer, end):
     """The octet that ends at `end`, itself or as a triplet, and where it starts."""
     digits = buffer[end - 2 : end]
@@ -191,15 +205,40 @@ def allowed_lines(ends, buffer, start, stop, most):
     return stop
 
 
-def may_be_compressed(buffer, end):
-    """Whether buffer[:end], what a file begins with, is worth a closer look.
+def may_be_compressed(head):
+    """Return whether what a file begins with (bytes) is worth a closer look.
 
-    >>> may_be_compressed(b"(", 1), may_be_compressed(b"P*", 2), may_be_compressed(b"Pa", 2)
-    (True, True, False)
+    >>> may_be_compressed(b"("), may_be_compressed(b"P*"), may_be_compressed(b"Pa"), may_be_compressed(b"")
+    (True, True, False, False)
     """
-    return (
-        not end or buffer[0] in FIRST or (0x50 <= buffer[0] <= 0x5F and SKIPPABLE.startswith(buffer[1 : min(end, 4)]))
-    )
+    return head[:1] != b"" and (head[0] in FIRST or (0x50 <= head[0] <= 0x5F and SKIPPABLE.startswith(head[1:4])))
+
+
+def begin(name, read_into, view):
+    """Read a file for the first time, and find out whether it is compressed.
+
+    Args:
+        name (str): The file's name, for messages.
+        read_into (Callable[[memoryview], int]): Reads at most so many bytes of the file; 0 at its end.
+        view (memoryview): Where to read to, at least 10 bytes.
+
+    Returns:
+        tuple[Callable[[memoryview], int], int]: The function that reads from now on, and how many bytes are in `view`
+            already. The function is `read_into` itself if the file is not compressed.
+    """
+    size = end = read_into(view)
+    if not may_be_compressed(bytes(view[: min(end, 4)])):
+        return read_into, end
+    from uricodec._files import compress
+
+    while size and end < compress.LONGEST and compress.may_be(view[:end]):
+        size = read_into(view[end:])
+        end += size
+    form = compress.format_of(view[:end])
+    if form is None:
+        return read_into, end
+    read_into = compress.Reader(name, form, read_into, bytes(view[:end])).read_into
+    return read_into, read_into(view)
 
 
 def was_truncated(before, now, place):
@@ -223,8 +262,8 @@ class Input:
 
     Args:
         name (str): The path of a file, or "-".
-        meter (Meter): Is told how much has been read.
-        file (binary file | None): What to read instead of opening anything: it stays open, and is not compressed.
+        meter (Meter | None): Is told how much has been read.
+        file (binary file | None): An open file to read instead, which stays open.
         output (Output | None): What must not be written to the end of the input while that is read.
 
     Attributes:
@@ -239,14 +278,13 @@ class Input:
     uricodec._files.streams.FileError: missing.txt: No such file or directory
     """
 
-    def __init__(self, name, meter, file=None, output=None):
+    def __init__(self, name, meter=None, file=None, output=None):
         self.name = "<stdin>" if name == "-" else printable(name)
         self._path = name
         self._meter = meter
         self._file = file
         self._output = output
-        self._plain = file is not None
-        self.compressed = False
+        self.compressed = self._plain = False
 
     def __enter__(self):
         if self._file is not None:
@@ -261,7 +299,7 @@ class Input:
         if self._output is not None and self._output.goes_behind(self):
             self.__exit__()
             raise FileError(self.name, "input file is output file")
-        self._opened = self.status() if self._file is None else None
+        self._opened = self.status()
         return self
 
     def __exit__(self, *exception):
@@ -298,7 +336,8 @@ class Input:
             raise failure(self.name, error) from None
         if not size:
             self._check_length()
-        self._meter.add(size)
+        if self._meter is not None:
+            self._meter.add(size)
         return size
 
     def _check_length(self):
@@ -307,113 +346,104 @@ class Input:
         if now and was_truncated(self._opened, now, self._raw.tell):
             raise FileError(self.name, TRUNCATED)
 
-    def begin(self, buffer):
-        """Read for the first time, and find out whether what is read is compressed.
+    def begin(self, view):
+        """Read for the first time, as begin() does, unless the input is known to be uncompressed."""
+        if self._plain:
+            return self.read_into, self.read_into(view)
+        read_into, size = begin(self.name, self.read_into, view)
+        self.compressed = read_into != self.read_into
+        return read_into, size
 
-        Args:
-            buffer (bytearray): Of at least 10 octets.
-
-        Returns:
-            tuple[Callable[[memoryview], int], int]: What to read with from now on, as read_into(), and how many octets
-                are at the front of the buffer already; 0 at the end.
-        """
-        view = memoryview(buffer)[:CHUNK]
-        size = end = self.read_into(view)
-        if self._plain or not may_be_compressed(buffer, end):
-            return self.read_into, end
-        from uricodec._files import compress
-
-        while size and end < compress.LONGEST and compress.may_be(view[:end]):
-            size = self.read_into(view[end:])
-            end += size
-        form = compress.format_of(view[:end])
-        if form is None:
-            return self.read_into, end
-        self.compressed = True
-        read_into = compress.Reader(self.name, form, self.read_into, bytes(view[:end])).read_into
-        return read_into, read_into(view)
-
-    def chunks(self, free, ends=None, max_line=None):
-        """Read the input chunk by chunk into the fronts of buffers.
-
-        Args:
-            free (deque[Chunk]): Whose buffers may be used, of at least 13 bytes each. Those beyond CHUNK are for long
-                lines. There has to be one at the start and whenever the next chunk is asked for.
-            ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
-            max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must,
-                and shrink again. None: as many as fit the buffer; a longer line is cut where streams.safe_cut() says.
-
-        Yields:
-            Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input;
-                or a piece of a line that is longer than allowed.
+    def chunks(self, buffers, ends=None, max_line=None):
+        """Yield the input in chunks, as chunks_of() does.
 
         Raises:
             FileError: The input fails. The whole lines before have been yielded.
         """
-        ends = ends or LineEnds()
-        chunk = free.popleft()
-        first = known = 0  # where the first line begins, and up to where none ends
-        # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a
-        # byte for the last one, so that there is one.
-        begun = in_long = False
-        read_into, end = self.begin(chunk.buffer)
-        size = end
-        while size:
-            most = len(chunk.buffer) if max_line is None else max_line + 1
-            at = 0
-            chunk.begins = not in_long
-            if in_long:
-                at = ends.skip(chunk.buffer, known, end)
-                known, in_long = at or end, not at
-                if in_long and end == len(chunk.buffer):
-                    at = safe_cut(chunk.buffer, end - 1)
-            else:
-                first = 0 if begun else ends.front(chunk.buffer, end)
-                at = ends.cut(chunk.buffer, first, max(first, known), end)
-                known = end if end > first else 0
-                if at - first > most:
-                    known = at = allowed_lines(ends, chunk.buffer, first, at, most)
-                if at <= first and end - first >= most:
-                    known = at = safe_cut(chunk.buffer, end - 1) if max_line is None else first + max_line
-                    ends.skip(chunk.buffer, first, at)
-                    in_long = True
-            if at:
-                chunk.size, chunk.ends, begun = at, not in_long, True
-                yield chunk
-                following = free.popleft()
-                following.take(chunk.view[at:end])
-                chunk = following
-                end, known = end - at, max(known - at, 0)
-                if known < end or end >= most:
-                    continue
-            elif end == len(chunk.buffer):
-                chunk.move(chunk.view, min(2 * end, first + most))
-            size = read_into(chunk.view[end : end + CHUNK])
-            end += size
-        if end:
-            chunk.size, chunk.begins, chunk.ends = end, not in_long, True
-            yield chunk
+        return chunks_of(self.begin, buffers, ends, max_line)
+
+
+def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
+    """Read lines in chunks.
+
+    Args:
+        begin (Callable[[memoryview], tuple]): Reads for the first time, as Input.begin() does.
+        buffers (Buffers): The chunks to read into, of at least 13 bytes each. What they have beyond CHUNK is for long
+            lines.
+        ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
+        max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must, and
+            shrink again. None: as many as fit the buffer; a longer line is cut where safe_cut() says.
+        most_read (int | None): How many bytes to read at once; None: CHUNK.
+
+    Yields:
+        Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input; or a
+            piece of a line that is longer than allowed. Who is done with it gives it back to `buffers`.
+    """
+    ends, most_read = ends or LineEnds(), most_read or CHUNK
+    chunk = buffers.get()
+    first = known = 0  # where the first line begins, and up to where none ends
+    # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a
+    # byte for the last one, so that there is one.
+    begun = in_long = False
+    read_into, end = begin(chunk.view[:most_read])
+    size = end
+    while size:
+        most = len(chunk.buffer) if max_line is None else max_line + 1
+        at = 0
+        chunk.begins = not in_long
+        if in_long:
+            at = ends.skip(chunk.buffer, known, end)
+            known, in_long = at or end, not at
+            if in_long and end == len(chunk.buffer):
+                at = safe_cut(chunk.buffer, end - 1)
         else:
-            free.append(chunk)
+            first = 0 if begun else ends.front(chunk.buffer, end)
+            at = ends.cut(chunk.buffer, first, max(first, known), end)
+            known = end if end > first else 0
+            if at - first > most:
+                known = at = allowed_lines(ends, chunk.buffer, first, at, most)
+            if at <= first and end - first >= most:
+                known = at = safe_cut(chunk.buffer, end - 1) if max_line is None else first + max_line
+                ends.skip(chunk.buffer, first, at)
+                in_long = True
+        if at:
+            chunk.size, chunk.ends, begun = at, not in_long, True
+            yield chunk
+            following = buffers.get()
+            following.begin(chunk.view[at:end])
+            chunk = following
+            end, known = end - at, max(known - at, 0)
+            if known < end or end >= most:
+                continue
+        elif end == len(chunk.buffer):
+            chunk.replace(chunk.view, min(2 * end, first + most))
+        size = read_into(chunk.view[end : end + most_read])
+        end += size
+    if end:
+        chunk.size, chunk.begins, chunk.ends = end, not in_long, True
+        yield chunk
+    else:
+        buffers.release(chunk)
 
 
 class Chunk:
     """A buffer, and what has been read into it.
 
     Args:
-        room (int): How long the buffer is.
+        capacity (int): How long the buffer is.
+        state (object): What those who work on the chunk need, and keep from one chunk to the next.
 
     Attributes:
-        buffer (bytearray): It.
-        size (int): How many octets at its front are lines, or a piece of one.
-        begins (bool): Whether a line begins with the first of them,
-        ends (bool): and whether one ends with the last. If both do, it is whole lines.
+        buffer (bytearray): The buffer.
+        size (int): How many bytes at its front are lines, or a piece of one.
+        begins (bool): Whether a line begins with the first of them.
+        ends (bool): Whether a line ends with the last of them.
     """
 
-    def __init__(self, room):
-        self.buffer = bytearray(room)
+    def __init__(self, capacity, state=None):
+        self.buffer, self.state = bytearray(capacity), state
         self.size, self.begins, self.ends = 0, True, True
-        self._room = room
+        self._capacity = capacity
 
     @property
     def whole(self):
@@ -429,18 +459,42 @@ class Chunk:
         """
         return memoryview(self.buffer)
 
-    def move(self, octets, room):
-        """Have another buffer, with octets at its front."""
-        self.buffer = bytearray(room)
-        self.view[: len(octets)] = octets
+    def replace(self, data, capacity):
+        """Replace the buffer by another one that begins with `data`."""
+        self.buffer = bytearray(capacity)
+        self.view[: len(data)] = data
 
-    def take(self, octets):
-        """Have octets at the front of the buffer, which is as long as at first, or longer if they are."""
-        room = max(self._room, 2 * len(octets) if len(octets) >= self._room else 0)
-        if len(self.buffer) == room or self._room < len(octets) < len(self.buffer):
-            self.view[: len(octets)] = octets
+    def begin(self, data):
+        """Put `data` at the front of the buffer, which then is as long as at first, or longer if `data` needs that."""
+        capacity = max(self._capacity, 2 * len(data) if len(data) >= self._capacity else 0)
+        if len(self.buffer) == capacity or self._capacity < len(data) < len(self.buffer):
+            self.view[: len(data)] = data
         else:
-            self.move(octets, room)
+            self.replace(data, capacity)
+
+
+class Buffers:
+    """Chunks that are used again and again: there are never more of them than are in use at once.
+
+    Args:
+        capacity (int): How long the buffer of a chunk is.
+        make_state (Callable[[], object]): Makes the state of a new chunk.
+    """
+
+    def __init__(self, capacity, make_state=lambda: None):
+        self._capacity, self._make_state = capacity, make_state
+        self._free = []
+
+    def get(self):
+        """Return a chunk that nobody uses: the one released last, which is in the cache, or a new one."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Chunk(self._capacity, self._make_state())
+
+    def release(self, chunk):
+        """Take back a chunk that is no longer used."""
+        self._free.append(chunk)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
@@ -691,17 +745,3 @@ class Meter:
     def __exit__(self, *exception):
         if self._width:
             self.say("")
-
-
-def total_size(names):
-    """The size of all inputs, as far as it can be known: 0 if one is no regular file."""
-    total = 0
-    for name in names:
-        try:
-            status = os.stat(0 if name == "-" else name)
-        except (OSError, ValueError):
-            return 0
-        if not S_ISREG(status.st_mode):
-            return 0
-        total += status.st_size
-    return total

@@ -54,7 +54,7 @@ def extract(source, buffer, urns):
         urns (Urns): Where they go.
     """
     view = memoryview(buffer)
-    read_into, end = source.begin(buffer)
+    read_into, end = source.begin(view[: streams.CHUNK])
     new = 0  # where what was read last starts
     while end > new:
         cut = last_end(view, new, end)

@@ -5,9 +5,9 @@ said what is wrong.
 """
 
 from collections import namedtuple
-from itertools import chain
 
-from uricodec._files import pool, streams
+from uricodec._files import streams
+from uricodec._files.workers import OrderedWorkers, threads_for
 from uricodec._rows._lines import transform_lines
 from uricodec.cli.errors import CommandError
 
@@ -23,8 +23,8 @@ PART = 16_384
 # So many faults are fetched at once.
 FAULTS = 16_384
 
-# What a thread makes of a chunk before somebody takes it is so many chunks long.
-AHEAD = 16
+# The result of a chunk that a thread may have before its turn comes is at most so many chunks long.
+AHEAD = 8
 
 # So many groups of valid lines are counted by name. Of twice as many, the rarer half is put together.
 GROUPS = 5000
@@ -50,11 +50,14 @@ class Worker:
     empty = b""
 
     def clone(self):
-        """Another one that does the same, with room of its own for what work() returns: `_room`."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._room = bytearray(len(self._room))
-        return twin
+        """Return a worker that does the same in another thread: it has a buffer of its own for what work() returns.
+
+        The buffer is large enough for the result of a whole chunk: only what does not fit waits for the thread's turn.
+        """
+        clone = object.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._room = bytearray(max(len(self._room), AHEAD * streams.CHUNK))
+        return clone
 
     def begin(self, chunk, name):
         """Read what stands before the lines of an input.
@@ -215,19 +218,17 @@ def run(worker, arguments, errors, output, rejects):
     """Send all inputs through a LineFilter. Returns how many lines are invalid."""
     names = arguments.files or ["-"]
     tally = Tally(worker.groups) if arguments.stats else None
-    jobs = arguments.jobs or pool.jobs_for(names)
+    threads = arguments.jobs or threads_for(names)
     lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line)
-    lines.lazy = jobs == 1
+    workers = OrderedWorkers(threads)
+    buffers = streams.Buffers((1 if worker.in_pieces else ROOM) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker)
     if output:
         output.end = worker.out[0]
         output.write(worker.header)
-    with (
-        streams.Meter(names, output or rejects) as meter,
-        pool.Pool(jobs, (1 if worker.in_pieces else ROOM) * streams.CHUNK, lines.make_work) as workers,
-    ):
+    with streams.Meter(names, output or rejects) as meter:
         for name in names:
             with streams.Input(name, meter, output=output or rejects) as source:
-                lines.filter(source, workers)
+                lines.filter(source, workers, buffers)
     if tally:
         tally.show()
     worker.finish()
@@ -251,61 +252,22 @@ class LineFilter:
 
     Attributes:
         invalid (int): How many are.
-        lazy (bool): Whether lines may be worked on when the result is asked for.
     """
 
     def __init__(self, worker, errors, output, rejects, tally, max_line):  # noqa: PLR0913, PLR0917
-        self._worker, self._errors, self.lazy = worker, errors, True
+        self._worker, self._errors = worker, errors
         self._max_line = None if worker.in_pieces else max_line
         self._output, self._rejects, self._tally = output, rejects, tally
         self._faults = FAULTS if rejects or tally else 0
         self.invalid = 0
 
-    def make_work(self):
-        """What works on chunks, for a Pool."""
-        worker = self._worker.clone()
-
-        def work(chunk):
-            if not (chunk.whole or worker.in_pieces):
-                return ()
-            pieces = self._pieces(worker, chunk)
-            if self.lazy:
-                return pieces
-            done, size, faults = [], 0, 0
-            for piece in pieces:
-                if piece.start + piece.read == chunk.size or self._stops(piece.found):
-                    done.append(piece)
-                    break
-                done.append(piece._replace(written=bytes(piece.written)))  # the next one overwrites it
-                size += len(piece.written)
-                faults += len(piece.found.faults)
-                if size >= AHEAD * streams.CHUNK or faults >= FAULTS:  # memory stays flat: the rest has to wait
-                    break
-            return chain(done, pieces)
-
-        work.worker = worker
-        return work
-
-    def _stops(self, found):
-        return found.invalid and self._errors == "raise"
-
-    def _pieces(self, worker, chunk):
-        start = chunk.start
-        while start < chunk.size:
-            lines = chunk.view[start : chunk.size]
-            read, found, written = worker.work(lines, self._errors, self._faults)
-            groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
-            yield Piece(start, read, found, written, groups)
-            if self._stops(found):
-                break
-            start += read
-
-    def filter(self, source, workers):
+    def filter(self, source, workers, buffers):
         """Filter one input. If what was written before lacks its last newline, it gets one.
 
         Args:
             source (Input): What to read.
-            workers (Pool): What works on its chunks.
+            workers (OrderedWorkers): The threads that work on it.
+            buffers (Buffers): The chunks to read into; the state of each is a Worker.
 
         Raises:
             CommandError: An invalid line, with --errors raise.
@@ -315,29 +277,53 @@ class LineFilter:
         self._name = source.name
         self._line, self._before = 1, 0  # at the front of the chunk: number of the line, octets of the input before it
         self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: where the next one begins in it
-        self._begun = False
         apart = self._output is None or not self._output.in_line
-        for chunk, pieces in workers.results(source, self._worker.ends(), self._max_line, self._prepare):
+
+        def use(chunk, piece):
+            nonlocal apart
             if not apart:
                 self._output.write(self._worker.out)
                 apart = True
-            if chunk.header and self._output:
-                self._output.write(self._worker.header_of(chunk, chunk.header))
-            if chunk.whole or self._worker.in_pieces:
-                # It may be a byte order mark alone.
-                self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]
-                for piece in pieces:
-                    self._account(chunk, piece)
-            else:
-                self._reject_long(chunk)
+            self._write_chunk(chunk, piece)
             self._before += chunk.size
+            buffers.release(chunk)
 
-    def _prepare(self, chunk):
-        """Find the header of an input, which is not to be worked on."""
-        chunk.start = chunk.header = 0
-        if not self._begun:
-            self._begun = True
-            chunk.start = chunk.header = self._worker.begin(chunk, self._name)
+        workers.run(self._chunks(source, buffers), self._begin, use)
+
+    def _chunks(self, source, buffers):
+        """Yield the chunks of an input; `start` of the first one is after the header, which is not worked on."""
+        begun = False
+        for chunk in source.chunks(buffers, self._worker.ends(), self._max_line):
+            chunk.start = 0 if begun else self._worker.begin(chunk, self._name)
+            chunk.header, begun = chunk.start, True
+            yield chunk
+
+    def _begin(self, chunk):
+        """Work on the lines of a chunk, as far as that goes at once: memory stays flat. The rest waits for its turn."""
+        if chunk.start < chunk.size and (chunk.whole or self._worker.in_pieces):
+            return self._work(chunk, chunk.start)
+        return None
+
+    def _work(self, chunk, start):
+        """Work on the lines from an offset on, and return a Piece."""
+        worker, lines = chunk.state, chunk.view[start : chunk.size]
+        read, found, written = worker.work(lines, self._errors, self._faults)
+        groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
+        return Piece(start, read, found, written, groups)
+
+    def _write_chunk(self, chunk, piece):
+        """Write the result of a chunk, of which the first Piece is known."""
+        if chunk.header and self._output:
+            self._output.write(self._worker.header_of(chunk, chunk.header))
+        if not (chunk.whole or self._worker.in_pieces):
+            self._reject_long(chunk)
+            return
+        # The header may be a byte order mark alone.
+        self._line += chunk.header > 0 and chunk.buffer[chunk.header - 1] == self._worker.end[0]
+        while piece:
+            self._account(chunk, piece)
+            end = piece.start + piece.read
+            piece = self._work(chunk, end) if end < chunk.size else None
 
     def _reject_long(self, chunk):
         """Handle a line that is longer than allowed as any invalid line: this is a piece of it."""
@@ -362,7 +348,7 @@ class LineFilter:
         """Write what has become of lines, and count them."""
         start, read, found = piece.start, piece.read, piece.found
         self._write(chunk.view[start : start + read], piece.written, chunk.ends)
-        if self._stops(found):
+        if found.invalid and self._errors == "raise":
             fault = found.faults[-1]
             place = start + fault.start
             self._line += fault.line

@@ -4,16 +4,12 @@ Chunks of whole lines go through the core. Python looks only at the lines that a
 """
 
 import re
-from collections import deque
 
 from uricodec._core._log_records import NAMES, LogReader
 from uricodec._files import streams
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import refuse_same_file, visible
-from uricodec.logs import decided, detect, room_for
-
-# The buffer has room for so many chunks. For longer lines it grows, up to --max-line.
-ROOM = 4
+from uricodec.cli.lines import descending, refuse_same_file, visible
+from uricodec.logs import ROOM, LogLines, RecordBuffer
 
 # So many octets of such a line are shown.
 SHOWN = 100
@@ -40,144 +36,77 @@ def run(arguments):
     except ValueError as error:
         arguments.refuse(f"argument --max-line: {error}")
     refuse_same_file(arguments)
-    if arguments.invalid_to is None:
-        with streams.Output(arguments.output) as output:
-            convert(arguments, output, None)
-    else:
-        with streams.Output(arguments.output) as output, streams.Output(arguments.invalid_to) as rejects:
-            convert(arguments, output, rejects)
+    with streams.Output(arguments.output) as output:
+        if arguments.invalid_to is None:
+            Converter(arguments, output, None).convert_all()
+        else:
+            with streams.Output(arguments.invalid_to) as rejects:
+                Converter(arguments, output, rejects).convert_all()
     return 0
-
-
-def convert(arguments, output, rejects):
-    """Send all inputs through a converter, and say what was in them."""
-    names = arguments.files or ["-"]
-    sink = SINKS[arguments.to](output, arguments.flags, arguments.max_line)
-    logs = Converter(arguments, sink, rejects)
-    with streams.Meter(names, output) as meter:
-        for name in names:
-            with streams.Input(name, meter, output=output) as source:
-                logs.convert(source)
-    sink.close()
-    if arguments.stats:
-        logs.show()
-    elif rejects is None and logs.faults:
-        count = sum(logs.faults.values())
-        streams.tell(f"uricodec: {count} of {logs.lines} lines are no records; --invalid-to FILE writes them\n")
 
 
 class Converter:
     """Lines of logs in, records out.
 
     Args:
-        arguments (argparse.Namespace): With format, to, csv_safe, mask, flags, errors and max_line.
-        sink (Jsonl): Where the records go.
+        arguments (argparse.Namespace): What the parser has made of the command line.
+        output (Output): Where the records go.
         rejects (Output | None): Where the lines go that are none.
-
-    Attributes:
-        lines (int): How many were read.
-        faults (dict[str, int]): How many are no records, by their fault.
     """
 
-    def __init__(self, arguments, sink, rejects):
-        self._arguments, self._sink, self._rejects = arguments, sink, rejects
+    def __init__(self, arguments, output, rejects):
+        self._arguments, self._output, self._rejects = arguments, output, rejects
+        self._sink = SINKS[arguments.to](output, arguments.flags, arguments.max_line)
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
-        self._chunk = streams.Chunk(ROOM * streams.CHUNK)
-        self._reader = None
-        self.lines = self._written = 0
-        self.faults = {}
+        self._lines = self._records = 0
+        self._faults = {}  # how many lines are no records, by their fault
 
-    def convert(self, source):
-        """Convert one log.
+    def convert_all(self):
+        """Convert all inputs, and say what was in them."""
+        names = self._arguments.files or ["-"]
+        buffers = streams.Buffers(ROOM * streams.CHUNK)
+        with streams.Meter(names, self._output) as meter:
+            for name in names:
+                with streams.Input(name, meter, output=self._output) as source:
+                    self._convert(source, buffers)
+        self._sink.close()
+        if self._arguments.stats:
+            self._show()
+        elif self._rejects is None and self._faults:
+            count = sum(self._faults.values())
+            streams.tell(f"uricodec: {count} of {self._lines} lines are no records; --invalid-to FILE writes them\n")
 
-        Args:
-            source (Input): What to read.
-
-        Raises:
-            FileError: A file fails.
-            BrokenPipeError: Nobody reads the output any more.
-        """
-        self._name, self._line = source.name, 1
-        max_line = self._arguments.max_line
-        ends = LogEnds(self._arguments.format == "auto", max_line)
-        new, free = True, deque([self._chunk])
-        for chunk in source.chunks(free, ends, max_line + 1):  # a "\r" before the newline does not count
-            if new:
-                self._begin(bytes(chunk.view[: min(chunk.size, streams.CHUNK)]))
-                new = ends.detecting = False
-            if chunk.whole:
-                start = 0
-                while start < chunk.size:
-                    start += self._convert(chunk.view[start : chunk.size])
-            else:
-                if chunk.begins:
-                    self._report(self._line, max_line, "too-long", bytes(chunk.view[: min(chunk.size, SHOWN)]))
-                self._line += chunk.ends
-                self.lines += chunk.ends
-            free.append(chunk)
-
-    def _begin(self, head):
-        """Get ready for a log that begins like this."""
-        if self._reader and self._arguments.format != "auto":
-            self._reader.begin()
-            return
+    def _convert(self, source, buffers):
+        """Convert one log."""
         arguments = self._arguments
-        format = detect(head) if arguments.format == "auto" else arguments.format
         options = arguments.mask, arguments.flags, arguments.errors, arguments.max_line, arguments.csv_safe
-        self._reader = LogReader(format, self._sink.to, *options)
-
-    def _convert(self, lines):
-        """Write the records of lines (memoryview), as far as there is room. Returns how much was read."""
-        found = self._sink.convert(self._reader, lines)
-        self._written += found.records
-        for line, at, length, code, offset in found.faults:
-            shown = min(length, SHOWN) if code == "too-long" else length
-            text = bytes(lines[at : at + shown]) if self._rejects else b""
-            self._report(self._line + line, offset, code, text)
-        self._line += found.lines
-        self.lines += found.lines
-        return found.read
+        self._name = source.name
+        log = LogLines(arguments.format, self._sink.to, options, self._report)
+        for records in log.convert(source.chunks, buffers, self._sink.convert):
+            self._sink.write(records)
+        self._lines += log.lines
+        self._records += log.records
 
     def _report(self, line, offset, code, text):
-        self.faults[code] = self.faults.get(code, 0) + 1
+        self._faults[code] = self._faults.get(code, 0) + 1
         if self._rejects:
-            shown = visible(self._hide(text)) + ("..." if code == "too-long" else "")
+            long = code == "too-long"
+            shown = visible(self._hide(bytes(text[:SHOWN] if long else text))) + "..." * long
             self._rejects.write(f"{self._name}\t{line}\t{offset}\t{code}\t{shown}\n".encode())
 
-    def show(self):
+    def _show(self):
         """Write the counts to standard error."""
         from json import dumps
 
-        invalid = sum(self.faults.values())
+        invalid = sum(self._faults.values())
         counts = {
-            "lines": self.lines,
-            "records": self._written,
+            "lines": self._lines,
+            "records": self._records,
             "invalid": invalid,
-            "directives": self.lines - self._written - invalid,
-            "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
+            "directives": self._lines - self._records - invalid,
+            "faults": descending(self._faults),
         }
         streams.tell(dumps(counts) + "\n")
-
-
-class LogEnds(streams.LineEnds):
-    """Where lines of a log end: none does before the first ones show the format, if that is to be detected.
-
-    Args:
-        detecting (bool): Whether it is.
-        max_line (int): Bytes that a line may have.
-    """
-
-    def __init__(self, detecting, max_line):
-        super().__init__()
-        self.detecting, self._enough = detecting, min(streams.CHUNK, max_line)
-
-    def cut(self, buffer, first, start, stop):
-        if not self.detecting:
-            return self.last(buffer, start, stop)
-        if stop - first >= min(self._enough, len(buffer)):
-            return self.last(buffer, first, stop)
-        end = self.last(buffer, start, stop)
-        return end if end and decided(bytes(buffer[:end])) else 0
 
 
 class Mask:
@@ -267,22 +196,16 @@ class Jsonl:
         output (Output): Where they go.
         flags (bool): Whether they have flags.
         max_line (int): Bytes that a line of the log may have.
+
+    Attributes:
+        convert (Callable): Converts lines, as LogLines.convert() wants it.
+        write (Callable): Writes what that returns for records.
     """
 
     to = "jsonl"
 
     def __init__(self, output, flags, max_line):
-        self._output, self._flags, self._max_line = output, flags, max_line
-        self._room = memoryview(bytearray(LogReader.room(streams.CHUNK)))
-
-    def convert(self, reader, lines):
-        """Write the records of lines, as far as there is room. Returns what the reader found."""
-        found = reader.convert(lines, self._room)
-        if not found.read:
-            self._room = room_for(lines, self._max_line)
-            found = reader.convert(lines, self._room)
-        self._output.write(self._room[: found.written])
-        return found
+        self.convert, self.write = RecordBuffer(max_line).convert, output.write
 
     def close(self):
         """Write what belongs behind all records."""
@@ -301,8 +224,7 @@ class Csv(Jsonl):
 class Arrow(Jsonl):
     """Writes a stream of Arrow IPC, by pyarrow."""
 
-    def __init__(self, output, flags, max_line):
-        super().__init__(output, flags, max_line)
+    def __init__(self, output, flags, _max_line):
         if output.isatty():
             raise CommandError("--to arrow does not write to a terminal", 2)
         try:
@@ -312,17 +234,9 @@ class Arrow(Jsonl):
         from uricodec import logs
         from uricodec._core._log_columns import convert_columns
 
-        self._convert, self._batch = convert_columns, logs.arrow_batch
-        self._stream = pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), logs.arrow_schema(flags))
-
-    def convert(self, reader, lines):
-        found, columns = self._convert(reader, lines)
-        if found.records:
-            self._stream.write_batch(self._batch(columns, self._flags))
-        return found
-
-    def close(self):
-        self._stream.close()
+        stream = pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), logs.arrow_schema(flags))
+        self.convert, self.close = convert_columns, stream.close
+        self.write = lambda columns: stream.write_batch(logs.arrow_batch(columns, flags))
 
 
 class Sink:

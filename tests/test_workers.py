@@ -10,11 +10,11 @@ import time
 import pytest
 from command import COMMAND
 
-from uricodec._files import pool, streams
+from uricodec._files import streams, workers
 
 LINES = [b"%05d\n" % i for i in range(1000)]
 ALL = b"".join(LINES)
-every_number = pytest.mark.parametrize("jobs", [1, 2, 4])
+every_number = pytest.mark.parametrize("threads", [1, 2, 4])
 
 
 class Failure(Exception):
@@ -50,6 +50,18 @@ def work(chunk):
     return octets
 
 
+def run(threads, work, use, source=None, size=60):
+    """Lines of a source in chunks of so many bytes."""
+    buffers = streams.Buffers(size)
+
+    def use_and_release(chunk, result):
+        use(chunk, result)
+        buffers.release(chunk)
+
+    workers.OrderedWorkers(threads).run((source or Source()).chunks(buffers), work, use_and_release)
+    assert len(buffers._free) <= threads
+
+
 @pytest.fixture(autouse=True)
 def nobody_waits():
     yield
@@ -57,7 +69,7 @@ def nobody_waits():
 
 
 @every_number
-def test_order(jobs):
+def test_order(threads):
     taken, busy = [], threading.Lock()
 
     def take(chunk, octets):
@@ -66,10 +78,9 @@ def test_order(jobs):
         taken.append(octets)
         busy.release()
 
-    crew = pool.Crew(jobs, 64, lambda: work)
-    for octets in ALL, b"", LINES[0], ALL[:-1]:  # one crew is for many inputs
+    for octets in ALL, b"", LINES[0], ALL[:-1]:
         taken.clear()
-        crew.each(Source(octets), take)
+        run(threads, work, take, Source(octets), 64)
         assert b"".join(taken) == octets
 
 
@@ -84,13 +95,13 @@ def test_all_threads_work():
             everybody.wait()
         seen.add(0)
 
-    pool.Crew(3, 64, lambda: meet).each(Source(), lambda chunk, _: None)
+    run(3, meet, lambda chunk, _: None, Source(), 64)
     assert len(seen - {0}) == 3 and threading.get_ident() in seen
 
 
 @every_number
 @pytest.mark.parametrize("place", [0, 7, 120])
-def test_errors_while_working(jobs, place):
+def test_errors_while_working(threads, place):
     """That of the first chunk is raised, even if others fail before it does; all before it has been taken."""
     taken = []
 
@@ -103,14 +114,14 @@ def test_errors_while_working(jobs, place):
         return octets
 
     with pytest.raises(Failure) as raised:
-        pool.Crew(jobs, 60, lambda: fail).each(Source(), lambda _, octets: taken.append(octets))
+        run(threads, fail, lambda _, octets: taken.append(octets))
     assert b"".join(taken) == b"".join(LINES[: raised.value.args[0]])
     assert place <= raised.value.args[0] < place + 20
 
 
 @every_number
 @pytest.mark.parametrize("error", [Failure, SystemExit, KeyboardInterrupt, MemoryError, BrokenPipeError])
-def test_errors_while_taking(jobs, error):
+def test_errors_while_taking(threads, error):
     taken = []
 
     def take(_, octets):
@@ -119,23 +130,23 @@ def test_errors_while_taking(jobs, error):
         taken.append(octets)
 
     with pytest.raises(error):
-        pool.Crew(jobs, 60, lambda: work).each(Source(), take)
+        run(threads, work, take)
     assert len(taken) == 20 and ALL.startswith(b"".join(taken))
 
 
 @every_number
 @pytest.mark.parametrize("stop", [0, 600, 3000])
-def test_errors_while_reading(jobs, stop):
+def test_errors_while_reading(threads, stop):
     """Come after what was read."""
     taken = []
     with pytest.raises(streams.FileError, match=r"^lines: gone$"):
-        pool.Crew(jobs, 60, lambda: work).each(Source(stop=stop), lambda _, octets: taken.append(octets))
+        run(threads, work, lambda _, octets: taken.append(octets), Source(stop=stop))
     assert stop - 120 < len(b"".join(taken)) <= stop + 97
     assert ALL.startswith(b"".join(taken))
 
 
 @every_number
-def test_an_earlier_error_wins(jobs):
+def test_an_earlier_error_wins(threads):
     """Reading fails while what was read before is worked on, and fails."""
 
     def fail(chunk):
@@ -143,7 +154,7 @@ def test_an_earlier_error_wins(jobs):
         raise Failure
 
     with pytest.raises(Failure):
-        pool.Crew(jobs, 60, lambda: fail).each(Source(stop=60), None)
+        run(threads, fail, None, Source(stop=60))
 
 
 def test_an_interrupt_while_others_work():
@@ -156,7 +167,7 @@ def test_an_interrupt_while_others_work():
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        pool.Crew(3, 60, lambda: work).each(Source(), take)
+        run(3, work, take)
     number = len(taken)
     time.sleep(0.05)
     assert len(taken) == number < 100
@@ -174,7 +185,7 @@ def test_an_error_in_another_thread():
         return int(bytes(chunk.view[:5]))
 
     with pytest.raises(Failure) as raised:
-        pool.Crew(2, 60, lambda: fail).each(Source(), lambda _, number: taken.append(number))
+        run(2, fail, lambda _, number: taken.append(number))
     assert taken == list(range(0, raised.value.args[0], 10)) and len(taken) >= 2
 
 
@@ -199,7 +210,7 @@ def test_an_error_while_another_thread_reads_for_ever():
 
     try:
         with pytest.raises(Failure):
-            pool.Crew(2, 60, lambda: work).each(Slow(), take)
+            run(2, work, take, Slow())
         (helper,) = helpers
         assert helper in streams.waiting and not goes_on.is_set()
     finally:
@@ -213,56 +224,34 @@ def test_no_more_threads(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(pool, "start_new_thread", refuse)
+    monkeypatch.setattr(workers, "start_new_thread", refuse)
     taken = []
-    pool.Crew(3, 60, lambda: work).each(Source(), lambda _, octets: taken.append(octets))
+    run(3, work, lambda _, octets: taken.append(octets))
     assert b"".join(taken) == ALL
-
-
-@pytest.mark.parametrize("started", [0, 1, 3])
-def test_no_more_threads_for_a_pool(monkeypatch, started):
-    left, start = [None] * started, threading.Thread.start
-
-    def refuse(thread):
-        if not left:
-            raise RuntimeError("can't start new thread")
-        left.pop()
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    with pool.Pool(4, 60, lambda: work) as workers:
-        assert b"".join(octets for _, octets in workers.results(Source())) == ALL
 
 
 @pytest.mark.parametrize(("cores", "most"), [(2, 64), (100, 100)])
 def test_no_more_threads_than_are_of_use(monkeypatch, cores, most):
-    """Nor buffers for them."""
-    monkeypatch.setattr(pool, "cores", lambda: cores)
-    made, taken = [], []
-
-    def make():
-        made.append(None)
-        return work
-
-    pool.Crew(100_000, 64, make).each(Source(), lambda _, octets: taken.append(octets))
-    assert b"".join(taken) == ALL and len(made) == most
-    made.clear()
-    before = threading.active_count()
-    with pool.Pool(100_000, 64, make) as workers:
-        assert threading.active_count() == before + most and len(made) == most + pool.AHEAD
-        assert b"".join(octets for _, octets in workers.results(Source())) == ALL
+    started, taken = [], []
+    monkeypatch.setattr(workers, "cores", lambda: cores)
+    monkeypatch.setattr(workers.Turns, "_start", lambda _, helpers: started.append(helpers))
+    run(100_000, work, lambda _, octets: taken.append(octets))
+    assert b"".join(taken) == ALL and started == [most - 1]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals")
-@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+@pytest.mark.parametrize(
+    ("command", "threads"),
+    [("dedup --kind urn", "1"), ("dedup --kind urn", "2"), ("decode", "2"), ("encode -f 1", "4")],
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("who", ["reader", "writer"])
-def test_a_signal_while_a_thread_waits_for_others(tmp_path, jobs, number, who):
+def test_a_signal_while_a_thread_waits_for_others(tmp_path, command, threads, number, who):
     """The input does not go on, or nobody reads the output: which thread waits for that is chance."""
     lines = b"".join(b"urn:example:%d\n" % i for i in range(100_000))
     (tmp_path / "in").write_bytes(lines)
     reading, writing = os.pipe()
-    command = [*COMMAND, "dedup", "--kind", "urn", "-j", jobs]
+    command = [*COMMAND, *command.split(), "-j", threads]
     if who == "reader":
         child = subprocess.Popen([*command, "-o", tmp_path / "out"], stdin=reading, stderr=subprocess.PIPE)
         os.write(writing, lines[: 1 << 16])
