@@ -492,7 +492,7 @@ def register_namespace(
     references: tuple[str, ...] = (),
     replace: bool = False,
 ) -> Namespace:
-    """Add a namespace at run time. It holds from the next call on, in every thread.
+    """Add a namespace at run time. It holds from the next call on, in every thread; a call that runs does not see it.
 
     Keys made before and after a rule changed do not compare: register before you compare.
 
