@@ -26,6 +26,7 @@ from test_uri_lines import (
     guarded,
     json_record,
     model,
+    of_text,
     to_csv,
     to_json,
     to_safe_csv,
@@ -54,7 +55,7 @@ def both(first, then):
 
 
 def normal(level):
-    return of_core(lambda row: uri.normalize(row, level))
+    return of_text(of_core(lambda row: uri.normalize(row, level)))
 
 
 class Filter(NamedTuple):
@@ -80,7 +81,7 @@ def filters():
         command = ["split", "--kind", kind, "--format", "csv"]
         yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
         yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
-    yield RESOLVE, lambda row: uri.resolve(BASE, row), None, b""
+    yield RESOLVE, of_text(lambda row: uri.resolve(BASE, row)), None, b""
     yield ENCODE, of_core(iri.iri_to_uri), None, b""
     command = [*ENCODE, "--ascii-ext", "encode", "--host", "idna"]
     yield command, of_core(lambda row: iri.iri_to_uri(row, ascii_ext="encode", host="idna")), None, b""

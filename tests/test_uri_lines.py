@@ -77,6 +77,20 @@ def guarded(function, operation):
     return guard
 
 
+def of_text(function):
+    """A function that takes any bytes, as one whose results are text."""
+
+    def convert(row):
+        made = function(row)
+        try:
+            row.decode()
+        except UnicodeDecodeError as error:
+            raise Refused("utf-8", error.start) from None
+        return made
+
+    return convert
+
+
 def both(first, then):
     return lambda row: first(row) + then(row)
 
@@ -145,11 +159,11 @@ def operations():
             yield f"split {kind} {form} {safe}", rows, function, record
     for level in LEVELS:
         rows = NormalizeRows(level)
-        function = guarded(lambda row, level=level: uri.normalize(row, level), rows)
+        function = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))
         yield f"normalize {level}", rows, function, None
         both_of = both(checked("iri", "IRI-reference"), function)
         yield f"normalize checked {level}", CheckedRows("iri", "IRI-reference", rows), both_of, None
-    yield "resolve", ResolveRows(BASE), lambda row: uri.resolve(BASE, row), None
+    yield "resolve", ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row)), None
     for option in "error", "encode":
         for host in "percent", "idna":
             rows = IriToUriRows(option, host)
