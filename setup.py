@@ -13,15 +13,17 @@ DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 # Listed, not globbed: a glob without sources would build a wheel without the core.
 MODULES = [
     *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_query", "_split", "_join"],
-    *["_row_lines", "_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
-    *["_urn_grammar", "_urn_forms", "_urn", "_urn_lines"],
+    *["_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
+    *["_urn_grammar", "_urn_forms", "_urn", "_urn_find"],
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],
     *["_resolve", "_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
     *["_arrow", "_arrow_join", "_codec_rows"],
     *["_urn_rows", "_quoting", "_framing", "_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
-    *["_name_lines", "_name_columns"],
 ]
-ROWS_MODULES = ["_operation", "_engine", "_sinks", "_tasks", "_lines", "_dictionaries", "_values", "_columns", "_lists"]
+ROWS_MODULES = [
+    *["_operation", "_engine", "_sinks", "_tasks", "_lines", "_dictionaries", "_values", "_columns", "_lists"],
+    "_identifiers",
+]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 
 # Where there is no memory, Cython 3.3 gives back twice what a list has no room for, and what is no traceback.

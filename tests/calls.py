@@ -287,12 +287,6 @@ _NAMES = [urn.parse(each, "any") for each in (_URNS[0], _URNS[1], "URN:Example:A
 _LINES = b"URN:ISBN:0-395-36341-1\nurl:x\r\nurn:example:%c3%a9?=q#f\n\nurn:x:a b\n" * 40
 
 
-def _lines(lines, *arguments, **options):
-    room = bytearray(len(lines))
-    found = urn.normalize_lines(lines, room, *arguments, **options)
-    return found, bytes(room[: found.written])
-
-
 CALLS |= {
     "uricodec.urn.check": _each(urn.check, *_URNS, *_NAMES, ("urn:ab:", "2141"), ("urn:ab:c", "no-such")),
     "uricodec.urn.is_valid": _each(urn.is_valid, *_URNS, *_NAMES),
@@ -312,11 +306,6 @@ CALLS |= {
         *_each(urn.equivalent, *pairwise(_URNS), (_NAMES[0], _URNS[0])),
         *_each(urn.equivalent, ("urn:isbn:0395363411", "URN:ISBN:0-395-36341-1", "namespace")),
     ],
-    "uricodec.urn.normalize_lines": [
-        *[partial(_lines, _LINES, errors=errors) for errors in ("keep", "null", "drop", "raise", "trust", "no-such")],
-        *[partial(_lines, _LINES, b"\n", "namespace", limit=3), partial(urn.normalize_lines, _LINES, bytearray(3))],
-    ],
-    "uricodec.urn.check_lines": _each(urn.check_lines, _LINES, (_LINES, b"\n", "any", 2), (_LINES, b"x"), 5),
     "uricodec.urn.find": _each(urn.find, _LINES, b"see <urn:a:b> urn:c:d%zz" * 300, (_LINES, ".,"), "x", (b"", "é")),
     "uricodec.urn.encode_nss": _each(urn.encode_nss, *_TEXTS, ("a:b", ":"), ("a", "é"), "a\0"),
     "uricodec.urn.decode_nss": _each(urn.decode_nss, *_TEXTS, "100%20K%C3%A4se" * 300, b"a%00"),

@@ -26,9 +26,8 @@ from uricodec._core import _hosts
 from uricodec._core._field_lines import transform_fields
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._framing import Framing
-from uricodec._core._name_columns import ColumnNames
-from uricodec._core._name_lines import LineNames
 from uricodec._core._uri_operations import IriToUriRows
+from uricodec._rows._identifiers import ColumnNames, LineNames
 from uricodec.errors import IriError
 
 HERE = pathlib.Path(__file__).parent

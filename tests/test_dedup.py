@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 from uricodec import bulk, dedup, uri, urn
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._name_columns import ColumnNames, mask, select
-from uricodec._rows._operation import RowOperation
 from uricodec._files import compress, streams
+from uricodec._rows._identifiers import ColumnNames, mask, select
+from uricodec._rows._operation import RowOperation
 from uricodec._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 

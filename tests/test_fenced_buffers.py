@@ -23,12 +23,12 @@ from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._framing import Framing
 from uricodec._core._log_columns import convert_columns
 from uricodec._core._log_records import FORMATS, LogReader
-from uricodec._core._name_lines import LineNames
-from uricodec._rows._lines import transform_lines
-from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 from uricodec._core._uri_rows import run_row
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._rows._identifiers import LineNames
+from uricodec._rows._lines import transform_lines
+from uricodec._rows._operation import RowOperation
 
 NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]
 NEAR = 64

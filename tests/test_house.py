@@ -31,13 +31,12 @@ CORE = [
     "_values",
     "_columns",
     "_lists",
-    "_row_lines",
     "_quoting",
     "_split",
     "_urn_grammar",
     "_urn_forms",
     "_urn",
-    "_urn_lines",
+    "_urn_find",
     "_urn_rows",
     "_uri_grammar",
     "_uri",
@@ -67,8 +66,7 @@ CORE = [
     "_cardinality",
     "_spill",
     "_first_rows",
-    "_name_lines",
-    "_name_columns",
+    "_identifiers",
 ]
 
 

@@ -12,11 +12,11 @@ from oracle import lines_of
 
 from uricodec import uri, urn
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._name_lines import LineNames
-from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
+from uricodec._rows._identifiers import LineNames
+from uricodec._rows._operation import RowOperation
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 KEY = FingerprintKey("tests")
@@ -264,7 +264,7 @@ def test_what_is_held():
 
 
 def test_options_that_mean_nothing():
-    with pytest.raises(ValueError, match="no policy 'null'"):
+    with pytest.raises(ValueError, match="got 'null'"):
         LineNames(RowOperation(), KEY, errors="null")
     with pytest.raises(ValueError, match="no control character"):
         LineNames(RowOperation(), KEY, b"ab")

@@ -11,6 +11,8 @@ from uricodec import urn
 from uricodec._core import _kernels
 from uricodec._core._codec_rows import EncodeRows
 from uricodec._core._uri_operations import IriToUriRows, NormalizeRows, UriToIriRows
+from uricodec._core._urn_rows import CheckUrnRows
+from uricodec._rows._lines import transform_lines
 
 LARGEST = sys.maxsize
 ROWS = {
@@ -121,8 +123,8 @@ def test_lines_behind_4_gib(marked):
     for place in BORDERS[0], 2**32 + 1:
         marked(place, b"\n")
     marked(2**32 + 2, b"urn:ab:c\nurn:\n")
-    found = urn.check_lines(marked.memory)
-    assert (found.lines, found.invalid) == (5, 4)
+    read, found = transform_lines(marked.memory, None, CheckUrnRows())
+    assert (read, found.lines, found.invalid) == (len(marked.memory), 5, 4)
     assert [fault.start for fault in found.faults] == [0, 2**31, 2**32 + 11, 2**32 + 16]
 
 

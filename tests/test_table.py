@@ -275,7 +275,7 @@ def test_no_mappings():
     code = """
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._name_columns import ColumnNames
+from uricodec._rows._identifiers import ColumnNames
 from uricodec._rows._operation import RowOperation
 from uricodec._core._table import Table
 

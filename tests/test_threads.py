@@ -20,9 +20,9 @@ from uricodec import _install, bulk, charsets, dedup, iri, logs, namespaces, par
 from uricodec._core import _kernels, _stdlib
 from uricodec._core._cardinality import Cardinality
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._name_lines import LineNames
-from uricodec._rows._operation import RowOperation
 from uricodec._core._spill import SpillBuffers
+from uricodec._rows._identifiers import LineNames
+from uricodec._rows._operation import RowOperation
 
 THREADS = 8
 FREE = not getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from oracle import lines_of
 
 from uricodec import ByteSet, bulk
-from uricodec._core import _urn_lines
 from uricodec._core._urn import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
-from uricodec._core._urn_lines import TERMINATORS, check_lines, find, normalize_lines
+from uricodec._core._urn_find import TERMINATORS, find
+from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
 
 SPECS = ["2141", "8141", "any"]
@@ -367,19 +368,23 @@ def model_of_lines(src, level, spec, errors):
     return b"".join(out), len(lines), faults
 
 
+def normalize_lines(src, level, spec=None, **options):
+    """The bytes of src that were read, those that were written, and what was found."""
+    rows, options = NormalizeUrnRows(level, spec), {"terminator": b"\n", "limit": 0, **options}
+    dst = bytearray(rows.room(len(src)) + src.count(options["terminator"]) * rows.room(0))
+    read, found = transform_lines(src, dst, rows, **options)
+    return read, dst[: found.written], found
+
+
 def check_normalize_lines(src, level, spec, errors="keep"):
     out, count, faults = model_of_lines(src, level, spec, errors)
-    for dst in bytearray(b"\xee" * (len(src) + 8)), bytearray(src):
-        source = dst if dst == src else src
-        found = normalize_lines(source, dst, b"\n", level, spec, errors)
-        assert dst[: found.written] == out, f"{src!r} {level} {spec} {errors}"
-        assert (found.lines, found.invalid) == (count, len(faults))
-        assert found.faults == faults[:100]
-        if source is src:
-            assert dst[len(src) :] == b"\xee" * 8
+    for limit in 0, len(faults) + 1:
+        read, written, found = normalize_lines(src, level, spec, errors=errors, limit=limit)
+        assert (read, written) == (len(src), out), f"{src!r} {level} {spec} {errors}"
+        assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults if limit else [])
     if level == "bytes":
-        found = check_lines(src, spec=spec or "8141")
-        assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults[:100])
+        found = transform_lines(src, None, CheckUrnRows(spec or "8141"), limit=len(faults) + 1)[1]
+        assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults)
 
 
 LINE_PIECES = [
@@ -403,7 +408,7 @@ LINE_PIECES = [
 
 @given(
     src=st.lists(st.sampled_from(LINE_PIECES), max_size=30).map(b"".join),
-    level=st.sampled_from(oracle.LEVELS[:4]),
+    level=st.sampled_from(oracle.LEVELS),
     spec=st.sampled_from([None, *SPECS]),
     errors=st.sampled_from(["keep", "null", "drop"]),
 )
@@ -411,7 +416,7 @@ def test_lines(tier, src, level, spec, errors):
     check_normalize_lines(src, level, spec, errors)
 
 
-@pytest.mark.parametrize("level", oracle.LEVELS[:4])
+@pytest.mark.parametrize("level", oracle.LEVELS)
 @pytest.mark.parametrize("weight", [0, 1, 30])
 def test_many_lines(tier, level, weight):
     """Through many chunks: only plain lines, a few others, mostly others."""
@@ -432,11 +437,10 @@ def test_a_long_row_that_fails(tier, n):
 
 @pytest.mark.parametrize("n", [1000, 5000, 20_000, 100_000])
 def test_a_long_line_that_fails(tier, n):
-    line = b"x" * n
     for before in b"", b"urn:example:a\n":
-        with pytest.raises(UrnError) as caught:
-            normalize_lines(before + line + b"\nurn:example:b", bytearray(2 * n), errors="raise")
-        assert caught.value.position == len(before)
+        read, written, found = normalize_lines(before + b"x" * n + b"\nurn:example:b", "8141", errors="raise")
+        assert (read, written) == (len(before), before)
+        assert found.faults == [(before.count(b"\n"), len(before), "scheme", 0)]
 
 
 def test_long_lines(tier):
@@ -447,65 +451,17 @@ def test_long_lines(tier):
                 check_normalize_lines(src, level, None)
 
 
-@pytest.mark.parametrize("level", ["bytes", "2141", "8141", "namespace"])
-def test_trusted_lines(tier, level):
-    """Valid lines are normalised all the same; others stay lines, whatever they become."""
-    lines = [
-        line for line in LINE_PIECES if oracle.is_valid(line.rstrip(b"\r\n"), "8141") and line.endswith(b"\n")
-    ] * 40
-    src = b"".join(lines)
-    dst = bytearray(len(src))
-    found = normalize_lines(src, dst, level=level, spec="8141", errors="trust")
-    assert dst[: found.written] == model_of_lines(src, level, "8141", "keep")[0]
-    src = b"".join(random.Random(1).choices(LINE_PIECES, k=3000))
-    dst = bytearray(len(src))
-    found = normalize_lines(src, dst, level=level, errors="trust")
-    assert dst[: found.written].count(b"\n") == src.count(b"\n")
-
-
 def test_lines_fail(tier):
     src = b"urn:ab:c\nurn:ab:d\nurn:ab:e f\nurn:ab:g h\n"
-    with pytest.raises(UrnError) as caught:
-        normalize_lines(src, bytearray(len(src)), errors="raise")
-    assert (caught.value.position, caught.value.input) == (26, src)
-    assert normalize_lines(src[:18], bytearray(18), errors="raise") == (18, 2, 0, [])
-
-
-def test_limit_of_faults(tier):
-    src = b"x\n" * 1000
-    for limit in 0, 1, 5, 1000, 2000:
-        found = check_lines(src, limit=limit)
-        assert (found.lines, found.invalid, len(found.faults)) == (1000, 1000, min(limit, 1000))
+    read, written, found = normalize_lines(src, "8141", errors="raise")
+    assert (read, written, found.faults) == (18, src[:18], [(2, 18, "nss", 8)])
+    assert normalize_lines(src[:18], "8141", errors="raise") == (18, src[:18], (18, 2, 0, []))
 
 
 def test_ends_of_lines(tier):
-    for end in b"\0", b"\t", b" ", b"|", b"\xff", b'"':
-        buffer = bytearray(end.join([b"URN:Ab:c", b"urn:ab:d?=q", b"x"]))
-        found = normalize_lines(buffer, buffer, end)
-        assert buffer[: found.written] == end.join([b"urn:ab:c", b"urn:ab:d", b"x"])
-    for octet in sorted(oracle_octets()):
-        with pytest.raises(ValueError, match="end a line"):
-            normalize_lines(b"", bytearray(), bytes([octet]))
-    for end in b"", b"\r\n":
-        with pytest.raises(ValueError, match="end a line"):
-            check_lines(b"", end)
-
-
-def oracle_octets():
-    """The octets that some URN has."""
-    return {c for c in range(128) if oracle.specs(f"urn:ab:a{chr(c)}") or chr(c) in "%?"}
-
-
-def test_arguments_of_lines():
-    with pytest.raises(ValueError, match="too small"):
-        normalize_lines(b"urn:ab:c", bytearray(7))
-    with pytest.raises(ValueError, match="functional"):
-        normalize_lines(b"", bytearray(), level="functional")
-    with pytest.raises(ValueError, match="no policy"):
-        normalize_lines(b"", bytearray(), errors="ignore")
-    with pytest.raises((TypeError, BufferError)):
-        normalize_lines(b"urn:ab:c", b"urn:ab:c")
-    assert normalize_lines(b"", bytearray()) == (0, 0, 0, [])
+    for end in b"\0", b"\t", b"\x7f":
+        src = end.join([b"URN:Ab:c", b"urn:ab:d?=q", b"x"])
+        assert normalize_lines(src, "8141", terminator=end)[1] == end.join([b"urn:ab:c", b"urn:ab:d", b"x"])
 
 
 # --- scanning ---------------------------------------------------------------------------------------------------------
@@ -604,9 +560,9 @@ def test_linear_time(start, part):
     find(octets)
     lines = octets + b"\n" + octets
     for level in oracle.LEVELS[:4]:
-        assert normalize_lines(lines, bytearray(len(lines)), level=level).lines == 2
+        assert normalize_lines(lines, level)[2].lines == 2
 
 
 def test_functions_are_found_where_users_find_them():
-    for function in check, is_valid, specs, parse, normalize, key, equivalent, find, _urn_lines.check_lines:
+    for function in check, is_valid, specs, parse, normalize, key, equivalent, find:
         assert function.__module__ == "uricodec.urn"

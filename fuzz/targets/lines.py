@@ -25,6 +25,8 @@ from uricodec._core._uri_operations import (
     UriToIriRows,
 )
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._rows._lines import transform_lines
+from uricodec._rows._operation import RowOperation
 from uricodec.errors import UriError, UriSyntaxError
 
 DICTIONARIES = "percent uri urn lines"
@@ -167,7 +169,9 @@ def lines_as_rows(draw):
     assert (written, count) == (want, len(lines))
     assert found == faults or limit == 0
     if faults:
-        refused = outcome(transform_lines, src, bytearray(len(want) + operation.room(len(src))), operation, end, "raise")
+        refused = outcome(
+            transform_lines, src, bytearray(len(want) + operation.room(len(src))), operation, end, "raise"
+        )
         assert isinstance(refused, tuple) and refused[1] == faults[0][1] + faults[0][3]
 
 

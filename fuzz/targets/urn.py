@@ -5,7 +5,7 @@ import pickle
 import re
 
 import oracle_urn as oracle
-from support import BETWEEN, GIVEN, exact, is_refusal, lines_of, octets_of, outcome, run, text_of
+from support import BETWEEN, GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import namespaces, urn
 from uricodec.errors import UnknownNamespaceError, UrnError
@@ -13,14 +13,13 @@ from uricodec.errors import UnknownNamespaceError, UrnError
 DICTIONARIES = "percent urn"
 COVERS = {
     "uricodec.urn": [
-        *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent", "check_lines", "normalize_lines"],
+        *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent"],
         *["find", "encode_nss", "decode_nss", "display", "verdict", "lookup", "nid_class", "register_namespace", "URN"],
     ],
     "uricodec.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
 }
 
 SPECS = ("2141", "8141", "any")
-ENDS = (b"\n", b"\0", b"\t")
 OWN = "x-fuzz"  # the namespace that is registered
 OWN_RULES = {"base": "base", "nss": "nss-fold", "segment": "seg1-fold", "hyphen": "nbn", "drop-hyphens": "isbn"}
 OWN_RULES |= {"except-params": "ietf", "only-ul": "smpte", "imei": "imei", "newsml": "newsml"}
@@ -65,39 +64,6 @@ def normal_forms(draw):
         same = oracle.equivalent(plain(given), plain(other), level, spec)
         assert urn.equivalent(given, other, level, spec) is same
         assert (urn.key(given, level, spec) == urn.key(other, level, spec)) is same
-
-
-def of_lines(draw):
-    """check_lines and normalize_lines: a loop over the lines; also in place, and with any number of faults."""
-    level, spec = draw.one(oracle.LEVELS[:4]), draw.one((None, *SPECS))
-    errors, limit, end = draw.one(("keep", "null", "drop", "raise")), draw.one((100, 0, 1)), draw.one(ENDS)
-    src = draw.octets()
-    written, faults, count, start = b"", [], 0, 0
-    for line, tail in lines_of(src, end):
-        try:
-            written += oracle.normalize(line, level, spec) + tail
-        except UrnError as error:
-            faults.append((count, start, urn.check(line, spec or ("2141" if level == "2141" else "8141"))))
-            assert error.position == faults[-1][2].offset
-            if errors == "raise":
-                break
-            written += {"keep": line + tail, "null": tail, "drop": b""}[errors]
-        start += len(line) + len(tail)
-        count += 1
-    want = [(number, start, *fault) for number, start, fault in faults][:limit]
-    for dst in bytearray(b"\xee" * (len(src) + 8)), bytearray(src):
-        source = src if len(dst) != len(src) else dst
-        found = outcome(urn.normalize_lines, source, dst, end, level, spec, errors, limit)
-        if faults and errors == "raise":
-            assert found == (UrnError, faults[0][1] + faults[0][2].offset)
-            continue
-        assert dst[: found.written] == written
-        assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
-        if source is src:
-            assert dst[len(src) :] == b"\xee" * 8
-    if errors != "raise":
-        found = urn.check_lines(src, end, spec or ("2141" if level == "2141" else "8141"), limit)
-        assert (found.lines, found.invalid, found.faults) == (count, len(faults), want)
 
 
 def found_in_text(draw):
@@ -212,7 +178,7 @@ def registered(rule, ok):
     assert urn.normalize(f"URN:{OWN}:{nss}", "namespace") == f"urn:{OWN}:{want}"
 
 
-OPERATIONS = (grammar, normal_forms, of_lines, found_in_text, nss, displayed, namespace)
+OPERATIONS = (grammar, normal_forms, found_in_text, nss, displayed, namespace)
 
 
 def target(data):

@@ -12,9 +12,9 @@ from time import monotonic
 from typing import NamedTuple
 
 from uricodec._core._first_rows import FirstRows
-from uricodec._core._name_lines import LineNames
 from uricodec._files import streams
 from uricodec._files.workers import OrderedWorkers, threads_for
+from uricodec._rows._identifiers import LineNames
 from uricodec.errors import UriError, UriSyntaxError
 
 # Octets of the buffers of lines. They grow for longer lines, up to `max_line`.

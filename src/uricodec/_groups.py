@@ -23,10 +23,10 @@ from typing import Any
 
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._first_rows import FirstRows
-from uricodec._core._name_lines import LineNames
 from uricodec._core._names import FingerprintNames
 from uricodec._corpus import Corpus, Counts
 from uricodec._files.streams import Output, close
+from uricodec._rows._identifiers import LineNames
 from uricodec._sift import Scratch, Sieve
 
 NEW = 2

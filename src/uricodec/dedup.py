@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, Union
 from uricodec._core._cardinality import Cardinality
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._first_rows import FirstRows
-from uricodec._core._name_columns import ColumnNames, borrow, mask, select
-from uricodec._core._name_lines import LineNames
-from uricodec._rows._operation import RowOperation
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
 from uricodec._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec._files import streams
+from uricodec._rows._identifiers import ColumnNames, LineNames, borrow, mask, select
+from uricodec._rows._operation import RowOperation
 from uricodec._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError
 
@@ -209,8 +208,8 @@ class Deduplicator:
     ) -> None:
         level = _level_of(kind, level)
         rows, secret = _rows_of(kind, level), _key_of(key, exact)
-        self._columns = ColumnNames(rows, secret, errors)
-        self._lines = LineNames(rows, secret, b"\n", errors)
+        self._columns = ColumnNames(rows, secret, errors, exact)
+        self._lines = LineNames(rows, secret, b"\n", errors, exact)
         self._scratch = Scratch(spill_dir)
         self._sieve = Sieve(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
@@ -488,7 +487,7 @@ def dedup_files(  # noqa: PLR0913
     statistics = Statistics()
 
     def make(at: str | None = level) -> LineNames:
-        return LineNames(_rows_of(kind, at, level), secret, end, errors)
+        return LineNames(_rows_of(kind, at, level), secret, end, errors, exact)
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
@@ -562,6 +561,8 @@ def estimate_files(  # noqa: PLR0913
     secret, found = _key_of(key, False), Cardinality()
     with Corpus(_paths(inputs), [], end, jobs, None, progress, errors, max_line) as corpus:
         corpus.first_reading(
-            lambda: LineNames(_rows_of(kind, level), secret, end, errors), False, lambda names, _: found.add(names)
+            lambda: LineNames(_rows_of(kind, level), secret, end, errors, False),
+            False,
+            lambda names, _: found.add(names),
         )
     return found.estimate() + corpus.long

@@ -16,10 +16,9 @@ from typing import NamedTuple, overload
 
 from uricodec import namespaces
 from uricodec._core import _urn
-from uricodec._rows._lines import LineFault, Lines
 from uricodec._core._triplets import percent_decode, percent_encode
 from uricodec._core._urn import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
-from uricodec._core._urn_lines import TERMINATORS, check_lines, find, normalize_lines
+from uricodec._core._urn_find import TERMINATORS, find
 from uricodec.charsets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
 from uricodec.namespaces import NAMESPACES, lookup, nid_class, register_namespace
@@ -29,11 +28,8 @@ __all__ = [
     "TERMINATORS",
     "URN",
     "Fault",
-    "LineFault",
-    "Lines",
     "Verdict",
     "check",
-    "check_lines",
     "decode_nss",
     "display",
     "encode_nss",
@@ -44,7 +40,6 @@ __all__ = [
     "lookup",
     "nid_class",
     "normalize",
-    "normalize_lines",
     "parse",
     "register_namespace",
     "specs",

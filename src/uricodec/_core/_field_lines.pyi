@@ -3,7 +3,7 @@ from typing import Literal, NamedTuple
 from typing_extensions import Buffer
 
 from uricodec._core._framing import Framing
-from uricodec._core._row_lines import Lines
+from uricodec._rows._lines import Lines
 from uricodec._rows._operation import RowOperation
 
 class FieldFault(NamedTuple):

@@ -11,7 +11,6 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 from uricodec._core._framing cimport *
 from uricodec._core._kernels cimport kernels
 from uricodec._core._quoting cimport *
-from uricodec._core._row_lines cimport Line
 from uricodec._rows._engine cimport (
     DROP_ROW, KEEP_ROW, NULL_ROW, RAISE_ROW, REPLACE_ROW, UC_RAISED, UC_REJECTED, Operation, Outcome, RowPolicy, rejected_function,
 )

@@ -2,7 +2,6 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._core._kernels cimport uc_set
-from uricodec._core._row_lines cimport Line
 
 
 cdef enum Form:
@@ -35,6 +34,13 @@ cdef struct Frame:
     size_t span_count
     Path paths[PATHS]       # of the members of JSON with values
     int path_count
+
+
+# A record, without its end.
+cdef struct Line:
+    const uint8_t *src
+    size_t size
+    size_t tail             # bytes of its end: 0, 1, or 2
 
 
 # The record with which s begins, n octets of which there are. A "\\r" before its newline belongs to its end.

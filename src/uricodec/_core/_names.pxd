@@ -16,11 +16,7 @@ cdef class Names:
     cdef size_t count                   # of rows
     cdef public uint64_t first          # the number of the first row of all that are worked on;
     cdef const uint32_t *numbers        # NULL: the others follow; otherwise row i has the number first + numbers[i]
-    # Row i as it is: src[starts[i] .. ends[i]). NULL where nobody needs it.
-    cdef const uint8_t *src
-    cdef const size_t *starts
-    cdef const size_t *ends
-    # Its normal form: forms[form_starts[i] .. form_ends[i]).
+    # The normal form of row i: forms[form_starts[i] .. form_ends[i]). NULL where nobody needs it.
     cdef const uint8_t *forms
     cdef const size_t *form_starts
     cdef const size_t *form_ends

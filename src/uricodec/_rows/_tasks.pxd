@@ -51,5 +51,7 @@ cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int c
 
 # Memory that only a run that works needs, and where it starts. NULL: there is none.
 cdef uint8_t *begin_work(Run *run) noexcept
+# Raises what has ended a run, but for a rejected row.
+cdef int check_run(const Run *run) except -1
 # Does all rows, with pauses for signals.
 cdef int run_to_end(Run *run) except -1

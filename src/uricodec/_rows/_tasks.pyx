@@ -69,7 +69,7 @@ cdef class Plan:
         return KIND_NAMES[self.kind]
 
 
-# As of LineNames: the collector would drop the object behind the buffer, and not release it.
+# The collector would drop the object behind the buffer, and not release it.
 @cython.no_gc
 @cython.final
 cdef class Rows:
@@ -423,15 +423,21 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
 
 # --- rows that were rejected -------------------------------------------------------------------------------------------
 
+cdef int check_run(const Run *run) except -1:
+    """Raise what has ended a run, but for a rejected row."""
+    if run.status == NO_MEMORY:
+        raise MemoryError
+    if run.status == BAD_LAYOUT:
+        raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
+    if run.status == TOO_LONG:
+        raise OverflowError("a row becomes longer than a view can be")
+    return 0
+
+
 cdef int check_status(Job job) except -1:
     cdef const Rejected *rejected = <const Rejected *>job.task.found.data
     cdef const Source *source = job.task.source
-    if job.task.status == NO_MEMORY:
-        raise MemoryError
-    if job.task.status == BAD_LAYOUT:
-        raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
-    if job.task.status == TOO_LONG:
-        raise OverflowError("a row becomes longer than a view can be")
+    check_run(&job.task)
     if job.task.status == STOPPED:
         if source.layout == LINES:
             raise_row(job.plan.rows, source, line_at(source, rejected.start), rejected.code, rejected.offset,

@@ -6,7 +6,7 @@ names may hold, only its last ones stay, enough for a name to begin in, or, if a
 written in pieces.
 """
 
-from uricodec._core._urn_lines import find
+from uricodec._core._urn_find import find
 from uricodec._files import streams
 
 # The buffer has room for so many chunks.
