@@ -97,9 +97,7 @@ def good(module):
     from uricodec import bulk, charsets, urn
 
     def of(name, *arguments):
-        return getattr(importlib.import_module(f"uricodec._core.{module.__name__.rpartition('.')[2]}"), name)(
-            *arguments
-        )
+        return getattr(importlib.import_module(module.__name__), name)(*arguments)
 
     def names(kind):
         from uricodec._core._fingerprint import FingerprintKey
@@ -108,10 +106,10 @@ def good(module):
         return of(kind, NormalizeUrnRows(), FingerprintKey(b"k"))
 
     def plan(text=True):
-        from uricodec._core._batch_codec import DecodeRows
+        from uricodec._core._codec_rows import DecodeRows
         from uricodec._rows._tasks import Plan
 
-        return Plan(DecodeRows(False, text, False), "text", ~charsets.ByteSet("%"))
+        return Plan(DecodeRows())
 
     column = bulk.split_urn(b"urn:example:a\nurn:example:b\nx\n")
     makers = {
@@ -128,6 +126,7 @@ def good(module):
         "FingerprintNames": lambda: of("FingerprintNames", b"one fingerprint."),
         "FirstRows": lambda: of("FirstRows"),
         "Framing": lambda: of("Framing", "csv", b"\n", b",", [(1, 1), (3, None)]),
+        "Identifiers": lambda: names("Identifiers"),
         "IriToUriRows": lambda: of("IriToUriRows"),
         "LineNames": lambda: names("LineNames"),
         "ListWork": lambda: of("ListWork", plan, "keep", 3),
@@ -147,7 +146,7 @@ def good(module):
         "Work": lambda: of("Work", plan, "keep", 3, 1),
     }
     for kind in classes(module):
-        if kind.__name__ in makers and module.__name__.startswith("uricodec._core."):
+        if kind.__name__ in makers and module.__name__.startswith(("uricodec._core.", "uricodec._rows.")):
             yield kind, makers[kind.__name__]
 
 

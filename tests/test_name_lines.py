@@ -6,16 +6,18 @@ import threading
 import time
 
 import pytest
+from arrow_memory import Lent
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import lines_of
+from uricodec._rows._engine import set_block_size
 
 from uricodec import uri, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._table import Table
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
-from uricodec._rows._identifiers import LineNames
+from uricodec._rows._identifiers import ColumnNames, LineNames
 from uricodec._rows._operation import RowOperation
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
@@ -128,6 +130,44 @@ def test_nothing_beyond_the_end_is_read(tier, fences, n):
     assert bytes(room[: names.write(room)]) == b"".join(
         line + (tail or b"\n") for line, tail in dict(lines_of(data)).items()
     )
+
+
+@kinds
+@pytest.mark.parametrize("rows, size", [(1, 64), (3, 20), (1000, 1), (1000, 64)])
+def test_small_blocks(make, key, rows, size):
+    set_block_size(rows, size)
+    try:
+        for end in b"\n", b"\r\n":
+            check(end.join(LINES * 3), make, key)
+            check(end.join(LINES) + end, make, key)
+    finally:
+        set_block_size()
+
+
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+@pytest.mark.parametrize("forms", [False, True])
+@kinds
+def test_columns(make, key, errors, forms):
+    """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from a list as from a column."""
+    items = [None, "é" * 9000, "\ud800", "a\nb", *[line.decode("latin-1") for line in LINES]]
+    rows = [items[i * i % len(items)] if i % 3 else f"urn:Example:{i}" for i in range(9000)]
+    octets = [None if row is None else row.encode("utf-8", "surrogatepass") for row in rows]
+    forms_of = [(b"", True) if row is None else form_of(key, row) for row in octets]
+    invalid = [row is not None and (not form[1] or "\ud800" in row) for row, form in zip(rows, forms_of, strict=True)]
+    nulls = [i for i, row in enumerate(rows) if row is None]
+    want = [int(errors == "drop" and bad) if row is not None else 1 for row, bad in zip(rows, invalid, strict=True)]
+    want[nulls[0]] = 2
+    for column in rows, octets, Lent(octets, "Z"):
+        names, marks, prints = ColumnNames(make(), KEY, errors, forms), b"", b""
+        assert names.hold(column) == len(rows)
+        while names.read(len(marks)):
+            marks += names.marks
+            prints += names.fingerprints
+        assert list(marks) == [
+            0 if mark == 1 and rows[i] == "\ud800" and column is not rows and forms_of[i][1] else mark
+            for i, mark in enumerate(want)
+        ]
+        assert prints == b"".join(KEY.fingerprint(form) for form, _ in forms_of)
 
 
 def test_a_form_that_is_many_times_longer():

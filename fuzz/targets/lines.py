@@ -12,8 +12,6 @@ from uricodec import ByteSet, charsets, iri, uri, urn
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._field_lines import reason_of, transform_fields
 from uricodec._core._framing import Framing
-from uricodec._rows._lines import transform_lines
-from uricodec._rows._operation import RowOperation
 from uricodec._core._uri_operations import (
     CheckedRows,
     CheckRows,
@@ -66,7 +64,6 @@ def code_lines(draw):
     want = oracle.encode_lines(src, SAFE, plus)
     made = encode_lines(src, room, SAFE, plus)
     assert room[:made] == want
-
 
 
 # --- lines as rows ----------------------------------------------------------------------------------------------------
