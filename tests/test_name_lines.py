@@ -148,7 +148,7 @@ def test_small_blocks(make, key, rows, size):
 @pytest.mark.parametrize("forms", [False, True])
 @kinds
 def test_columns(make, key, errors, forms):
-    """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from a list as from a column."""
+    """Short and long items, nulls and what has no UTF-8, in more rows than a block has: from lists as from columns."""
     items = [None, "é" * 9000, "\ud800", "a\nb", *[line.decode("latin-1") for line in LINES]]
     rows = [items[i * i % len(items)] if i % 3 else f"urn:Example:{i}" for i in range(9000)]
     octets = [None if row is None else row.encode("utf-8", "surrogatepass") for row in rows]
