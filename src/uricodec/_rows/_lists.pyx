@@ -1,13 +1,17 @@
-"""Lists of str and bytes: the row functions, from object to object.
+"""Lists of str and bytes.
 
-The result begins as a copy of the list, in which only what changes is replaced. A str that is decoded or encoded, and
-cannot be refused, is done by the functions that do single values.
+The result begins as a copy of the list, in which only what changes is replaced. The bytes of neighbours of one type are
+gathered into a block, which the row engine does as it does one of a column; then objects are made of its results. An item
+that cannot be gathered is done by itself, and so are all items of a short list: a lone surrogate, a value of another type,
+more bytes than a block has.
 """
 cimport cython
-from libc.string cimport memcmp
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcmp, memset
 
+from uricodec._core._arrow cimport Room, discard, grow
 from uricodec._core._fingerprint cimport fingerprints
-from uricodec._core._kernels cimport kernels
+from uricodec._core._kernels cimport kernels, uc_utf8
 from uricodec._core._percent cimport utf8_text
 from uricodec._core._text cimport *
 from uricodec._rows._sinks cimport *
@@ -15,12 +19,139 @@ from uricodec._rows._tasks cimport *
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
+cdef extern from *:
+    """
+    #if defined(_MSC_VER) && !defined(__clang__)
+    #define UC_PREFETCH(at) ((void)(at))
+    #else
+    #define UC_PREFETCH(at) __builtin_prefetch(at)
+    #endif
+    """
+    void prefetch "UC_PREFETCH"(const void *at) noexcept
+
+cdef extern from "Python.h":
+    PyObject *PyList_GET_ITEM(list items, Py_ssize_t i) noexcept
+
 cdef enum:
     FIRST_ROOM = 4096
+    SHORT = 16          # up to so many items are done one by one
+    AHEAD = 8           # the memory of so many items is asked for before they are read
 
+
+# --- items of one type --------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Batch:
+    """Items of one type: their bytes, which a run does as one block, and where they stand in the list."""
+    cdef Plan plan
+    cdef bint text
+    cdef Run run
+    cdef Source source
+    cdef size_t rows
+    cdef int32_t at[ROWS + 1]
+    cdef Py_ssize_t numbers[ROWS]
+    cdef uint64_t valid[ROW_WORDS]
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.run.gathered)
+        discard(&self.run.data)
+        discard(&self.run.offsets)
+        discard(&self.run.found)
+
+    cdef Py_ssize_t gather(self, list items, Py_ssize_t row) except -1:
+        """Take items from there on. Returns the first that is not taken."""
+        cdef uint8_t *dst = self.run.gathered
+        cdef Py_ssize_t count = PyList_GET_SIZE(items)
+        cdef size_t rows = 0, size = 0, n, most
+        cdef const void *data
+        cdef int kind = 1
+        while row < count and rows < ROWS:
+            if row + AHEAD < count:
+                prefetch(PyList_GET_ITEM(items, row + AHEAD))
+                prefetch(<const char *>PyList_GET_ITEM(items, row + AHEAD) + 64)
+            item = items[row]
+            if item is None:
+                row += 1
+                continue
+            if type(item) is bytes and not self.text:
+                n = most = <size_t>PyBytes_GET_SIZE(item)
+                data = PyBytes_AS_STRING(item)
+            elif type(item) is str and self.text:
+                PyUnicode_READY(item)
+                n = most = <size_t>PyUnicode_GET_LENGTH(item)
+                data = PyUnicode_DATA(item)
+                if not PyUnicode_IS_ASCII(item):
+                    kind = PyUnicode_KIND(item)
+                    most = 4 * n        # of UTF-8
+            else:
+                break
+            if n > BLOCK or most > BLOCK - size:
+                break
+            if most == n:
+                memcpy(dst + size, data, n)
+            else:
+                n = kernels.to_utf8(data, n, kind, dst + size)
+                if n == UC_SURROGATE:
+                    break
+            size += n
+            self.numbers[rows] = row
+            rows += 1
+            self.at[rows] = <int32_t>size
+            row += 1
+        self.rows = rows
+        return row
+
+    cdef int do(self, size_t limit) except -1:
+        """Do the items. So many that are rejected are listed."""
+        cdef Run *run = &self.run
+        run.row = run.next = run.data.size = run.found.size = run.invalid = 0
+        run.stop = self.source.count = self.rows
+        run.limit = limit
+        if self.plan.kind == VERDICT:
+            memset(run.offsets.data, 0, run.offsets.size)
+        elif self.plan.kind == TEXT or self.plan.kind == STRUCT:
+            run.offsets.size = sizeof(int64_t)
+        if run.valid != NULL:
+            memset(run.valid, 0xFF, (self.rows + 7) // 8)
+        run_rows(run)
+        if run.status == HAS_RAISED:
+            raise_set()
+        if run.status == NO_MEMORY:
+            raise MemoryError
+        return 0
+
+    cdef inline bint is_null(self, size_t i) noexcept:
+        return self.run.valid != NULL and not self.run.valid[i >> 3] >> (i & 7) & 1
+
+
+cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
+    cdef Batch batch = Batch()
+    cdef Run *run = &batch.run
+    batch.plan, batch.text = plan, text
+    batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.at[0]
+    run.source = &batch.source
+    set_operation(run, &plan.rows.slots, policy, look)
+    if plan.key is not None:
+        run.key = &plan.key.key
+    if policy == NULL_ROW:
+        run.valid = <uint8_t *>&batch.valid[0]
+    # Components are written as text is: objects are made of them while the items' bytes are there.
+    set_sink(run, TEXT if plan.kind == STRUCT else plan.kind)
+    set_lines(run)
+    run.large = True
+    if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
+        raise MemoryError
+    batch.source.data = run.gathered        # no other rows are gathered
+    memset(run.offsets.data, 0, 8)
+    run.offsets.size = (ROWS + 7) // 8
+    return batch
+
+
+# --- lists --------------------------------------------------------------------------------------------------------------
 
 @cython.final
 cdef class ListWork:
@@ -212,11 +343,209 @@ cdef class ListWork:
         finally:
             release(&octets)
 
-    def run(self, items not None):
+    # --- batches
+
+    cdef size_t place_of(self, Batch batch, const Rejected *rejected):
+        """Where the fault is in a rejected item, in characters of a str."""
+        cdef const uint8_t *src = batch.source.data + batch.at[rejected.row]
+        return <size_t>len(src[:rejected.offset].decode("utf-8", "replace")) if batch.text else rejected.offset
+
+    cdef int report(self, Batch batch, list items) except -1:
+        """Count and list the rejected items, and raise the error of the first if the policy says so."""
+        cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
+        cdef RowOperation rows = batch.plan.rows
+        cdef size_t i
+        cdef Py_ssize_t row
+        if batch.run.status == STOPPED:
+            row = batch.numbers[rejected.row]
+            raise rows.error(f"row {row}: {rows.reasons[rejected.code]}", items[row], self.place_of(batch, rejected))
+        self.count += <Py_ssize_t>batch.run.invalid
+        for i in range(batch.run.found.size // sizeof(Rejected)):
+            if <size_t>len(self.found) >= self.limit:
+                break
+            self.found.append((batch.numbers[rejected[i].row], rows.code_names[rejected[i].code],
+                               self.place_of(batch, rejected + i)))
+        return 0
+
+    cdef int take_text(self, Batch batch, list results) except -1:
+        cdef const uint8_t *src = batch.source.data
+        cdef const uint8_t *made = batch.run.data.data
+        cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
+        cdef uc_utf8 found
+        cdef size_t i, n
+        cdef bint ascii = batch.text
+        if ascii:
+            kernels.scan_utf8(made, batch.run.data.size, &found)
+            ascii = found.highest < 0x80
+        for i in range(batch.rows):
+            n = <size_t>(at[i + 1] - at[i])
+            if batch.is_null(i):
+                results[batch.numbers[i]] = None
+            elif n == <size_t>(batch.at[i + 1] - batch.at[i]) and memcmp(made + at[i], src + batch.at[i], n) == 0:
+                pass
+            elif ascii:
+                results[batch.numbers[i]] = ascii_text(made + at[i], n)
+            elif batch.text:
+                results[batch.numbers[i]] = utf8_text(made + at[i], n, "strict")
+            else:
+                results[batch.numbers[i]] = (<const char *>made + at[i])[:n]
+        return 0
+
+    cdef int take_verdicts(self, Batch batch, list results) except -1:
+        cdef const uint8_t *bits = batch.run.offsets.data
+        cdef object invalid = None if self.policy == NULL_ROW else False
+        cdef size_t i
+        for i in range(batch.rows):
+            results[batch.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
+        return 0
+
+    cdef int take_fingerprints(self, Batch batch, list results) except -1:
+        cdef const char *digests = <const char *>batch.run.offsets.data
+        cdef size_t i
+        for i in range(batch.rows):
+            results[batch.numbers[i]] = None if batch.is_null(i) else digests[16 * i:16 * i + 16]
+        return 0
+
+    cdef int take_diagnostics(self, Batch batch, list results, list columns) except -1:
+        cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
+        cdef size_t i
+        if columns is None:
+            for i in range(batch.rows):
+                results[batch.numbers[i]] = None
+        for i in range(batch.run.found.size // sizeof(Rejected)):
+            self.put(results, columns, batch.numbers[rejected[i].row], {
+                "code": batch.plan.rows.code_names[rejected[i].code], "offset": self.place_of(batch, rejected + i)})
+        return 0
+
+    cdef int take_components(self, Batch batch, list results, list columns) except -1:
+        """A component that is the one before it, or that of the item before, is the same object."""
+        cdef const uint8_t *src
+        cdef const Component *component
+        cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
+        cdef uc_utf8 found
+        cdef const uint8_t *before[MOST_FIELDS]
+        cdef size_t sizes[MOST_FIELDS]
+        cdef size_t i, n
+        cdef int64_t start, end
+        cdef int field, fields = <int>len(batch.plan.fields)
+        cdef bint ascii = batch.text
+        cdef list values = [None] * fields
+        cdef dict none = dict.fromkeys(batch.plan.fields), row
+        cdef tuple names = batch.plan.fields
+        if ascii:
+            kernels.scan_utf8(batch.source.data, <size_t>batch.at[batch.rows], &found)
+            ascii = found.highest < 0x80
+        for field in range(fields):
+            before[field] = NULL
+        for i in range(batch.rows):
+            if at[i + 1] == at[i]:
+                if columns is None:
+                    results[batch.numbers[i]] = None
+                continue
+            src = batch.source.data + batch.at[i]
+            component = <const Component *>(batch.run.data.data + at[i])
+            start, end, value = -1, -1, None
+            row = none.copy() if columns is None else None
+            for field in range(fields):
+                if component[field].start < 0:
+                    continue
+                n = <size_t>(component[field].end - component[field].start)
+                if component[field].start != start or component[field].end != end:
+                    start, end = component[field].start, component[field].end
+                    if before[field] != NULL and sizes[field] == n and memcmp(src + start, before[field], n) == 0:
+                        value = values[field]
+                    elif ascii:
+                        value = ascii_text(src + start, n)
+                    elif batch.text:
+                        value = utf8_text(src + start, n, "strict")
+                    else:
+                        value = (<const char *>src + start)[:n]
+                before[field], sizes[field] = src + start, n
+                values[field] = value
+                if row is None:
+                    (<list>columns[field])[batch.numbers[i]] = value
+                else:
+                    row[names[field]] = value
+            if row is not None:
+                results[batch.numbers[i]] = row
+        return 0
+
+    cdef int do_batch(self, Batch batch, list results, list columns) except -1:
+        cdef Kind kind = batch.plan.kind
+        batch.do(UC_REJECTED if kind == DIAGNOSTIC else max(self.limit - <size_t>len(self.found), <size_t>1))
+        self.report(batch, results)
+        if kind == TEXT:
+            self.take_text(batch, results)
+        elif kind == VERDICT:
+            self.take_verdicts(batch, results)
+        elif kind == DIAGNOSTIC:
+            self.take_diagnostics(batch, results, columns)
+        elif kind == FINGERPRINT:
+            self.take_fingerprints(batch, results)
+        else:
+            self.take_components(batch, results, columns)
+        return PyErr_CheckSignals()
+
+    # --- items
+
+    cdef int put(self, list results, list columns, Py_ssize_t row, object result) except -1:
+        if columns is None:
+            results[row] = result
+        elif result is not None:
+            for column, value in zip(columns, result.values()):
+                column[row] = value
+        return 0
+
+    cdef int do_item(self, list results, list columns, Py_ssize_t row) except -1:
+        """Do one item by itself."""
+        item = results[row]
+        result = None
+        if item is None:
+            return 0
+        if type(item) is str and self.whole != NULL:
+            result = self.whole(<str>item, self.text.rows.slots.options)
+        if result is None:
+            result = self.text_of(item, row) if isinstance(item, str) else self.octets_of(item, row)
+        if result is not item:
+            self.put(results, columns, row, result)
+        return 0
+
+    cdef int do_items(self, list results, list columns) except -1:
+        """Do a long list."""
+        cdef Batch batch, text = None, octets = None
+        cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
+        cdef size_t i
+        while row < count:
+            item = results[row]
+            stop = row
+            if type(item) is str:
+                if text is None:
+                    text = batch_of(self.text, True, self.policy, self.look)
+                batch = text
+                stop = batch.gather(results, row)
+            elif type(item) is bytes:
+                if octets is None:
+                    octets = batch_of(self.octets, False, self.policy, self.look)
+                batch = octets
+                stop = batch.gather(results, row)
+            if stop == row:
+                self.do_item(results, columns, row)
+                row += 1
+            elif batch.rows < SHORT:
+                for i in range(batch.rows):
+                    self.do_item(results, columns, batch.numbers[i])
+                row = stop
+            else:
+                self.do_batch(batch, results, columns)
+                row = stop
+        return 0
+
+    def run(self, items not None, columns=False):
         """Do a list.
 
         Args:
             items (Iterable[object]): The list: str, bytes-like and None; a value of another type is invalid (code "type").
+            columns (bool): Whether results that have fields, of a "struct" or "diagnostic", are a list for each field.
 
         Returns:
             list: What became of its items.
@@ -225,18 +554,13 @@ cdef class ListWork:
             UriError: A row is refused, and `errors` is "raise".
             TypeError: An item has another type, and `errors` is "raise".
         """
-        cdef Py_ssize_t row
-        cdef list results = list(items)
-        cdef const void *options = self.text.rows.slots.options
-        for row in range(PyList_GET_SIZE(results)):
-            item = results[row]
-            if item is None:
-                continue
-            result = None
-            if type(item) is str and self.whole != NULL:
-                result = self.whole(<str>item, options)
-            if result is None:
-                result = self.text_of(item, row) if isinstance(item, str) else self.octets_of(item, row)
-            if result is not item:
-                results[row] = result
-        return results
+        cdef list results = list(items), fields = None
+        cdef Py_ssize_t row, count = PyList_GET_SIZE(results)
+        if columns:
+            fields = [[None] * count for _ in (("code", "offset") if self.text.kind == DIAGNOSTIC else self.text.fields)]
+        if count > SHORT:
+            self.do_items(results, fields)
+        else:
+            for row in range(count):
+                self.do_item(results, fields, row)
+        return results if fields is None else fields
