@@ -22,6 +22,8 @@ cdef enum:
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_DOT = ~ByteSet(".")
+cdef ByteSet NO_SLASH = ~ByteSet("/")
+cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
 cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
 cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
@@ -74,18 +76,20 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
         percent[w] = percent[w] & ~triplets[w] | changing[w] & ~behind(changing, w, 3)
 
 
-# The row at hand: how far its delimiters have been counted, so that no byte is looked at twice.
-cdef struct Row:
-    size_t counted
-    int delimiters
-
-
-cdef inline bint is_after_authority(const uint8_t *src, Row *row, size_t i) noexcept nogil:
-    """Whether the authority ends before i: behind the third of the characters "/", "?" and "#"."""
-    while row.counted < i and row.delimiters < 3:
-        row.delimiters += src[row.counted] == c'/' or src[row.counted] == c'?' or src[row.counted] == c'#'
-        row.counted += 1
-    return row.delimiters == 3
+cdef inline size_t third(const uint64_t *delimiters, size_t start, size_t stop) noexcept nogil:
+    """Where the third delimiter of a row is, before which an authority ends; `stop` or more if there is none."""
+    cdef size_t w = start >> 6
+    cdef uint64_t word = delimiters[w] & ~<uint64_t>0 << (start & 63)
+    cdef int i
+    for i in range(3):
+        if i:
+            word &= word - 1
+        while word == 0:
+            w += 1
+            if 64 * w >= stop:
+                return stop
+            word = delimiters[w]
+    return 64 * w + <size_t>uc_lowest_bit(word)
 
 
 cdef inline uint64_t below(size_t w, size_t i) noexcept nogil:
@@ -95,38 +99,45 @@ cdef inline uint64_t below(size_t w, size_t i) noexcept nogil:
     return (<uint64_t>1 << (i & 63)) - 1 if i > 64 * w else 0
 
 
+cdef inline void mark_percent(const uint8_t *src, size_t end, uint64_t *percent, uint64_t *marks) noexcept nogil:
+    """Mark a "%" that is one of the last two bytes before a row's end: no triplet has bytes of two rows."""
+    cdef size_t i
+    for i in range(end - min(end, <size_t>2), end):
+        if src[i] == c'%':
+            marks[i >> 6] |= <uint64_t>1 << (i & 63)
+            percent[i >> 6] &= ~(<uint64_t>1 << (i & 63))
+
+
 cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil:
     cdef uint64_t percent[WORDS]
     cdef uint64_t letters[WORDS]
-    cdef uint64_t dots[WORDS]
+    cdef uint64_t slashes[WORDS]
+    cdef uint64_t delimiters[WORDS]
     cdef uint64_t word, bit, skipped, any_percent = 0
     cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
     cdef size_t after = 0       # letters before that are behind an authority: they stay
-    cdef Row row
-    row.counted, row.delimiters = at[0], 0
+    cdef size_t authority_end = 0, ended = rows      # of which row
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &NO_UPPER.set, letters)
-    kernels.mark_outside(src, n, &NO_DOT.set, dots)
+    kernels.mark_outside(src, n, &NO_DOT.set, marks)
+    kernels.mark_outside(src, n, &NO_SLASH.set, slashes)
+    kernels.mark_outside(src, n, &NO_DELIMITER.set, delimiters)
     for w in range(words):
         any_percent |= percent[w]
+        marks[w] &= behind(slashes, w, 1)
     if any_percent:
+        for i in range(1, rows):
+            mark_percent(src, at[i], percent, marks)
         settle_triplets(src, n, percent, letters)
     for w in range(words):
-        marks[w] = 0
         letters[w] &= ~below(w, after)
-        word = percent[w] | dots[w] | letters[w]
+        word = percent[w] | letters[w]
         while word:
             bit = word & (~word + 1)
             i = 64 * w + <size_t>uc_lowest_bit(word)
             word ^= bit
-            if at[number + 1] <= i:
-                while at[number + 1] <= i:
-                    number += 1
-                row.counted, row.delimiters = at[number], 0
-            if dots[w] & bit:
-                if i and src[i - 1] == c'/':
-                    marks[w] |= bit
-                continue
+            while at[number + 1] <= i:
+                number += 1
             if percent[w] & bit and (n - i < 3 or not may_stay(src + i)):
                 marks[w] |= bit
                 continue
@@ -136,21 +147,12 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
                 continue
             # A letter changes in an authority, and so do the digits of a triplet: it may be malformed.
             if letters[w] & bit or src[i + 1] > c'F' or src[i + 2] > c'F':
-                if not is_after_authority(src, &row, i):
+                if ended != number:
+                    authority_end, ended = third(delimiters, at[number], at[number + 1]), number
+                if i <= authority_end:
                     marks[w] |= bit
                 else:
                     after = at[number + 1]
                     skipped = letters[w] & below(w, after)
                     letters[w] ^= skipped
                     word &= ~skipped
-    if any_percent:     # no triplet has bytes of two rows
-        for number in range(1, rows):
-            mark_percent(src, at[number], marks)
-
-
-cdef inline void mark_percent(const uint8_t *src, size_t end, uint64_t *marks) noexcept nogil:
-    """Mark a "%" that is one of the last two bytes before a row's end."""
-    if end >= 1 and src[end - 1] == c'%':
-        marks[(end - 1) >> 6] |= <uint64_t>1 << ((end - 1) & 63)
-    if end >= 2 and src[end - 2] == c'%':
-        marks[(end - 2) >> 6] |= <uint64_t>1 << ((end - 2) & 63)
