@@ -87,8 +87,16 @@ def run(name: str, column: Any, how: How, **arguments: Any) -> Any:
     return _run(operation, make_plan(operation, arguments), column, how)
 
 
-def _run(operation: Operation, make: Make, column: Any, how: How, missing: Missing | None = None) -> Any:
-    """Run an operation. `missing` says which values of a list are missing rows, as None is."""
+def _run(  # noqa: PLR0913, PLR0917
+    operation: Operation,
+    make: Make,
+    column: Any,
+    how: How,
+    missing: Missing | None = None,
+    columns: Callable[[int], Any] | None = None,
+) -> Any:
+    """Run an operation. `missing` says which values of a list are missing rows, as None is; `columns` makes an array of
+    objects for each field of a list's results, which otherwise are dicts."""
     is_list = isinstance(column, (list, tuple))
     if not is_list and _is_instance(column, "pandas", "Series", "Index"):
         from uricodec._pandas_columns import Call, run_on_column
@@ -116,7 +124,7 @@ def _run(operation: Operation, make: Make, column: Any, how: How, missing: Missi
     result: Any
     if is_list:
         work = ListWork(lambda text: make(text, b""), errors, limit, missing)
-        result = work.run(column)
+        result = work.run(column, columns)
     elif is_arrow:
         work = Work(lambda text: make(text, b""), errors, limit, threads)
         result = work.column(column)

@@ -19,12 +19,13 @@ class Call(NamedTuple):
     """An operation of `bulk` with its arguments.
 
     Attributes:
-        run (Callable): It: a list or an Arrow array. Of a list, the values that pandas takes for missing rows stay.
+        run (Callable): It: a list or an Arrow array. Of a list, the values that pandas takes for missing rows stay, and
+            with `columns`, which makes an array of None, a result that has fields is such an array for each of them.
         result (str): The kind of result: "text", "verdict", "diagnostic", "struct" or "fingerprint".
         fields (tuple[str, ...]): The names in a "diagnostic" or a "struct".
     """
 
-    run: Callable[[Any], Any]
+    run: Callable[..., Any]
     result: str
     fields: tuple[str, ...]
 
@@ -142,15 +143,19 @@ def _of_categories(column: pd.Series, call: Call) -> Any:
 
 def _of_objects(column: pd.Series, call: Call) -> Any:
     """The result of objects, or of text that Python holds."""
-    dtype, done = column.dtype, call.run(column.to_numpy(dtype=object).tolist())
+    dtype, rows = column.dtype, column.to_numpy(dtype=object).tolist()
+    if call.fields:
+        columns = zip(call.fields, call.run(rows, columns=_missing), strict=True)
+        return pd.DataFrame(
+            {f: pd.Series(part, dtype="Int64" if f == "offset" else dtype, copy=False) for f, part in columns},
+            copy=False,
+        )
+    done = call.run(rows)
     if call.result == "verdict":
         return _verdicts(done, None in done, dtype)
-    if call.fields:
-        return pd.DataFrame(
-            {
-                field: pd.Series([row and row[field] for row in done], dtype="Int64" if field == "offset" else dtype)
-                for field in call.fields
-            }
-        )
     filled = np.fromiter(done, object, len(done))
     return pd.Series(filled, dtype=object if call.result == "fingerprint" else dtype, copy=False)
+
+
+def _missing(count: int) -> Any:
+    return np.full(count, None, object)
