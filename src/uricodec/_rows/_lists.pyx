@@ -17,11 +17,12 @@ from uricodec._core._text cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
 
-from cpython.buffer cimport PyBuffer_Release
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 cdef extern from *:
     """
@@ -38,7 +39,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     FIRST_ROOM = 4096
-    SHORT = 16          # up to so many items are done one by one
+    SHORT = 16          # up to so many items are done one by one,
+    FEW = 1024          # and neighbours of one type that have fewer bytes
     AHEAD = 8           # the memory of so many items is asked for before they are read
 
 
@@ -128,6 +130,11 @@ cdef class Batch:
         return self.run.valid != NULL and not self.run.valid[i >> 3] >> (i & 7) & 1
 
 
+cdef inline bint is_ascii(const uint8_t *src, size_t n) noexcept:
+    cdef uc_utf8 found
+    return kernels.scan_utf8(src, n, &found) == n and found.highest < 0x80
+
+
 cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     cdef Batch batch = Batch()
     cdef Run *run = &batch.run
@@ -149,6 +156,47 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8
     return batch
+
+
+# --- results that have fields ------------------------------------------------------------------------------------------
+
+# As of Rows: the collector would drop the objects behind the buffers, and not release them.
+@cython.no_gc
+@cython.final
+cdef class Columns:
+    """A column of objects for each field, to write to."""
+    cdef Py_buffer views[MOST_FIELDS]
+    cdef int count
+    cdef list arrays
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(self.count):
+            PyBuffer_Release(&self.views[i])
+
+    cdef int add(self, object array, Py_ssize_t rows) except -1:
+        cdef Py_buffer *view = &self.views[self.count]
+        PyObject_GetBuffer(array, view, PyBUF_ND | PyBUF_FORMAT | PyBUF_WRITABLE)
+        self.count += 1
+        if view.format == NULL or view.format != b"O" or view.ndim != 1 or view.shape[0] != rows:
+            raise TypeError(f"expected an array of {rows} objects, got {array!r}")
+        self.arrays.append(array)
+        return 0
+
+    cdef inline void set(self, int field, Py_ssize_t row, object value) noexcept:
+        cdef PyObject **place = <PyObject **>self.views[field].buf + row
+        cdef PyObject *before = place[0]
+        Py_INCREF(value)
+        place[0] = <PyObject *>value
+        Py_XDECREF(before)
+
+
+cdef Columns columns_of(object make, Py_ssize_t rows, Plan plan):
+    cdef Columns columns = Columns()
+    columns.arrays = []
+    for _ in (("code", "offset") if plan.kind == DIAGNOSTIC else plan.fields):
+        columns.add(make(rows), rows)
+    return columns
 
 
 # --- lists --------------------------------------------------------------------------------------------------------------
@@ -371,12 +419,8 @@ cdef class ListWork:
         cdef const uint8_t *src = batch.source.data
         cdef const uint8_t *made = batch.run.data.data
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
-        cdef uc_utf8 found
         cdef size_t i, n
-        cdef bint ascii = batch.text
-        if ascii:
-            kernels.scan_utf8(made, batch.run.data.size, &found)
-            ascii = found.highest < 0x80
+        cdef bint ascii = batch.text and is_ascii(made, batch.run.data.size)
         for i in range(batch.rows):
             n = <size_t>(at[i + 1] - at[i])
             if batch.is_null(i):
@@ -406,7 +450,7 @@ cdef class ListWork:
             results[batch.numbers[i]] = None if batch.is_null(i) else digests[16 * i:16 * i + 16]
         return 0
 
-    cdef int take_diagnostics(self, Batch batch, list results, list columns) except -1:
+    cdef int take_diagnostics(self, Batch batch, list results, Columns columns) except -1:
         cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
         cdef size_t i
         if columns is None:
@@ -417,24 +461,20 @@ cdef class ListWork:
                 "code": batch.plan.rows.code_names[rejected[i].code], "offset": self.place_of(batch, rejected + i)})
         return 0
 
-    cdef int take_components(self, Batch batch, list results, list columns) except -1:
+    cdef int take_components(self, Batch batch, list results, Columns columns) except -1:
         """A component that is the one before it, or that of the item before, is the same object."""
         cdef const uint8_t *src
         cdef const Component *component
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
-        cdef uc_utf8 found
         cdef const uint8_t *before[MOST_FIELDS]
         cdef size_t sizes[MOST_FIELDS]
         cdef size_t i, n
         cdef int64_t start, end
         cdef int field, fields = <int>len(batch.plan.fields)
-        cdef bint ascii = batch.text
+        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.at[batch.rows])
         cdef list values = [None] * fields
         cdef dict none = dict.fromkeys(batch.plan.fields), row
         cdef tuple names = batch.plan.fields
-        if ascii:
-            kernels.scan_utf8(batch.source.data, <size_t>batch.at[batch.rows], &found)
-            ascii = found.highest < 0x80
         for field in range(fields):
             before[field] = NULL
         for i in range(batch.rows):
@@ -463,14 +503,14 @@ cdef class ListWork:
                 before[field], sizes[field] = src + start, n
                 values[field] = value
                 if row is None:
-                    (<list>columns[field])[batch.numbers[i]] = value
+                    columns.set(field, batch.numbers[i], value)
                 else:
                     row[names[field]] = value
             if row is not None:
                 results[batch.numbers[i]] = row
         return 0
 
-    cdef int do_batch(self, Batch batch, list results, list columns) except -1:
+    cdef int do_batch(self, Batch batch, list results, Columns columns) except -1:
         cdef Kind kind = batch.plan.kind
         batch.do(UC_REJECTED if kind == DIAGNOSTIC else max(self.limit - <size_t>len(self.found), <size_t>1))
         self.report(batch, results)
@@ -488,15 +528,15 @@ cdef class ListWork:
 
     # --- items
 
-    cdef int put(self, list results, list columns, Py_ssize_t row, object result) except -1:
+    cdef int put(self, list results, Columns columns, Py_ssize_t row, object result) except -1:
         if columns is None:
             results[row] = result
         elif result is not None:
-            for column, value in zip(columns, result.values()):
-                column[row] = value
+            for field, value in enumerate((<dict>result).values()):
+                columns.set(field, row, value)
         return 0
 
-    cdef int do_item(self, list results, list columns, Py_ssize_t row) except -1:
+    cdef int do_item(self, list results, Columns columns, Py_ssize_t row) except -1:
         """Do one item by itself."""
         item = results[row]
         result = None
@@ -510,7 +550,7 @@ cdef class ListWork:
             self.put(results, columns, row, result)
         return 0
 
-    cdef int do_items(self, list results, list columns) except -1:
+    cdef int do_items(self, list results, Columns columns) except -1:
         """Do a long list."""
         cdef Batch batch, text = None, octets = None
         cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
@@ -531,7 +571,7 @@ cdef class ListWork:
             if stop == row:
                 self.do_item(results, columns, row)
                 row += 1
-            elif batch.rows < SHORT:
+            elif batch.at[batch.rows] < FEW:
                 for i in range(batch.rows):
                     self.do_item(results, columns, batch.numbers[i])
                 row = stop
@@ -540,27 +580,32 @@ cdef class ListWork:
                 row = stop
         return 0
 
-    def run(self, items not None, columns=False):
+    def run(self, items not None, columns=None):
         """Do a list.
 
         Args:
             items (Iterable[object]): The list: str, bytes-like and None; a value of another type is invalid (code "type").
-            columns (bool): Whether results that have fields, of a "struct" or "diagnostic", are a list for each field.
+            columns (Callable[[int], object] | None): For results that have fields, of a "struct" or "diagnostic": makes an
+                array of so many None, a writable buffer, for each field. None: there is a dict for each item.
 
         Returns:
-            list: What became of its items.
+            list: What became of its items; or those arrays.
 
         Raises:
             UriError: A row is refused, and `errors` is "raise".
             TypeError: An item has another type, and `errors` is "raise".
         """
-        cdef list results = list(items), fields = None
+        cdef list results = list(items)
+        cdef Columns fields = None
         cdef Py_ssize_t row, count = PyList_GET_SIZE(results)
-        if columns:
-            fields = [[None] * count for _ in (("code", "offset") if self.text.kind == DIAGNOSTIC else self.text.fields)]
+        if columns is not None:
+            same = self.text.kind == self.octets.kind and self.text.fields == self.octets.fields
+            if not same or self.text.kind not in (DIAGNOSTIC, STRUCT):
+                raise ValueError("only results that have fields become columns")
+            fields = columns_of(columns, count, self.text)
         if count > SHORT:
             self.do_items(results, fields)
         else:
             for row in range(count):
                 self.do_item(results, fields, row)
-        return results if fields is None else fields
+        return results if fields is None else fields.arrays

@@ -62,6 +62,8 @@ cdef class Plan:
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
         self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
+        if len(self.fields) > MOST_FIELDS:
+            raise ValueError(f"a row has at most {MOST_FIELDS} components, got {len(self.fields)}")
 
     @property
     def result(self):

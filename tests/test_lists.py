@@ -1,0 +1,117 @@
+"""Long lists, which the row engine does block by block: the results are those of each item by itself."""
+
+import random
+
+import pytest
+from test_bulk import CALLS, IDS, PIECES, POLICIES
+
+from uricodec import bulk
+from uricodec._core._codec_rows import DecodeRows
+from uricodec._core._uri_operations import FIELDS, SplitReferences
+from uricodec._rows._engine import set_block_size
+from uricodec._rows._lists import ListWork
+from uricodec._rows._tasks import Plan
+
+LONG = 20_000  # more bytes than a block has
+
+
+@pytest.fixture(params=[(None, None), (3, 40)], ids=["blocks", "small blocks"])
+def _blocks(request):
+    set_block_size(*request.param)
+    yield
+    set_block_size()
+
+
+def items(seed):
+    """Runs of str and of bytes, with all that no block takes between them."""
+    source = random.Random(seed)
+    pieces = [*PIECES.split(), " ", "\n", "b" * 60]
+    others = [
+        None,
+        "\ud800%41",
+        "%zz\udfff",
+        5,
+        bytearray(b"%41"),
+        memoryview(b"A%2f"),
+        "é" * LONG,
+        "%41" * LONG,
+        b"a" * LONG,
+    ]
+    rows = []
+    for length in 1, 2, 40, 300, 90, 5:
+        texts = ["".join(source.choices(pieces, k=source.randrange(9))) for _ in range(length)]
+        rows += [text if source.random() < 0.95 else None for text in texts]
+        rows.append(source.choice(others))
+        rows += [text.encode() for text in texts[::3]]
+        rows += [source.choice(others), "x" * 16383, "y" * 100]
+    return rows
+
+
+def do(name, rows, how, errors, limit=1000):
+    faults = bulk.Faults(limit)
+    return getattr(bulk, name)(rows, errors=errors, faults=faults, **how), faults
+
+
+@pytest.mark.usefixtures("_blocks")
+@pytest.mark.parametrize(("name", "how"), [*CALLS, ("fingerprint", {"key": "k"})], ids=[*IDS, "fingerprint"])
+def test_long_lists(name, how):
+    rows = items(name)
+    for errors in POLICIES.get(name, ["keep", "null"]):
+        done, faults = do(name, rows, how, errors)
+        each = [do(name, [row], how, errors) for row in rows]
+        assert done == [result[0] for result, _ in each]
+        assert [type(row) for row in done] == [type(result[0]) for result, _ in each]
+        found = [(row, code, offset) for row, (_, fault) in enumerate(each) for _, code, offset in fault.rows]
+        assert (faults.count, faults.rows) == (len(found), found)
+        assert do(name, rows, how, errors, 3)[1].rows == found[:3]
+        assert getattr(bulk, name)(rows, errors=errors, **how) == done
+    texts = [row for row in rows if isinstance(row, str)]
+    bad = do(name, texts, how, "null")[1].rows
+    if bad:
+        with pytest.raises(ValueError, match=f"row {bad[0][0]}: ") as of_list:
+            getattr(bulk, name)(texts, errors="raise", **how)
+        with pytest.raises(ValueError, match="row 0: ") as of_item:
+            getattr(bulk, name)([texts[bad[0][0]]], errors="raise", **how)
+        error, single = of_list.value, of_item.value
+        assert str(error) == str(single).replace("row 0: ", f"row {bad[0][0]}: ")
+        assert (type(error), error.input, error.position) == (type(single), single.input, single.position)
+    else:
+        assert len(getattr(bulk, name)(texts, errors="raise", **how)) == len(texts)
+
+
+def test_long_lists_give_the_same_objects_where_nothing_changes():
+    rows = [f"http://example.org/{i}" for i in range(500)] + [f"/é{i}".encode() for i in range(500)] + ["é" * 70] * 50
+    rows[7] = "HTTP://example.org/"
+    done = bulk.normalize_uri(rows)
+    assert [i for i, row in enumerate(rows) if row is not done[i]] == [7] and done[7] == "http://example.org/"
+    assert rows[7] == "HTTP://example.org/"
+
+
+def test_no_triplet_has_bytes_of_two_rows():
+    rows = ["a%", "Ab:", "x%", "A", "Bc://H/", "y%4", "Eh:"] * 30
+    wanted = ["a%", "ab:", "x%", "A", "bc://h/", "y%4", "eh:"] * 30
+    assert bulk.normalize_uri(rows) == wanted
+    pa = pytest.importorskip("pyarrow")
+    assert list(bulk.normalize_uri(pa.array(rows))) == wanted
+
+
+def test_columns_of_lists():
+    def work(fields=FIELDS):
+        return ListWork(lambda _: Plan(SplitReferences("uri"), "struct", fields), "keep", None)
+
+    with pytest.raises(ValueError, match="have fields"):
+        ListWork(lambda text: Plan(DecodeRows(False, text)), "keep", None).run(["a"], columns=bytearray)
+    with pytest.raises((TypeError, BufferError)):
+        work().run(["a"], columns=bytes)
+    with pytest.raises(TypeError, match="array of 1 objects"):
+        work().run(["a"], columns=bytearray)
+    with pytest.raises(ValueError, match="at most 8"):
+        work((*FIELDS, "ninth"))
+    np = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="array of 1 objects"):
+        work().run(["a"], columns=lambda n: np.full(n + 1, None, object))
+    rows = ["http://a/b?c", None, "%", b"//h:80", "é"] * 40
+    found = work().run(rows, columns=lambda n: np.full(n, None, object))
+    dicts = work().run(rows)
+    for field, column in zip(FIELDS, found, strict=True):
+        assert column.tolist() == [row and row[field] for row in dicts]
