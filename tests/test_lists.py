@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from test_bulk import CALLS, IDS, PIECES, POLICIES
+from reference.rows import OPERATIONS, rows_of
+from uricodec._rows._engine import set_block_size
 
 from uricodec import bulk
 from uricodec._core._codec_rows import DecodeRows
 from uricodec._core._uri_operations import FIELDS, SplitReferences
-from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 
@@ -22,10 +22,9 @@ def _blocks(request):
     set_block_size()
 
 
-def items(seed):
+def items(operation):
     """Runs of str and of bytes, with all that no block takes between them."""
-    source = random.Random(seed)
-    pieces = [*PIECES.split(), " ", "\n", "b" * 60]
+    source, hostile = random.Random(operation.id), rows_of(operation.rows)
     others = [
         None,
         "\ud800%41",
@@ -39,11 +38,10 @@ def items(seed):
     ]
     rows = []
     for length in 1, 2, 40, 300, 90, 5:
-        texts = ["".join(source.choices(pieces, k=source.randrange(9))) for _ in range(length)]
+        octets = source.choices(hostile, k=length)
+        texts = [row.decode("utf-8", "replace") for row in octets]
         rows += [text if source.random() < 0.95 else None for text in texts]
-        rows.append(source.choice(others))
-        rows += [text.encode() for text in texts[::3]]
-        rows += [source.choice(others), "x" * 16383, "y" * 100]
+        rows += [source.choice(others), *octets[::3], source.choice(others), "x" * 16383, "y" * 100]
     return rows
 
 
@@ -53,10 +51,10 @@ def do(name, rows, how, errors, limit=1000):
 
 
 @pytest.mark.usefixtures("_blocks")
-@pytest.mark.parametrize(("name", "how"), [*CALLS, ("fingerprint", {"key": "k"})], ids=[*IDS, "fingerprint"])
-def test_long_lists(name, how):
-    rows = items(name)
-    for errors in POLICIES.get(name, ["keep", "null"]):
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.bulk], ids=lambda operation: operation.id)
+def test_long_lists(operation):
+    rows, name, how = items(operation), operation.name, operation.given
+    for errors in {*operation.policies} - {"raise", "drop"}:
         done, faults = do(name, rows, how, errors)
         each = [do(name, [row], how, errors) for row in rows]
         assert done == [result[0] for result, _ in each]
