@@ -362,6 +362,7 @@ cdef class DecodeRows(CodecRows):
             self.slots.text, self.slots.text_policies = decode_object, 1 << <int>KEEP_ROW
         else:
             self.slots.text, self.slots.text_policies = unquote_object, 1 << <int>REPLACE_ROW
+        self.slots.text_is_best = True      # results of few are ASCII, and these cost most
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         if policy == KEEP_ROW:

@@ -116,7 +116,8 @@ cdef struct Slots:
     const uc_set *stable        # a row of these bytes alone is its own result
     expected_function expected
     text_function text          # of a str,
-    int text_policies           # under these policies: 1 << policy
+    int text_policies           # under these policies: 1 << policy;
+    bint text_is_best           # for many of them, too
     int utf8_code               # lines that are not UTF-8 are rejected with it, for the row function accepts any bytes; 0: not
 
 

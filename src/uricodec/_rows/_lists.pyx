@@ -37,6 +37,12 @@ cdef extern from *:
 cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(list items, Py_ssize_t i) noexcept
 
+cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:
+    """Ask for the memory of an item."""
+    prefetch(PyList_GET_ITEM(items, row))
+    prefetch(<const char *>PyList_GET_ITEM(items, row) + 64)
+
+
 cdef enum:
     FIRST_ROOM = 4096
     SHORT = 16          # up to so many items are done one by one,
@@ -73,8 +79,7 @@ cdef class Batch:
         cdef int kind = 1
         while row < count and rows < ROWS:
             if row + AHEAD < count:
-                prefetch(PyList_GET_ITEM(items, row + AHEAD))
-                prefetch(<const char *>PyList_GET_ITEM(items, row + AHEAD) + 64)
+                prefetch_item(items, row + AHEAD)
             item = items[row]
             if item is None:
                 row += 1
@@ -156,6 +161,17 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8
     return batch
+
+
+cdef bint begins_run(list items, Py_ssize_t row):
+    """Whether two more items follow that are of the same type, or None."""
+    cdef Py_ssize_t i
+    if row + 2 >= PyList_GET_SIZE(items):
+        return False
+    for i in range(row + 1, row + 3):
+        if items[i] is not None and type(items[i]) is not type(items[row]):
+            return False
+    return True
 
 
 # --- results that have fields ------------------------------------------------------------------------------------------
@@ -555,15 +571,18 @@ cdef class ListWork:
         cdef Batch batch, text = None, octets = None
         cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
         cdef size_t i
+        cdef bint alone = self.whole != NULL and self.text.rows.slots.text_is_best
         while row < count:
             item = results[row]
             stop = row
-            if type(item) is str:
+            if row + AHEAD < count:
+                prefetch_item(results, row + AHEAD)
+            if type(item) is str and not alone and begins_run(results, row):
                 if text is None:
                     text = batch_of(self.text, True, self.policy, self.look)
                 batch = text
                 stop = batch.gather(results, row)
-            elif type(item) is bytes:
+            elif type(item) is bytes and begins_run(results, row):
                 if octets is None:
                     octets = batch_of(self.octets, False, self.policy, self.look)
                 batch = octets
