@@ -18,11 +18,11 @@ MODULES = [
     *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],
     *["_resolve", "_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
     *["_arrow", "_arrow_join", "_codec_rows"],
-    *["_urn_rows", "_quoting", "_framing", "_field_lines", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
+    *["_urn_rows", "_quoting", "_framing", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
 ]
 ROWS_MODULES = [
     *["_operation", "_engine", "_sinks", "_tasks", "_lines", "_dictionaries", "_values", "_columns", "_lists"],
-    "_identifiers",
+    *["_identifiers", "_fields"],
 ]
 SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
 

@@ -23,10 +23,10 @@ from calls import CALLS, FOREIGN
 import uricodec
 from uricodec import bulk
 from uricodec._core import _hosts
-from uricodec._core._field_lines import transform_fields
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._framing import Framing
 from uricodec._core._uri_operations import IriToUriRows
+from uricodec._rows._fields import transform_fields
 from uricodec._rows._identifiers import ColumnNames, LineNames
 from uricodec.errors import IriError
 

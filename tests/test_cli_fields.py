@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._core._field_lines import transform_fields
 from uricodec._core._framing import Framing
-from uricodec._rows._operation import RowOperation
 from uricodec._files import compress, streams
+from uricodec._rows._fields import transform_fields
+from uricodec._rows._operation import RowOperation
 from uricodec.cli import main
 from uricodec.cli.fields import spans_of
 from uricodec.cli.lines import visible
@@ -520,24 +520,23 @@ def test_policies(tmp_path, command, errors, expected):
 @given(OCTETS)
 def test_replacing_is_what_python_does(octets):
     octets = plain(without(octets, b"\n"))
-    rows = EncodeRows(ByteSet(), errors="replace")
     expected = urllib.parse.quote(octets.decode("utf-8", "replace"), safe="")
     assert re.sub(
-        rb"%[0-9A-F]{2}", lambda m: bytes([int(m[0][1:], 16)]), one_row(octets, rows)
+        rb"%[0-9A-F]{2}", lambda m: bytes([int(m[0][1:], 16)]), one_row(octets, EncodeRows(ByteSet()), "replace")
     ) == urllib.parse.unquote_to_bytes(expected)
     safe = ByteSet(b"ABCDEFabcdef0123456789/")
     assert one_row(octets, RequoteRows(safe)) == uricodec.requote(octets, safe)
-    assert one_row(octets, RequoteRows(safe, "replace", utf8=False)) == uricodec.requote(octets, safe, "encode")
+    assert one_row(octets, RequoteRows(safe, text=False), "replace") == uricodec.requote(octets, safe, "encode")
 
 
-def one_row(octets, rows):
+def one_row(octets, rows, errors="keep"):
     room = bytearray(9 * len(octets) + 2)
-    _, found = transform_fields(octets, room, rows, Framing("lines", end=b"\0", free=True))
-    return bytes(room[: found.written]) if b"\0" not in octets else one_row_parts(octets, rows)
+    _, found = transform_fields(octets, room, rows, Framing("lines", end=b"\0", free=True), errors)
+    return bytes(room[: found.written]) if b"\0" not in octets else one_row_parts(octets, rows, errors)
 
 
-def one_row_parts(octets, rows):
-    encoded = b"\0".join(one_row(part, rows) for part in octets.split(b"\0"))
+def one_row_parts(octets, rows, errors):
+    encoded = b"\0".join(one_row(part, rows, errors) for part in octets.split(b"\0"))
     return encoded.replace(b"\0", b"%00")
 
 
@@ -546,10 +545,10 @@ def test_a_triplet_stays_where_its_digits_are_not_safe():
 
 
 def test_rows_say_what_they_need():
-    with pytest.raises(ValueError, match="no policy"):
+    with pytest.raises(ValueError, match=r"errors must be one of .* got 'ignore'"):
         transform_fields(b"", None, RowOperation(), Framing("lines"), "ignore")
-    with pytest.raises(ValueError, match="neither"):
-        DecodeRows(errors="drop")
+    with pytest.raises(ValueError, match="errors='replace' is only for"):
+        transform_fields(b"", None, RowOperation(), Framing("lines"), "replace")
 
 
 def test_any_size_of_a_buffer_is_no_fault():
@@ -566,7 +565,7 @@ def test_any_size_of_a_buffer_is_no_fault():
 def test_a_small_buffer_is_no_fault(parts, size):
     """As much is read as there is room for, and what is read is right."""
     data = b"\n".join(without(part, b"\n") for part in parts)
-    rows, framing = DecodeRows(errors="raise"), Framing("delimited", delimiter=b" ", fields=[(2, 3)])
+    rows, framing = DecodeRows(), Framing("delimited", delimiter=b" ", fields=[(2, 3)])
     whole = bytearray(len(data) + 10)
     _, all_found = transform_fields(data, whole, rows, framing)
     room = bytearray(size)
@@ -628,7 +627,7 @@ FRAMED = [
 def test_every_size_of_a_buffer(framing, data, errors):
     """What is written is a part of all that there is, and ends where what was read does. Without a buffer, faults are
     found all the same."""
-    rows, whole = DecodeRows(errors="raise"), bytearray(200)
+    rows, whole = DecodeRows(), bytearray(200)
     read, found = transform_fields(data, whole, rows, framing, errors)
     assert read == len(data) or errors == "raise"
     assert transform_fields(data, None, rows, framing, errors) == (read, found._replace(written=0))
@@ -971,9 +970,9 @@ def test_values_stay_inside_input_and_output(fences, data):
         Framing("csv", delimiter=b","),
         Framing("json", names=[b"a"]),
     ):
-        for rows in DecodeRows(), DecodeRows(errors="replace"), EncodeRows(ByteSet("abc")):
+        for rows, errors in (DecodeRows(), "keep"), (DecodeRows(), "replace"), (EncodeRows(ByteSet("abc")), "keep"):
             for size in len(data), 3 * len(data) + 2, 9 * len(data) + 20:
                 for place in source.at_start, source.at_end:
                     src = place(data)
                     assert framing.cut(bytes(src), 0, len(src)) <= len(src)
-                    transform_fields(src, target.at_end(bytes(size)), rows, framing, otherwise=rows)
+                    transform_fields(src, target.at_end(bytes(size)), rows, framing, errors)

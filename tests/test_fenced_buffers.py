@@ -18,7 +18,6 @@ from lines import decode_lines, encode_lines
 from uricodec import ByteSet, bulk, dedup
 from uricodec._core import _uri_operations as operations
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._core._field_lines import transform_fields
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._framing import Framing
 from uricodec._core._log_columns import convert_columns
@@ -26,6 +25,7 @@ from uricodec._core._log_records import FORMATS, LogReader
 from uricodec._core._table import Table
 from uricodec._core._uri_rows import run_row
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._rows._fields import transform_fields
 from uricodec._rows._identifiers import LineNames
 from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation

@@ -54,7 +54,7 @@ CORE = [
     "_triplets",
     "_codec_rows",
     "_framing",
-    "_field_lines",
+    "_fields",
     "_log_fields",
     "_log_formats",
     "_log_records",

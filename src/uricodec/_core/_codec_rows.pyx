@@ -253,7 +253,7 @@ cdef bint mark_protected(Run *run, const uint32_t *at, const uc_set *decodable, 
             == kernels.count_outside(run.block.data, run.block.at[rows], decodable)):
         return False
     kernels.mark_outside(run.scratch, at[rows], decodable, marks)
-    for i in range(1, rows + 1):
+    for i in range(1, rows + 1 if run.block.gap else 1):
         end = at[i] - 1
         marks[end >> 6] &= ~(<uint64_t>1 << (end & 63))
     return True
@@ -302,8 +302,6 @@ cdef bint decode_block(Run *run) noexcept nogil:
     if how.c1 and has_c1(run.scratch, at[rows]):
         return do_rows(run)
     if how.decodable != NULL:
-        if not block.gap:
-            return do_rows(run)
         if mark_protected(run, at, how.decodable, triplets):
             protected = triplets    # which are of no more use
     if how.utf8:

@@ -30,21 +30,12 @@ cdef struct Frame:
     uint8_t delimiter
     uc_set inside       # octets that end neither a field nor a record,
     uc_set plain        # and need no quotes in CSV
+    uc_set unmarked     # ... that mean nothing to whoever looks for values
+    bint copies         # what surrounds values is written, too
     Span *spans         # of the fields with values; disjoint, ascending
     size_t span_count
     Path paths[PATHS]       # of the members of JSON with values
     int path_count
-
-
-# A record, without its end.
-cdef struct Line:
-    const uint8_t *src
-    size_t size
-    size_t tail             # bytes of its end: 0, 1, or 2
-
-
-# The record with which s begins, n octets of which there are. A "\\r" before its newline belongs to its end.
-cdef void find_record(const Frame *frame, const uint8_t *s, size_t n, Line *record) noexcept nogil
 
 
 cdef class Framing:

@@ -24,18 +24,46 @@ cdef size_t end_of_csv(const Frame *frame, const uint8_t *s, size_t i, size_t n)
         i = field.end + 1
 
 
-cdef void find_record(const Frame *frame, const uint8_t *s, size_t n, Line *record) noexcept nogil:
-    cdef const uint8_t *end
-    record.src = s
+cdef size_t end_of_records(const Frame *frame, const uint8_t *s, size_t start, size_t n) noexcept nogil:
+    """After the last newline that ends a record of CSV, of which one begins at `start`; `start` for nowhere."""
+    cdef size_t i = start, outside = start, at, end = start
+    cdef const uint8_t *quote
+    while True:
+        quote = <const uint8_t *>memchr(s + i, c'"', n - i)
+        at = n if quote == NULL else quote - s
+        if quote != NULL and at > start and s[at - 1] != frame.delimiter and s[at - 1] != c'\n':
+            i = at + 1      # inside a field without quotes
+            continue
+        i = at
+        while at > outside and s[at - 1] != c'\n':
+            at -= 1
+        if at > outside:
+            end = at
+        if quote == NULL:
+            return end
+        while True:
+            quote = <const uint8_t *>memchr(s + i + 1, c'"', n - i - 1)
+            if quote == NULL:
+                return end
+            i = quote - s + 1
+            if i == n or s[i] != c'"':
+                break
+        outside = i
+
+
+cdef size_t end_of_record(const Frame *frame, const uint8_t *s, size_t n, size_t *next) noexcept nogil:
+    """Where the record ends with which s begins, and where the next one starts. A "\r" before its newline is not in it."""
+    cdef const uint8_t *found
+    cdef size_t end
     if frame.form == CSV:
-        record.size = end_of_csv(frame, s, 0, n)
+        end = end_of_csv(frame, s, 0, n)
     else:
-        end = <const uint8_t *>memchr(s, frame.end, n)
-        record.size = n if end == NULL else end - s
-    record.tail = record.size < n
-    if frame.end == c'\n' and record.size and s[record.size - 1] == c'\r' and (record.tail or frame.form == CSV):
-        record.size -= 1
-        record.tail += 1
+        found = <const uint8_t *>memchr(s, frame.end, n)
+        end = n if found == NULL else found - s
+    next[0] = min(end + 1, n)
+    if frame.end == c'\n' and end and s[end - 1] == c'\r' and (end < n or frame.form == CSV):
+        end -= 1
+    return end
 
 
 @cython.final
@@ -63,7 +91,10 @@ cdef class Framing:
         spans = list(fields)
         frame.form = <Form><int>FORM_NAMES.index(form)
         frame.end, frame.delimiter = ord(end), ord(delimiter)
-        frame.only, frame.free, frame.jsonl = only, free, jsonl
+        frame.only, frame.free, frame.jsonl = only, free, jsonl and frame.form == LINES and not only
+        frame.copies = not (only or frame.jsonl)
+        if frame.form == LINES:
+            spans = [(1, None)]
         frame.inside = every.set
         remove_octet(&frame.inside, frame.end)
         if frame.form == DELIMITED or frame.form == CSV:
@@ -71,6 +102,12 @@ cdef class Framing:
         frame.plain = frame.inside
         remove_octet(&frame.plain, c'"')
         remove_octet(&frame.plain, c'\r')
+        frame.unmarked = frame.inside
+        if frame.form == CSV:
+            remove_octet(&frame.unmarked, c'"')
+        elif frame.form == JSON:
+            for octet in JSON_STRUCTURE:
+                remove_octet(&frame.unmarked, octet)
         self.names, self.end = tuple(names), end
         if len(self.names) > PATHS or any([name.count(b".") >= STEPS for name in self.names]):
             raise ValueError(f"at most {PATHS} names of members, and {STEPS} steps in each")
@@ -128,12 +165,8 @@ cdef class Framing:
         if i >= n:
             return 0
         with nogil:
-            while i < n:
-                end = end_of_csv(&self.frame, &octets[0], i, n)
-                if end == n:
-                    break
-                i = end + 1
-        return <Py_ssize_t>i if i > <size_t>start else 0
+            end = end_of_records(&self.frame, &octets[0], i, n)
+        return <Py_ssize_t>end if end > i else 0
 
     def skip(self, buffer, start, stop, state):
         """Find the end of a record of CSV of which the beginning is no longer there.
@@ -179,19 +212,20 @@ cdef class Framing:
         ([b'a', b'b"c'], 10)
         """
         cdef const uint8_t[::1] octets = buffer
-        cdef Line record
+        cdef const uint8_t *s
         cdef CsvField field
-        cdef size_t i = 0
+        cdef size_t i = 0, end, next
         cdef bytes value
         cdef list values = []
-        find_record(&self.frame, &octets[0], min(<size_t>stop, <size_t>octets.shape[0]), &record)
+        s = &octets[0]
+        end = end_of_record(&self.frame, s, min(<size_t>stop, <size_t>octets.shape[0]), &next)
         if self.frame.form == DELIMITED:
-            return bytes(octets[:record.size]).split(bytes([self.frame.delimiter])), record.size + record.tail
-        while i <= record.size:
-            find_csv_field(record.src, i, record.size, &self.frame.inside, &field)
-            value = PyBytes_FromStringAndSize(<const char *>record.src + i, field.end - i)
+            return bytes(octets[:end]).split(bytes([self.frame.delimiter])), next
+        while i <= end:
+            find_csv_field(s, i, end, &self.frame.inside, &field)
+            value = PyBytes_FromStringAndSize(<const char *>s + i, field.end - i)
             if field.quoted:
-                value = value[:unescape_csv(record.src, &field, <uint8_t *>PyBytes_AS_STRING(value))]
+                value = value[:unescape_csv(s, &field, <uint8_t *>PyBytes_AS_STRING(value))]
             values.append(value)
             i = field.end + 1
-        return values, record.size + record.tail
+        return values, next

@@ -1,7 +1,7 @@
 """How values stand in records of CSV (RFC 4180) and in strings of JSON (RFC 8259)."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 
-from uricodec._core._kernels cimport uc_set
+from uricodec._core._kernels cimport ByteSet, uc_set
 
 
 # What no text has an index for.
@@ -42,15 +42,26 @@ cdef inline bint starts_formula(const uint8_t *s, size_t n) noexcept nogil:
 cdef struct Member:
     size_t name
     size_t name_end
+    bint name_escaped   # there is a backslash in it
     size_t start        # of the value, whatever it is
     size_t value        # 0: not a string
     size_t value_end
+    bint value_escaped
 
 cdef enum Found_member: MEMBER, NO_MORE, NO_OBJECT
 
-cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, bint array, Member *member) noexcept nogil
-cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n) noexcept nogil
+# What may begin or end a string, an object or an array, and the backslash: `marks` has a bit for each such byte of s.
+cdef ByteSet JSON_STRUCTURE
+cdef Found_member next_member(const uint8_t *s, const uint64_t *marks, size_t *i, size_t n, bint first, bint array,
+                              Member *member) noexcept nogil
+cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size_t n) noexcept nogil
 cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
-cdef size_t skip_spaces(const uint8_t *s, size_t i, size_t n) noexcept nogil
+cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil
+
+
+cdef inline size_t skip_spaces(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r' or s[i] == c'\n'):
+        i += 1
+    return i

@@ -8,7 +8,7 @@ brackets outside strings, and numbers are not looked at.
 """
 from libc.string cimport memchr, memcpy
 
-from uricodec._core._kernels cimport ByteSet, kernels
+from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._core._percent cimport hex_value
 from uricodec._rows._operation cimport BAD_JSON, SURROGATE_ESCAPE
 from uricodec._core._utf8 cimport continues, sequence_length
@@ -104,48 +104,62 @@ cdef ByteSet IN_STRING = ~ByteSet('"\\')
 # Section 2: ws = *( %x20 / %x09 / %x0A / %x0D )
 # and what else ends a number, true, false or null.
 cdef ByteSet IN_SCALAR = ByteSet("+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-cdef ByteSet IN_NESTED = ~ByteSet('"[]{}')
+cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
 
 
-cdef size_t skip_spaces(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r' or s[i] == c'\n'):
-        i += 1
-    return i
+cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept nogil:
+    """The first marked byte from i on; n for none."""
+    cdef size_t w = i >> 6
+    cdef uint64_t word
+    if i >= n:
+        return n
+    word = marks[w] & ~<uint64_t>0 << (i & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return n
+        word = marks[w]
+    return min(64 * w + <size_t>uc_lowest_bit(word), n)
 
 
-cdef size_t end_of_string(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Where the quote stands that closes a string of which s[i] is the first octet; n for nowhere."""
-    while i < n:
-        i += kernels.span(s + i, n - i, &IN_STRING.set)
+cdef inline size_t end_of_string(const uint8_t *s, const uint64_t *marks, size_t i, size_t n, bint *escaped) noexcept nogil:
+    """Where the quote is that closes a string of which s[i] is the first byte; n for nowhere."""
+    escaped[0] = False
+    while True:
+        i = next_mark(marks, i, n)
         if i >= n or s[i] == c'"':
-            break
-        i += 2
-    return min(i, n)
+            return i
+        if s[i] == c'\\':
+            escaped[0] = True
+            i += 1
+        i += 1
 
 
-cdef size_t end_of_value(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Behind a value that is no string; n if it does not end, or is none."""
-    cdef size_t depth = 0, size
+cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size_t n) noexcept nogil:
+    """After a value that is no string; n if it does not end, or is none."""
+    cdef size_t depth = 0, start = i
+    cdef bint escaped
     if i < n and s[i] != c'{' and s[i] != c'[':
-        size = kernels.span(s + i, n - i, &IN_SCALAR.set)
-        return i + size if size else n
-    while i < n:
-        i += kernels.span(s + i, n - i, &IN_NESTED.set)
+        while i < n and IN_SCALAR.set.member[s[i]]:
+            i += 1
+        return i if i > start else n
+    while True:
+        i = next_mark(marks, i, n)
         if i >= n:
-            break
+            return n
         if s[i] == c'"':
-            i = end_of_string(s, i + 1, n)
+            i = end_of_string(s, marks, i + 1, n, &escaped)
         elif s[i] == c'{' or s[i] == c'[':
             depth += 1
-        else:
+        elif s[i] != c'\\':
             depth -= 1
             if depth == 0:
                 return i + 1
         i += 1
-    return n
 
 
-cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first, bint array, Member *member) noexcept nogil:
+cdef Found_member next_member(const uint8_t *s, const uint64_t *marks, size_t *i, size_t n, bint first, bint array,
+                              Member *member) noexcept nogil:
     """The next member of an object, or element of an array, that starts at or before i: after its bracket if it is the
     `first`, or after the value before. Then i is after it, but at its start if it is no string. NO_MORE: i is after the
     bracket that closes."""
@@ -161,7 +175,7 @@ cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first,
         if at >= n or s[at] != c'"':
             return NO_OBJECT
         member.name = at + 1
-        member.name_end = end_of_string(s, at + 1, n)
+        member.name_end = end_of_string(s, marks, at + 1, n, &member.name_escaped)
         at = skip_spaces(s, member.name_end + 1, n)
         if at >= n or s[at] != c':':
             return NO_OBJECT
@@ -170,7 +184,7 @@ cdef Found_member next_member(const uint8_t *s, size_t *i, size_t n, bint first,
     i[0] = at
     if at < n and s[at] == c'"':
         member.value = at + 1
-        member.value_end = end_of_string(s, at + 1, n)
+        member.value_end = end_of_string(s, marks, at + 1, n, &member.value_escaped)
         i[0] = member.value_end + 1
     return MEMBER if i[0] < n else NO_OBJECT
 
@@ -268,6 +282,11 @@ cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept no
 cdef ByteSet PLAIN_ASCII = ByteSet(range(0x20, 0x7F)) - '"\\'
 
 
+cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil:
+    """Whether no byte of a string has to be escaped, or may have to."""
+    return kernels.span(src, n, &PLAIN_ASCII.set) == n
+
+
 cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil:
     cdef const char *digits = "0123456789abcdef"
     dst[0] = c'\\'
@@ -279,6 +298,10 @@ cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil:
     return 6
 
 
+# ... and what does in text that is UTF-8, but for the first bytes of U+0080-00BF and U+2000-2FFF.
+cdef ByteSet PLAIN_TEXT = (PLAIN_ASCII | ByteSet(range(0x80, 0x100))) - b"\xC2\xE2"
+
+
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Write a string with its quotes: at most 6 n + 2 octets.
 
@@ -287,10 +310,12 @@ cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nog
     """
     cdef const char *digits = "0123456789ABCDEF"
     cdef size_t i = 0, o = 1, size
+    cdef uc_utf8 found
+    cdef const uc_set *plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
     cdef int length, have
     dst[0] = c'"'
     while True:
-        size = kernels.span(src + i, n - i, &PLAIN_ASCII.set)
+        size = kernels.span(src + i, n - i, plain)
         memcpy(dst + o, src + i, size)
         i += size
         o += size

@@ -18,8 +18,7 @@ def transform_fields(
     dst: Buffer | None,
     operation: RowOperation,
     framing: Framing,
-    errors: Literal["keep", "null", "drop", "raise"] = "keep",
-    otherwise: RowOperation | None = None,
+    errors: Literal["keep", "null", "drop", "raise", "replace"] = "keep",
     limit: int = 100,
 ) -> tuple[int, Lines]: ...
 def reason_of(operation: RowOperation, code: str) -> str: ...

@@ -1,0 +1,985 @@
+"""Records in a buffer: an operation on some values of each.
+
+A record is a line, and its value all of it, or some of its fields between delimiters; a record of CSV (RFC 4180) and some
+of its fields; or a line with an object of JSON (RFC 8259) and the members of one name.
+
+    whole records of a window -> unescaped values, one after the other -> results, likewise -> records
+
+Kernels mark what may end a value, so that no field is searched for by itself. The values are the source of a run of the row
+engine, with offsets, and its results stay in the first caches until records are woven from them: copied bytes, a result,
+escaped, copied bytes. All results of a record are known before its first byte is written. What is rejected in a record for
+reasons of its own has codes after those of the operation, see FRAME_NAMES.
+
+A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
+room for a record, the loop ends before it and says how much it has read.
+"""
+from libc.stdint cimport SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from uricodec._core._arrow cimport Room, discard, grow
+from uricodec._core._framing cimport *
+from uricodec._core._kernels cimport kernels, uc_lowest_bit
+from uricodec._core._quoting cimport *
+from uricodec._core._text cimport borrow_octets
+from uricodec._rows._operation cimport *
+from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
+from uricodec._rows._tasks cimport begin_work
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_RawFree
+
+from collections import namedtuple
+
+from uricodec._rows._lines import Lines
+
+
+cdef list FRAME_REASONS = [
+    "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
+    "half of a surrogate pair",
+]
+
+FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._rows._fields")
+FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
+
+cdef enum:
+    WINDOW = 16384          # bytes of records that are worked on at once
+    READABLE = -1           # instead of a code: a value can be read
+
+
+# --- what is known of records -------------------------------------------------------------------------------------------
+
+# What stands for a value in the output.
+cdef enum Written:
+    RESULT                  # what the operation makes of it
+    AS_IT_IS
+    NOTHING                 # an empty value, or null in JSON
+    REJECTED_RECORD         # what the operation writes for one that is rejected
+
+# Where a value is in the source: without the quotes of JSON, with those of CSV.
+cdef struct Value:
+    size_t start
+    size_t end
+    size_t row              # of the run, if it can be read
+    size_t offset           # in the record, of what is wrong with it
+    size_t text             # where the record of a rejected one is in the results,
+    size_t text_size        # and its size
+    int code                # why it can't be read
+    uint8_t quoted          # in CSV
+    uint8_t whole           # it is the record, which is not one of JSON
+    uint8_t written         # Written
+
+cdef struct Record:
+    size_t start
+    size_t end              # without its terminator,
+    size_t next             # and with it
+    size_t first            # its first value
+
+cdef struct Fault:
+    size_t line
+    size_t start
+    size_t stop
+    size_t offset
+    int code
+
+cdef enum Done:
+    FINE, NO_ROOM, DROPPED, FAILED
+
+cdef struct Task:
+    const Frame *frame
+    bint asked              # whether there was a record of JSON,
+    uint32_t seen           # and by which paths a member was found
+    const uint8_t *src
+    size_t n
+    size_t readable         # so many bytes can be read WIDE at a time
+    uint8_t *dst            # NULL: nothing is written
+    size_t room
+    size_t read
+    size_t written
+    size_t copied           # of src: what is before it is written
+    size_t count            # records that were read,
+    size_t invalid          # and how many of them are
+    Room faults             # the first `limit` of these, as Faults
+    size_t limit
+    bint stops              # after that many
+    int frame_codes         # where the codes of records start
+    # The window: its values, and the records that they are in.
+    Source source
+    Run run
+    Room marks
+    Room text
+    Room ends               # of the values in it, int64_t
+    Room values
+    Room records
+    size_t rows
+    size_t value_count
+    size_t record_count
+    size_t most             # so many values and records there is memory for
+    size_t rejected         # the next one that is listed
+    bint unreadable         # some values are
+    bint breaks             # some results would end a field
+    bint clean              # no result has to be escaped
+    bint escapes            # they are written as CSV or JSON
+    bint roomy              # there is room for all, and to write WIDE bytes at a time
+
+
+# --- values of a window -------------------------------------------------------------------------------------------------
+
+cdef inline size_t take_mark(const uint64_t *marks, size_t words, size_t *w, uint64_t *word) noexcept nogil:
+    """The next marked byte; SIZE_MAX: there is none."""
+    cdef size_t at
+    while word[0] == 0:
+        w[0] += 1
+        if w[0] >= words:
+            return SIZE_MAX
+        word[0] = marks[w[0]]
+    at = 64 * w[0] + <size_t>uc_lowest_bit(word[0])
+    word[0] &= word[0] - 1
+    return at
+
+
+cdef inline void set_value(Value *value, size_t start, size_t end, size_t row) noexcept nogil:
+    value.start, value.end, value.row, value.code = start, end, row, READABLE
+    value.quoted = value.whole = False
+    value.written = RESULT
+
+
+cdef inline Value *new_value(Task *task, size_t start, size_t end) noexcept nogil:
+    """A value of the window: each ends at a mark of its own, or is a record with one."""
+    cdef Value *value = <Value *>task.values.data + task.value_count
+    set_value(value, task.read + start, task.read + end, task.rows)
+    task.value_count += 1
+    return value
+
+
+cdef inline void end_row(Task *task, size_t n) noexcept nogil:
+    """The value that was written to the end of the text has n bytes."""
+    task.text.size += n
+    task.rows += 1
+    (<int64_t *>task.ends.data)[task.rows] = <int64_t>task.text.size
+
+
+cdef inline void copy_value(Task *task, size_t start, size_t end) noexcept nogil:
+    """A value that is in the source as it is. The text has room for the window and WIDE bytes more."""
+    cdef const uint8_t *src = task.src + task.read + start
+    if task.read + end <= task.readable:
+        copy_octets(task.text.data + task.text.size, src, end - start)
+    else:
+        memcpy(task.text.data + task.text.size, src, end - start)
+    end_row(task, end - start)
+
+
+cdef inline void new_record(Task *task, size_t start, size_t end, size_t next, size_t first) noexcept nogil:
+    cdef Record *record = <Record *>task.records.data + task.record_count
+    record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
+    record.first = first
+    task.record_count += 1
+
+
+cdef inline void take_back(Task *task, size_t first, size_t row) noexcept nogil:
+    """Forget the values from there on: their record does not end in the window, or is none."""
+    task.value_count, task.rows = first, row
+    task.text.size = <size_t>(<int64_t *>task.ends.data)[row]
+
+
+cdef size_t gather_delimited(Task *task, const uint8_t *s, size_t n, size_t words) noexcept nogil:
+    """Gather the values of whole records, lines or fields. Returns where the first other one starts."""
+    cdef const Frame *frame = task.frame
+    cdef const Span *spans = frame.spans
+    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef Value *values = <Value *>task.values.data
+    cdef Record *record = <Record *>task.records.data
+    cdef int64_t *ends = <int64_t *>task.ends.data
+    cdef uint8_t *text = task.text.data
+    cdef const uint8_t *found
+    cdef size_t readable = task.readable - min(task.readable, task.read), span_count = frame.span_count
+    cdef size_t w = 0, start = 0, at, field, number, span, end, first, count = 0, size = 0, last = 0
+    cdef size_t before = task.read
+    cdef uint64_t word = marks[0]
+    cdef uint8_t terminator = frame.end
+    cdef bint is_last
+    while start < n:
+        field, number, span, first = start, 0, 0, count
+        while True:
+            at = take_mark(marks, words, &w, &word)
+            if at == SIZE_MAX:
+                break
+            is_last = at == n or s[at] == terminator
+            end = at
+            if is_last and terminator == c'\n' and at < n and at > field and s[at - 1] == c'\r':
+                end -= 1
+            if span < span_count and number >= spans[span].first:
+                set_value(values + count, before + field, before + end, count)
+                if end <= readable:
+                    copy_octets(text + size, s + field, end - field)
+                else:
+                    memcpy(text + size, s + field, end - field)
+                size += end - field
+                count += 1
+                ends[count] = <int64_t>size
+                if number >= spans[span].last:
+                    last = number
+                    span += 1
+            if is_last:
+                break
+            number += 1
+            field = at + 1
+            if span == span_count and number > last + 1:    # perhaps many more fields follow
+                found = <const uint8_t *>memchr(s + field, terminator, n - field)
+                at = n if found == NULL else found - s
+                w = at >> 6
+                word = marks[w] & ~<uint64_t>0 << (at & 63)
+        if at == SIZE_MAX:
+            count = first
+            break
+        record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
+        record += 1
+        start = at + 1
+    task.rows = task.value_count = count
+    task.text.size = <size_t>ends[count]
+    task.record_count = record - <Record *>task.records.data
+    return min(start, n)
+
+
+cdef size_t gather_csv(Task *task, const uint8_t *s, size_t n, size_t words) noexcept nogil:
+    """The same, of records of CSV."""
+    cdef const Frame *frame = task.frame
+    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef size_t w = 0, start = 0, at, field, number, span, end, first, row, close
+    cdef uint64_t word = marks[0]
+    cdef CsvField quoted
+    cdef Value *value
+    cdef bint ends, simple
+    while start < n:
+        field, number, span, first, row = start, 0, 0, task.value_count, task.rows
+        while True:
+            at = take_mark(marks, words, &w, &word)
+            quoted.quoted = at == field and at < n and s[at] == c'"'
+            quoted.closed = True
+            simple, close = True, 0
+            if quoted.quoted:
+                quoted.closed = False
+                while True:
+                    at = take_mark(marks, words, &w, &word)
+                    if at >= n:
+                        break
+                    if s[at] != c'"':
+                        continue
+                    if at + 1 < n and s[at + 1] == c'"':
+                        at = take_mark(marks, words, &w, &word)
+                        simple = False
+                        continue
+                    quoted.closed, close = True, at
+                    at = take_mark(marks, words, &w, &word)
+                    break
+            while at < n and s[at] == c'"':
+                at = take_mark(marks, words, &w, &word)
+            if at == SIZE_MAX:
+                take_back(task, first, row)
+                return start
+            ends = at == n or s[at] == c'\n'
+            end = at
+            if ends and at > field and s[at - 1] == c'\r':
+                end -= 1
+            if span < frame.span_count and number >= frame.spans[span].first and not (ends and end == start):
+                value = new_value(task, field, end)
+                value.quoted = quoted.quoted
+                if not quoted.closed:
+                    value.code, value.offset, task.unreadable = task.frame_codes + BAD_CSV, field - start, True
+                elif quoted.quoted and simple and close + 1 == end:
+                    copy_value(task, field + 1, close)
+                elif quoted.quoted:
+                    quoted.start, quoted.end = field, end
+                    end_row(task, unescape_csv(s, &quoted, task.text.data + task.text.size))
+                else:
+                    copy_value(task, field, end)
+                if number >= frame.spans[span].last:
+                    span += 1
+            if ends:
+                break
+            number += 1
+            field = at + 1
+        new_record(task, start, end, min(at + 1, n), first)
+        start = at + 1
+    return n
+
+
+# What is open around a value of JSON: an object, or an array in one.
+cdef struct Level:
+    bint array
+    bint first
+    uint32_t values         # paths that end here: the strings of an array are values
+    uint32_t paths          # those that lead on,
+    size_t done[PATHS]      # and how much of each has been followed
+
+cdef enum:
+    LEVELS = 2 * STEPS + 1
+
+
+cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bint escaped, Level *inner) noexcept nogil:
+    """Find the paths that end at, or lead on in, the member of this name. The text has room for it."""
+    cdef const Path *path
+    cdef int code, p
+    cdef size_t place, rest
+    cdef const uint8_t *text
+    inner.values = inner.paths = 0
+    if escaped:
+        n = unescape_json(s, n, task.text.data + task.text.size, &code, &place)
+        if n == SIZE_MAX:
+            return
+        s = task.text.data + task.text.size
+    for p in range(task.frame.path_count):
+        path = &task.frame.paths[p]
+        text, rest = path.text + level.done[p], path.size - level.done[p]
+        if not level.paths >> p & 1 or rest < n or rest > n and text[n] != c'.' or memcmp(text, s, n) != 0:
+            continue
+        if rest == n:
+            inner.values |= <uint32_t>1 << p
+        else:
+            inner.paths |= <uint32_t>1 << p
+            inner.done[p] = level.done[p] + n + 1
+
+
+cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member) noexcept nogil:
+    """Gather a string of the record that starts there."""
+    cdef Value *value = new_value(task, member.value, member.value_end)
+    cdef size_t n, place
+    cdef int code
+    if not member.value_escaped:
+        copy_value(task, member.value, member.value_end)
+        return
+    n = unescape_json(s + member.value, member.value_end - member.value, task.text.data + task.text.size, &code, &place)
+    if n == SIZE_MAX:
+        value.code, value.offset, task.unreadable = task.frame_codes + code, member.value + place - start, True
+    else:
+        end_row(task, n)
+
+
+cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
+    """Gather values of an object that starts before i. False if it is none; then i is where that shows."""
+    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef Level levels[LEVELS]
+    cdef Level *level = levels
+    cdef Level *inner
+    cdef Member member
+    cdef Found_member found
+    cdef size_t end
+    cdef int depth = 0
+    level.array, level.first, level.values = False, True, 0
+    level.paths = <uint32_t>((<uint64_t>1 << task.frame.path_count) - 1)
+    memset(level.done, 0, <size_t>task.frame.path_count * sizeof(size_t))
+    while True:
+        end = i[0]
+        found = next_member(s, marks, i, n, level.first, level.array, &member)
+        level.first = False
+        if found == NO_OBJECT:
+            return False
+        if found == NO_MORE:
+            if depth == 0:
+                if skip_spaces(s, i[0], n) != n:
+                    i[0] = end
+                    return False
+                return True
+            depth -= 1
+            level = &levels[depth]
+            continue
+        inner = level + 1
+        if level.array:
+            inner.values, inner.paths = level.values, level.paths
+            memcpy(inner.done, level.done, <size_t>task.frame.path_count * sizeof(size_t))
+        else:
+            follow(task, level, s + member.name, member.name_end - member.name, member.name_escaped, inner)
+        if inner.values and s[member.start] != c'{':
+            task.seen |= inner.values
+        if member.value:
+            if inner.values:
+                add_string(task, s, start, &member)
+        elif s[member.start] == c'{' and inner.paths or s[member.start] == c'[' and not level.array and (
+                inner.paths or inner.values):
+            depth += 1
+            level = inner
+            level.array, level.first = s[member.start] == c'[', True
+            i[0] = member.start + 1
+        else:
+            i[0] = end_of_value(s, marks, member.start, n)
+            if i[0] == n:
+                return False
+
+
+cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexcept nogil:
+    """The same, of lines with objects of JSON. Of a record that is no object, the only value is all of it."""
+    cdef size_t start = 0, end, next, i, first, row
+    cdef const uint8_t *found
+    cdef Value *value
+    cdef bint is_object
+    while start < n:
+        found = <const uint8_t *>memchr(s + start, task.frame.end, n - start)
+        if found == NULL and not last or task.record_count + 2 > task.most:
+            return start
+        end = next = n
+        if found != NULL:
+            end = found - s
+            next = end + 1
+            if task.frame.end == c'\n' and end > start and s[end - 1] == c'\r':
+                end -= 1
+        first, row = task.value_count, task.rows
+        i = skip_spaces(s, start, end)
+        if i < end:
+            task.asked = True
+            is_object = s[i] == c'{'
+            if is_object:
+                i += 1
+                is_object = gather_members(task, s, start, &i, end)
+            if not is_object:
+                take_back(task, first, row)
+                value = new_value(task, start, end)
+                value.code, value.offset, task.unreadable = task.frame_codes + BAD_JSON, min(i, end) - start, True
+                value.whole = True
+        new_record(task, start, end, next, first)
+        start = next
+    return n
+
+
+cdef bint begin_window(Task *task, size_t n, bint last, size_t *words) noexcept nogil:
+    """Mark the window, and have memory for all that may be in it. False: there is none."""
+    cdef uint64_t *marks
+    cdef size_t w, most = 0
+    words[0] = (n >> 6) + 1
+    if not grow(&task.marks, 8 * words[0]):
+        return False
+    marks = <uint64_t *>task.marks.data
+    marks[words[0] - 1] = 0
+    kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
+    if last:
+        marks[n >> 6] |= <uint64_t>1 << (n & 63)    # as if there were a terminator
+    if n > WINDOW:
+        for w in range(words[0]):
+            most += bits_of(marks[w])
+    else:
+        most = n + 1
+    task.most = most = 2 * most + 2
+    task.text.size = task.rows = task.value_count = task.record_count = 0
+    task.unreadable = False
+    if not (grow(&task.text, n + 2 * WIDE) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
+            and grow(&task.records, most * sizeof(Record))):
+        return False
+    (<int64_t *>task.ends.data)[0] = 0
+    return True
+
+
+cdef bint gather(Task *task) noexcept nogil:
+    """Gather the values of the next records: as many whole ones as a window has, and at least one."""
+    cdef size_t n = WINDOW, words, gathered
+    cdef const uint8_t *s = task.src + task.read
+    cdef bint last
+    while True:
+        n = min(n, task.n - task.read)
+        last = n == task.n - task.read
+        if not begin_window(task, n, last, &words):
+            return False
+        if task.frame.form == CSV:
+            gathered = gather_csv(task, s, n, words)
+        elif task.frame.form == JSON:
+            gathered = gather_json(task, s, n, last)
+        else:
+            gathered = gather_delimited(task, s, n, words)
+        if gathered:
+            (<Record *>task.records.data)[task.record_count].first = task.value_count
+            return True
+        n *= 2
+
+
+# --- results ------------------------------------------------------------------------------------------------------------
+
+cdef inline const uint8_t *text_of(const Task *task, const Value *value, size_t *size) noexcept nogil:
+    """What is written for a value, before it is escaped."""
+    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    size[0] = 0
+    if value.written == RESULT or value.written == REJECTED_RECORD:
+        return result_of(task, value, size)
+    if value.written == AS_IT_IS and value.code == READABLE:
+        size[0] = <size_t>(ends[value.row + 1] - ends[value.row])
+        return task.text.data + ends[value.row]
+    if value.written == AS_IT_IS:
+        size[0] = value.end - value.start
+    return task.src + value.start
+
+
+cdef inline const uint8_t *result_of(const Task *task, const Value *value, size_t *size) noexcept nogil:
+    cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
+    if value.written == REJECTED_RECORD:
+        size[0] = value.text_size
+        return task.run.data.data + value.text
+    if not task.run.writes:
+        size[0] = 0
+        return task.run.data.data
+    size[0] = <size_t>(ends[value.row + 1] - ends[value.row])
+    return task.run.data.data + ends[value.row]
+
+
+cdef bint run_values(Task *task) noexcept nogil:
+    """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
+    cdef Run *run = &task.run
+    task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.rows
+    run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
+    run.stop = task.rows
+    if not grow(&run.data, 1):
+        return False
+    if run.writes:
+        run.offsets.size = 0
+        if not grow(&run.offsets, 8 * (task.rows + 1)):
+            return False
+        (<int64_t *>run.offsets.data)[0] = 0
+        run.offsets.size = 8
+    while True:
+        run_rows(run)
+        if run.status != YIELD:
+            return run.status == DONE or run.status == STOPPED
+
+
+cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
+    """At most so many bytes escape_json() writes: 6 for an ASCII character, and 3 for a byte of another one, "%FF"."""
+    cdef size_t i, size = 2
+    for i in range(n):
+        if text[i] >= 0x80:
+            size += 3
+        elif text[i] < 0x20 or text[i] == 0x7F:
+            size += 6
+        else:
+            size += 2 if text[i] == c'"' or text[i] == c'\\' else 1
+    return size
+
+
+cdef Done report(Task *task, const Record *record, int code, size_t offset, bint *valid) noexcept nogil:
+    """Note what is wrong first with the record. Returns what becomes of it."""
+    cdef Fault *fault
+    if valid[0]:
+        valid[0] = False
+        if task.invalid < task.limit:
+            if not grow(&task.faults, sizeof(Fault)):
+                task.run.status = NO_MEMORY
+                return FAILED
+            fault = <Fault *>(task.faults.data + task.faults.size)
+            fault.line, fault.start, fault.stop = task.count, record.start, record.end
+            fault.offset, fault.code = offset, code
+            task.faults.size += sizeof(Fault)
+        task.invalid += 1
+    return FAILED if task.run.policy == RAISE_ROW else DROPPED if task.run.policy == DROP_ROW else FINE
+
+
+cdef size_t place_of(const Task *task, const Record *record, const Value *value, size_t offset) noexcept nogil:
+    """Where in the record a byte of the value is."""
+    cdef const uint8_t *s = task.src + record.start
+    cdef CsvField field
+    cdef size_t start = value.start - record.start
+    if task.frame.form == JSON:
+        return start + place_in_json(s + start, value.end - value.start, offset)
+    if not value.quoted:
+        return start + offset
+    field.start, field.end, field.quoted = start, value.end - record.start, True
+    return place_in_csv(s, &field, offset)
+
+
+cdef bint write_rejected(Task *task, Value *value, int code, size_t offset) noexcept nogil:
+    """Write what stands for a value that the operation has not seen, or of which the result does not fit."""
+    cdef Run *run = &task.run
+    cdef Outcome outcome
+    if not grow(&run.data, run.extra + WIDE):
+        return False
+    outcome.code, outcome.offset = code, offset
+    value.written, value.text = REJECTED_RECORD, run.data.size
+    value.text_size = run.slots.rejected(&outcome, run.options, run.data.data + run.data.size)
+    run.data.size += value.text_size
+    return True
+
+
+cdef Done judge(Task *task, const Record *record) noexcept nogil:
+    """Say of each value of the record what is written for it, and report what is wrong first."""
+    cdef Run *run = &task.run
+    cdef const Rejected *rejected = <const Rejected *>run.found.data
+    cdef size_t count = run.found.size // sizeof(Rejected), i, size, offset
+    cdef Value *value
+    cdef const uint8_t *text
+    cdef bint valid = True, fits, has_result, stops = run.policy == RAISE_ROW or run.policy == DROP_ROW
+    cdef int code
+    cdef Done done
+    # As long as all values can be read, each has the row of its number.
+    if not task.breaks and not task.unreadable and (
+            task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
+        return FINE
+    for i in range(record.first, (record + 1).first):
+        value = <Value *>task.values.data + i
+        code, offset = value.code, value.offset
+        if code == READABLE:
+            while task.rejected < count and rejected[task.rejected].row < value.row:
+                task.rejected += 1
+            if task.rejected < count and rejected[task.rejected].row == value.row:
+                code, offset = rejected[task.rejected].code, place_of(task, record, value, rejected[task.rejected].offset)
+            fits = True
+            if task.breaks and not (code != READABLE and stops):
+                text = result_of(task, value, &size)
+                fits = kernels.span(text, size, &task.frame.inside) == size
+            if not fits and code == READABLE:
+                code, offset = task.frame_codes + FRAME, value.start - record.start
+            if code == READABLE:
+                continue
+            has_result = fits and (run.slots.rejected != NULL or run.policy != NULL_ROW and run.otherwise != NULL)
+        else:
+            has_result = False
+        done = report(task, record, code, offset, &valid)
+        if done != FINE:
+            return done
+        if has_result:
+            continue
+        value.written = NOTHING if run.policy == NULL_ROW else AS_IT_IS
+        if run.slots.rejected != NULL and not write_rejected(task, value, code, offset):
+            run.status = NO_MEMORY
+            return FAILED
+    return FINE
+
+
+# --- records of results -------------------------------------------------------------------------------------------------
+
+cdef inline void put(Task *task, const uint8_t *src, size_t n, bint wide) noexcept nogil:
+    """Write what there is room for. `wide`: WIDE bytes more of it can be read."""
+    if task.roomy and wide:
+        copy_octets(task.dst + task.written, src, n)
+    else:
+        memcpy(task.dst + task.written, src, n)
+    task.written += n
+
+
+cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
+    put(task, task.src + task.copied, stop - task.copied, stop <= task.readable)
+    task.copied = stop
+
+
+cdef inline bint is_unchanged(const Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
+    """Whether a value of CSV or JSON is its own result: then it keeps its escapes."""
+    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    if value.written == AS_IT_IS:
+        return True
+    return (value.written == RESULT and task.escapes and size == <size_t>(ends[value.row + 1] - ends[value.row])
+            and memcmp(text, task.text.data + ends[value.row], size) == 0)
+
+
+cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogil:
+    """At most so many bytes are written up to the end of the record, with what is still to be copied before it."""
+    cdef const Frame *frame = task.frame
+    cdef size_t i, size, room = record.next - task.copied if frame.copies else 0
+    cdef const uint8_t *text
+    cdef const Value *value
+    for i in range(record.first, (record + 1).first):
+        value = <const Value *>task.values.data + i
+        text = text_of(task, value, &size)
+        if frame.copies:
+            if is_unchanged(task, value, text, size):
+                continue
+            room -= value.end - value.start
+        else:
+            room += 1
+        if (frame.form == JSON or frame.jsonl) and not frame.only:
+            room += max(most_of_json(text, size), <size_t>4)
+        elif frame.form == CSV and not frame.only:
+            room += 2 * size + 2
+        else:
+            room += size
+    return room
+
+
+cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size, bint wide) noexcept nogil:
+    task.dst[task.written] = c'"'
+    task.written += 1
+    put(task, text, size, wide)
+    task.dst[task.written] = c'"'
+    task.written += 1
+
+
+cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
+    if value.written == NOTHING:
+        put(task, <const uint8_t *>b"null", 4, False)
+    elif not task.clean:
+        task.written += escape_json(text, size, task.dst + task.written)
+    else:
+        put_quoted(task, text, size, value.written == RESULT)
+
+
+cdef inline void put_alone(Task *task, const Value *value) noexcept nogil:
+    """Write a value as a line of its own."""
+    cdef size_t size
+    cdef const uint8_t *text = text_of(task, value, &size)
+    cdef bint wide = value.written == RESULT
+    if task.frame.only:
+        put(task, text, size, wide)
+    elif value.written == AS_IT_IS:
+        task.written += escape_json(text, size, task.dst + task.written)
+    else:
+        put_json(task, value, text, size)
+    task.dst[task.written] = c'\n'
+    task.written += 1
+
+
+cdef inline void put_value(Task *task, const Record *record, const Value *value) noexcept nogil:
+    """Write what is before a value, and its result. One that does not change is copied with what follows."""
+    cdef Form form = task.frame.form
+    cdef size_t size, quote = form == JSON and not value.whole
+    cdef const uint8_t *text = text_of(task, value, &size)
+    if is_unchanged(task, value, text, size):
+        return
+    copy_up_to(task, value.start - quote)
+    task.copied = value.end + quote
+    if form == JSON:
+        put_json(task, value, text, size)
+    # A line without a byte is no record.
+    elif form == CSV and (value.quoted and value.written != NOTHING
+                          or not task.clean and kernels.span(text, size, &task.frame.plain) < size
+                          or size == 0 and value.start == record.start and value.end == record.end):
+        if task.clean:
+            put_quoted(task, text, size, value.written == RESULT)
+        else:
+            task.written += escape_csv(text, size, task.dst + task.written)
+    else:
+        put(task, text, size, value.written == RESULT)
+
+
+cdef Done put_record(Task *task, const Record *record) noexcept nogil:
+    cdef size_t i, size
+    if not task.roomy:
+        size = room_of_record(task, record)
+        if size > task.room - task.written:
+            return NO_ROOM
+    for i in range(record.first, (record + 1).first):
+        if task.frame.copies:
+            put_value(task, record, <const Value *>task.values.data + i)
+        else:
+            put_alone(task, <const Value *>task.values.data + i)
+    return FINE
+
+
+cdef void look_at_results(Task *task) noexcept nogil:
+    """See what is true of all results of the window."""
+    cdef const Frame *frame = task.frame
+    cdef Run *run = &task.run
+    cdef size_t n = run.data.size
+    task.breaks = task.clean = False
+    if not run.writes:
+        return
+    if frame.form == JSON or frame.jsonl:
+        task.clean = is_plain_json(run.data.data, n)
+    elif frame.form == CSV:
+        task.clean = kernels.span(run.data.data, n, &frame.plain) == n
+    else:
+        task.breaks = not (frame.free or frame.only) and kernels.span(run.data.data, n, &frame.inside) < n
+        task.clean = not task.breaks
+
+
+cdef void weave_clean(Task *task) noexcept nogil:
+    """Write all records of the window, of which no result is rejected or escaped, and for which there is room."""
+    cdef const Record *record = <const Record *>task.records.data
+    cdef const Value *value
+    cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
+    cdef const uint8_t *src = task.src
+    cdef const uint8_t *results = task.run.data.data
+    cdef uint8_t *dst = task.dst
+    cdef size_t i, v, size, copied = task.copied, written = task.written, readable = task.readable
+    for i in range(task.record_count):
+        for v in range(record[i].first, record[i + 1].first):
+            value = <const Value *>task.values.data + v
+            if value.quoted or ends[v + 1] == ends[v]:
+                task.copied, task.written = copied, written
+                put_value(task, record + i, value)
+                copied, written = task.copied, task.written
+                continue
+            size = value.start - copied
+            if value.start <= readable:
+                copy_octets(dst + written, src + copied, size)
+            else:
+                memcpy(dst + written, src + copied, size)
+            written += size
+            size = <size_t>(ends[v + 1] - ends[v])
+            copy_octets(dst + written, results + ends[v], size)
+            written += size
+            copied = value.end
+    task.copied, task.written = copied, written
+    task.count += task.record_count
+    task.read = record[task.record_count - 1].next
+    copy_up_to(task, task.read)
+
+
+cdef bint weave(Task *task) noexcept nogil:
+    """Write the records of the window, as far as there is room. Returns whether nothing may follow."""
+    cdef const Record *record = <const Record *>task.records.data
+    cdef size_t i, invalid, faults, most, last = record[task.record_count - 1].next
+    cdef bint suspect
+    cdef Done done = FINE
+    look_at_results(task)
+    suspect = task.run.found.size != 0 or task.unreadable or task.breaks
+    # Everything escaped as far as that goes, and rejected records.
+    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count + 2 * WIDE
+    if suspect:
+        most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
+    task.roomy = task.dst != NULL and most <= task.room - task.written
+    if task.roomy and not suspect and task.frame.form != JSON and task.frame.copies and task.clean:
+        weave_clean(task)
+        return False
+    for i in range(task.record_count):
+        invalid, faults = task.invalid, task.faults.size
+        if suspect:
+            done = judge(task, record + i)
+        if done == FINE and task.dst != NULL:
+            done = put_record(task, record + i)
+        if done == NO_ROOM:
+            task.invalid, task.faults.size = invalid, faults
+            break
+        task.count += 1
+        if done == FAILED:
+            break
+        if done == DROPPED and task.dst != NULL and task.frame.copies:
+            copy_up_to(task, record[i].start)
+            task.copied = record[i].next
+        task.read = record[i].next
+        if task.stops and task.invalid == task.limit:
+            done = FAILED
+            break
+    if task.dst != NULL and task.frame.copies:
+        copy_up_to(task, task.read)
+    return done == NO_ROOM or done == FAILED
+
+
+cdef bint put_records(Task *task) noexcept nogil:
+    """Do all records, or as many as there is room for. False: there is no memory, or an exception."""
+    while task.read < task.n:
+        if not gather(task):
+            task.run.status = NO_MEMORY
+            return False
+        if not run_values(task):
+            return False
+        if weave(task):
+            return task.run.status != NO_MEMORY
+    return True
+
+
+# --- the call -----------------------------------------------------------------------------------------------------------
+
+cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) except -1:
+    cdef Run *run = &task.run
+    task.source.layout = OFFSETS_64
+    run.source, run.limit, run.large = &task.source, SIZE_MAX, True
+    set_operation(run, &rows.slots, policy, listed)
+    if run.writes:
+        set_sink(run, TEXT)
+    else:
+        set_buffer_sink(run)
+    set_lines(run)
+    if begin_work(run) == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef void end_task(Task *task) noexcept:
+    PyMem_RawFree(task.run.gathered)
+    discard(&task.run.found)
+    discard(&task.run.data)
+    discard(&task.run.offsets)
+    discard(&task.faults)
+    discard(&task.marks)
+    discard(&task.text)
+    discard(&task.ends)
+    discard(&task.values)
+    discard(&task.records)
+
+
+def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
+    """Apply an operation to values in records, as far as there is room, and until a number of records has been rejected.
+
+    Args:
+        src (bytes-like): The records; the last one may lack its terminator.
+        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None: nothing is written.
+        operation (RowOperation): What to do with each value.
+        framing (Framing): Where the values are.
+        errors (str): How an invalid value is handled, or a record in which none can be found: "keep" leaves it as it is,
+            or its invalid part; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the record;
+            "raise" reads nothing of it, and nothing after it; "replace" as the operation has it. An operation that
+            writes records writes one for each value that is rejected.
+        limit (int): After so many invalid records nothing is read. 0: all is read, and none of them is returned; but
+            with "raise" one.
+
+    Returns:
+        tuple[int, Lines]: As of `transform_lines`, but for the invalid records: FieldFault(line, start, stop, code, offset),
+            of which the offset is that in the record. If nothing has been read, and nothing is invalid, there is no room.
+
+    Raises:
+        ValueError: There is no such policy.
+
+    >>> from uricodec._core._codec_rows import DecodeRows
+    >>> from uricodec._core._framing import Framing
+    >>> buffer = bytearray(100)
+    >>> framing = Framing("delimited", delimiter=b" ", fields=[(2, 2)], free=True)
+    >>> read, found = transform_fields(b"%61 %62 %63\\n%61 %zz\\n", buffer, DecodeRows(), framing)
+    >>> bytes(buffer[:found.written])
+    b'%61 b %63\\n%61 %zz\\n'
+    >>> found.faults
+    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    """
+    cdef Py_buffer source, target
+    cdef Task task
+    cdef RowOperation rows = <RowOperation?>operation
+    cdef Framing frame = <Framing?>framing
+    cdef RowPolicy policy = <RowPolicy>policy_named(errors, True)
+    cdef list codes = [*rows.code_names, *FRAME_NAMES], faults = []
+    cdef const Fault *fault
+    cdef bint done
+    cdef size_t i
+    rows.check_policy(policy)
+    memset(&task, 0, sizeof(Task))
+    task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
+    task.escapes = frame.frame.form == CSV or frame.frame.form == JSON
+    task.limit, task.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
+    borrow_octets(src, &source)
+    try:
+        task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
+        task.readable = task.n - min(task.n, <size_t>WIDE)
+        rows.room(task.n)       # fits
+        if dst is not None:
+            PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+            task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len
+        try:
+            set_run(&task, rows, policy, limit > 0)
+            with nogil:
+                done = put_records(&task)
+            if task.dst != NULL:    # wide stores have left bytes that are nobody's business
+                memset(task.dst + task.written, 0, min(task.room - task.written, <size_t>WIDE))
+            if task.asked:
+                frame.note_seen(task.seen)
+            if not done and task.run.status == HAS_RAISED:
+                raise_set()
+            if not done:
+                raise MemoryError
+            for i in range(task.faults.size // sizeof(Fault)):
+                fault = <const Fault *>task.faults.data + i
+                faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
+            return task.read, Lines(task.written, task.count, task.invalid, faults)
+        finally:
+            end_task(&task)
+            if dst is not None:
+                PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+
+
+def reason_of(operation, code):
+    """Return what an error says for a code of transform_fields().
+
+    Args:
+        operation (RowOperation): What has rejected a value.
+        code (str): Why.
+
+    Returns:
+        str: The reason.
+
+    >>> from uricodec._core._codec_rows import DecodeRows
+    >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
+    ('octets that are not UTF-8', 'the field would have its delimiter in it')
+    """
+    if code in operation.code_names:
+        return operation.reasons[operation.code_names.index(code)]
+    return FRAME_REASONS[FRAME_NAMES.index(code)]
