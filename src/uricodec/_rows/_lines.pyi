@@ -20,7 +20,7 @@ def transform_lines(
     src: Buffer,
     dst: Buffer | None,
     operation: RowOperation,
-    end: bytes = b"\n",
-    errors: Literal["keep", "null", "drop", "raise"] = "keep",
+    terminator: bytes = b"\n",
+    errors: Literal["keep", "null", "drop", "replace", "raise"] = "keep",
     limit: int = 100,
 ) -> tuple[int, Lines]: ...

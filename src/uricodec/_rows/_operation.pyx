@@ -59,20 +59,20 @@ cdef class RowOperation:
             errors (str): How it is handled if it is invalid.
 
         Returns:
-            int: At least n + 66: stores may write past the end of a result.
+            int: At least n + 68: stores may write past the end of a result.
 
         Raises:
             OverflowError: More than an object can have.
 
         >>> RowOperation().room(10)
-        76
+        78
         """
         cdef size_t size = n, factor = max(self.slots.strict.factor, <size_t>1)
         if errors == "replace":
             factor = max(factor, self.slots.replace_factor)
-        if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor:
+        if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor - 2:
             raise OverflowError("the row may become longer than an object can be")
-        return factor * size + self.slots.strict.extra + 2 + WIDE
+        return factor * (size + 2) + self.slots.strict.extra + 2 + WIDE
 
     cdef object raise_rejected(self, object src, int code, size_t offset):
         """Raise what says that src is rejected at an offset."""
