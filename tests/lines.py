@@ -6,12 +6,12 @@ from uricodec._rows._lines import transform_lines
 from uricodec.errors import UriSyntaxError
 
 
-def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free=NO_CONTROL):
+def decode_lines(src, dst, plus=False, raw=False, errors="keep", end=b"\n", free=NO_CONTROL):  # noqa: PLR0913, PLR0917
     """Decode lines into dst; returns the size of the result. An invalid one is raised with its offset in src."""
     return _run(DecodeRows(plus, not raw, None if raw else free), src, dst, end, errors)
 
 
-def encode_lines(src, dst, safe, plus=False, end=b"\n", errors="keep"):
+def encode_lines(src, dst, safe, plus=False, end=b"\n", errors="keep"):  # noqa: PLR0913, PLR0917
     """Encode lines, but for their terminators, into dst; returns the size of the result."""
     return _run(EncodeRows(safe if type(safe) is bytes else safe | end, plus), src, dst, end, errors)
 

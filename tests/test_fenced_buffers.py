@@ -191,7 +191,9 @@ def converted(format, src):
 
 LOOPS = {
     "decode_lines": writing(decode_lines, lambda n: n + 66),
-    "decode_lines, plus": writing(lambda src, dst: decode_lines(src, dst, True, errors="replace"), lambda n: 3 * n + 66),
+    "decode_lines, plus": writing(
+        lambda src, dst: decode_lines(src, dst, True, errors="replace"), lambda n: 3 * n + 66
+    ),
     "encode_lines": writing(lambda src, dst: encode_lines(src, dst, ByteSet("a\n"), True), lambda n: 3 * n + 66),
     "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
     "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],

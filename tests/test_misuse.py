@@ -14,9 +14,9 @@ from uricodec._core._arrow import Array, Type
 
 import uricodec
 from uricodec import bulk
+from uricodec._core._codec_rows import EncodeRows
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
-from uricodec._core._codec_rows import EncodeRows
 from uricodec.dedup import Deduplicator
 
 LEFT_OUT = ("uricodec.__main__", "uricodec.integrations.spark")  # a program; what needs Java

@@ -369,7 +369,9 @@ def test_the_first_refused_line_fails(case, src):
     read, made = transform_lines(src, dst, case.operation, errors="raise")
     assert bytes(dst[: made.written]) == before
     assert (made.invalid, made.faults) == (found.invalid, found.faults)
-    assert (read, made.lines) == ((found.faults[0].start, found.lines - 1) if found.invalid else (len(src), found.lines))
+    assert (read, made.lines) == (
+        (found.faults[0].start, found.lines - 1) if found.invalid else (len(src), found.lines)
+    )
 
 
 @every_case

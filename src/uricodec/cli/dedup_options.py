@@ -45,7 +45,8 @@ def add(dedup):
         choices=["keep", "drop", "raise"],
         default="keep",
         help="what to do with a line that is no URN, or at --level rfc1630 has a stray %%: treat it as the octets that "
-        "it has (keep, the default), leave it out (drop), or stop there and say where (raise); any other line counts as a name",
+        "it has (keep, the default), leave it out (drop), or stop there and say where (raise); any other line "
+        "counts as a name",
     )
     reports = dedup.add_argument_group("reports")
     reports.add_argument(

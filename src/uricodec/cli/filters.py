@@ -131,7 +131,9 @@ def run(arguments, rows, groups=None, group_rows=None, only=False):
         from uricodec.cli import fields
 
         return lines.filter_inputs(fields.Values(plan, rows), arguments)
-    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments)
+    return lines.filter_inputs(
+        lines.Rows(rows, terminator_of(arguments), groups=groups, group_rows=group_rows), arguments
+    )
 
 
 def plan_of(arguments, only=False):

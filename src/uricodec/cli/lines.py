@@ -221,7 +221,9 @@ def run(worker, arguments, errors, output, rejects):
     threads = arguments.jobs or threads_for(names)
     lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line)
     workers = OrderedWorkers(threads)
-    buffers = streams.Buffers((1 if worker.in_pieces else ROOM) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker)
+    buffers = streams.Buffers(
+        (1 if worker.in_pieces else ROOM) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker
+    )
     if output:
         output.end = worker.out[0]
         output.write(worker.header)
