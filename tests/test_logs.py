@@ -1086,7 +1086,7 @@ def test_safe_csv_of_what_is_decoded_or_masked():
 
 def test_wrong_arguments():
     for options in {"format": "apache"}, {"to": "xml"}, {"errors": "raise"}:
-        with pytest.raises(ValueError, match=r"'(apache|xml|fail)'"):
+        with pytest.raises(ValueError, match=r"'(apache|xml|raise)'"):
             LogReader(**{"format": "combined"} | options)
 
 

@@ -16,7 +16,7 @@ import calls
 import pytest
 
 import uricodec
-from uricodec import _install, bulk, charsets, dedup, iri, logs, namespaces, parse, urn
+from uricodec import _column_operations, _install, bulk, charsets, dedup, iri, logs, namespaces, parse, urn
 from uricodec._core import _kernels, _stdlib
 from uricodec._core._cardinality import Cardinality
 from uricodec._core._fingerprint import FingerprintKey
@@ -175,8 +175,8 @@ def slowly(make):
 
 def test_a_process_has_one_key(monkeypatch):
     """Threads whose calls were the first ones had a key each, and their fingerprints did not compare."""
-    monkeypatch.setattr(bulk, "_own_key", type(bulk._own_key)())
-    monkeypatch.setattr(bulk, "FingerprintKey", slowly(FingerprintKey))
+    monkeypatch.setattr(_column_operations, "_own_key", {})
+    monkeypatch.setattr(_column_operations, "FingerprintKey", slowly(FingerprintKey))
     found = []
     together(*[lambda: found.append(bulk.fingerprint(["a"])[0])] * THREADS)
     assert len(set(found)) == 1 and bulk.fingerprint(["a"])[0] in found
