@@ -4,6 +4,8 @@ from typing_extensions import disjoint_base
 
 from uricodec._rows._operation import RowOperation
 
+FIELDS: tuple[str, ...]
+
 _Kind = Literal["uri", "iri"]
 
 class UriRows(RowOperation): ...
@@ -25,6 +27,10 @@ class SplitRows(UriRows):
     @property
     def header(self) -> bytes: ...
     def record(self, code: str, offset: int) -> bytes: ...
+
+@final
+class SplitReferences(UriRows):
+    def __new__(cls, kind: _Kind) -> SplitReferences: ...
 
 @final
 class NormalizeRows(UriRows):

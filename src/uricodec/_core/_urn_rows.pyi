@@ -4,6 +4,8 @@ from typing_extensions import disjoint_base
 
 from uricodec._rows._operation import RowOperation
 
+FIELDS: tuple[str, ...]
+
 @disjoint_base
 class UrnRows(RowOperation): ...
 
@@ -14,3 +16,11 @@ class CheckUrnRows(UrnRows):
 @final
 class NormalizeUrnRows(UrnRows):
     def __new__(cls, level: str = "8141", spec: str | None = None) -> NormalizeUrnRows: ...
+
+@final
+class NidRows(UrnRows):
+    def __new__(cls, spec: str = "8141") -> NidRows: ...
+
+@final
+class SplitUrns(UrnRows):
+    def __new__(cls, spec: str = "8141") -> SplitUrns: ...

@@ -1,7 +1,6 @@
 from typing import final
 
 from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._kernels import ByteSet
 from uricodec._rows._operation import RowOperation
 
 def set_limit_of_offsets(limit: int | None) -> None: ...
@@ -12,7 +11,6 @@ class Plan:
         cls,
         rows: RowOperation,
         kind: str = "text",
-        plain: ByteSet | None = None,
         fields: tuple[str, ...] = (),
         key: FingerprintKey | None = None,
     ) -> Plan: ...
