@@ -43,12 +43,26 @@ def line(name, text, errors, safe=None, plus=False):
 def lines(name, rows, errors, **how):
     """As column(), for lines."""
     if name not in {"quote", "requote", "unquote", "percent_decode"}:
-        return column(name, rows, errors, **how)
+        return text_lines(name, rows, errors, **how)
     done = [line(name, row, "keep" if errors in {"null", "raise"} else errors, **how) for row in rows]
     faults = [(number, fault[1]) for number, (_, fault) in enumerate(done) if fault]
     if errors == "raise" and faults:
         raise UriSyntaxError("rejected", rows[faults[0][0]], faults[0][1])
     return [None if fault and errors == "null" else made for made, fault in done], faults
+
+
+def text_lines(name, rows, errors, **how):
+    """Lines that are text: one that is not UTF-8 is invalid, if nothing else is wrong with it."""
+    made, faults = column(name, rows, errors, **how)
+    places = dict(faults)
+    for number, row in enumerate(rows):
+        try:
+            row.decode()
+        except UnicodeDecodeError as error:
+            if number not in places:
+                places[number] = error.start
+                made[number] = row if errors == "keep" else None
+    return made, sorted(places.items())
 
 
 def fault_of(check, row, **how):

@@ -236,7 +236,7 @@ def _operations():
         yield Operation("unquote", given, partial(unquoted, **given), "percent", policies=policies)
         decoded = partial(percent_decoded, **given)
         command = ("decode", *options)
-        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command, bulk=False)
+        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command)
     for level in URN_LEVELS:
         command = ("normalize", "--kind", "urn", "--level", level)
         normal = partial(normal_urn, level=level)
