@@ -470,6 +470,7 @@ cdef bint gather(Task *task) noexcept nogil:
     """Gather the values of the next records: as many whole ones as a window has, and at least one."""
     cdef size_t n = WINDOW, words, gathered
     cdef const uint8_t *s = task.src + task.read
+    cdef const uint8_t *end
     cdef bint last
     while True:
         n = min(n, task.n - task.read)
@@ -486,6 +487,9 @@ cdef bint gather(Task *task) noexcept nogil:
             (<Record *>task.records.data)[task.record_count].first = task.value_count
             return True
         n *= 2
+        if task.frame.form != CSV:      # of a long record it is known where it ends: memory is asked for once
+            end = <const uint8_t *>memchr(s, task.frame.end, task.n - task.read)
+            n = max(n, <size_t>(end - s) + 1 if end != NULL else task.n - task.read)
 
 
 # --- results ------------------------------------------------------------------------------------------------------------
