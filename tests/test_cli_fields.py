@@ -18,6 +18,7 @@ import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._framing import Framing
+from uricodec._core._uri_operations import SplitRows
 from uricodec._files import compress, streams
 from uricodec._rows._fields import transform_fields
 from uricodec._rows._operation import RowOperation
@@ -976,3 +977,15 @@ def test_values_stay_inside_input_and_output(fences, data):
                     src = place(data)
                     assert framing.cut(bytes(src), 0, len(src)) <= len(src)
                     transform_fields(src, target.at_end(bytes(size)), rows, framing, errors)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_records_of_rejected_values_are_escaped(form):
+    """Also where nothing else is, as no other value has a result."""
+    src = {"json": b'{"a": \n', "csv": b'"a\n'}[form]
+    framing = Framing("json", names=[b"a"]) if form == "json" else Framing("csv", delimiter=b",", fields=[(1, 1)])
+    dst = bytearray(2000)
+    _, found = transform_fields(src, dst, SplitRows("uri", "jsonl"), framing, "keep", 5)
+    written = bytes(dst[: found.written])
+    record = json.loads(written) if form == "json" else next(csv.reader(io.StringIO(written.decode())))[0]
+    assert json.loads(record)["error"] == form

@@ -310,6 +310,11 @@ def test_stats(level, errors):
     assert json.loads(run(*CHECK, "--spec", "any", "--stats", stdin=data)[2]) == counts
 
 
+def test_stats_of_lines_that_end_with_nul():
+    said = run(*NORMALIZE, "-z", "--stats", stdin=b"urn:isbn:1\0urn:ietf:2\0urn:isbn:3\0")[2]
+    assert json.loads(said)["namespaces"] == {"isbn": 2, "ietf": 1}
+
+
 def test_stats_forget_rare_namespaces(monkeypatch):
     monkeypatch.setattr(lines, "GROUPS", 3)
     data = b"urn:isbn:1\n" * 100 + b"".join(b"urn:a%d:x\n" % i for i in range(100))

@@ -166,3 +166,9 @@ def test_values_that_are_not_where_they_should_be():
     source = pa.DictionaryArray.from_arrays(pa.array([0, None]), words, safe=False)
     with pytest.raises(ValueError, match="offsets that are in no order"):
         dedup.unique(source, "bytes")
+
+
+def test_values_of_the_type_null():
+    column = pa.DictionaryArray.from_arrays(pa.array([0, None, 0]), pa.nulls(1))
+    for function in bulk.is_valid_uri, bulk.split_uri, bulk.check_uri, bulk.fingerprint:
+        assert list(function(column)) == [None, None, None]

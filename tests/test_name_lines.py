@@ -316,3 +316,13 @@ def test_options_that_mean_nothing():
         names.write_counted(bytearray(3), b"")
     with pytest.raises(ValueError, match="not as many counts"):
         names.write_counted(bytearray(1000), bytes(8))
+
+
+def test_what_is_found_can_be_looked_at():
+    """A table may be given lines that were only found: they have fingerprints, of which nothing is said."""
+    names = LineNames(RowOperation(), FingerprintKey())
+    names.read(b"a\nb\n", 0)
+    names.find(b"a\n" * 20_000, 0)
+    assert names.fingerprints == bytes(16 * 20_000)
+    Table(1 << 20).add(names)
+    assert names.new == 1

@@ -340,7 +340,11 @@ cdef bint do_rows(Run *run) noexcept nogil:
         return True
     i = 0       # the row that the next mark may be in
     for w in range((size + 63) // 64):
+        if block.at[i] >= 64 * (w + 1):     # a row that is done goes on
+            continue
         word = marks[w]
+        if block.at[i] > 64 * w:
+            word &= ~<uint64_t>0 << (block.at[i] - 64 * w)
         while word and i < rows:
             while block.at[i + 1] <= 64 * w + <size_t>uc_lowest_bit(word):
                 i += 1

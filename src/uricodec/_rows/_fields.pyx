@@ -593,6 +593,7 @@ cdef bint write_rejected(Task *task, Value *value, int code, size_t offset) noex
     value.written, value.text = REJECTED_RECORD, run.data.size
     value.text_size = run.slots.rejected(&outcome, run.options, run.data.data + run.data.size)
     run.data.size += value.text_size
+    task.clean = False      # what was seen of the results says nothing of this
     return True
 
 

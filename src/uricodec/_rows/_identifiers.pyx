@@ -63,7 +63,11 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
         return False
     if run.source.layout == LINES and not have_rows(&batch.starts, batch.rows + 1, rows, sizeof(size_t)):
         return False
-    if run.writes:
+    if not run.writes:      # a table may look at fingerprints all the same
+        if not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
+            return False
+        memset(batch.fingerprints.data + UC_FINGERPRINT * batch.rows, 0, UC_FINGERPRINT * rows)
+    else:
         if not batch.keeps_forms:
             run.data.size = 0
         elif not (have_rows(&batch.form_starts, batch.rows, rows, sizeof(size_t)) and

@@ -350,7 +350,7 @@ cdef void set_sink(Run *run, Kind kind) noexcept:
 
 
 cdef void set_buffer_sink(Run *run) noexcept:
-    if run.data.data == NULL or not run.writes:
+    if not run.writes:
         run.sink = Sink(lend_scratch, take_nothing, take_nothing_whole, take_nothing_long, NULL)
     else:
         run.sink = Sink(lend_buffer, take_lines, take_whole, take_long_line, NULL)

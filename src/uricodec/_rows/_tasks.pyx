@@ -60,10 +60,17 @@ cdef class Plan:
         key (FingerprintKey | None): Of a "fingerprint".
     """
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
+        cdef Result needed = WRITES_BYTES
         self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
         if len(self.fields) > MOST_FIELDS:
             raise ValueError(f"a row has at most {MOST_FIELDS} components, got {len(self.fields)}")
+        if self.kind == STRUCT:
+            needed = WRITES_COMPONENTS
+        elif self.kind == VERDICT or self.kind == DIAGNOSTIC:
+            needed = WRITES_NOTHING
+        if rows.slots.result != needed:
+            raise ValueError(f"the operation has no result of the kind {kind!r}")
 
     @property
     def result(self):
@@ -201,8 +208,8 @@ cdef int set_validity(Job job, size_t rows) except -1:
     cdef Run *run = &job.task
     cdef const Source *source = run.source
     cdef size_t n = (rows + 7) >> 3, i
-    if source.valid == NULL and source.layout != NULLS and run.policy != NULL_ROW and not (
-            source.layout == INDEXED and source.values.valid != NULL):
+    cdef bint null_values = source.layout == INDEXED and (source.values.valid != NULL or source.values.layout == NULLS)
+    if source.valid == NULL and source.layout != NULLS and run.policy != NULL_ROW and not null_values:
         return 0
     if not grow(&job.valid, n + 1):
         raise MemoryError
@@ -213,7 +220,7 @@ cdef int set_validity(Job job, size_t rows) except -1:
         copy_bits(source.valid, source.valid_start + run.base, rows, run.valid, 0)
     else:
         memset(run.valid, 0xFF, n)
-    if source.layout == INDEXED and source.values.valid != NULL:
+    if null_values:
         for i in range(rows):
             if is_null(source, run.base + i):
                 run.valid[i >> 3] &= ~(1 << (i & 7))

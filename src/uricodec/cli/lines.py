@@ -148,7 +148,7 @@ class Rows(Worker):
             names = bytearray(self._group_rows.room(len(lines)))
             _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
             del names[written.written :]
-        names = bytes(names).splitlines()
+        names = bytes(names).replace(self.end, b"\n").splitlines()
         return names + (found.lines - found.invalid - len(names)) * [b""]  # the last line may lack its terminator
 
     def reason(self, code):
