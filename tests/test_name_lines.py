@@ -10,13 +10,13 @@ from arrow_memory import Lent
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import lines_of
-from uricodec._rows._engine import set_block_size
 
 from uricodec import uri, urn
 from uricodec._core._fingerprint import FingerprintKey
 from uricodec._core._table import Table
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import NormalizeUrnRows
+from uricodec._rows._engine import set_block_size
 from uricodec._rows._identifiers import ColumnNames, LineNames
 from uricodec._rows._operation import RowOperation
 from uricodec.errors import UriError, UriSyntaxError, UrnError

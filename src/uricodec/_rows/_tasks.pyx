@@ -1,6 +1,6 @@
-"""Rows of arrays and buffers as tasks for the loop of _batch, and the threads that do them.
+"""Runs over the rows of arrays and buffers, and the threads that do them.
 
-An array is done as one task, or, where there are several threads, as some. Which thread does a task makes no difference to
+An array is one run, or, where there are several threads, some. Which thread does a run makes no difference to
 what comes of it, nor to its place.
 """
 cimport cython
