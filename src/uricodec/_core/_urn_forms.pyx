@@ -348,13 +348,19 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
     """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK octets:
     line i ends at ends[i + 1] - ends[0]."""
     cdef uint64_t stops[WORDS + 1]
-    cdef size_t n = ends[rows] - ends[0], i, nid
+    cdef uint64_t stop
+    cdef size_t n = ends[rows] - ends[0], i, nid, size, line_end
     kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
     stops[(n + 63) // 64] = 0
     for i in range(rows):
-        nid = ends[i] - ends[0] + 4
-        nids[i] = <uint8_t>uc_lowest_bit(bits_from(stops, nid))
-        rules[i] = <uint8_t>rule_of(frozen, lines + nid, nids[i])
+        nid, line_end = ends[i] - ends[0] + 4, ends[i + 1] - ends[0] - 1
+        nids[i], rules[i] = 1, BASE
+        # Every URN has an NID; what somebody else wrote meanwhile may have none.
+        stop = bits_from(stops, nid) if nid < line_end else 0
+        if stop:
+            size = <size_t>uc_lowest_bit(stop)
+            if nid + size < line_end:
+                nids[i], rules[i] = <uint8_t>size, <uint8_t>rule_of(frozen, lines + nid, size)
 
 
 cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, const void *frozen, size_t *run,
