@@ -5,6 +5,7 @@ Zstandard backports.zstd before Python 3.14. Each is imported when there is some
 says, no more is decompressed at once than there is room for.
 """
 
+import sys
 from importlib import import_module
 
 from uricodec._files import streams
@@ -67,13 +68,20 @@ def begins_with(octets, form):
     return any(head.startswith(magic[: len(head)]) for magic, name in MAGIC.items() if name == form)
 
 
+# Modules that are not installed: each input would search the path for them again.
+missing: set[str] = set()
+
+
 def find_module(form):
     """Import the best module that is there for a format; None if there is none."""
     for name in MODULES[form]:
+        if name in missing and name not in sys.modules:
+            continue
         try:
             return name, import_module(name)
         except ImportError:
-            pass
+            if name not in sys.modules:
+                missing.add(name)
     return None
 
 
