@@ -111,8 +111,6 @@ def _decode(plus: bool, lossless: bool) -> Make:
 
 def normalize_urn(level: str, spec: str | None = None) -> NormalizeUrnRows:
     """Return the operation of `bulk.normalize_urn`."""
-    if level in ("namespace", "functional"):
-        import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
     return NormalizeUrnRows(level, spec)
 
 
