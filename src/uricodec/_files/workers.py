@@ -53,30 +53,38 @@ class OrderedWorkers:
     def __init__(self, threads):
         self._threads = useful_threads(threads)
 
-    def run(self, pieces, work, use):
+    def run(self, pieces, work, use=None, halt=None):
         """Work on pieces, and use the results in their order.
 
         Args:
             pieces (Iterable): The pieces. One thread at a time asks for the next one. The other threads start with the
-                second piece.
+                second piece; if it is a list, with the first.
             work (Callable[[object], object]): Returns the result for a piece, in any thread.
-            use (Callable[[object, object], None]): Is given each piece and its result, in order and one at a time, in
-                any thread.
+            use (Callable[[object, object], None] | None): Is given each piece and its result, in order and one at a
+                time, in any thread. None: nobody waits for a turn.
+            halt (Callable[[], None] | None): Is called when an exception has ended the run, to end long work in other
+                threads.
 
         Raises:
             BaseException: That of the first piece that cannot be read, worked on or used; all before it has been used.
-                What interrupts the calling thread is raised at once.
+                Without `use`, the first one that is raised. What interrupts the calling thread is raised at once.
         """
-        if self._threads == 1:
+        if self._threads == 1 or isinstance(pieces, list) and len(pieces) == 1:
             for piece in pieces:
-                use(piece, work(piece))
+                result = work(piece)
+                if use is not None:
+                    use(piece, result)
             return
-        turns = Turns(iter(pieces), work, use)
+        turns = Turns(iter(pieces), work, use, halt)
         try:
-            turns.work(self._threads - 1)
+            if isinstance(pieces, list):
+                turns.start(min(self._threads, len(pieces)) - 1)
+                turns.work()
+            else:
+                turns.work(self._threads - 1)
             turns.join()
         except BaseException:
-            turns.stopped = True
+            turns.stop()
             turns.join()
             raise
         finally:
@@ -94,15 +102,15 @@ class Turns:
     A piece has a lock, which is opened when the piece has been used: the thread that has the next piece waits for it.
 
     Args:
-        pieces (Iterator), work (Callable), use (Callable): As for OrderedWorkers.run().
+        pieces (Iterator), work (Callable), use (Callable | None), halt (Callable | None): As for OrderedWorkers.run().
 
     Attributes:
         stopped (bool): Whether nothing more is to be used.
         failure (BaseException | None): What stopped another thread than the calling one.
     """
 
-    def __init__(self, pieces, work, use):
-        self._pieces, self._work, self._use = pieces, work, use
+    def __init__(self, pieces, work, use, halt):
+        self._pieces, self._work, self._use, self._halt = pieces, work, use, halt
         self._reading, self._last = allocate_lock(), allocate_lock()
         self._helpers = {}  # for each other thread at work: a lock that opens when it is done, and its identifier
         self.stopped, self.failure = False, None
@@ -125,28 +133,35 @@ class Turns:
                     before, self._last = self._last, mine
                 if piece is not None:
                     if turn == 1:
-                        self._start(helpers)
+                        self.start(helpers)
                     try:
                         result = self._work(piece)
                     except Exception as error:
                         failure = error
-                with waiting:
-                    before.acquire()
+                if self._use is not None:
+                    with waiting:
+                        before.acquire()
                 if self.stopped:
                     return
                 if failure is not None:
                     raise failure
-                self._use(piece, result)
+                if self._use is not None:
+                    self._use(piece, result)
                 mine.release()
         except BaseException:
-            self.stopped = True
+            self.stop()
             raise
         finally:
             failure = None  # it knows this frame
             if mine.locked():
                 mine.release()
 
-    def _start(self, helpers):
+    def stop(self):
+        self.stopped = True
+        if self._halt is not None:
+            self._halt()
+
+    def start(self, helpers):
         for _ in range(helpers):
             done = allocate_lock()
             done.acquire()

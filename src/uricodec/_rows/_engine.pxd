@@ -219,6 +219,7 @@ ctypedef struct Run:
     size_t extra
     RowPolicy policy
     bint strict                 # rejected rows are reported, or are not results
+    bint counts                 # somebody wants to know how many lines there are
     bint writes                 # results are bytes
     bint checks_utf8            # of rows that the row function accepts
     whole_function whole

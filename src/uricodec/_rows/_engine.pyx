@@ -425,7 +425,8 @@ cdef bint do_whole(Run *run) noexcept nogil:
             else:
                 return False
         if consumed:
-            run.row += kernels.count_outside(span.data, consumed, span.not_terminator)
+            if run.counts:
+                run.row += kernels.count_outside(span.data, consumed, span.not_terminator)
             run.next += consumed
             run.small = FEWEST // 2 if run.slots.prefix else run.small - min(run.small, consumed)
             if not run.sink.commit_whole(run, written):
@@ -465,7 +466,7 @@ cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint loo
 
 
 cdef void set_lines(Run *run) noexcept nogil:
-    run.whole, run.as_rows, run.small = NULL, BLOCK, 0
+    run.whole, run.as_rows, run.small, run.counts = NULL, BLOCK, 0, True
     if run.source.layout != LINES:
         return
     run.checks_utf8 = run.slots.utf8_code != 0 and run.sink.commit_whole != NULL     # the result is lines of text

@@ -12,7 +12,7 @@ class LineFault(NamedTuple):
 
 class Lines(NamedTuple):
     written: int
-    lines: int
+    lines: int | None
     invalid: int
     faults: list[LineFault]
 

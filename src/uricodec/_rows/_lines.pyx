@@ -55,8 +55,9 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
 
     Returns:
         tuple[int, Lines]: How many bytes of src have been read, always whole lines; and the bytes written, the number of
-            lines and of invalid ones, and these as a list of LineFault(line, start, code, offset), the offset being
-            that in the line. With "raise", the last one is that of the line that was not read.
+            lines (None if invalid ones are not even counted: "keep" or "replace", and a limit of 0) and of invalid ones,
+            and these as a list of LineFault(line, start, code, offset), the offset being that in the line. With "raise",
+            the last one is that of the line that was not read.
 
     Raises:
         ValueError: `terminator` is no such byte, there is no such policy, or the operation needs a dst.
@@ -95,12 +96,13 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
             run.limit, run.stops = <size_t>limit if listed else <size_t>(policy == RAISE_ROW), listed
             set_buffer_sink(&run)
             set_lines(&run)
+            run.counts = run.strict
             if begin_work(&run) == NULL:
                 raise MemoryError
             run_to_end(&run)
             if run.status == NO_MEMORY:
                 raise MemoryError
-            return run.next, Lines(run.data.size, run.row, run.invalid, faults_of(&run, how, run.limit))
+            return run.next, Lines(run.data.size, run.row if run.counts else None, run.invalid, faults_of(&run, how, run.limit))
         finally:
             PyMem_RawFree(run.gathered)
             discard(&run.found)

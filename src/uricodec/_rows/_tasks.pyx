@@ -20,8 +20,6 @@ from cpython.buffer cimport PyBuffer_Release
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
-from collections import deque
-
 LAYOUTS = {
     b"u": (OFFSETS_32, True), b"z": (OFFSETS_32, False), b"U": (OFFSETS_64, True), b"Z": (OFFSETS_64, False),
     b"vu": (VIEWS, True), b"vz": (VIEWS, False), b"n": (NULLS, True),
@@ -372,62 +370,39 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
 
 
 cdef int do_jobs(list jobs, size_t threads) except -1:
-    """One that is stopped stops those behind it, and one that raises all."""
-    queue = deque(jobs)
-    cdef list begun = [], errors = []
+    """One that is stopped stops those after it, and one that raises all."""
+    cdef Job job
+    # If there is no memory, that is known before there are threads, which need some to start: an array that is divided
+    # has all its room then, and of many arrays some have.
+    for job in jobs[:8 * threads]:
+        begin(job)
+    if threads > 1 and len(jobs) > 1:
+        do_in_threads(jobs, threads)
+        return 0
+    for job in jobs:
+        job.run()
+        if job.task.status != DONE:
+            break
+    return 0
 
-    def work():
-        cdef Job job
-        while True:
-            try:
-                job = queue.popleft()
-            except IndexError:
-                return
-            begun.append(job)
+
+cdef do_in_threads(list jobs, size_t threads):
+    from uricodec._files.workers import OrderedWorkers
+    cdef list stopped = []
+
+    def work(piece):
+        cdef Job job = piece[1]
+        if not stopped or piece[0] < min(stopped):
             job.run()
-            if job.task.status != DONE:
-                queue.clear()
+        if job.task.status != DONE:
+            stopped.append(piece[0])
 
     def halt():
         cdef Job job
-        queue.clear()
-        for job in begun:
+        for job in jobs:
             uc_put8(&job.task.halted, 1)
 
-    def help():
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-            halt()
-
-    # If there is no memory, that is known before there are threads, which need some to start: an array that is divided
-    # has all its room then, and of many arrays some have.
-    cdef Job job
-    for job in jobs[:8 * threads]:
-        begin(job)
-    workers = []
-    try:
-        if threads > 1 and len(jobs) > 1:
-            from threading import Thread
-            for _ in range(min(<Py_ssize_t>threads, len(jobs)) - 1):
-                worker = Thread(target=help, daemon=True)
-                try:
-                    worker.start()
-                except RuntimeError:    # there are no more: those that there are do it
-                    break
-                workers.append(worker)
-        work()
-    except BaseException:
-        halt()
-        raise
-    finally:
-        for worker in workers:
-            worker.join()
-        begun.clear()       # the functions above keep each other alive, and what they know
-    if errors:
-        raise errors[0]
-    return 0
+    OrderedWorkers(threads).run(list(enumerate(jobs)), work, halt=halt)
 
 
 # --- rows that were rejected -------------------------------------------------------------------------------------------

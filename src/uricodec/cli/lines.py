@@ -364,7 +364,7 @@ class LineFilter:
             self._tally.count_groups(piece.groups)
         if self._faults and found.invalid:
             self._report_all(chunk.buffer, start, start + read, found)
-        self._line += found.lines
+        self._line += found.lines or 0  # None: nobody is told the numbers of lines
 
     def _account_piece(self, chunk, found):
         """Count a piece of a line: what is wrong first is reported, and the line counted at its end."""
