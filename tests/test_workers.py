@@ -234,7 +234,7 @@ def test_no_more_threads(monkeypatch):
 def test_no_more_threads_than_are_of_use(monkeypatch, cores, most):
     started, taken = [], []
     monkeypatch.setattr(workers, "cores", lambda: cores)
-    monkeypatch.setattr(workers.Turns, "start", lambda _, helpers: started.append(helpers))
+    monkeypatch.setattr(workers.Turns, "_start", lambda _, helpers: started.append(helpers))
     run(100_000, work, lambda _, octets: taken.append(octets))
     assert b"".join(taken) == ALL and started == [most - 1]
 

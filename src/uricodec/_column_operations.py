@@ -44,7 +44,8 @@ def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
     made = make(**arguments)
     if not isinstance(made, RowOperation):
         return made
-    return lambda _text, _terminator: Plan(made, kind, fields)
+    plan = Plan(made, kind, fields)
+    return lambda _text, _terminator: plan
 
 
 # By the name of the operation: its class or function, the kind of its result, a struct's fields.
@@ -136,4 +137,5 @@ def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes 
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:
         raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
-    return lambda _text, _terminator: Plan(rows, "fingerprint", key=key)
+    plan = Plan(rows, "fingerprint", key=key)
+    return lambda _text, _terminator: plan

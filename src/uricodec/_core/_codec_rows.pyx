@@ -39,7 +39,7 @@ cdef class CodecRows(RowOperation):
     """An operation on rows of any bytes, with the codes of these. This one copies."""
     cdef uc_set unchanged
 
-    def __cinit__(self, *_args, **_kwargs):
+    def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
 
     cdef void set_stable(self, const uc_set *unchanged, bint text) noexcept:

@@ -40,7 +40,7 @@ cdef int set_grammar(Grammar *grammar, object kind, object production) except -1
 cdef class UriRows(RowOperation):
     """An operation on rows of URIs or IRIs, with the codes of these. This one copies."""
 
-    def __cinit__(self, *_args, **_kwargs):
+    def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.slots.block = NULL
 

@@ -2,18 +2,23 @@
 
 A kernel says how many lines are plain: valid, and without components. Other kernels bring these into normal form, and get the
 rules of their namespaces; any other row is read by itself, and so are the next ones for a while, if there are more of that
-kind. Rows of a column, and lines that "\\r\\n" terminates, are packed as lines into a buffer of the first cache's size first.
+kind. Rows of a column are packed as lines into a buffer of the first cache's size first. So are lines that "\\r\\n"
+terminates where rules of namespaces need the end of the NSS; elsewhere their "\\r" passes as the last byte of the NSS.
 """
 cimport cython
 from libc.string cimport memchr
 
-from uricodec._core._kernels cimport ByteSet, kernels
+from uricodec._core._kernels cimport ByteSet, kernels, uc_lowest_bit
 from uricodec._core._urn cimport CODE_NAMES, REASONS, frozen_rules, level_of, spec_of
 from uricodec._core._urn_forms cimport *
 from uricodec._core._urn_grammar cimport *
 from uricodec._rows._operation cimport *
 
 from uricodec.errors import UrnError
+
+cdef ByteSet NO_CR = ~ByteSet("\r")
+cdef ByteSet PLAIN_2141_OR_CR = PLAIN_2141 | "\r"
+cdef ByteSet PLAIN_8141_OR_CR = PLAIN_8141 | "\r"
 
 FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
@@ -73,6 +78,7 @@ cdef struct Lines:
     const uint32_t *ends
     size_t count
     uint8_t terminator
+    bint has_cr
     bint packed
 
 
@@ -158,12 +164,37 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
     run.done += stop - first
 
 
+cdef size_t span_with_cr(const uint8_t *src, size_t n, const Naming *naming) noexcept nogil:
+    """Return where the first line that is not plain starts, as kernels.span_urns does. Lines may end with CR LF."""
+    cdef uint64_t marks[WORDS]
+    cdef uint64_t word
+    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_OCTETS.set, naming.nss_or_cr, c'\n')
+    kernels.mark_outside(src, size, &NO_CR.set, marks)
+    for w in range((size + 63) // 64):
+        word = marks[w]
+        while word:
+            at = 64 * w + <size_t>uc_lowest_bit(word)
+            if at + 1 == size or src[at + 1] != c'\n' or src[at - 1] == c':':    # the NSS may be empty
+                while at > 0 and src[at - 1] != c'\n':
+                    at -= 1
+                return at
+            word &= word - 1
+    return size
+
+
+cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, bint has_cr,
+                              const Naming *naming) noexcept nogil:
+    if has_cr:
+        return span_with_cr(src, n, naming)
+    return kernels.span_urns(src, n, &NID_OCTETS.set, naming.nss, terminator)
+
+
 cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
     cdef const Naming *naming = <const Naming *>run.options
     cdef size_t i = 0, stop, others = 1
     while i < lines.count:
-        stop = lines_before(lines.ends, i, lines.count, lines.ends[i] + kernels.span_urns(
-            lines.data + lines.ends[i], lines.ends[lines.count] - lines.ends[i], &NID_OCTETS.set, naming.nss, lines.terminator))
+        stop = lines_before(lines.ends, i, lines.count, lines.ends[i] + span_lines(
+            lines.data + lines.ends[i], lines.ends[lines.count] - lines.ends[i], lines.terminator, lines.has_cr, naming))
         if stop > i:
             others = 1
             if not run.writes:
@@ -187,13 +218,14 @@ cdef bint do_block(Run *run) noexcept nogil:
     cdef uint32_t ends[ROWS + 1]
     cdef Lines lines
     cdef size_t stop
-    if block.gap and not block.has_cr:
+    if block.gap and not (block.has_cr and run.writes and (<const Naming *>run.options).level >= NAMESPACE):
         lines.data, lines.ends, lines.count = block.data, &block.at[0], block.rows
-        lines.terminator, lines.packed = run.source.terminator, False
+        lines.terminator, lines.has_cr, lines.packed = run.source.terminator, block.has_cr, False
         return do_lines(run, &lines)
     if (block.gap == 0 or run.source.terminator != c'\n') and memchr(block.data, c'\n', block.at[block.rows]) != NULL:
         return do_rows(run)
-    lines.data, lines.ends, lines.terminator, lines.packed = run.scratch, &ends[0], c'\n', True
+    lines.data, lines.ends, lines.terminator = run.scratch, &ends[0], c'\n'
+    lines.has_cr, lines.packed = False, True
     while run.done < block.rows:
         stop = block.rows
         if run.source.valid != NULL:        # up to the next null
@@ -206,10 +238,18 @@ cdef bint do_block(Run *run) noexcept nogil:
     return True
 
 
+cdef size_t span_whole(const LineSpan *span, const Naming *naming, bint with_cr) noexcept nogil:
+    """Return where the first line that is not plain starts. Lines that end with CR LF are plain, too, if they may be."""
+    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_OCTETS.set, naming.nss, span.terminator)
+    if n == 0 and with_cr and span.terminator == c'\n':
+        n = span_with_cr(span.data, span.size, naming)
+    return n
+
+
 cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
     """Bring the plain ones of lines into normal form, up to the first that is not."""
     cdef const Naming *naming = <const Naming *>options
-    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_OCTETS.set, naming.nss, span.terminator)
+    cdef size_t n = span_whole(span, naming, naming.level < NAMESPACE)
     if n == 0:
         return 0
     if naming.level == BYTES:
@@ -221,7 +261,7 @@ cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *
 
 
 cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst, size_t *_written) noexcept nogil:
-    return kernels.span_urns(span.data, span.size, &NID_OCTETS.set, (<const Naming *>options).nss, span.terminator)
+    return span_whole(span, <const Naming *>options, True)
 
 
 # --- operations ---------------------------------------------------------------------------------------------------------
@@ -229,7 +269,7 @@ cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst
 cdef class UrnRows(RowOperation):
     """An operation on rows of URNs. This one copies."""
 
-    def __cinit__(self, *_args, **_kwargs):
+    def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
         self.slots.options = &self.naming
 
@@ -237,6 +277,7 @@ cdef class UrnRows(RowOperation):
         self.naming.spec, self.naming.level = spec, level
         self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
         self.naming.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
+        self.naming.nss_or_cr = &PLAIN_2141_OR_CR.set if spec == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0
 
 

@@ -78,8 +78,7 @@ class OrderedWorkers:
         turns = Turns(iter(pieces), work, use, halt)
         try:
             if isinstance(pieces, list):
-                turns.start(min(self._threads, len(pieces)) - 1)
-                turns.work()
+                turns.work(min(self._threads, len(pieces)) - 1, 0)
             else:
                 turns.work(self._threads - 1)
             turns.join()
@@ -115,8 +114,8 @@ class Turns:
         self._helpers = {}  # for each other thread at work: a lock that opens when it is done, and its identifier
         self.stopped, self.failure = False, None
 
-    def work(self, helpers=0):
-        """Work on pieces until there are no more. With the second one, so many other threads start."""
+    def work(self, helpers=0, first=1):
+        """Work on pieces until there are no more. With this one of them, so many other threads start."""
         mine = allocate_lock()
         try:
             for turn in count():
@@ -132,8 +131,8 @@ class Turns:
                         return
                     before, self._last = self._last, mine
                 if piece is not None:
-                    if turn == 1:
-                        self.start(helpers)
+                    if turn == first:
+                        self._start(helpers)
                     try:
                         result = self._work(piece)
                     except Exception as error:
@@ -161,7 +160,7 @@ class Turns:
         if self._halt is not None:
             self._halt()
 
-    def start(self, helpers):
+    def _start(self, helpers):
         for _ in range(helpers):
             done = allocate_lock()
             done.acquire()

@@ -254,7 +254,8 @@ cdef class ListWork:
         if not self.look and self.text.rows.slots.text_policies >> <int>self.policy & 1:
             self.whole = self.text.rows.slots.text
         set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
-        set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
+        if self.octets is not self.text:
+            set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
         self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
 
     def __dealloc__(self):

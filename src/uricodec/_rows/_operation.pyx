@@ -10,11 +10,11 @@ cdef list POLICY_NAMES = ["keep", "null", "raise", "replace", "drop"]
 
 
 cdef int policy_named(object errors, bint drops=False) except -1:
-    names = POLICY_NAMES if drops else POLICY_NAMES[:DROP_ROW]
-    if errors not in names:
+    if errors not in POLICY_NAMES or errors == "drop" and not drops:
+        names = POLICY_NAMES if drops else POLICY_NAMES[:DROP_ROW]
         reason = "; the number of rows must stay the same" if errors == "drop" else ""
         raise ValueError(f"errors must be one of {', '.join(map(repr, names))}, got {errors!r}{reason}")
-    return <int>names.index(errors)
+    return <int>POLICY_NAMES.index(errors)
 
 
 cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -36,7 +36,7 @@ cdef class RowOperation:
         error (type): The exception that says so.
     """
 
-    def __cinit__(self, *_args, **_kwargs):
+    def __cinit__(self):
         memset(&self.slots, 0, sizeof(Slots))
         self.slots.strict, self.slots.block = Operation(copy_row, 1, 0), copy_block
         self.code_names = self.reasons = []
