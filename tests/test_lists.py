@@ -4,11 +4,11 @@ import random
 
 import pytest
 from reference.rows import OPERATIONS, rows_of
-from uricodec._rows._engine import set_block_size
 
 from uricodec import bulk
 from uricodec._core._codec_rows import DecodeRows
 from uricodec._core._uri_operations import FIELDS, SplitReferences
+from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
 

@@ -6,13 +6,13 @@ import json
 
 import oracle
 from support import lines_of, run
-from uricodec._rows._engine import set_block_size
 
 from uricodec import ByteSet, charsets, uri, urn
 from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._core._framing import Framing
 from uricodec._core._uri_operations import NormalizeRows
 from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._rows._engine import set_block_size
 from uricodec._rows._fields import reason_of, transform_fields
 
 DICTIONARIES = "percent uri urn lines"

@@ -69,7 +69,7 @@ class OrderedWorkers:
             BaseException: That of the first piece that cannot be read, worked on or used; all before it has been used.
                 Without `use`, the first one that is raised. What interrupts the calling thread is raised at once.
         """
-        if self._threads == 1 or isinstance(pieces, list) and len(pieces) == 1:
+        if self._threads == 1 or (isinstance(pieces, list) and len(pieces) == 1):
             for piece in pieces:
                 result = work(piece)
                 if use is not None:
@@ -137,10 +137,7 @@ class Turns:
                         result = self._work(piece)
                     except Exception as error:
                         failure = error
-                if self._use is not None:
-                    with waiting:
-                        before.acquire()
-                if self.stopped:
+                if not self._take_turn(before):
                     return
                 if failure is not None:
                     raise failure
@@ -154,6 +151,13 @@ class Turns:
             failure = None  # it knows this frame
             if mine.locked():
                 mine.release()
+
+    def _take_turn(self, before):
+        """Wait for the piece before, if there is an order. Returns whether anything is to be used."""
+        if self._use is not None:
+            with waiting:
+                before.acquire()
+        return not self.stopped
 
     def stop(self):
         self.stopped = True
