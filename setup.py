@@ -1,64 +1,118 @@
-"""Build of the compiled core. Everything that is not about compiling is in pyproject.toml."""
+"""Build of the compiled modules. Everything that is not about compiling is in pyproject.toml.
+
+URICODEC_DEBUG=1 builds with debug information and all of Cython's checks, and without optimisation. Otherwise there is
+debug information only if CFLAGS asks for it.
+"""
 
 import os
-from functools import reduce
+import sys
+import sysconfig
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools._distutils.errors import CCompilerError, DistutilsError
 
-CORE, ROWS = "src/uricodec/_core", "src/uricodec/_rows"
+SOURCE = Path("src/uricodec")
+SIMD = SOURCE / "_core" / "simd"
+ROOMS = ["_core", "_rows"]
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
+CORES = os.cpu_count() or 1
 
-# Listed, not globbed: a glob without sources would build a wheel without the core.
-MODULES = [
-    *["_kernels", "_utf8", "_percent", "_quote", "_triplets", "_query", "_split", "_join"],
-    *["_fingerprint", "_log_fields", "_log_formats", "_log_records", "_log_columns"],
-    *["_urn_grammar", "_urn_forms", "_urn", "_urn_find"],
-    *["_uri_grammar", "_uri", "_uri_rows", "_uri_path", "_uri_schemes", "_ipv6", "_uri_forms", "_equivalence"],
-    *["_resolve", "_iri_forms", "_iri", "_uri_marks", "_uri_operations"],
-    *["_arrow", "_arrow_join", "_codec_rows"],
-    *["_urn_rows", "_quoting", "_framing", "_names", "_table", "_cardinality", "_spill", "_first_rows"],
-]
-ROWS_MODULES = [
-    *["_operation", "_engine", "_sinks", "_tasks", "_lines", "_dictionaries", "_values", "_columns", "_lists"],
-    *["_identifiers", "_fields"],
-]
-SOURCES = {"_kernels": [f"{CORE}/simd/dispatch.c"]}  # besides the module itself
+DIRECTIVES = {
+    "language_level": 3,
+    "binding": True,
+    "cdivision": True,
+    "freethreading_compatible": True,
+    "auto_pickle": False,
+    "autotestdict": False,
+    "embedsignature": False,
+    "wraparound": False,
+    "boundscheck": DEBUG,
+    "initializedcheck": DEBUG,
+}
 
 # Where there is no memory, Cython 3.3 gives back twice what a list has no room for, and what is no traceback.
 NONE = "PY_VERSION_HEX < 0x030C0000 || local_tb ? local_tb : (local_tb = Py_None)"
-MENDS = {
+FIXES = {
     "list, x);\n    Py_DECREF(x);": "list, x);\n    if (!result) Py_DECREF(x);",
     "    Py_XINCREF(local_tb);": f"    Py_XINCREF({NONE});",
 }
 
 
-def mend(modules):
-    for path in {Path(source) for module in modules for source in module.sources if source.startswith("build")}:
-        text = path.read_text(encoding="utf-8")
-        mended = reduce(lambda text, wrong: text.replace(wrong, MENDS[wrong]), MENDS, text)
-        if mended != text:
-            path.write_text(mended, encoding="utf-8")
-    return modules
+def find_extensions():
+    """Return the compiled modules: all .pyx files of the rooms. Exit if a room, or the module of a stub, is missing."""
+    extensions = []
+    for room in ROOMS:
+        modules = sorted(SOURCE.joinpath(room).glob("*.pyx"))
+        if not modules:
+            raise SystemExit(f"missing from {SOURCE / room}: all modules")
+        for stub in sorted(SOURCE.joinpath(room).glob("*.pyi")):
+            if not stub.with_suffix(".pyx").exists():
+                raise SystemExit(f"missing from {SOURCE / room}: {stub.stem}.pyx")
+        extensions.extend(extension_of(path) for path in modules)
+    return extensions
 
 
-ON, OFF = ["binding", "freethreading_compatible", "cdivision"], ["embedsignature", "auto_pickle", "autotestdict"]
-FLAGS = {**dict.fromkeys(ON, True), **dict.fromkeys([*OFF, "wraparound"], False), "language_level": 3}
-CHECKS = {"boundscheck": DEBUG, "initializedcheck": DEBUG}
-extensions = [
-    Extension(
-        f"{folder.removeprefix('src/').replace('/', '.')}.{name}",
-        [f"{folder}/{name}.pyx", *SOURCES.get(name, [])],
-        include_dirs=[CORE],
-        depends=[str(path) for path in Path(f"{CORE}/simd").rglob("*.h")],
-        extra_compile_args=[] if os.name == "nt" else ["-O0", "-g"] if DEBUG else ["-O3"],
+def extension_of(path):
+    """Return the extension of one .pyx file. Cython adds the headers that it names to what it depends on."""
+    is_kernels = path.stem == "_kernels"
+    flags = ["-O0", "-g"] if DEBUG else ["-O3"] if "-g" in os.environ.get("CFLAGS", "") else ["-O3", "-g0"]
+    return Extension(
+        ".".join(path.with_suffix("").relative_to("src").parts),
+        [path.as_posix(), *([(SIMD / "dispatch.c").as_posix()] if is_kernels else [])],
+        include_dirs=[SIMD.parent.as_posix()],
+        depends=[header.as_posix() for header in sorted(SIMD.rglob("*.h"))] if is_kernels else [],
+        extra_compile_args=[] if os.name == "nt" else flags,
     )
-    for folder, names in ((CORE, MODULES), (ROWS, ROWS_MODULES))
-    for name in names
-]
 
-setup(
-    options={"build_ext": {"parallel": os.cpu_count()}},
-    ext_modules=mend(cythonize(extensions, build_dir="build/cython", nthreads=0, compiler_directives=FLAGS | CHECKS)),
-)
+
+def check_tools():
+    """Exit, before anything else is compiled, if there is no C compiler or no Python.h."""
+    from tempfile import TemporaryDirectory
+
+    from setuptools._distutils.ccompiler import new_compiler
+    from setuptools._distutils.sysconfig import customize_compiler
+
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    with TemporaryDirectory() as folder:
+        test = Path(folder, "test.c")
+        test.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        compiler = new_compiler()
+        try:
+            customize_compiler(compiler)
+            compiler.compile([str(test)], output_dir=folder)
+            missing = None if header.exists() else f"Python's headers ({header})"
+        except (CCompilerError, DistutilsError, OSError):
+            missing = "a C compiler"
+    if missing:
+        raise SystemExit(
+            f"uricodec: expected {missing}. Debian and Ubuntu: apt-get install gcc python3-dev; Fedora: dnf install gcc"
+            " python3-devel; macOS: xcode-select --install; Windows: the C++ build tools of Visual Studio"
+        )
+
+
+def fix(extensions):
+    sources = {source for extension in extensions for source in extension.sources}
+    for path in [Path(source) for source in sources if source.startswith("build")]:
+        text = path.read_text(encoding="utf-8")
+        fixed = text
+        for wrong, right in FIXES.items():
+            fixed = fixed.replace(wrong, right)
+        if fixed != text:
+            path.write_text(fixed, encoding="utf-8")
+    return extensions
+
+
+def compiled_extensions():
+    """Return the extensions with C sources where this command compiles them, else with Cython's."""
+    extensions = find_extensions()
+    if not {"build", "build_ext", "bdist_wheel", "develop", "editable_wheel", "install"} & set(sys.argv):
+        return extensions
+    check_tools()
+    from Cython.Build import cythonize
+
+    return fix(cythonize(extensions, build_dir="build/cython", nthreads=CORES, compiler_directives=DIRECTIVES))
+
+
+if __name__ == "__main__":
+    setup(options={"build_ext": {"parallel": CORES}}, ext_modules=compiled_extensions())

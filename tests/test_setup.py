@@ -1,0 +1,49 @@
+"""The build: what it compiles, and what it says where it cannot."""
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytest.importorskip("setuptools", reason="Python 3.12 and later come without it")
+
+
+def test_every_module_is_compiled(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    extensions = runpy.run_path("setup.py")["find_extensions"]()
+    modules = {path.with_suffix("").relative_to("src") for path in Path("src").rglob("*.pyx")}
+    assert {extension.name for extension in extensions} == {".".join(module.parts) for module in modules}
+
+
+def test_a_module_that_is_missing(monkeypatch, tmp_path):
+    for folder in "_core", "_rows":
+        room = tmp_path / "src/uricodec" / folder
+        room.mkdir(parents=True)
+        (room / "_some.pyx").touch()
+    stub = tmp_path / "src/uricodec/_rows/_lost.pyi"
+    stub.touch()
+    monkeypatch.chdir(tmp_path)
+    find_extensions = runpy.run_path(str(ROOT / "setup.py"))["find_extensions"]
+    with pytest.raises(SystemExit, match=r"_lost\.pyx"):
+        find_extensions()
+    stub.unlink()
+    assert len(find_extensions()) == 2
+    (tmp_path / "src/uricodec/_core/_some.pyx").unlink()
+    with pytest.raises(SystemExit, match="_core: all modules"):
+        find_extensions()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="CC names no compiler there")
+def test_no_compiler():
+    """That is said in one line, before Cython compiles anything."""
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    environment = dict(os.environ, CC="no-such-compiler", PYTHONWARNINGS="")
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Cythonizing" not in done.stdout + done.stderr
+    assert "uricodec: expected a C compiler. Debian and Ubuntu: apt-get install gcc" in done.stderr.splitlines()[-1]
