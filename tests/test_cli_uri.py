@@ -13,6 +13,17 @@ from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import lines_of
+from reference.uri_lines import (
+    both,
+    checked,
+    csv_record,
+    guarded,
+    json_record,
+    of_text,
+    to_csv,
+    to_json,
+    to_safe_csv,
+)
 from test_uri_lines import (
     BASE,
     IRI_PRODUCTIONS,
@@ -20,16 +31,8 @@ from test_uri_lines import (
     LINES,
     TEXT,
     URI_PRODUCTIONS,
-    checked,
     control_count,
-    csv_record,
-    guarded,
-    json_record,
     model,
-    of_text,
-    to_csv,
-    to_json,
-    to_safe_csv,
 )
 
 from uricodec import iri, uri
@@ -48,10 +51,6 @@ CSV_HEADER = b"scheme,authority,userinfo,host,port,path,query,fragment,error,off
 def of_core(function):
     """A function of the core, refusing."""
     return guarded(function, CheckRows("uri", "URI"))
-
-
-def both(first, then):
-    return lambda row: first(row) + then(row)
 
 
 def normal(level):

@@ -1,9 +1,8 @@
 """The loops of the command line: lines and records against a loop over single values, in any pieces."""
 
-import json
-
 import oracle
 from lines import decode_lines, encode_lines, room_for
+from reference.uri_lines import Refused, both, checked, guarded, of_text, scheme, to_csv, to_json
 from support import lines_of, outcome, run
 
 from uricodec import charsets, iri, uri
@@ -19,7 +18,7 @@ from uricodec._core._uri_operations import (
 )
 from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation
-from uricodec.errors import UriError, UriSyntaxError
+from uricodec.errors import UriSyntaxError
 
 DICTIONARIES = "percent uri urn lines"
 COVERS = {  # no public names: what uricodec.cli calls
@@ -29,12 +28,7 @@ COVERS = {  # no public names: what uricodec.cli calls
 SAFE = charsets.RFC3986_UNRESERVED | "/"
 BASE = b"http://a.example/b/c/d?q"
 LEVELS = ("simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396")
-COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
 ENDS = (b"\n", b"\0")
-
-
-class Refused(Exception):
-    """What a line is refused for: code and offset."""
 
 
 def code_lines(draw):
@@ -62,84 +56,26 @@ def code_lines(draw):
 # --- lines as rows ----------------------------------------------------------------------------------------------------
 
 
-def checked(kind, production):
-    def function(row):
-        fault = uri.check(row, production) if kind == "uri" else iri.check_iri(row, production)
-        if fault:
-            raise Refused(*fault)
-        return b""
-
-    return function
-
-
-def guarded(operation, function):
-    """A function that raises, as one that refuses."""
-
-    def guard(row):
-        try:
-            return function(row)
-        except UriError as error:
-            known = error.reason in operation.reasons
-            code = operation.code_names[operation.reasons.index(error.reason)] if known else "host"
-            raise Refused(code, error.position) from None
-
-    return guard
-
-
-def of_text(function):
-    """A function that takes any bytes, as one whose results are text."""
-
-    def convert(row):
-        made = function(row)
-        try:
-            row.decode()
-        except UnicodeDecodeError as error:
-            raise Refused("utf-8", error.start) from None
-        return made
-
-    return convert
-
-
-def scheme(row):
-    name, colon, _ = row.partition(b":")
-    return (
-        name.lower() if colon and name and all(octet in b"+-." or bytes([octet]).isalnum() for octet in name) else b""
-    )
-
-
-def split(kind, form):
-    def function(row):
-        found = (uri if kind == "uri" else iri).split(row)
-        values = [getattr(found, column) for column in COLUMNS]
-        if form == "csv":
-            return b",".join(b"" if value is None else b'"%s"' % value for value in values) + b",,"
-        texts = [value if value is None else value.decode() for value in values]
-        return json.dumps(dict(zip(COLUMNS, texts, strict=True)), ensure_ascii=False, separators=(",", ":")).encode()
-
-    return function
-
-
 def row_operations():
     yield RowOperation(), bytes
     for kind, production in ("uri", "URI"), ("uri", "relative-ref"), ("iri", "IRI-reference"), ("iri", "absolute-IRI"):
         check = checked(kind, production)
         yield CheckRows(kind, production), check
-        yield CheckedRows(kind, production, SchemeRows()), lambda row, check=check: check(row) + scheme(row)
-        for form in "jsonl", "csv":
+        yield CheckedRows(kind, production, SchemeRows()), both(check, scheme)
+        for form, write in ("jsonl", to_json), ("csv", to_csv):
             rows = SplitRows(kind, form)
-            yield rows, guarded(rows, split(kind, form))
+            yield rows, guarded(lambda row, kind=kind, write=write: write(row, kind), rows)
     for level in LEVELS:
         rows = NormalizeRows(level)
-        normal = of_text(guarded(rows, lambda row, level=level: uri.normalize(row, level)))
+        normal = of_text(guarded(lambda row, level=level: uri.normalize(row, level), rows))
         yield rows, normal
-        check = checked("iri", "IRI-reference")
-        yield CheckedRows("iri", "IRI-reference", rows), lambda row, c=check, normal=normal: c(row) + normal(row)
+        yield CheckedRows("iri", "IRI-reference", rows), both(checked("iri", "IRI-reference"), normal)
     yield ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row))
     for ascii_ext in "error", "encode":
         rows = IriToUriRows(ascii_ext)
-        yield rows, guarded(rows, lambda row, ascii_ext=ascii_ext: iri.iri_to_uri(row, ascii_ext=ascii_ext))
+        yield rows, guarded(lambda row, ascii_ext=ascii_ext: iri.iri_to_uri(row, ascii_ext=ascii_ext), rows)
     rows = UriToIriRows()
-    yield rows, guarded(rows, iri.uri_to_iri)
+    yield rows, guarded(iri.uri_to_iri, rows)
 
 
 ROWS = tuple(row_operations())
