@@ -22,9 +22,9 @@ from uricodec._core._uri_operations import SplitRows
 from uricodec._files import compress, streams
 from uricodec._rows._fields import transform_fields
 from uricodec._rows._operation import RowOperation
+from uricodec._rows.reports import visible
 from uricodec.cli import main
 from uricodec.cli.fields import spans_of
-from uricodec.cli.lines import visible
 
 PIECES = [
     b"%",

@@ -37,6 +37,7 @@ from test_uri_lines import (
 
 from uricodec import iri, uri
 from uricodec._core._uri_operations import CheckRows
+from uricodec._rows.reports import visible
 from uricodec.cli import lines, main
 
 NORMALIZE = ["normalize", "--kind", "uri"]
@@ -110,9 +111,7 @@ def with_last_end(output, data, errors):
 
 
 def report(invalid, name="<stdin>"):
-    return "".join(
-        f"{name}\t{number}\t{offset}\t{code}\t{lines.visible(text)}\n" for number, offset, code, text in invalid
-    )
+    return "".join(f"{name}\t{number}\t{offset}\t{code}\t{visible(text)}\n" for number, offset, code, text in invalid)
 
 
 # --- what the commands write ------------------------------------------------------------------------------------------

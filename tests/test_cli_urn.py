@@ -13,6 +13,7 @@ from command import growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uricodec._rows.reports import visible
 from uricodec.cli import extract, lines, main
 
 NORMALIZE = ["normalize", "--kind", "urn"]
@@ -77,9 +78,7 @@ def twin(data, level="8141", spec=None, errors="keep"):
 
 
 def report(invalid, name="<stdin>"):
-    return "".join(
-        f"{name}\t{number}\t{offset}\t{code}\t{lines.visible(text)}\n" for number, offset, code, text in invalid
-    )
+    return "".join(f"{name}\t{number}\t{offset}\t{code}\t{visible(text)}\n" for number, offset, code, text in invalid)
 
 
 # --- normalize --------------------------------------------------------------------------------------------------------
@@ -268,7 +267,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
 
 @given(st.binary(max_size=20))
 def test_what_is_shown_is_the_line_and_harmless(octets):
-    shown = lines.visible(octets)
+    shown = visible(octets)
     assert shown.isprintable()
     back = re.sub(rb"\\(x..|\\)", lambda escape: bytes.fromhex(escape[1][1:].decode()) or b"\\", shown.encode())
     assert back == octets
@@ -284,7 +283,7 @@ def test_what_is_shown_is_the_line_and_harmless(octets):
     ],
 )
 def test_what_cannot_be_shown(octets, shown):
-    assert lines.visible(octets) == shown
+    assert visible(octets) == shown
 
 
 # --- --stats ----------------------------------------------------------------------------------------------------------

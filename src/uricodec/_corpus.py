@@ -15,13 +15,11 @@ from uricodec._core._first_rows import FirstRows
 from uricodec._files import streams
 from uricodec._files.workers import OrderedWorkers, threads_for
 from uricodec._rows._identifiers import LineNames
-from uricodec.errors import UriError, UriSyntaxError
+from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
+from uricodec.errors import UriSyntaxError
 
 # Octets of the buffers of lines. They grow for longer lines, up to `max_line`.
 ROOM = 2 * streams.CHUNK
-
-# So many bytes of a line that is too long are shown.
-SHOWN = 100
 
 # Names whose counts are fetched at once.
 COUNTS = 1 << 14
@@ -248,9 +246,12 @@ class Corpus:
             mine, line = source in self._inputs, number - source.first
             if not chunk.whole:
                 if mine:
-                    self._take_long(file, chunk, line, copy)
-            elif isinstance(found, UriError):
-                self._fail(found, chunk, file, line)
+                    self._take_long(source, file, chunk, line + 1, copy)
+            elif found.invalid and self._errors == "raise":
+                [fault] = found.faults
+                [invalid] = invalid_lines([fault], file.name, line + 1, (chunk.buffer, 0, chunk.size), self._end)
+                operation = chunk.state.operation
+                self._fail(invalid, source.size + fault.start, operation.error, operation.reason(fault.code))
             else:
                 names = chunk.state
                 take(names, mine)
@@ -294,7 +295,7 @@ class Corpus:
         work = partial(read_names, 0) if make else find_names
 
         def step(source, file, chunk, found, number):
-            if isinstance(found, UriError):
+            if found and found.invalid and self._errors == "raise":
                 changed(file)
             if chunk.whole:
                 take(chunk.state)
@@ -322,17 +323,17 @@ class Corpus:
         self._workers.run(file.chunks(buffers, streams.LineEnds(self._end), self._max_line), work, use)
         return number
 
-    def _take_long(self, file, chunk, line, copy):
-        """Handle a piece of a line that is too long as the error policy says; `line` counts from 0."""
+    def _take_long(self, source, file, chunk, line, copy):
+        """Handle a piece of a line that is too long as the error policy says; `line` counts from 1."""
         if chunk.begins:
-            text = bytes(chunk.view[: min(chunk.size, SHOWN)])
+            invalid = InvalidLine(file.name, line, self._max_line, "too-long", head_of(chunk.view[: chunk.size]))
             if self._errors == "raise":
-                reason = f"{file.name}: line {line + 1}: longer than max_line={self._max_line} bytes"
-                raise UriSyntaxError(reason, text, self._max_line)
+                reason = f"the line is longer than {self._max_line} bytes (max_line)"
+                self._fail(invalid, source.size, UriSyntaxError, reason)
             self.invalid += 1
             self.long += self._errors == "keep"
             if self._refused:
-                self._refused(file.name, line + 1, self._max_line, "too-long", text + b"...")
+                self._refused(*invalid)
         if copy and self._errors == "keep" and self.later is None:
             copy(chunk)
 
@@ -343,41 +344,28 @@ class Corpus:
         return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
 
     def _report(self, name, line, chunk, found, make):
-        """Say which lines of a chunk are refused; `line` is the number of its first one."""
-        buffer, start = chunk.buffer, 0
+        """Report the rejected lines of a chunk; `line` is the number of its first one, from 1."""
+        start = 0
         while True:
-            for fault in found.faults:
-                at = start + fault.start
-                stop = buffer.find(self._end, at, chunk.size)
-                text = bytes(buffer[at : stop if stop >= 0 else chunk.size])
-                self._refused(name, line + fault.line, fault.offset, fault.code, self._without_return(text))
+            for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
+                self._refused(*invalid)
             if found.invalid <= len(found.faults):
                 return
-            start = stop + 1
-            line += fault.line + 1
+            last = found.faults[-1]
+            start = chunk.buffer.find(self._end, start + last.start) + 1
+            line += last.line + 1
             self._spare = self._spare or make()
             found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS)
 
-    def _without_return(self, text):
-        return text.removesuffix(b"\r") if self._end == b"\n" else text
-
-    def _fail(self, error, chunk, file, lines):
-        buffer, place = chunk.buffer, error.position
-        start = buffer.rfind(self._end, 0, place) + 1
-        stop = buffer.find(self._end, place, chunk.size)
-        number = lines + buffer.count(self._end, 0, start) + 1
-        line = self._without_return(bytes(buffer[start : stop if stop >= 0 else chunk.size]))
-        raise type(error)(f"{file.name}: line {number}: {error.reason}", line, place - start)
+    def _fail(self, invalid, before, error, reason):
+        """Raise the error of an InvalidLine that so many bytes of its input come before."""
+        name, line, offset, _, text = invalid
+        raise error(message(name, line, offset, before, reason), text, offset)
 
 
 def read_names(limit, chunk):
-    """Read the lines of a chunk with its LineNames. An error of a line is the result."""
-    if not chunk.whole:
-        return None
-    try:
-        return chunk.state.read(chunk.view[: chunk.size], 0, limit)
-    except UriError as error:
-        return error
+    """Read the lines of a chunk with its LineNames."""
+    return chunk.state.read(chunk.view[: chunk.size], 0, limit) if chunk.whole else None
 
 
 def find_names(chunk):

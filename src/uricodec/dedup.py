@@ -24,6 +24,7 @@ from uricodec._corpus import Corpus, Progress, count_unique, write_counted, writ
 from uricodec._files import streams
 from uricodec._rows._identifiers import ColumnNames, LineNames, borrow, mask, select
 from uricodec._rows._operation import RowOperation
+from uricodec._rows.reports import text_of
 from uricodec._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError
 
@@ -215,6 +216,7 @@ class Deduplicator:
         self._cardinality = Cardinality()
         self._invalid = self._later = 0
         self._done = self._closed = False
+        self._raises = errors == "raise"
         self._lock = RLock()
         self.rows: int = 0
 
@@ -266,8 +268,12 @@ class Deduplicator:
             BufferError: The memory of a bytes-like is not contiguous.
             OSError: A temporary file fails.
         """
+        found = []
         with self._lock:
-            marks = b"".join([names.marks for names in self._batches(column)])
+            for names in self._batches(column):
+                self._cardinality.add(names)
+                found.append(names.marks)
+        marks = b"".join(found)
         return mask(marks) if _is_arrow(column) else [_ANSWERS[mark] for mark in marks]
 
     def finish(self) -> list[int]:
@@ -299,12 +305,16 @@ class Deduplicator:
                 yield self._add(self._columns)
         else:
             for lines in _pieces(column):
-                self._invalid += self._lines.read(lines, self.rows).invalid
+                found = self._lines.read(lines, self.rows)
+                if found.invalid and self._raises:
+                    [fault] = found.faults
+                    operation, text = self._lines.operation, text_of(bytes(lines), 0, len(lines), fault, b"\n")
+                    raise operation.error(f"row {self.rows + fault.line}: {operation.reason(fault.code)}", text, fault.offset)
+                self._invalid += found.invalid
                 yield self._add(self._lines)
 
     def _add(self, names: Any) -> Any:
         self._sieve.add(names)
-        self._cardinality.add(names)
         self.rows += len(names)
         return names
 
@@ -357,7 +367,6 @@ def unique(  # noqa: PLR0913
     with Deduplicator(
         kind, level, memory=memory, spill_dir=spill_dir, exact=exact, key=key, errors=errors
     ) as deduplicator:
-        rows = FirstRows()
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             if _is_arrow(column):
                 column = borrow(column)  # a stream can be read once
@@ -367,17 +376,27 @@ def unique(  # noqa: PLR0913
             if _is_arrow(column):
                 return select(column, bytes(marks))
             return list(compress(column, marks.translate(_IS_NEW)))
+        found, later = [], 0
         for names in deduplicator._batches(column):
-            rows.set(names)
-        deduplicator._finish(rows.set)
-        found, number, names = [], 0, deduplicator._lines
-        for lines in _pieces(column):
-            names.find(lines, number)
-            number += len(names)
-            rows.mark(names)
-            room = bytearray(names.room())
-            found.append(bytes(memoryview(room)[: names.write(room)]))
+            found.append(_new_lines(names))
+            later += names.later
+        if later:  # the table is full: what is new among these comes after all that was written
+            rows, number, names = FirstRows(), 0, deduplicator._lines
+            deduplicator._finish(rows.set)
+            for lines in _pieces(column):
+                names.find(lines, number)
+                number += len(names)
+                rows.mark(names)
+                found.append(_new_lines(names))
         return b"".join(found)
+
+
+def _new_lines(names: LineNames) -> bytes:
+    """The lines that are marked as new."""
+    if not names.new:
+        return b""
+    room = bytearray(names.room())
+    return bytes(memoryview(room)[: names.write(room)])
 
 
 def _is_arrow(column: Any) -> bool:
@@ -461,7 +480,7 @@ def dedup_files(  # noqa: PLR0913
         Statistics: How many there were.
 
     Raises:
-        UriError: A line is refused, with errors="raise": the message has the file and the line.
+        UriError: A line is refused, with errors="raise": the message says where, as "FILE:LINE:COLUMN (octet N): ...".
         ValueError: There is no such kind, level or option.
         streams.FileError: A file fails (an OSError with filename and strerror); an input changed while it was read.
         BrokenPipeError: Nobody reads the output any more.

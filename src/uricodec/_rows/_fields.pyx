@@ -986,5 +986,5 @@ def reason_of(operation, code):
     ('octets that are not UTF-8', 'the field would have its delimiter in it')
     """
     if code in operation.code_names:
-        return operation.reasons[operation.code_names.index(code)]
+        return operation.reason(code)
     return FRAME_REASONS[FRAME_NAMES.index(code)]

@@ -174,10 +174,13 @@ cdef class Identifiers(Names):
         operation (RowOperation): What brings an identifier into normal form; a plain one copies.
         key (FingerprintKey): The key of the fingerprints.
 
+    Attributes:
+        operation (RowOperation): The operation.
+
     Raises:
         ValueError: The operation does not write bytes.
     """
-    cdef RowOperation operation
+    cdef readonly RowOperation operation
     cdef FingerprintKey key
     cdef RowPolicy policy
     cdef Rows rows                  # the source
@@ -251,7 +254,7 @@ cdef class LineNames(Identifiers):
         operation (RowOperation): What brings an identifier into normal form; a plain one copies.
         key (FingerprintKey): The key of the fingerprints.
         terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
-        errors (str): How a rejected line is handled: "keep" takes it as it is, "drop" leaves it out, "raise" raises.
+        errors (str): How a rejected line is handled: "keep" takes it as it is, "drop" leaves it out, "raise" stops there.
         forms (bool): Whether normal forms are kept, for tables that are exact.
 
     Raises:
@@ -301,24 +304,23 @@ cdef class LineNames(Identifiers):
             limit (int): How many rejected lines are returned.
 
         Returns:
-            Lines: 0, the number of lines and of rejected ones, and the first `limit` of these, as LineFaults.
+            Lines: 0, the number of lines and of rejected ones, and the first `limit` of these, as LineFaults. If one is
+                rejected and `errors` is "raise", it alone is returned, and there are no identifiers: the caller raises.
 
         Raises:
-            UriError: A line is rejected, and that raises; the position is a byte of `lines`. There are no identifiers then.
             RuntimeError: Another thread is using the names.
         """
         cdef uint64_t number = first
-        cdef const Rejected *rejected
-        cdef bint raises = self.policy == RAISE_ROW
-        cdef size_t listed = <size_t>max(limit, 0)
+        cdef size_t listed = 1 if self.policy == RAISE_ROW else <size_t>max(limit, 0)
         self.use()
         try:
-            self.hold(lines, number, &self.operation.slots, self.policy, max(listed, <size_t>raises))
+            self.hold(lines, number, &self.operation.slots, self.policy, listed)
+            found = Lines(0, self.batch.rows, self.run.invalid, faults_of(&self.run, self.operation, listed))
             if self.run.status == STOPPED:
-                rejected = <const Rejected *>self.run.found.data
-                self.operation.raise_rejected(lines, rejected.code, rejected.start + rejected.offset)
-            self.show()
-            return Lines(0, self.count, self.run.invalid, faults_of(&self.run, self.operation, listed))
+                self.release()
+            else:
+                self.show()
+            return found
         except:
             self.release()
             raise

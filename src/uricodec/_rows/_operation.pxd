@@ -39,4 +39,3 @@ cdef class RowOperation:
     cdef int check_policy(self, RowPolicy policy) except -1
     # The result for a str with lone surrogates that the policy keeps or replaces; None: the operation has none.
     cdef object with_surrogates(self, str text, RowPolicy policy)
-    cdef object raise_rejected(self, object src, int code, size_t offset)

@@ -51,6 +51,14 @@ cdef class RowOperation:
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return None
 
+    def reason(self, code):
+        """Return what an error says for a code (str).
+
+        Raises:
+            ValueError: There is no such code.
+        """
+        return self.reasons[self.code_names.index(code)]
+
     def room(self, n, errors="replace"):
         """Return how many bytes of a buffer are enough for the result of a row of n bytes, as a line with its terminator.
 
@@ -73,7 +81,3 @@ cdef class RowOperation:
         if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor - 2:
             raise OverflowError("the row may become longer than an object can be")
         return factor * (size + 2) + self.slots.strict.extra + 2 + WIDE
-
-    cdef object raise_rejected(self, object src, int code, size_t offset):
-        """Raise what says that src is rejected at an offset."""
-        raise self.error(self.reasons[code], src, <Py_ssize_t>offset)

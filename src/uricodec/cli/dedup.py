@@ -5,8 +5,9 @@ from time import monotonic
 
 from uricodec import dedup
 from uricodec._files import streams
+from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import refuse_same_file, visible
+from uricodec.cli.lines import refuse_same_file
 from uricodec.errors import UriError
 
 # What a phase is called on the terminal.
@@ -58,7 +59,7 @@ def run(arguments):
                 return estimate(arguments, files, how)
             return deduplicate(arguments, files, how)
         except UriError as error:
-            raise CommandError(f"{error.reason} at octet {error.position}", 1) from None
+            raise CommandError(error.reason, 1) from None
 
 
 def estimate(arguments, files, how):
@@ -85,25 +86,11 @@ def deduplicate(arguments, files, how):
         counts = dedup.dedup_files(files, arguments.output, **how)
     else:
         with streams.Output(arguments.invalid_to) as rejects:
-            counts = dedup.dedup_files(files, arguments.output, refused=Rejects(rejects).add, **how)
+            how["refused"] = lambda *line: rejects.write(InvalidLine(*line).row())
+            counts = dedup.dedup_files(files, arguments.output, **how)
     if arguments.stats:
         show_stats(counts, monotonic() - start, arguments.rules)
     return 0
-
-
-class Rejects:
-    """Writes lines that are refused.
-
-    Args:
-        output (Output): Where to.
-    """
-
-    def __init__(self, output):
-        self._output = output
-
-    def add(self, name, line, offset, code, text):
-        """Write one, as `uricodec check` does."""
-        self._output.write(f"{name}\t{line}\t{offset}\t{code}\t{visible(text)}\n".encode())
 
 
 def show_stats(counts, seconds, rules):

@@ -7,6 +7,7 @@ from uricodec._core._codec_rows import NO_CONTROL
 from uricodec._core._framing import Framing
 from uricodec._files import streams
 from uricodec._rows._fields import reason_of, transform_fields
+from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
@@ -274,7 +275,7 @@ class Values(lines.Worker):
     def finish(self):
         missing = self._plan.framing.missing
         if missing:
-            names = lines.visible(b", ".join(missing))
+            names = visible(b", ".join(missing))
             reason = f"no record has a text at {names!r} (nested members are named as in a.b)"
             raise CommandError(f"argument --json-field: {reason}", 1)
 

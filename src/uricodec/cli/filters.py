@@ -5,6 +5,7 @@ import re
 
 from uricodec import ByteSet
 from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._rows.reports import visible
 from uricodec.cli import lines
 
 # Of a base: it would be one of every line.
@@ -120,7 +121,7 @@ def resolve(arguments):
     try:
         rows = ResolveRows(base)
     except UriSyntaxError as error:
-        arguments.refuse(f"argument --base: {error.reason}: {lines.visible(base)}")
+        arguments.refuse(f"argument --base: {error.reason}: {visible(base)}")
     return run(arguments, rows)
 
 

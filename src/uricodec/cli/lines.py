@@ -9,16 +9,11 @@ from collections import namedtuple
 from uricodec._files import streams
 from uricodec._files.workers import OrderedWorkers, threads_for
 from uricodec._rows._lines import transform_lines
+from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 
 # The buffer has room for so many chunks. For longer lines it grows, up to --max-line: memory stays bounded.
 ROOM = 4
-
-# So many bytes of a line that is too long are shown.
-SHOWN = 100
-
-# So many characters are made visible at once.
-PART = 16_384
 
 # So many faults are fetched at once.
 FAULTS = 16_384
@@ -152,7 +147,7 @@ class Rows(Worker):
         return names + (found.lines - found.invalid - len(names)) * [b""]  # the last line may lack its terminator
 
     def reason(self, code):
-        return self._rows.reasons[self._rows.code_names.index(code)]
+        return self._rows.reason(code)
 
 
 def filter_inputs(worker, arguments):
@@ -329,14 +324,13 @@ class LineFilter:
 
     def _reject_long(self, chunk):
         """Handle a line that is longer than allowed as any invalid line: this is a piece of it."""
-        offset = self._max_line
+        offset, piece = self._max_line, chunk.view[chunk.start : chunk.size]
         if chunk.begins:
             if self._errors == "raise":
-                self._fail(chunk.start, chunk.start + offset, f"the line is longer than {offset} bytes (--max-line)")
+                self._fail(chunk.start, offset, f"the line is longer than {offset} bytes (--max-line)")
             self.invalid += 1
-            if self._faults:
-                self._report([self._describe(self._line, offset, "too-long", head_of(chunk))])
-        piece, record = chunk.view[chunk.start : chunk.size], self._worker.record("too-long", offset)
+            self._report(["too-long"], [InvalidLine(self._name, self._line, offset, "too-long", head_of(piece))])
+        record = self._worker.record("too-long", offset)
         if self._errors in ("keep", "replace") and record is None:
             self._write(piece, piece, chunk.ends)
         elif self._errors != "drop":
@@ -352,9 +346,9 @@ class LineFilter:
         self._write(chunk.view[start : start + read], piece.written, chunk.ends)
         if found.invalid and self._errors == "raise":
             fault = found.faults[-1]
-            place = start + fault.start
             self._line += fault.line
-            self._fail(place - self._piece_start, place + fault.offset, self._worker.reason(fault.code))
+            place = start + fault.start - self._piece_start
+            self._fail(place, self._piece_start + fault.offset, self._worker.reason(fault.code))
         if not chunk.whole:
             self._account_piece(chunk, found)
             return
@@ -362,21 +356,21 @@ class LineFilter:
         if self._tally:
             self._tally.count_valid(found.lines - found.invalid)
             self._tally.count_groups(piece.groups)
-        if self._faults and found.invalid:
-            self._report_all(chunk.buffer, start, start + read, found)
+        lines = chunk.buffer, start, start + read
+        invalid = invalid_lines(found.faults, self._name, self._line, lines, self._worker.end)
+        self._report([fault.code for fault in found.faults], invalid)
         self._line += found.lines or 0  # None: nobody is told the numbers of lines
 
     def _account_piece(self, chunk, found):
         """Count a piece of a line: what is wrong first is reported, and the line counted at its end."""
         if chunk.begins:
-            self._piece_head = head_of(chunk)
+            self._piece_head = head_of(chunk.view[chunk.start : chunk.size])
         if found.invalid and not self._piece_invalid:
             self._piece_invalid = True
             self.invalid += 1
-            if self._faults:
-                fault = found.faults[0]
+            for fault in found.faults[:1]:
                 offset = self._piece_start + fault.offset
-                self._report([self._describe(self._line, offset, fault.code, self._piece_head)])
+                self._report([fault.code], [InvalidLine(self._name, self._line, offset, fault.code, self._piece_head)])
         self._piece_start += chunk.size
         if chunk.ends:
             if self._tally and not self._piece_invalid:
@@ -392,38 +386,16 @@ class LineFilter:
             if ends and unended and self._errors != "drop" and not self._output.in_line:
                 self._output.write(self._worker.out)  # an empty line, too
 
-    def _report_all(self, buffer, start, size, found):
-        """Say what is wrong with the lines buffer[start:size]."""
-        described = []
-        for fault in found.faults:
-            shown = visible(text_of(buffer, start, size, fault, self._worker.end)) if self._rejects else ""
-            described.append(self._describe(self._line + fault.line, fault.offset, fault.code, shown))
-        self._report(described)
-
-    def _describe(self, line, offset, code, text):
+    def _report(self, codes, invalid):
+        """Count invalid lines by their codes, and write them (an iterable of InvalidLine) to the report."""
         if self._tally:
-            self._tally.count_fault(code)
-        return f"{self._name}\t{line}\t{offset}\t{code}\t{text}\n"
-
-    def _report(self, described):
+            self._tally.count_faults(codes)
         if self._rejects:
-            self._rejects.write("".join(described).encode())
+            self._rejects.write(b"".join([line.row() for line in invalid]))
 
-    def _fail(self, start, position, reason):
-        """Stop at an octet of the chunk; its line starts at `start`."""
-        place = f"{self._name}:{self._line}:{position - start + 1} (octet {self._before + position})"
-        raise CommandError(f"{place}: {reason}", 1)
-
-
-def text_of(buffer, start, size, fault, terminator):
-    """Return the invalid record of buffer[start:size] that a fault is about, without its terminator."""
-    at = start + fault.start
-    if hasattr(fault, "stop"):
-        return buffer[at : start + fault.stop]
-    stop = buffer.find(terminator, at, size)
-    if stop < 0:
-        return buffer[at:size]
-    return buffer[at:stop].removesuffix(b"\r") if terminator == b"\n" else buffer[at:stop]
+    def _fail(self, start, offset, reason):
+        """Stop at a line that starts there in the chunk, or would if it were whole."""
+        raise CommandError(message(self._name, self._line, offset, self._before + start, reason), 1)
 
 
 def terminator_of(line, end):
@@ -434,32 +406,6 @@ def terminator_of(line, end):
     """
     last = bytes(line[-2:])
     return last if last == b"\r" + end == b"\r\n" else end if last.endswith(end) else b""
-
-
-def head_of(chunk):
-    """What is shown of a long line that begins in a chunk."""
-    return visible(chunk.buffer[chunk.start : min(chunk.size, chunk.start + SHOWN)]) + "..."
-
-
-def visible(octets):
-    r"""Octets (bytes-like) as text that does nothing to a terminal: what cannot be shown, and a backslash, is escaped.
-
-    >>> print(visible(b"caf\xc3\xa9\x1b[2J \xff \\"))
-    café\x1b[2J \xff \\
-    """
-    text = str(octets, "utf-8", "surrogateescape")
-    if text.isprintable() and "\\" not in text:
-        return text
-    parts = (text[start : start + PART] for start in range(0, len(text), PART))  # a character takes 60 bytes meanwhile
-    return "".join(["".join(map(escape, part)) for part in parts])
-
-
-def escape(character):
-    if character == "\\":
-        return r"\\"
-    if character.isprintable():
-        return character
-    return "".join(map(r"\x{:02x}".format, character.encode("utf-8", "surrogateescape")))
 
 
 class Tally:
@@ -490,9 +436,9 @@ class Tally:
                 self._others += count
                 del self._counts[name]
 
-    def count_fault(self, code):
-        """Count an invalid line."""
-        self._faults[code] += 1
+    def count_faults(self, codes):
+        """Count invalid lines (iterable of str)."""
+        self._faults.update(codes)
 
     def show(self):
         """Write the counts to standard error, the largest first."""

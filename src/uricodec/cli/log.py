@@ -7,12 +7,10 @@ import re
 
 from uricodec._core._log_records import NAMES, LogReader
 from uricodec._files import streams
+from uricodec._rows.reports import SHOWN, InvalidLine
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import descending, refuse_same_file, visible
+from uricodec.cli.lines import descending, refuse_same_file
 from uricodec.logs import ROOM, LogLines, RecordBuffer
-
-# So many octets of such a line are shown.
-SHOWN = 100
 
 
 def run(arguments):
@@ -91,8 +89,8 @@ class Converter:
         self._faults[code] = self._faults.get(code, 0) + 1
         if self._rejects:
             long = code == "too-long"
-            shown = visible(self._hide(bytes(text[:SHOWN] if long else text))) + "..." * long
-            self._rejects.write(f"{self._name}\t{line}\t{offset}\t{code}\t{shown}\n".encode())
+            shown = self._hide(bytes(text[:SHOWN] if long else text)) + b"..." * long
+            self._rejects.write(InvalidLine(self._name, line, offset, code, shown).row())
 
     def _show(self):
         """Write the counts to standard error."""

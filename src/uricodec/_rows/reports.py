@@ -1,0 +1,104 @@
+r"""Reports of invalid lines: they have one shape, whichever command or function writes them.
+
+A report has a row for each invalid line: input, line (from 1), offset in the line (from 0), code and text. The message
+of an error says the same of one line, `INPUT:LINE:COLUMN (octet N): REASON`: the column counts from 1, and N is the
+offset in the input, from 0.
+"""
+
+from collections import namedtuple
+
+# So many bytes of a line that is too long are shown.
+SHOWN = 100
+
+# So many characters are made visible at once.
+PART = 16_384
+
+
+class InvalidLine(namedtuple("InvalidLine", ["input", "line", "offset", "code", "text"])):
+    """A line that was rejected, as reports have it.
+
+    Attributes:
+        input (str): The name of the input.
+        line (int): The number of the line, from 1.
+        offset (int): Where it is wrong, in bytes from 0.
+        code (str): Why.
+        text (bytes): The line without its terminator; of one that is too long, the start.
+    """
+
+    __slots__ = ()
+
+    def row(self):
+        r"""Return the row of a report (bytes).
+
+        >>> InvalidLine("<stdin>", 1, 4, "character", b"a:b\t c").row()
+        b'<stdin>\t1\t4\tcharacter\ta:b\\x09 c\n'
+        """
+        return f"{self.input}\t{self.line}\t{self.offset}\t{self.code}\t{visible(self.text)}\n".encode()
+
+
+def invalid_lines(faults, name, line, lines, terminator):
+    """Yield an InvalidLine for each fault.
+
+    Args:
+        faults (Iterable[LineFault]): What the core says of the lines.
+        name (str): The name of the input.
+        line (int): The number of the first of the lines, from 1.
+        lines (tuple[bytearray, int, int]): The lines: a buffer, where they start in it, and where they end.
+        terminator (bytes): What terminates each of them.
+    """
+    for fault in faults:
+        text = bytes(text_of(*lines, fault, terminator))
+        yield InvalidLine(name, line + fault.line, fault.offset, fault.code, text)
+
+
+def head_of(line):
+    """Return what is shown of a line that is too long (bytes), given the start of it (bytes-like)."""
+    return bytes(line[:SHOWN]) + b"..."
+
+
+def message(name, line, offset, before, reason):
+    """Return what is said of an invalid line that ends the work.
+
+    Args:
+        name (str): The name of the input.
+        line (int): The number of the line, from 1.
+        offset (int): Where it is wrong, in bytes from 0.
+        before (int): How many bytes of the input come before the line.
+        reason (str): Why.
+
+    >>> message("<stdin>", 2, 3, 10, "lone surrogate")
+    '<stdin>:2:4 (octet 13): lone surrogate'
+    """
+    return f"{name}:{line}:{offset + 1} (octet {before + offset}): {reason}"
+
+
+def text_of(buffer, start, stop, fault, terminator):
+    """Return the invalid line or record of buffer[start:stop] that a fault is about, without its terminator."""
+    at = start + fault.start
+    if hasattr(fault, "stop"):
+        return buffer[at : start + fault.stop]
+    end = buffer.find(terminator, at, stop)
+    if end < 0:
+        return buffer[at:stop]
+    return buffer[at:end].removesuffix(b"\r") if terminator == b"\n" else buffer[at:end]
+
+
+def visible(octets):
+    r"""Octets (bytes-like) as text that does nothing to a terminal: what cannot be shown, and a backslash, is escaped.
+
+    >>> print(visible(b"caf\xc3\xa9\x1b[2J \xff \\"))
+    café\x1b[2J \xff \\
+    """
+    text = str(octets, "utf-8", "surrogateescape")
+    if text.isprintable() and "\\" not in text:
+        return text
+    parts = (text[start : start + PART] for start in range(0, len(text), PART))  # a character takes 60 bytes meanwhile
+    return "".join(["".join(map(escape, part)) for part in parts])
+
+
+def escape(character):
+    if character == "\\":
+        return r"\\"
+    if character.isprintable():
+        return character
+    return "".join(map(r"\x{:02x}".format, character.encode("utf-8", "surrogateescape")))
