@@ -9,7 +9,7 @@ Values are found in a hash table of open addressing. A slot is 0, or it has the 
 bits of the value's hash in the others; bytes are compared before two values are taken for equal.
 """
 cimport cython
-from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._core._arrow cimport *
@@ -27,6 +27,10 @@ cdef extern from *:
     #endif
     """
     void prefetch "UC_PREFETCH"(const void *at) noexcept nogil
+
+ctypedef fused offset:
+    int32_t
+    int64_t
 
 cdef enum:
     AHEAD = 64          # values that are looked up at the same time
@@ -311,37 +315,63 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
     return array
 
 
+cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, offset *ends,
+                            Room *data) noexcept nogil:
+    """Copy rows that follow each other, none of which is null, and say where each of them ends in the copy."""
+    cdef offset start = offsets[first], before = start, at
+    cdef size_t i, most = INT32_MAX if sizeof(offset) == 4 else <size_t>INT64_MAX
+    if start < 0:
+        return BAD_LAYOUT
+    for i in range(first + 1, stop + 1):
+        at = offsets[i]
+        if at < before or <size_t>(at - start) > most - data.size:      # rows that overlap may be more than offsets can say
+            return BAD_LAYOUT
+        before = at
+        ends[i - first - 1] = <offset>data.size + at - start
+    if before > offsets[count]:
+        return BAD_LAYOUT
+    if not grow(data, <size_t>(before - start)):
+        return NO_MEMORY
+    if before > start:      # else there may be no memory yet
+        memcpy(data.data + data.size, src + start, <size_t>(before - start))
+    data.size += <size_t>(before - start)
+    return DONE
+
+
 cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Room *where, Room *data, Room *valid,
                       size_t width, int64_t *nulls) noexcept nogil:
-    """Copy what says where rows are, and rows that are one behind the other."""
-    cdef const uint8_t *src
-    cdef size_t i, n, done = 0
-    memset(valid.data, 0, valid.cap)
+    """Copy what says where rows are, and rows that stand one after the other: as many at once as are chosen."""
+    cdef Status status = DONE
+    cdef size_t i = 0, stop, done = 0
+    cdef bint null, has_offsets = source.layout == OFFSETS_32 or source.layout == OFFSETS_64
+    memset(valid.data, 0xFF, valid.cap)
     memset(where.data, 0, width)
-    for i in range(source.count):
+    while i < source.count:
+        stop = i + 1
         if marks[i] != chosen:
+            i = stop
             continue
-        if is_valid(source, i):
-            valid.data[done >> 3] |= 1 << (done & 7)
-        else:
+        null = not is_valid(source, i)
+        if null:
+            valid.data[done >> 3] &= ~(1 << (done & 7))
             nulls[0] += 1
-        if source.layout == OFFSETS_32 or source.layout == OFFSETS_64:
-            if not row_at(source, i, &src, &n):
-                return BAD_LAYOUT
-            if not grow(data, n):
-                return NO_MEMORY
-            if n:       # else there may be no memory yet
-                memcpy(data.data + data.size, src, n)
-            data.size += n
-            if width == 8:
-                (<int64_t *>where.data)[done + 1] = <int64_t>data.size
-            elif data.size > INT32_MAX:     # rows that overlap
-                return BAD_LAYOUT
-            else:
-                (<int32_t *>where.data)[done + 1] = <int32_t>data.size
         else:
-            memcpy(where.data + width * done, <const uint8_t *>source.offsets + width * i, width)
-        done += 1
-    where.size = width * (done + (source.layout == OFFSETS_32 or source.layout == OFFSETS_64))
+            while stop < source.count and marks[stop] == chosen and is_valid(source, stop):
+                stop += 1
+        if not has_offsets:
+            memcpy(where.data + width * done, <const uint8_t *>source.offsets + width * i, width * (stop - i))
+        elif null:
+            memcpy(where.data + width * (done + 1), where.data + width * done, width)
+        elif source.layout == OFFSETS_32:
+            status = copy_run(<const int32_t *>source.offsets, source.count, i, stop, source.data,
+                              <int32_t *>where.data + done + 1, data)
+        else:
+            status = copy_run(<const int64_t *>source.offsets, source.count, i, stop, source.data,
+                              <int64_t *>where.data + done + 1, data)
+        if status != DONE:
+            return status
+        done += stop - i
+        i = stop
+    where.size = width * (done + has_offsets)
     valid.size = (done + 7) >> 3
     return DONE if grow(data, 1) else NO_MEMORY
