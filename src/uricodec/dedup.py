@@ -307,9 +307,9 @@ class Deduplicator:
             for lines in _pieces(column):
                 found = self._lines.read(lines, self.rows)
                 if found.invalid and self._raises:
-                    [fault] = found.faults
-                    operation, text = self._lines.operation, text_of(bytes(lines), 0, len(lines), fault, b"\n")
-                    raise operation.error(f"row {self.rows + fault.line}: {operation.reason(fault.code)}", text, fault.offset)
+                    [fault], operation = found.faults, self._lines.operation
+                    reason = f"row {self.rows + fault.line}: {operation.reason(fault.code)}"
+                    raise operation.error(reason, text_of(bytes(lines), 0, len(lines), fault, b"\n"), fault.offset)
                 self._invalid += found.invalid
                 yield self._add(self._lines)
 
@@ -373,9 +373,7 @@ def unique(  # noqa: PLR0913
             marks = bytearray().join([names.marks for names in deduplicator._batches(column)])
             for row in deduplicator.finish():
                 marks[row] = _NEW
-            if _is_arrow(column):
-                return select(column, bytes(marks))
-            return list(compress(column, marks.translate(_IS_NEW)))
+            return select(column, bytes(marks))
         found, later = [], 0
         for names in deduplicator._batches(column):
             found.append(_new_lines(names))

@@ -18,6 +18,7 @@ from uricodec._core._text cimport *
 from uricodec._rows._columns cimport read_column, table_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
 from uricodec._rows._lines cimport faults_of
+from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
 from uricodec._rows._operation cimport *
 from uricodec._rows._tasks cimport Rows, begin_work, check_run, raise_row_of, rows_of, rows_of_lines, run_to_end
 
@@ -31,7 +32,6 @@ from uricodec._rows._lines import Lines
 cdef enum:
     BATCH = 8192        # rows of a column that are read at once
     COUNT = 20          # digits of the highest number of 64 bits
-    VALID = ROWS // 8   # bytes of bits for the rows of a block
 
 
 # --- the sink -----------------------------------------------------------------------------------------------------------
@@ -517,23 +517,21 @@ cdef class ColumnNames(Identifiers):
     0
     """
     cdef readonly size_t invalid
-    # The column: a list, or arrays; and what is read next.
+    # The column: a list, or arrays; and what is read next: row `row`, of array `at`, or item `at` of a batch.
     cdef list items
     cdef list sources
     cdef size_t at
     cdef size_t row
-    # Items of the list that are gathered into a block, from self.row on.
+    # The items of a batch; those of them that are gathered, or a single one.
+    cdef list batch_items
     cdef Source source
-    cdef int64_t ends[ROWS + 1]
-    cdef uint8_t valid[VALID]
-    cdef uint8_t gathered[BLOCK]
+    cdef Items gathered
+    cdef int64_t end[2]
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, errors="keep", forms=True):
         self.set_options(errors, forms)
         self.sources = []
         memset(&self.source, 0, sizeof(Source))
-        self.source.layout, self.source.offsets = OFFSETS_64, self.ends
-        self.empty()
 
     @property
     def null_seen(self):
@@ -557,10 +555,10 @@ cdef class ColumnNames(Identifiers):
         """
         cdef list arrays = [], items = None, sources = []
         if isinstance(column, (list, tuple)):
-            items = list(column)
+            items = column if type(column) is list else list(column)
         else:
-            _, type = read_column(column, arrays)
-            sources = [rows_of(array, type) for array in arrays]
+            _, kind = read_column(column, arrays)
+            sources = [rows_of(array, kind) for array in arrays]
         self.use()
         self.clear()
         self.row, self.at, self.items, self.sources = 0, 0, items, sources
@@ -625,106 +623,79 @@ cdef class ColumnNames(Identifiers):
 
     # --- lists
 
-    cdef void empty(self) noexcept:
-        """Gather from here on."""
-        self.source.count, self.source.data, self.source.valid, self.ends[0] = 0, self.gathered, NULL, 0
-
     cdef int read_items(self) except -1:
-        cdef size_t i, stop = min(self.row + BATCH, <size_t>len(self.items))
-        self.empty()
-        for i in range(self.row, stop):
-            item = self.items[i]
-            if item is None:
-                self.gather_null()
-            elif isinstance(item, str):
-                self.gather_text(item)
+        """Read the next items of the list."""
+        cdef Source *source = &self.source
+        cdef Py_ssize_t stop
+        self.batch_items = self.items[self.row:self.row + BATCH]        # which nobody else changes
+        self.row += <size_t>len(self.batch_items)
+        self.at, stop = 0, len(self.batch_items)
+        while <Py_ssize_t>self.at < stop:
+            if gather(&self.gathered, self.batch_items, <Py_ssize_t>self.at, stop,
+                      TEXT_ITEMS | BYTES_ITEMS | NULL_ITEMS, self.run.gathered) == <Py_ssize_t>self.at:
+                self.read_item(self.batch_items[self.at])
             else:
-                self.gather_bytes(item, i)
-        return self.add_gathered()
+                source.layout, source.offsets, source.data = OFFSETS_32, self.gathered.at, self.run.gathered
+                source.valid, source.count = self.gathered.valid, self.gathered.rows
+                self.add_items()
+        return 0
 
-    cdef int add_gathered(self) except -1:
-        """Add the rows that are gathered."""
+    cdef int add_items(self) except -1:
+        """Add the items whose bytes self.source has, which are the next ones."""
         cdef const Rejected *rejected
         cdef const uint8_t *src
-        cdef size_t place
+        cdef size_t place, n
         self.add(&self.source, 0, self.source.count)
         if self.run.status == STOPPED:
             rejected = <const Rejected *>self.run.found.data
-            item, place = self.items[self.row + rejected.row], rejected.offset
+            item, place = self.batch_items[self.at + rejected.row], rejected.offset
             if isinstance(item, str):
-                src = self.source.data + self.ends[rejected.row]
+                row_at(&self.source, rejected.row, &src, &n)
                 place = <size_t>len(src[:place].decode("utf-8", "replace"))
             raise self.operation.error(f"row {self.first + self.batch.rows}: {self.operation.reasons[rejected.code]}",
                                        item, place)
-        self.row += self.source.count
-        self.empty()
+        self.at += self.source.count
         return 0
 
-    cdef int gather_null(self) except -1:
-        cdef size_t i = self.source.count
-        if i == ROWS:
-            self.add_gathered()
-            i = 0
-        if self.source.valid == NULL:
-            memset(self.valid, 0xFF, sizeof(self.valid))
-            self.source.valid = self.valid
-        self.valid[i >> 3] &= ~(1 << (i & 7))
-        self.ends[i + 1] = self.ends[i]
-        self.source.count = i + 1
-        return 0
+    cdef int add_item(self, const uint8_t *src, size_t n) except -1:
+        """Add one item."""
+        self.end[0], self.end[1] = 0, <int64_t>n
+        self.source.layout, self.source.offsets, self.source.data = OFFSETS_64, self.end, src
+        self.source.valid, self.source.count = NULL, 1
+        return self.add_items()
 
-    cdef int gather(self, const uint8_t *src, size_t n) except -1:
-        """Gather an item. One that is longer than a block is added where it is."""
-        cdef size_t i = self.source.count
-        if i == ROWS or n > BLOCK - <size_t>self.ends[i]:
-            self.add_gathered()
-            i = 0
-        self.ends[i + 1] = self.ends[i] + <int64_t>n
-        self.source.count = i + 1
-        if n > BLOCK:
-            self.source.data = src
-            return self.add_gathered()
-        if n:
-            memcpy(self.gathered + self.ends[i], src, n)
-        return 0
-
-    cdef int gather_text(self, object item) except -1:
+    cdef int read_item(self, object item) except -1:
+        """Read an item that cannot be gathered."""
         cdef uint8_t utf8[UTF8_ROOM]
         cdef Octets octets
-        cdef str text = item if type(item) is str else str.__str__(item)
-        if not utf8_octets(text, &octets, utf8):
-            return self.add_surrogate(item, text)
+        cdef Py_buffer view
+        cdef str text
+        if isinstance(item, str):
+            text = item if type(item) is str else str.__str__(item)
+            if not utf8_octets(text, &octets, utf8):
+                return self.add_surrogate(item, text)
+            try:
+                return self.add_item(octets.data, octets.size)
+            finally:
+                release(&octets)
+        borrow_row(item, self.first + self.batch.rows, &view)
         try:
-            return self.gather(octets.data, octets.size)
+            return self.add_item(<const uint8_t *>view.buf, <size_t>view.len)
         finally:
-            release(&octets)
+            PyBuffer_Release(&view)
 
     cdef int add_surrogate(self, object item, str text) except -1:
         """Add a str that has no UTF-8: it stands for itself, by the bytes that no other str has."""
         cdef bytes octets = text.encode("utf-8", "surrogatepass")
-        self.add_gathered()
         if self.policy == RAISE_ROW:
             raise self.operation.error(f"row {self.first + self.batch.rows}: lone surrogate", item, first_surrogate(text))
         self.set_operation(&COPY.slots, KEEP_ROW)
-        self.gather(<const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
-        self.add_gathered()
+        self.add_item(<const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
         self.set_operation(&self.operation.slots, self.policy)
         self.run.invalid += 1
         if self.batch.drops:
             self.batch.marks.data[self.batch.rows - 1] = SEEN
         return 0
-
-    cdef int gather_bytes(self, object item, size_t i) except -1:
-        cdef Py_buffer view
-        if type(item) is bytes:
-            return self.gather(<const uint8_t *>PyBytes_AS_STRING(item), <size_t>PyBytes_GET_SIZE(item))
-        if self.policy == RAISE_ROW:
-            self.add_gathered()         # what raises first is what comes first
-        borrow_row(item, self.first + self.batch.rows + self.source.count, &view)
-        try:
-            return self.gather(<const uint8_t *>view.buf, <size_t>view.len)
-        finally:
-            PyBuffer_Release(&view)
 
 
 # --- what is kept -------------------------------------------------------------------------------------------------------
@@ -783,28 +754,37 @@ def mask(bytes marks not None):
 
 
 def select(column, bytes marks not None):
-    """The rows of an Arrow column that are marked as new.
+    """Return the rows of a column that are marked as new.
 
     Args:
-        column (Arrow object): The rows.
+        column (list | tuple | Arrow object): The rows.
         marks (bytes): As `Names.marks`, one for each row.
 
     Returns:
-        Column: These rows, in the layout that they have; views and dictionaries share the buffers of the column. A row
-            that refers to a null in a dictionary is null itself.
+        list | Column: These rows; those of Arrow in the layout that they have: views and dictionaries share the buffers of
+            the column. A row that refers to a null in a dictionary is null itself.
 
     Raises:
         ValueError: Not as many marks as rows, or offsets that are in no order.
+
+    >>> select(["a", "b", None], b"\\x02\\x01\\x02")
+    ['a', None]
     """
+    cdef const uint8_t *src = marks
+    cdef Py_ssize_t i
     cdef list arrays = [], made = [], sources
     cdef Rows rows
     cdef size_t done = 0
+    if isinstance(column, (list, tuple)):
+        if len(column) != len(marks):
+            raise ValueError("not as many marks as rows")
+        return [column[i] for i in range(len(marks)) if src[i] == NEW]
     whole, type = read_column(column, arrays)
     sources = [rows_of(array, type) for array in arrays]
     if sum([(<Rows>each).source.count for each in sources]) != len(marks):
         raise ValueError("not as many marks as rows")
     for rows in sources:
-        made.append(select_rows(rows, <const uint8_t *>(<const char *>marks) + done, NEW))
+        made.append(select_rows(rows, src + done, NEW))
         done += rows.source.count
     type, made = without_null_values(type, made)
     if (<Type>whole).format == b"+s":

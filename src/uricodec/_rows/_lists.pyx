@@ -50,44 +50,30 @@ cdef enum:
     AHEAD = 8           # the memory of so many items is asked for before they are read
 
 
-# --- items of one type --------------------------------------------------------------------------------------------------
+# --- gathering ----------------------------------------------------------------------------------------------------------
 
-@cython.final
-cdef class Batch:
-    """Items of one type: their bytes, which a run does as one block, and where they stand in the list."""
-    cdef Plan plan
-    cdef bint text
-    cdef Run run
-    cdef Source source
-    cdef size_t rows
-    cdef int32_t at[ROWS + 1]
-    cdef Py_ssize_t numbers[ROWS]
-    cdef uint64_t valid[ROW_WORDS]
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.run.gathered)
-        discard(&self.run.data)
-        discard(&self.run.offsets)
-        discard(&self.run.found)
-
-    cdef Py_ssize_t gather(self, list items, Py_ssize_t row) except -1:
-        """Take items from there on. Returns the first that is not taken."""
-        cdef uint8_t *dst = self.run.gathered
-        cdef Py_ssize_t count = PyList_GET_SIZE(items)
-        cdef size_t rows = 0, size = 0, n, most
-        cdef const void *data
-        cdef int kind = 1
-        while row < count and rows < ROWS:
-            if row + AHEAD < count:
-                prefetch_item(items, row + AHEAD)
-            item = items[row]
-            if item is None:
-                row += 1
+cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t stop, int kinds, uint8_t *dst) except -1:
+    cdef size_t count = 0, size = 0, n, most
+    cdef const void *data
+    cdef int kind = 1
+    gathered.valid, gathered.at[0] = NULL, 0
+    while row < stop and count < ROWS:
+        if row + AHEAD < stop:
+            prefetch_item(items, row + AHEAD)
+        item = items[row]
+        if item is None:
+            row += 1
+            if not kinds & NULL_ITEMS:
                 continue
-            if type(item) is bytes and not self.text:
+            if gathered.valid == NULL:
+                memset(gathered.bits, 0xFF, sizeof(gathered.bits))
+                gathered.valid = gathered.bits
+            gathered.bits[count >> 3] &= ~(1 << (count & 7))
+        else:
+            if type(item) is bytes and kinds & BYTES_ITEMS:
                 n = most = <size_t>PyBytes_GET_SIZE(item)
                 data = PyBytes_AS_STRING(item)
-            elif type(item) is str and self.text:
+            elif type(item) is str and kinds & TEXT_ITEMS:
                 PyUnicode_READY(item)
                 n = most = <size_t>PyUnicode_GET_LENGTH(item)
                 data = PyUnicode_DATA(item)
@@ -105,25 +91,44 @@ cdef class Batch:
                 if n == UC_SURROGATE:
                     break
             size += n
-            self.numbers[rows] = row
-            rows += 1
-            self.at[rows] = <int32_t>size
             row += 1
-        self.rows = rows
-        return row
+        gathered.numbers[count] = row - 1
+        count += 1
+        gathered.at[count] = <int32_t>size
+    gathered.rows = count
+    return row
+
+
+# --- items of one type --------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Batch:
+    """Items of one type: their bytes, which a run does as one block, and where they stand in the list."""
+    cdef Plan plan
+    cdef bint text
+    cdef Run run
+    cdef Source source
+    cdef Items items
+    cdef uint64_t valid[ROW_WORDS]      # of the results
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.run.gathered)
+        discard(&self.run.data)
+        discard(&self.run.offsets)
+        discard(&self.run.found)
 
     cdef int do(self, size_t limit) except -1:
         """Do the items. So many that are rejected are listed."""
         cdef Run *run = &self.run
         run.row = run.next = run.data.size = run.found.size = run.invalid = 0
-        run.stop = self.source.count = self.rows
+        run.stop = self.source.count = self.items.rows
         run.limit = limit
         if self.plan.kind == VERDICT:
             memset(run.offsets.data, 0, run.offsets.size)
         elif self.plan.kind == TEXT or self.plan.kind == STRUCT:
             run.offsets.size = sizeof(int64_t)
         if run.valid != NULL:
-            memset(run.valid, 0xFF, (self.rows + 7) // 8)
+            memset(run.valid, 0xFF, (self.items.rows + 7) // 8)
         run_rows(run)
         if run.status == HAS_RAISED:
             raise_set()
@@ -144,7 +149,7 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     cdef Batch batch = Batch()
     cdef Run *run = &batch.run
     batch.plan, batch.text = plan, text
-    batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.at[0]
+    batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.items.at[0]
     run.source = &batch.source
     set_operation(run, &plan.rows.slots, policy, look)
     if plan.key is not None:
@@ -412,7 +417,7 @@ cdef class ListWork:
 
     cdef size_t place_of(self, Batch batch, const Rejected *rejected):
         """Where the fault is in a rejected item, in characters of a str."""
-        cdef const uint8_t *src = batch.source.data + batch.at[rejected.row]
+        cdef const uint8_t *src = batch.source.data + batch.items.at[rejected.row]
         return <size_t>len(src[:rejected.offset].decode("utf-8", "replace")) if batch.text else rejected.offset
 
     cdef int report(self, Batch batch, list items) except -1:
@@ -422,13 +427,13 @@ cdef class ListWork:
         cdef size_t i
         cdef Py_ssize_t row
         if batch.run.status == STOPPED:
-            row = batch.numbers[rejected.row]
+            row = batch.items.numbers[rejected.row]
             raise rows.error(f"row {row}: {rows.reasons[rejected.code]}", items[row], self.place_of(batch, rejected))
         self.count += <Py_ssize_t>batch.run.invalid
         for i in range(batch.run.found.size // sizeof(Rejected)):
             if <size_t>len(self.found) >= self.limit:
                 break
-            self.found.append((batch.numbers[rejected[i].row], rows.code_names[rejected[i].code],
+            self.found.append((batch.items.numbers[rejected[i].row], rows.code_names[rejected[i].code],
                                self.place_of(batch, rejected + i)))
         return 0
 
@@ -438,43 +443,43 @@ cdef class ListWork:
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
         cdef size_t i, n
         cdef bint ascii = batch.text and is_ascii(made, batch.run.data.size)
-        for i in range(batch.rows):
+        for i in range(batch.items.rows):
             n = <size_t>(at[i + 1] - at[i])
             if batch.is_null(i):
-                results[batch.numbers[i]] = None
-            elif n == <size_t>(batch.at[i + 1] - batch.at[i]) and memcmp(made + at[i], src + batch.at[i], n) == 0:
+                results[batch.items.numbers[i]] = None
+            elif n == <size_t>(batch.items.at[i + 1] - batch.items.at[i]) and memcmp(made + at[i], src + batch.items.at[i], n) == 0:
                 pass
             elif ascii:
-                results[batch.numbers[i]] = ascii_text(made + at[i], n)
+                results[batch.items.numbers[i]] = ascii_text(made + at[i], n)
             elif batch.text:
-                results[batch.numbers[i]] = utf8_text(made + at[i], n, "strict")
+                results[batch.items.numbers[i]] = utf8_text(made + at[i], n, "strict")
             else:
-                results[batch.numbers[i]] = (<const char *>made + at[i])[:n]
+                results[batch.items.numbers[i]] = (<const char *>made + at[i])[:n]
         return 0
 
     cdef int take_verdicts(self, Batch batch, list results) except -1:
         cdef const uint8_t *bits = batch.run.offsets.data
         cdef object invalid = None if self.policy == NULL_ROW else False
         cdef size_t i
-        for i in range(batch.rows):
-            results[batch.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
+        for i in range(batch.items.rows):
+            results[batch.items.numbers[i]] = True if bits[i >> 3] >> (i & 7) & 1 else invalid
         return 0
 
     cdef int take_fingerprints(self, Batch batch, list results) except -1:
         cdef const char *digests = <const char *>batch.run.offsets.data
         cdef size_t i
-        for i in range(batch.rows):
-            results[batch.numbers[i]] = None if batch.is_null(i) else digests[16 * i:16 * i + 16]
+        for i in range(batch.items.rows):
+            results[batch.items.numbers[i]] = None if batch.is_null(i) else digests[16 * i:16 * i + 16]
         return 0
 
     cdef int take_diagnostics(self, Batch batch, list results, Columns columns) except -1:
         cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
         cdef size_t i
         if columns is None:
-            for i in range(batch.rows):
-                results[batch.numbers[i]] = None
+            for i in range(batch.items.rows):
+                results[batch.items.numbers[i]] = None
         for i in range(batch.run.found.size // sizeof(Rejected)):
-            self.put(results, columns, batch.numbers[rejected[i].row], {
+            self.put(results, columns, batch.items.numbers[rejected[i].row], {
                 "code": batch.plan.rows.code_names[rejected[i].code], "offset": self.place_of(batch, rejected + i)})
         return 0
 
@@ -488,18 +493,18 @@ cdef class ListWork:
         cdef size_t i, n
         cdef int64_t start, end
         cdef int field, fields = <int>len(batch.plan.fields)
-        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.at[batch.rows])
+        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.items.at[batch.items.rows])
         cdef list values = [None] * fields
         cdef dict none = dict.fromkeys(batch.plan.fields), row
         cdef tuple names = batch.plan.fields
         for field in range(fields):
             before[field] = NULL
-        for i in range(batch.rows):
+        for i in range(batch.items.rows):
             if at[i + 1] == at[i]:
                 if columns is None:
-                    results[batch.numbers[i]] = None
+                    results[batch.items.numbers[i]] = None
                 continue
-            src = batch.source.data + batch.at[i]
+            src = batch.source.data + batch.items.at[i]
             component = <const Component *>(batch.run.data.data + at[i])
             start, end, value = -1, -1, None
             row = none.copy() if columns is None else None
@@ -520,11 +525,11 @@ cdef class ListWork:
                 before[field], sizes[field] = src + start, n
                 values[field] = value
                 if row is None:
-                    columns.set(field, batch.numbers[i], value)
+                    columns.set(field, batch.items.numbers[i], value)
                 else:
                     row[names[field]] = value
             if row is not None:
-                results[batch.numbers[i]] = row
+                results[batch.items.numbers[i]] = row
         return 0
 
     cdef int do_batch(self, Batch batch, list results, Columns columns) except -1:
@@ -582,18 +587,18 @@ cdef class ListWork:
                 if text is None:
                     text = batch_of(self.text, True, self.policy, self.look)
                 batch = text
-                stop = batch.gather(results, row)
+                stop = gather(&text.items, results, row, count, TEXT_ITEMS, text.run.gathered)
             elif type(item) is bytes and begins_run(results, row):
                 if octets is None:
                     octets = batch_of(self.octets, False, self.policy, self.look)
                 batch = octets
-                stop = batch.gather(results, row)
+                stop = gather(&octets.items, results, row, count, BYTES_ITEMS, octets.run.gathered)
             if stop == row:
                 self.do_item(results, columns, row)
                 row += 1
-            elif batch.at[batch.rows] < FEW:
-                for i in range(batch.rows):
-                    self.do_item(results, columns, batch.numbers[i])
+            elif batch.items.at[batch.items.rows] < FEW:
+                for i in range(batch.items.rows):
+                    self.do_item(results, columns, batch.items.numbers[i])
                 row = stop
             else:
                 self.do_batch(batch, results, columns)
