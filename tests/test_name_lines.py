@@ -79,7 +79,7 @@ def check(data, make, key, end=b"\n", names=None):
     assert names.new == len(seen)
     assert bytes(room[: names.write(room)]) == want
     numbers = memoryview(struct.pack(f"=B{len(seen)}Q", 0, *range(1, len(seen) + 1)))[1:]  # at an odd address
-    assert bytes(room[: names.write_counted(room, numbers)]) == counts
+    assert bytes(room[: names.write(room, numbers)]) == counts
 
 
 @kinds
@@ -255,7 +255,7 @@ def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
             Table(1 << 20, exact=True).add(names)
             room = bytearray(names.room())
             assert names.write(room) <= len(room)
-            assert names.write_counted(room, bytes(8 * names.new)) <= len(room)
+            assert names.write(room, bytes(8 * names.new)) <= len(room)
     finally:
         over.set()
         thread.join()
@@ -312,9 +312,9 @@ def test_options_that_mean_nothing():
     with pytest.raises(ValueError, match="too small"):
         names.write(bytearray(3))
     with pytest.raises(ValueError, match="too small"):
-        names.write_counted(bytearray(3), b"")
+        names.write(bytearray(3), b"")
     with pytest.raises(ValueError, match="not as many counts"):
-        names.write_counted(bytearray(1000), bytes(8))
+        names.write(bytearray(1000), bytes(8))
 
 
 def test_what_is_found_can_be_looked_at():

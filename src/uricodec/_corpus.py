@@ -389,16 +389,11 @@ class Lines:
         self._room = memoryview(bytearray(ROOM))
         self.written = 0
 
-    def write(self, names):
-        """Write the lines that are marked as new."""
-        self._have_room(names)
-        self._output.write(self._room[: names.write(self._room)])
-        self.written += names.new
-
-    def write_counted(self, names, counts):
-        """Write them with their counts."""
-        self._have_room(names)
-        self._output.write(self._room[: names.write_counted(self._room, counts)])
+    def write(self, names, counts=None):
+        """Write the lines that are marked as new, with their counts if these are given."""
+        if names.room() > len(self._room):
+            self._room = memoryview(bytearray(2 * names.room()))
+        self._output.write(self._room[: names.write(self._room, counts)])
         self.written += names.new
 
     def copy(self, chunk, count=b""):
@@ -409,10 +404,6 @@ class Lines:
         self._output.write(chunk.view[: chunk.size])
         if chunk.ends and self._output.in_line:
             self._output.write(bytes([self._output.end]))
-
-    def _have_room(self, names):
-        if names.room() > len(self._room):
-            self._room = memoryview(bytearray(2 * names.room()))
 
 
 # --- what is done -----------------------------------------------------------------------------------------------------
@@ -525,7 +516,7 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
     def take_counted(names):
         rows.mark_counted(names, known, least or 0)
         if names.new and least is None:
-            lines.write_counted(names, rows.counts_of(names, known))
+            lines.write(names, rows.counts_of(names, known))
         elif names.new:
             lines.write(names)
 

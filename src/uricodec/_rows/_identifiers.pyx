@@ -407,76 +407,54 @@ cdef class LineNames(Identifiers):
             o += 1 + self.write_run(i, i + 1, dst + o + 1)
         return o
 
-    def write(self, dst not None):
+    def write(self, dst not None, counts=None):
         """Write the lines that are marked as new, each with its end.
 
         Args:
-            dst (bytearray | memoryview): Where to, with `room()` octets.
+            dst (bytearray | memoryview): Where to, with `room()` bytes.
+            counts (bytes-like | None): A number of 64 bits for each of these lines, which it follows after a tab.
 
         Returns:
-            int: How many octets these are.
+            int: How many bytes these are.
 
         Raises:
-            ValueError: dst is too small.
+            ValueError: dst is too small, or there are not as many numbers as lines.
 
         >>> from uricodec._core._fingerprint import FingerprintKey
         >>> from uricodec._core._table import Table
         >>> names, room = LineNames(RowOperation(), FingerprintKey()), bytearray(100)
-        >>> _ = names.read(b"a\na\nb", 0)
+        >>> _ = names.read(b"a\\na\\nb", 0)
         >>> Table(1 << 20).add(names)
         >>> room[: names.write(room)]
-        bytearray(b'a\nb\n')
+        bytearray(b'a\\nb\\n')
         """
-        cdef Py_buffer target
-        cdef size_t written
-        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-        try:
-            self.use()
-            try:
-                if <size_t>target.len < self.size() + WIDE:
-                    raise ValueError(f"dst is too small: {target.len} octets")
-                with nogil:
-                    written = self.write_new(<uint8_t *>target.buf)
-                return <Py_ssize_t>written
-            finally:
-                uc_give(&self.busy)
-        finally:
-            PyBuffer_Release(&target)
-
-    def write_counted(self, dst not None, counts not None):
-        """Write the lines that are marked as new, each behind a number and a tab.
-
-        Args:
-            dst (bytearray | memoryview): Where to, with `room()` octets.
-            counts (bytes-like): The numbers, of 64 bits, one for each of these lines.
-
-        Returns:
-            int: How many octets these are.
-
-        Raises:
-            ValueError: dst is too small, or there are not as many numbers as lines.
-        """
-        cdef Py_buffer source, target
-        cdef size_t written
-        PyObject_GetBuffer(counts, &source, PyBUF_SIMPLE)
+        cdef Py_buffer target, numbers
+        PyObject_GetBuffer(b"" if counts is None else counts, &numbers, PyBUF_SIMPLE)
         try:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             try:
                 self.use()
                 try:
-                    if <size_t>source.len != 8 * self.new:
-                        raise ValueError("not as many counts as new lines")
-                    if <size_t>target.len < self.size() + (COUNT + 1) * self.new + WIDE:
-                        raise ValueError(f"dst is too small: {target.len} octets")
-                    with nogil:
-                        written = self.write_counts(<const uint8_t *>source.buf, self.new, <uint8_t *>target.buf)
-                    return <Py_ssize_t>written
+                    return self.write_to(&target, NULL if counts is None else &numbers)
                 finally:
                     uc_give(&self.busy)
             finally:
                 PyBuffer_Release(&target)
         finally:
-            PyBuffer_Release(&source)
+            PyBuffer_Release(&numbers)
+
+    cdef Py_ssize_t write_to(self, const Py_buffer *target, const Py_buffer *numbers) except -1:
+        cdef size_t written
+        if numbers != NULL and <size_t>numbers.len != 8 * self.new:
+            raise ValueError("not as many counts as new lines")
+        if <size_t>target.len < self.size() + (0 if numbers == NULL else (COUNT + 1) * self.new) + WIDE:
+            raise ValueError(f"dst is too small: {target.len} bytes")
+        with nogil:
+            if numbers == NULL:
+                written = self.write_new(<uint8_t *>target.buf)
+            else:
+                written = self.write_counts(<const uint8_t *>numbers.buf, self.new, <uint8_t *>target.buf)
+        return <Py_ssize_t>written
 
     def room(self):
         """How much room to write to.
