@@ -100,7 +100,13 @@ def series(kind):
     return pd.Series(rows(kind), dtype=object)
 
 
-FORMS = {"fields": "{0}\t{1}\t200\n", "csv": '{0},"{1}",200\n', "lf": "{1}\n", "crlf": "{1}\r\n"}
+FORMS = {
+    "fields": "{0}\t{1}\t200\n",
+    "csv": '{0},"{1}",200\n',
+    "json": '{{"n":{0},"u":"{1}"}}\n',
+    "lf": "{1}\n",
+    "crlf": "{1}\r\n",
+}
 
 
 @cache
@@ -267,6 +273,13 @@ TABLE = {
     "command decode --errors drop": command("decode --errors drop", "paths"),
     "command decode -f 2": command("decode -f 2", "paths", "fields"),
     "command decode --csv -f 2": command("decode --csv -f 2", "paths", "csv"),
+    "command encode -f 2": command("encode -f 2", "paths", "fields"),
+    "command normalize --kind uri -f 2": command("normalize --kind uri -f 2", "urls", "fields"),
+    "command normalize --production URI -f 2": command("normalize --kind uri --production URI -f 2", "urls", "fields"),
+    "command normalize --kind urn -f 2": command("normalize --kind urn -f 2", "urns", "fields"),
+    "command split --kind uri -f 2": command("split --kind uri -f 2", "urls", "fields"),
+    "command split --kind uri --csv -f 2": command("split --kind uri --csv -f 2", "urls", "csv"),
+    "command decode --json-field u": command("decode --json-field u", "paths", "json"),
     "command encode": command("encode", "paths"),
     "command encode, English": command("encode", "english"),
     "command requote": command("requote", "paths"),

@@ -482,6 +482,15 @@ def triplets(octets):
     return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)
 
 
+@pytest.mark.parametrize("first", [b"http://a/\xc3", b"http://a/\xf0\x9f", "http://a/é".encode()])
+def test_fields_share_no_character(first):
+    """Bytes that are UTF-8 only together with those of the next field are not."""
+    data = b"http://a/x,http://b/%%7e\n%s,\xa9%%7e\n" % first
+    want = [b"http://a/x", b"http://b/~", *([first] if first.endswith(b"\xc3\xa9") else [b""]), b""]
+    made = output_of("normalize", "--kind", "uri", "--errors", "null", "-d", ",", "-f", "1-", stdin=data)
+    assert made.replace(b"\n", b",").split(b",")[:-1] == want
+
+
 # --- policies, reports, and what surrounds the values ---------------------------------------------------------------
 
 BAD = b"ok%41\nbad%zz%42\nworse\xff%FF\n%43\n"

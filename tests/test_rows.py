@@ -63,13 +63,6 @@ def new_report():
     return bulk.Faults(limit=1_000_000)
 
 
-def differs(operation, path, errors, batch):
-    """Why a path does not do today what has been decided; None: it does."""
-    if batch == "not UTF-8" and path in {"command, fields", "command, second field", "command, CSV"}:
-        return "9: fields that are not UTF-8 pass"
-    return None
-
-
 # --- batches of rows --------------------------------------------------------------------------------------------------
 
 
@@ -361,9 +354,7 @@ def has(operation, path, errors):
 
 
 def case(operation, name, errors, batch):
-    reason = differs(operation, name, errors, batch)
-    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    return pytest.param(operation, name, errors, batch, marks=marks, id=f"{operation.id}-{name}-{errors}-{batch}")
+    return pytest.param(operation, name, errors, batch, id=f"{operation.id}-{name}-{errors}-{batch}")
 
 
 # Paths with loops of their own: for all operations, on all tiers. The others differ in what all operations share.
@@ -528,10 +519,7 @@ def filter_cases():
             promising = operation.name in PROMISING and name != "JSON"
             for batch in ("rows", "not UTF-8") if promising else ("rows",):
                 for errors in operation.policies:
-                    reason = differs(operation, f"command, {name}", errors, batch)
-                    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-                    label = f"{operation.id}-{name}-{errors}-{batch}"
-                    yield pytest.param(operation, name, errors, batch, marks=marks, id=label)
+                    yield pytest.param(operation, name, errors, batch, id=f"{operation.id}-{name}-{errors}-{batch}")
 
 
 @pytest.mark.parametrize(("operation", "name", "errors", "batch"), list(filter_cases()))

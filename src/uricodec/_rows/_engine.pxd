@@ -118,7 +118,7 @@ cdef struct Slots:
     text_function text          # of a str,
     int text_policies           # under these policies: 1 << policy;
     bint text_is_best           # for many of them, too
-    int utf8_code               # lines that are not UTF-8 are rejected with it, for the row function accepts any bytes; 0: not
+    int utf8_code               # lines and fields that are not UTF-8 are rejected with it: the row function accepts any bytes; 0: not
 
 
 # --- sources ------------------------------------------------------------------------------------------------------------

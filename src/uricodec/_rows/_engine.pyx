@@ -318,13 +318,25 @@ cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
     run.done = stop
 
 
+cdef bint are_utf8(const Block *block) noexcept nogil:
+    """Whether each row is. Rows without a terminator may share a character that neither has."""
+    cdef size_t i, size = block.at[block.rows]
+    cdef uc_utf8 found
+    if kernels.scan_utf8(block.data, size, &found) < size:
+        return False
+    if block.gap == 0 and found.characters < size:
+        for i in range(block.rows):
+            if block.at[i] < block.at[i + 1] and block.data[block.at[i]] & 0xC0 == 0x80:
+                return False
+    return True
+
+
 cdef bint do_rows(Run *run) noexcept nogil:
     cdef uint64_t marks[WORDS]
     cdef Block *block = run.block
     cdef size_t i, w, rows = block.rows, size = block.at[rows]
     cdef uint64_t word
-    cdef uc_utf8 found
-    if run.checks_utf8 and kernels.scan_utf8(block.data, size, &found) < size:
+    if run.checks_utf8 and not are_utf8(block):
         for i in range(rows):
             if not do_row(run):
                 return False

@@ -875,6 +875,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     else:
         set_buffer_sink(run)
     set_lines(run)
+    run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # a string of JSON keeps what it has
     if begin_work(run) == NULL:
         raise MemoryError
     return 0
