@@ -13,6 +13,7 @@ import pytest
 from command import output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import ill_formed
 
 import uricodec
 from uricodec import ByteSet, uri, urn
@@ -165,9 +166,12 @@ COMMANDS = {
     "decode": (["decode"], lambda part: decode(part, NO_CONTROL - "\t")),
     "encode": (["encode"], lambda part: urllib.parse.quote_from_bytes(part).encode()),
     "requote": (["requote"], uricodec.requote),
-    "normalize": (["normalize", "--kind", "uri"], uri.normalize),
+    "normalize": (["normalize", "--kind", "uri"], lambda part: part if ill_formed(part) else uri.normalize(part)),
     "normalize urn": (["normalize", "--kind", "urn"], lambda part: urn.normalize(part) if urn.is_valid(part) else part),
-    "resolve": (["resolve", "--base", "http://a/b"], lambda part: uri.resolve(b"http://a/b", part)),
+    "resolve": (
+        ["resolve", "--base", "http://a/b"],
+        lambda part: part if ill_formed(part) else uri.resolve(b"http://a/b", part),
+    ),
 }
 
 

@@ -263,11 +263,12 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
 
 # --- rows ---------------------------------------------------------------------------------------------------------------
 
-cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """Call the row function, and reject what it accepts but is not UTF-8, where that is promised."""
+cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, bint is_text, uint8_t *dst,
+                            Outcome *outcome) noexcept nogil:
+    """Call the row function, and reject what it accepts but is not UTF-8, where that is promised. `is_text`: it is UTF-8."""
     cdef uc_utf8 found
     cdef size_t size = run.row_of(src, n, run.options, dst, outcome), valid
-    if size != UC_REJECTED and run.checks_utf8:
+    if size != UC_REJECTED and run.checks_utf8 and not is_text:
         valid = kernels.scan_utf8(src, n, &found)
         if valid < n:
             outcome.code, outcome.offset = run.slots.utf8_code, valid
@@ -275,15 +276,14 @@ cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, uint8_t *dst
     return size
 
 
-cdef bint do_row(Run *run) noexcept nogil:
-    """Do the next row of the block, whatever it is. False if the run ends with it, or before it."""
+cdef inline bint do_one(Run *run, bint is_text) noexcept nogil:
     cdef Block *block = run.block
     cdef size_t i = run.done, tail = tail_of(run, i), n = block.at[i + 1] - block.at[i] - tail, size = 0
     cdef const uint8_t *src = block.data + block.at[i]
     cdef uint8_t *dst = run.out + run.written
     cdef Outcome outcome
     if not is_null(run.source, block.first + i):
-        size = call_row(run, src, n, dst, &outcome)
+        size = call_row(run, src, n, is_text, dst, &outcome)
         if size == UC_REJECTED:
             if not reject_row(run, block.first + i, run.next + block.at[i], src, n, &outcome, dst, &size):
                 return False
@@ -301,6 +301,11 @@ cdef bint do_row(Run *run) noexcept nogil:
         run.written += size + tail
         run.out_at[i + 1] = <uint32_t>run.written
     return run.status == DONE
+
+
+cdef bint do_row(Run *run) noexcept nogil:
+    """Do the next row of the block, whatever it is. False if the run ends with it, or before it."""
+    return do_one(run, False)
 
 
 cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
@@ -336,18 +341,14 @@ cdef bint do_rows(Run *run) noexcept nogil:
     cdef Block *block = run.block
     cdef size_t i, w, rows = block.rows, size = block.at[rows]
     cdef uint64_t word
-    if run.checks_utf8 and not are_utf8(block):
-        for i in range(rows):
-            if not do_row(run):
-                return False
-        return True
-    if run.changes != NULL:
+    cdef bint is_text = not run.checks_utf8 or are_utf8(block)
+    if is_text and run.changes != NULL:
         run.changes(block.data, size, block.at, rows, marks)
-    elif run.has_stable:
+    elif is_text and run.has_stable:
         kernels.mark_outside(block.data, size, &run.stable, marks)
     else:
         for i in range(rows):
-            if not do_row(run):
+            if not do_one(run, is_text):
                 return False
         return True
     i = 0       # the row that the next mark may be in
@@ -362,7 +363,7 @@ cdef bint do_rows(Run *run) noexcept nogil:
                 i += 1
             if i > run.done:
                 copy_rows(run, i)
-            if not do_row(run):
+            if not do_one(run, is_text):
                 return False
             i += 1
             if i < rows and block.at[i] >= 64 * (w + 1):
@@ -400,7 +401,7 @@ cdef bint do_long(Run *run) noexcept nogil:
         return False
     run.block.first, run.block.rejected[0], run.dropped = run.row, 0, False
     if not is_null(run.source, run.row):
-        size = call_row(run, src, n, run.out, &outcome)
+        size = call_row(run, src, n, False, run.out, &outcome)
         if size == UC_REJECTED:
             if not reject_row(run, run.row, run.next, src, n, &outcome, run.out, &size):
                 return False

@@ -43,6 +43,7 @@ FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the 
 
 cdef enum:
     WINDOW = 16384          # bytes of records that are worked on at once
+    SHORT = 2 * WIDE        # bytes of most values: so many are copied without a loop
     READABLE = -1           # instead of a code: a value can be read
 
 
@@ -59,13 +60,11 @@ cdef enum Written:
 cdef struct Value:
     size_t start
     size_t end
-    size_t row              # of the run, if it can be read
     size_t offset           # in the record, of what is wrong with it
     size_t text             # where the record of a rejected one is in the results,
     size_t text_size        # and its size
-    int code                # why it can't be read
+    int code                # why it can't be read; then its row is empty
     uint8_t quoted          # in CSV
-    uint8_t whole           # it is the record, which is not one of JSON
     uint8_t written         # Written
 
 cdef struct Record:
@@ -90,7 +89,7 @@ cdef struct Task:
     uint32_t seen           # and by which paths a member was found
     const uint8_t *src
     size_t n
-    size_t readable         # so many bytes can be read WIDE at a time
+    size_t readable         # before that SHORT bytes can be read at any place
     uint8_t *dst            # NULL: nothing is written
     size_t room
     size_t read
@@ -107,10 +106,9 @@ cdef struct Task:
     Run run
     Room marks
     Room text
-    Room ends               # of the values in it, int64_t
+    Room ends               # of the values in it, int64_t: the rows of the run
     Room values
     Room records
-    size_t rows
     size_t value_count
     size_t record_count
     size_t most             # so many values and records there is memory for
@@ -119,188 +117,132 @@ cdef struct Task:
     bint breaks             # some results would end a field
     bint clean              # no result has to be escaped
     bint escapes            # they are written as CSV or JSON
-    bint roomy              # there is room for all, and to write WIDE bytes at a time
+    bint roomy              # there is room for all, and SHORT bytes more
 
 
 # --- values of a window -------------------------------------------------------------------------------------------------
 
-cdef inline size_t take_mark(const uint64_t *marks, size_t words, size_t *w, uint64_t *word) noexcept nogil:
+# The marks of the window, one after the other.
+cdef struct Marks:
+    const uint64_t *words
+    size_t count            # of words
+    size_t w                # the word at hand,
+    uint64_t word           # and those of its marks that are still to come
+
+
+cdef inline size_t take_mark(Marks *marks) noexcept nogil:
     """The next marked byte; SIZE_MAX: there is none."""
     cdef size_t at
-    while word[0] == 0:
-        w[0] += 1
-        if w[0] >= words:
+    while marks.word == 0:
+        marks.w += 1
+        if marks.w >= marks.count:
             return SIZE_MAX
-        word[0] = marks[w[0]]
-    at = 64 * w[0] + <size_t>uc_lowest_bit(word[0])
-    word[0] &= word[0] - 1
+        marks.word = marks.words[marks.w]
+    at = 64 * marks.w + <size_t>uc_lowest_bit(marks.word)
+    marks.word &= marks.word - 1
     return at
 
 
-cdef inline void set_value(Value *value, size_t start, size_t end, size_t row) noexcept nogil:
-    value.start, value.end, value.row, value.code = start, end, row, READABLE
-    value.quoted = value.whole = False
-    value.written = RESULT
-
-
-cdef inline Value *new_value(Task *task, size_t start, size_t end) noexcept nogil:
-    """A value of the window: each ends at a mark of its own, or is a record with one."""
-    cdef Value *value = <Value *>task.values.data + task.value_count
-    set_value(value, task.read + start, task.read + end, task.rows)
-    task.value_count += 1
-    return value
-
-
-cdef inline void end_row(Task *task, size_t n) noexcept nogil:
-    """The value that was written to the end of the text has n bytes."""
-    task.text.size += n
-    task.rows += 1
-    (<int64_t *>task.ends.data)[task.rows] = <int64_t>task.text.size
-
-
-cdef inline void copy_value(Task *task, size_t start, size_t end) noexcept nogil:
-    """A value that is in the source as it is. The text has room for the window and WIDE bytes more."""
-    cdef const uint8_t *src = task.src + task.read + start
-    if task.read + end <= task.readable:
-        copy_octets(task.text.data + task.text.size, src, end - start)
+cdef inline size_t copy_short(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
+    """Copy what most often is short. `wide`: there are SHORT bytes more in both."""
+    if wide:
+        memcpy(dst, src, WIDE)
+        memcpy(dst + WIDE, src + WIDE, WIDE)
+        if n > SHORT:
+            memcpy(dst + SHORT, src + SHORT, n - SHORT)
     else:
-        memcpy(task.text.data + task.text.size, src, end - start)
-    end_row(task, end - start)
+        memcpy(dst, src, n)
+    return n
 
 
-cdef inline void new_record(Task *task, size_t start, size_t end, size_t next, size_t first) noexcept nogil:
-    cdef Record *record = <Record *>task.records.data + task.record_count
-    record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
-    record.first = first
-    task.record_count += 1
+cdef inline void set_value(Value *value, size_t start, size_t end) noexcept nogil:
+    value.start, value.end, value.code, value.quoted, value.written = start, end, READABLE, False, RESULT
 
 
-cdef inline void take_back(Task *task, size_t first, size_t row) noexcept nogil:
-    """Forget the values from there on: their record does not end in the window, or is none."""
-    task.value_count, task.rows = first, row
-    task.text.size = <size_t>(<int64_t *>task.ends.data)[row]
+# What is between the quotes of a field of CSV.
+cdef struct Quoted:
+    size_t end              # SIZE_MAX: no quote closes it
+    bint simple             # there is no quote in it
 
 
-cdef size_t gather_delimited(Task *task, const uint8_t *s, size_t n, size_t words) noexcept nogil:
-    """Gather the values of whole records, lines or fields. Returns where the first other one starts."""
+cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quoted *quoted) noexcept nogil:
+    """Find the quote that closes a field. Returns the mark after it."""
+    cdef size_t at
+    quoted.end, quoted.simple = SIZE_MAX, True
+    while True:
+        at = take_mark(marks)
+        if at >= n:
+            return at
+        if s[at] != c'"':
+            continue
+        if at + 1 == n or s[at + 1] != c'"':
+            quoted.end = at
+            return take_mark(marks)
+        take_mark(marks)
+        quoted.simple = False
+
+
+cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint csv) noexcept nogil:
+    """Gather the values of whole records, of lines or of CSV. Returns where the first other record starts."""
     cdef const Frame *frame = task.frame
     cdef const Span *spans = frame.spans
-    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef Marks marks
     cdef Value *values = <Value *>task.values.data
     cdef Record *record = <Record *>task.records.data
     cdef int64_t *ends = <int64_t *>task.ends.data
     cdef uint8_t *text = task.text.data
-    cdef const uint8_t *found
-    cdef size_t readable = task.readable - min(task.readable, task.read), span_count = frame.span_count
-    cdef size_t w = 0, start = 0, at, field, number, span, end, first, count = 0, size = 0, last = 0
-    cdef size_t before = task.read
-    cdef uint64_t word = marks[0]
+    cdef size_t before = task.read, readable = task.readable, span_count = frame.span_count
+    cdef size_t start = 0, at, field, end, number, span, first, count = 0, size = 0
     cdef uint8_t terminator = frame.end
-    cdef bint is_last
+    cdef CsvField escaped
+    cdef Quoted quoted
+    cdef bint is_quoted, is_last
+    marks.words, marks.count, marks.w = <const uint64_t *>task.marks.data, (n >> 6) + 1, 0
+    marks.word = marks.words[0]
+    quoted.end, quoted.simple = SIZE_MAX, True
     while start < n:
         field, number, span, first = start, 0, 0, count
         while True:
-            at = take_mark(marks, words, &w, &word)
+            at = take_mark(&marks)
+            is_quoted = csv and at == field and at < n and s[at] == c'"'
+            if is_quoted:
+                at = end_of_quoted(s, n, &marks, &quoted)
+            while csv and at < n and s[at] == c'"':     # a quote elsewhere is a byte like any
+                at = take_mark(&marks)
             if at == SIZE_MAX:
                 break
             is_last = at == n or s[at] == terminator
             end = at
-            if is_last and terminator == c'\n' and at < n and at > field and s[at - 1] == c'\r':
+            if is_last and terminator == c'\n' and end > field and s[end - 1] == c'\r' and (csv or at < n):
                 end -= 1
-            if span < span_count and number >= spans[span].first:
-                set_value(values + count, before + field, before + end, count)
-                if end <= readable:
-                    copy_octets(text + size, s + field, end - field)
+            if span < span_count and number >= spans[span].first and not (csv and is_last and end == start):
+                set_value(values + count, before + field, before + end)
+                values[count].quoted = is_quoted
+                if is_quoted and quoted.end == SIZE_MAX:
+                    values[count].code, values[count].offset = task.frame_codes + BAD_CSV, field - start
+                    task.unreadable = True
+                elif is_quoted and not (quoted.simple and quoted.end + 1 == end):
+                    escaped.start, escaped.end, escaped.quoted = field, end, True
+                    size += unescape_csv(s, &escaped, text + size)
                 else:
-                    memcpy(text + size, s + field, end - field)
-                size += end - field
+                    size += copy_short(text + size, s + field + is_quoted, end - field - 2 * is_quoted, before + end < readable)
                 count += 1
                 ends[count] = <int64_t>size
                 if number >= spans[span].last:
-                    last = number
                     span += 1
             if is_last:
                 break
             number += 1
             field = at + 1
-            if span == span_count and number > last + 1:    # perhaps many more fields follow
-                found = <const uint8_t *>memchr(s + field, terminator, n - field)
-                at = n if found == NULL else found - s
-                w = at >> 6
-                word = marks[w] & ~<uint64_t>0 << (at & 63)
         if at == SIZE_MAX:
             count = first
             break
         record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
         record += 1
         start = at + 1
-    task.rows = task.value_count = count
-    task.text.size = <size_t>ends[count]
+    task.value_count, task.text.size = count, <size_t>ends[count]
     task.record_count = record - <Record *>task.records.data
     return min(start, n)
-
-
-cdef size_t gather_csv(Task *task, const uint8_t *s, size_t n, size_t words) noexcept nogil:
-    """The same, of records of CSV."""
-    cdef const Frame *frame = task.frame
-    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
-    cdef size_t w = 0, start = 0, at, field, number, span, end, first, row, close
-    cdef uint64_t word = marks[0]
-    cdef CsvField quoted
-    cdef Value *value
-    cdef bint ends, simple
-    while start < n:
-        field, number, span, first, row = start, 0, 0, task.value_count, task.rows
-        while True:
-            at = take_mark(marks, words, &w, &word)
-            quoted.quoted = at == field and at < n and s[at] == c'"'
-            quoted.closed = True
-            simple, close = True, 0
-            if quoted.quoted:
-                quoted.closed = False
-                while True:
-                    at = take_mark(marks, words, &w, &word)
-                    if at >= n:
-                        break
-                    if s[at] != c'"':
-                        continue
-                    if at + 1 < n and s[at + 1] == c'"':
-                        at = take_mark(marks, words, &w, &word)
-                        simple = False
-                        continue
-                    quoted.closed, close = True, at
-                    at = take_mark(marks, words, &w, &word)
-                    break
-            while at < n and s[at] == c'"':
-                at = take_mark(marks, words, &w, &word)
-            if at == SIZE_MAX:
-                take_back(task, first, row)
-                return start
-            ends = at == n or s[at] == c'\n'
-            end = at
-            if ends and at > field and s[at - 1] == c'\r':
-                end -= 1
-            if span < frame.span_count and number >= frame.spans[span].first and not (ends and end == start):
-                value = new_value(task, field, end)
-                value.quoted = quoted.quoted
-                if not quoted.closed:
-                    value.code, value.offset, task.unreadable = task.frame_codes + BAD_CSV, field - start, True
-                elif quoted.quoted and simple and close + 1 == end:
-                    copy_value(task, field + 1, close)
-                elif quoted.quoted:
-                    quoted.start, quoted.end = field, end
-                    end_row(task, unescape_csv(s, &quoted, task.text.data + task.text.size))
-                else:
-                    copy_value(task, field, end)
-                if number >= frame.spans[span].last:
-                    span += 1
-            if ends:
-                break
-            number += 1
-            field = at + 1
-        new_record(task, start, end, min(at + 1, n), first)
-        start = at + 1
-    return n
 
 
 # What is open around a value of JSON: an object, or an array in one.
@@ -339,23 +281,37 @@ cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bin
             inner.done[p] = level.done[p] + n + 1
 
 
+cdef void add_value(Task *task, size_t start, size_t end, size_t size) noexcept nogil:
+    """Gather a value of JSON, of which so many bytes are at the end of the text."""
+    set_value(<Value *>task.values.data + task.value_count, task.read + start, task.read + end)
+    task.text.size += size
+    task.value_count += 1
+    (<int64_t *>task.ends.data)[task.value_count] = <int64_t>task.text.size
+
+
+cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t offset) noexcept nogil:
+    cdef Value *value = <Value *>task.values.data + task.value_count
+    add_value(task, start, end, 0)
+    value.code, value.offset, task.unreadable = task.frame_codes + code, offset, True
+
+
 cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member) noexcept nogil:
     """Gather a string of the record that starts there."""
-    cdef Value *value = new_value(task, member.value, member.value_end)
-    cdef size_t n, place
+    cdef uint8_t *text = task.text.data + task.text.size
+    cdef size_t size = member.value_end - member.value, place
     cdef int code
-    if not member.value_escaped:
-        copy_value(task, member.value, member.value_end)
-        return
-    n = unescape_json(s + member.value, member.value_end - member.value, task.text.data + task.text.size, &code, &place)
-    if n == SIZE_MAX:
-        value.code, value.offset, task.unreadable = task.frame_codes + code, member.value + place - start, True
+    if member.value_escaped:
+        size = unescape_json(s + member.value, size, text, &code, &place)
     else:
-        end_row(task, n)
+        copy_short(text, s + member.value, size, task.read + member.value_end < task.readable)
+    if size == SIZE_MAX:
+        add_unreadable(task, member.value, member.value_end, code, member.value + place - start)
+    else:
+        add_value(task, member.value, member.value_end, size)
 
 
 cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
-    """Gather values of an object that starts before i. False if it is none; then i is where that shows."""
+    """Gather values of what may be an object that starts at i. False if it is none; then i is where that shows."""
     cdef const uint64_t *marks = <const uint64_t *>task.marks.data
     cdef Level levels[LEVELS]
     cdef Level *level = levels
@@ -367,6 +323,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
     level.array, level.first, level.values = False, True, 0
     level.paths = <uint32_t>((<uint64_t>1 << task.frame.path_count) - 1)
     memset(level.done, 0, <size_t>task.frame.path_count * sizeof(size_t))
+    i[0] += 1
     while True:
         end = i[0]
         found = next_member(s, marks, i, n, level.first, level.array, &member)
@@ -407,10 +364,9 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
 
 cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexcept nogil:
     """The same, of lines with objects of JSON. Of a record that is no object, the only value is all of it."""
-    cdef size_t start = 0, end, next, i, first, row
+    cdef size_t start = 0, end, next, i, first
     cdef const uint8_t *found
-    cdef Value *value
-    cdef bint is_object
+    cdef Record *record
     while start < n:
         found = <const uint8_t *>memchr(s + start, task.frame.end, n - start)
         if found == NULL and not last or task.record_count + 2 > task.most:
@@ -421,45 +377,41 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
             next = end + 1
             if task.frame.end == c'\n' and end > start and s[end - 1] == c'\r':
                 end -= 1
-        first, row = task.value_count, task.rows
+        first = task.value_count
         i = skip_spaces(s, start, end)
         if i < end:
             task.asked = True
-            is_object = s[i] == c'{'
-            if is_object:
-                i += 1
-                is_object = gather_members(task, s, start, &i, end)
-            if not is_object:
-                take_back(task, first, row)
-                value = new_value(task, start, end)
-                value.code, value.offset, task.unreadable = task.frame_codes + BAD_JSON, min(i, end) - start, True
-                value.whole = True
-        new_record(task, start, end, next, first)
+            if s[i] != c'{' or not gather_members(task, s, start, &i, end):
+                task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
+                add_unreadable(task, start, end, BAD_JSON, min(i, end) - start)
+        record = <Record *>task.records.data + task.record_count
+        record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
+        record.first = first
+        task.record_count += 1
         start = next
     return n
 
 
-cdef bint begin_window(Task *task, size_t n, bint last, size_t *words) noexcept nogil:
+cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     """Mark the window, and have memory for all that may be in it. False: there is none."""
     cdef uint64_t *marks
-    cdef size_t w, most = 0
-    words[0] = (n >> 6) + 1
-    if not grow(&task.marks, 8 * words[0]):
+    cdef size_t w, most = 0, words = (n >> 6) + 1
+    if not grow(&task.marks, 8 * words):
         return False
     marks = <uint64_t *>task.marks.data
-    marks[words[0] - 1] = 0
+    marks[words - 1] = 0
     kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
     if last:
         marks[n >> 6] |= <uint64_t>1 << (n & 63)    # as if there were a terminator
     if n > WINDOW:
-        for w in range(words[0]):
+        for w in range(words):
             most += bits_of(marks[w])
     else:
         most = n + 1
     task.most = most = 2 * most + 2
-    task.text.size = task.rows = task.value_count = task.record_count = 0
+    task.text.size = task.value_count = task.record_count = 0
     task.unreadable = False
-    if not (grow(&task.text, n + 2 * WIDE) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
+    if not (grow(&task.text, n + SHORT) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
             and grow(&task.records, most * sizeof(Record))):
         return False
     (<int64_t *>task.ends.data)[0] = 0
@@ -468,21 +420,21 @@ cdef bint begin_window(Task *task, size_t n, bint last, size_t *words) noexcept 
 
 cdef bint gather(Task *task) noexcept nogil:
     """Gather the values of the next records: as many whole ones as a window has, and at least one."""
-    cdef size_t n = WINDOW, words, gathered
+    cdef size_t n = WINDOW, gathered
     cdef const uint8_t *s = task.src + task.read
     cdef const uint8_t *end
     cdef bint last
     while True:
         n = min(n, task.n - task.read)
         last = n == task.n - task.read
-        if not begin_window(task, n, last, &words):
+        if not begin_window(task, n, last):
             return False
-        if task.frame.form == CSV:
-            gathered = gather_csv(task, s, n, words)
-        elif task.frame.form == JSON:
+        if task.frame.form == JSON:
             gathered = gather_json(task, s, n, last)
+        elif task.frame.form == CSV:
+            gathered = gather_fields(task, s, n, True)
         else:
-            gathered = gather_delimited(task, s, n, words)
+            gathered = gather_fields(task, s, n, False)
         if gathered:
             (<Record *>task.records.data)[task.record_count].first = task.value_count
             return True
@@ -494,50 +446,53 @@ cdef bint gather(Task *task) noexcept nogil:
 
 # --- results ------------------------------------------------------------------------------------------------------------
 
-cdef inline const uint8_t *text_of(const Task *task, const Value *value, size_t *size) noexcept nogil:
-    """What is written for a value, before it is escaped."""
+cdef inline const uint8_t *value_of(const Task *task, size_t v, size_t *size) noexcept nogil:
+    """A value that can be read, unescaped."""
     cdef const int64_t *ends = <const int64_t *>task.ends.data
-    size[0] = 0
-    if value.written == RESULT or value.written == REJECTED_RECORD:
-        return result_of(task, value, size)
-    if value.written == AS_IT_IS and value.code == READABLE:
-        size[0] = <size_t>(ends[value.row + 1] - ends[value.row])
-        return task.text.data + ends[value.row]
-    if value.written == AS_IT_IS:
-        size[0] = value.end - value.start
-    return task.src + value.start
+    size[0] = <size_t>(ends[v + 1] - ends[v])
+    return task.text.data + ends[v]
 
 
-cdef inline const uint8_t *result_of(const Task *task, const Value *value, size_t *size) noexcept nogil:
+cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) noexcept nogil:
     cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
+    size[0] = 0
+    if not task.run.writes:
+        return task.run.data.data
+    size[0] = <size_t>(ends[v + 1] - ends[v])
+    return task.run.data.data + ends[v]
+
+
+cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noexcept nogil:
+    """What is written for a value, before it is escaped."""
+    cdef const Value *value = <const Value *>task.values.data + v
+    if value.written == RESULT:
+        return result_of(task, v, size)
     if value.written == REJECTED_RECORD:
         size[0] = value.text_size
         return task.run.data.data + value.text
-    if not task.run.writes:
-        size[0] = 0
-        return task.run.data.data
-    size[0] = <size_t>(ends[value.row + 1] - ends[value.row])
-    return task.run.data.data + ends[value.row]
+    if value.written == AS_IT_IS and value.code == READABLE:
+        return value_of(task, v, size)
+    size[0] = value.end - value.start if value.written == AS_IT_IS else 0
+    return task.src + value.start
 
 
 cdef bint run_values(Task *task) noexcept nogil:
     """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
     cdef Run *run = &task.run
-    task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.rows
+    task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.value_count
     run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
-    run.stop = task.rows
-    if not grow(&run.data, 1):
-        return False
+    run.stop = task.value_count
     if run.writes:
         run.offsets.size = 0
-        if not grow(&run.offsets, 8 * (task.rows + 1)):
+        if not grow(&run.offsets, 8 * (task.value_count + 1)):
             return False
         (<int64_t *>run.offsets.data)[0] = 0
         run.offsets.size = 8
     while True:
         run_rows(run)
         if run.status != YIELD:
-            return run.status == DONE or run.status == STOPPED
+            break
+    return (run.status == DONE or run.status == STOPPED) and grow(&run.data, SHORT)
 
 
 cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
@@ -607,7 +562,6 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
     cdef bint valid = True, fits, has_result, stops = run.policy == RAISE_ROW or run.policy == DROP_ROW
     cdef int code
     cdef Done done
-    # As long as all values can be read, each has the row of its number.
     if not task.breaks and not task.unreadable and (
             task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
         return FINE
@@ -615,13 +569,13 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
         value = <Value *>task.values.data + i
         code, offset = value.code, value.offset
         if code == READABLE:
-            while task.rejected < count and rejected[task.rejected].row < value.row:
+            while task.rejected < count and rejected[task.rejected].row < i:
                 task.rejected += 1
-            if task.rejected < count and rejected[task.rejected].row == value.row:
+            if task.rejected < count and rejected[task.rejected].row == i:
                 code, offset = rejected[task.rejected].code, place_of(task, record, value, rejected[task.rejected].offset)
             fits = True
             if task.breaks and not (code != READABLE and stops):
-                text = result_of(task, value, &size)
+                text = result_of(task, i, &size)
                 fits = kernels.span(text, size, &task.frame.inside) == size
             if not fits and code == READABLE:
                 code, offset = task.frame_codes + FRAME, value.start - record.start
@@ -658,13 +612,15 @@ cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
     task.copied = stop
 
 
-cdef inline bint is_unchanged(const Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
+cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, size_t size) noexcept nogil:
     """Whether a value of CSV or JSON is its own result: then it keeps its escapes."""
-    cdef const int64_t *ends = <const int64_t *>task.ends.data
-    if value.written == AS_IT_IS:
-        return True
-    return (value.written == RESULT and task.escapes and size == <size_t>(ends[value.row + 1] - ends[value.row])
-            and memcmp(text, task.text.data + ends[value.row], size) == 0)
+    cdef const Value *value = <const Value *>task.values.data + v
+    cdef size_t before
+    cdef const uint8_t *unescaped
+    if value.written != RESULT or not task.escapes:
+        return value.written == AS_IT_IS
+    unescaped = value_of(task, v, &before)
+    return size == before and memcmp(text, unescaped, size) == 0
 
 
 cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogil:
@@ -675,9 +631,9 @@ cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogi
     cdef const Value *value
     for i in range(record.first, (record + 1).first):
         value = <const Value *>task.values.data + i
-        text = text_of(task, value, &size)
+        text = text_of(task, i, &size)
         if frame.copies:
-            if is_unchanged(task, value, text, size):
+            if is_unchanged(task, i, text, size):
                 continue
             room -= value.end - value.start
         else:
@@ -708,13 +664,13 @@ cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, s
         put_quoted(task, text, size, value.written == RESULT)
 
 
-cdef inline void put_alone(Task *task, const Value *value) noexcept nogil:
+cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
     """Write a value as a line of its own."""
+    cdef const Value *value = <const Value *>task.values.data + v
     cdef size_t size
-    cdef const uint8_t *text = text_of(task, value, &size)
-    cdef bint wide = value.written == RESULT
+    cdef const uint8_t *text = text_of(task, v, &size)
     if task.frame.only:
-        put(task, text, size, wide)
+        put(task, text, size, value.written == RESULT)
     elif value.written == AS_IT_IS:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
@@ -723,12 +679,13 @@ cdef inline void put_alone(Task *task, const Value *value) noexcept nogil:
     task.written += 1
 
 
-cdef inline void put_value(Task *task, const Record *record, const Value *value) noexcept nogil:
+cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept nogil:
     """Write what is before a value, and its result. One that does not change is copied with what follows."""
+    cdef const Value *value = <const Value *>task.values.data + v
     cdef Form form = task.frame.form
-    cdef size_t size, quote = form == JSON and not value.whole
-    cdef const uint8_t *text = text_of(task, value, &size)
-    if is_unchanged(task, value, text, size):
+    cdef size_t size, quote = form == JSON and value.start > record.start    # if not, the record is no object
+    cdef const uint8_t *text = text_of(task, v, &size)
+    if is_unchanged(task, v, text, size):
         return
     copy_up_to(task, value.start - quote)
     task.copied = value.end + quote
@@ -754,9 +711,9 @@ cdef Done put_record(Task *task, const Record *record) noexcept nogil:
             return NO_ROOM
     for i in range(record.first, (record + 1).first):
         if task.frame.copies:
-            put_value(task, record, <const Value *>task.values.data + i)
+            put_value(task, record, i)
         else:
-            put_alone(task, <const Value *>task.values.data + i)
+            put_alone(task, i)
     return FINE
 
 
@@ -768,46 +725,51 @@ cdef void look_at_results(Task *task) noexcept nogil:
     task.breaks = task.clean = False
     if not run.writes:
         return
-    if frame.form == JSON or frame.jsonl:
+    if frame.only:
+        task.clean = True
+    elif frame.form == JSON or frame.jsonl:
         task.clean = is_plain_json(run.data.data, n)
     elif frame.form == CSV:
         task.clean = kernels.span(run.data.data, n, &frame.plain) == n
     else:
-        task.breaks = not (frame.free or frame.only) and kernels.span(run.data.data, n, &frame.inside) < n
+        task.breaks = not frame.free and kernels.span(run.data.data, n, &frame.inside) < n
         task.clean = not task.breaks
 
 
 cdef void weave_clean(Task *task) noexcept nogil:
     """Write all records of the window, of which no result is rejected or escaped, and for which there is room."""
     cdef const Record *record = <const Record *>task.records.data
-    cdef const Value *value
+    cdef const Value *values = <const Value *>task.values.data
     cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
     cdef const uint8_t *src = task.src
     cdef const uint8_t *results = task.run.data.data
     cdef uint8_t *dst = task.dst
     cdef size_t i, v, size, copied = task.copied, written = task.written, readable = task.readable
+    cdef bint copies = task.frame.copies
     for i in range(task.record_count):
         for v in range(record[i].first, record[i + 1].first):
-            value = <const Value *>task.values.data + v
-            if value.quoted or ends[v + 1] == ends[v]:
+            if copies and (values[v].quoted or ends[v + 1] == ends[v]):
                 task.copied, task.written = copied, written
-                put_value(task, record + i, value)
+                put_value(task, record + i, v)
                 copied, written = task.copied, task.written
                 continue
-            size = value.start - copied
-            if value.start <= readable:
-                copy_octets(dst + written, src + copied, size)
-            else:
-                memcpy(dst + written, src + copied, size)
-            written += size
-            size = <size_t>(ends[v + 1] - ends[v])
-            copy_octets(dst + written, results + ends[v], size)
-            written += size
-            copied = value.end
+            if copies:
+                size = values[v].start - copied
+                if values[v].start <= readable:
+                    copy_octets(dst + written, src + copied, size)
+                else:
+                    memcpy(dst + written, src + copied, size)
+                written += size
+                copied = values[v].end
+            written += copy_short(dst + written, results + ends[v], <size_t>(ends[v + 1] - ends[v]), True)
+            if not copies:
+                dst[written] = c'\n'
+                written += 1
     task.copied, task.written = copied, written
     task.count += task.record_count
     task.read = record[task.record_count - 1].next
-    copy_up_to(task, task.read)
+    if copies:
+        copy_up_to(task, task.read)
 
 
 cdef bint weave(Task *task) noexcept nogil:
@@ -819,11 +781,11 @@ cdef bint weave(Task *task) noexcept nogil:
     look_at_results(task)
     suspect = task.run.found.size != 0 or task.unreadable or task.breaks
     # Everything escaped as far as that goes, and rejected records.
-    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count + 2 * WIDE
+    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count + SHORT
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
     task.roomy = task.dst != NULL and most <= task.room - task.written
-    if task.roomy and not suspect and task.frame.form != JSON and task.frame.copies and task.clean:
+    if task.roomy and not suspect and task.clean and (task.frame.only or task.frame.copies and task.frame.form != JSON):
         weave_clean(task)
         return False
     for i in range(task.record_count):
@@ -943,7 +905,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     borrow_octets(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
-        task.readable = task.n - min(task.n, <size_t>WIDE)
+        task.readable = task.n - min(task.n, <size_t>SHORT)
         rows.room(task.n)       # fits
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
@@ -953,7 +915,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             with nogil:
                 done = put_records(&task)
             if task.dst != NULL:    # wide stores have left bytes that are nobody's business
-                memset(task.dst + task.written, 0, min(task.room - task.written, <size_t>WIDE))
+                memset(task.dst + task.written, 0, min(task.room - task.written, <size_t>SHORT))
             if task.asked:
                 frame.note_seen(task.seen)
             if not done and task.run.status == HAS_RAISED:
