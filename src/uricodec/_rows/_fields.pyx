@@ -43,7 +43,6 @@ FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the 
 
 cdef enum:
     WINDOW = 16384          # bytes of records that are worked on at once
-    SHORT = 2 * WIDE        # bytes of most values: so many are copied without a loop
     READABLE = -1           # instead of a code: a value can be read
 
 
@@ -61,8 +60,6 @@ cdef struct Value:
     size_t start
     size_t end
     size_t offset           # in the record, of what is wrong with it
-    size_t text             # where the record of a rejected one is in the results,
-    size_t text_size        # and its size
     int code                # why it can't be read; then its row is empty
     uint8_t quoted          # in CSV
     uint8_t written         # Written
@@ -89,7 +86,6 @@ cdef struct Task:
     uint32_t seen           # and by which paths a member was found
     const uint8_t *src
     size_t n
-    size_t readable         # before that SHORT bytes can be read at any place
     uint8_t *dst            # NULL: nothing is written
     size_t room
     size_t read
@@ -109,6 +105,7 @@ cdef struct Task:
     Room ends               # of the values in it, int64_t: the rows of the run
     Room values
     Room records
+    Room rejection          # for the record of a rejected value
     size_t value_count
     size_t record_count
     size_t most             # so many values and records there is memory for
@@ -117,7 +114,7 @@ cdef struct Task:
     bint breaks             # some results would end a field
     bint clean              # no result has to be escaped
     bint escapes            # they are written as CSV or JSON
-    bint roomy              # there is room for all, and SHORT bytes more
+    bint roomy              # there is room for all
 
 
 # --- values of a window -------------------------------------------------------------------------------------------------
@@ -141,18 +138,6 @@ cdef inline size_t take_mark(Marks *marks) noexcept nogil:
     at = 64 * marks.w + <size_t>uc_lowest_bit(marks.word)
     marks.word &= marks.word - 1
     return at
-
-
-cdef inline size_t copy_short(uint8_t *dst, const uint8_t *src, size_t n, bint wide) noexcept nogil:
-    """Copy what most often is short. `wide`: there are SHORT bytes more in both."""
-    if wide:
-        memcpy(dst, src, WIDE)
-        memcpy(dst + WIDE, src + WIDE, WIDE)
-        if n > SHORT:
-            memcpy(dst + SHORT, src + SHORT, n - SHORT)
-    else:
-        memcpy(dst, src, n)
-    return n
 
 
 cdef inline void set_value(Value *value, size_t start, size_t end) noexcept nogil:
@@ -191,7 +176,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     cdef Record *record = <Record *>task.records.data
     cdef int64_t *ends = <int64_t *>task.ends.data
     cdef uint8_t *text = task.text.data
-    cdef size_t before = task.read, readable = task.readable, span_count = frame.span_count
+    cdef size_t before = task.read, span_count = frame.span_count
     cdef size_t start = 0, at, field, end, number, span, first, count = 0, size = 0
     cdef uint8_t terminator = frame.end
     cdef CsvField escaped
@@ -225,7 +210,8 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
                     escaped.start, escaped.end, escaped.quoted = field, end, True
                     size += unescape_csv(s, &escaped, text + size)
                 else:
-                    size += copy_short(text + size, s + field + is_quoted, end - field - 2 * is_quoted, before + end < readable)
+                    memcpy(text + size, s + field + is_quoted, end - field - 2 * is_quoted)
+                    size += end - field - 2 * is_quoted
                 count += 1
                 ends[count] = <int64_t>size
                 if number >= spans[span].last:
@@ -303,7 +289,7 @@ cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *m
     if member.value_escaped:
         size = unescape_json(s + member.value, size, text, &code, &place)
     else:
-        copy_short(text, s + member.value, size, task.read + member.value_end < task.readable)
+        memcpy(text, s + member.value, size)
     if size == SIZE_MAX:
         add_unreadable(task, member.value, member.value_end, code, member.value + place - start)
     else:
@@ -411,7 +397,7 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     task.most = most = 2 * most + 2
     task.text.size = task.value_count = task.record_count = 0
     task.unreadable = False
-    if not (grow(&task.text, n + SHORT) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
+    if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
             and grow(&task.records, most * sizeof(Record))):
         return False
     (<int64_t *>task.ends.data)[0] = 0
@@ -464,12 +450,14 @@ cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) n
 
 cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noexcept nogil:
     """What is written for a value, before it is escaped."""
+    cdef Outcome outcome
     cdef const Value *value = <const Value *>task.values.data + v
     if value.written == RESULT:
         return result_of(task, v, size)
     if value.written == REJECTED_RECORD:
-        size[0] = value.text_size
-        return task.run.data.data + value.text
+        outcome.code, outcome.offset = value.code, value.offset
+        size[0] = task.run.slots.rejected(&outcome, task.run.options, task.rejection.data)
+        return task.rejection.data
     if value.written == AS_IT_IS and value.code == READABLE:
         return value_of(task, v, size)
     size[0] = value.end - value.start if value.written == AS_IT_IS else 0
@@ -482,6 +470,8 @@ cdef bint run_values(Task *task) noexcept nogil:
     task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.value_count
     run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
     run.stop = task.value_count
+    if not grow(&run.data, 1):
+        return False
     if run.writes:
         run.offsets.size = 0
         if not grow(&run.offsets, 8 * (task.value_count + 1)):
@@ -491,8 +481,7 @@ cdef bint run_values(Task *task) noexcept nogil:
     while True:
         run_rows(run)
         if run.status != YIELD:
-            break
-    return (run.status == DONE or run.status == STOPPED) and grow(&run.data, SHORT)
+            return run.status == DONE or run.status == STOPPED
 
 
 cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
@@ -508,23 +497,6 @@ cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
     return size
 
 
-cdef Done report(Task *task, const Record *record, int code, size_t offset, bint *valid) noexcept nogil:
-    """Note what is wrong first with the record. Returns what becomes of it."""
-    cdef Fault *fault
-    if valid[0]:
-        valid[0] = False
-        if task.invalid < task.limit:
-            if not grow(&task.faults, sizeof(Fault)):
-                task.run.status = NO_MEMORY
-                return FAILED
-            fault = <Fault *>(task.faults.data + task.faults.size)
-            fault.line, fault.start, fault.stop = task.count, record.start, record.end
-            fault.offset, fault.code = offset, code
-            task.faults.size += sizeof(Fault)
-        task.invalid += 1
-    return FAILED if task.run.policy == RAISE_ROW else DROPPED if task.run.policy == DROP_ROW else FINE
-
-
 cdef size_t place_of(const Task *task, const Record *record, const Value *value, size_t offset) noexcept nogil:
     """Where in the record a byte of the value is."""
     cdef const uint8_t *s = task.src + record.start
@@ -538,17 +510,17 @@ cdef size_t place_of(const Task *task, const Record *record, const Value *value,
     return place_in_csv(s, &field, offset)
 
 
-cdef bint write_rejected(Task *task, Value *value, int code, size_t offset) noexcept nogil:
-    """Write what stands for a value that the operation has not seen, or of which the result does not fit."""
-    cdef Run *run = &task.run
-    cdef Outcome outcome
-    if not grow(&run.data, run.extra + WIDE):
-        return False
-    outcome.code, outcome.offset = code, offset
-    value.written, value.text = REJECTED_RECORD, run.data.size
-    value.text_size = run.slots.rejected(&outcome, run.options, run.data.data + run.data.size)
-    run.data.size += value.text_size
-    task.clean = False      # what was seen of the results says nothing of this
+cdef bint report(Task *task, const Record *record, int code, size_t offset) noexcept nogil:
+    """Count an invalid record, and list it. False: there is no memory."""
+    cdef Fault *fault
+    if task.invalid < task.limit:
+        if not grow(&task.faults, sizeof(Fault)):
+            task.run.status = NO_MEMORY
+            return False
+        fault = <Fault *>(task.faults.data + task.faults.size)
+        fault.line, fault.start, fault.stop, fault.offset, fault.code = task.count, record.start, record.end, offset, code
+        task.faults.size += sizeof(Fault)
+    task.invalid += 1
     return True
 
 
@@ -561,7 +533,6 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
     cdef const uint8_t *text
     cdef bint valid = True, fits, has_result, stops = run.policy == RAISE_ROW or run.policy == DROP_ROW
     cdef int code
-    cdef Done done
     if not task.breaks and not task.unreadable and (
             task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
         return FINE
@@ -584,31 +555,30 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
             has_result = fits and (run.slots.rejected != NULL or run.policy != NULL_ROW and run.otherwise != NULL)
         else:
             has_result = False
-        done = report(task, record, code, offset, &valid)
-        if done != FINE:
-            return done
+        if valid and not report(task, record, code, offset):
+            return FAILED
+        valid = False
+        if stops:
+            return FAILED if run.policy == RAISE_ROW else DROPPED
         if has_result:
             continue
         value.written = NOTHING if run.policy == NULL_ROW else AS_IT_IS
-        if run.slots.rejected != NULL and not write_rejected(task, value, code, offset):
-            run.status = NO_MEMORY
-            return FAILED
+        if run.slots.rejected != NULL:
+            value.written, value.code, value.offset = REJECTED_RECORD, code, offset
+            task.clean = False      # what was seen of the results says nothing of this
     return FINE
 
 
 # --- records of results -------------------------------------------------------------------------------------------------
 
-cdef inline void put(Task *task, const uint8_t *src, size_t n, bint wide) noexcept nogil:
-    """Write what there is room for. `wide`: WIDE bytes more of it can be read."""
-    if task.roomy and wide:
-        copy_octets(task.dst + task.written, src, n)
-    else:
-        memcpy(task.dst + task.written, src, n)
+cdef inline void put(Task *task, const uint8_t *src, size_t n) noexcept nogil:
+    """Write what there is room for."""
+    memcpy(task.dst + task.written, src, n)
     task.written += n
 
 
 cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
-    put(task, task.src + task.copied, stop - task.copied, stop <= task.readable)
+    put(task, task.src + task.copied, stop - task.copied)
     task.copied = stop
 
 
@@ -647,21 +617,21 @@ cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogi
     return room
 
 
-cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size, bint wide) noexcept nogil:
+cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size) noexcept nogil:
     task.dst[task.written] = c'"'
     task.written += 1
-    put(task, text, size, wide)
+    put(task, text, size)
     task.dst[task.written] = c'"'
     task.written += 1
 
 
 cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
     if value.written == NOTHING:
-        put(task, <const uint8_t *>b"null", 4, False)
+        put(task, <const uint8_t *>b"null", 4)
     elif not task.clean:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
-        put_quoted(task, text, size, value.written == RESULT)
+        put_quoted(task, text, size)
 
 
 cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
@@ -670,7 +640,7 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
     if task.frame.only:
-        put(task, text, size, value.written == RESULT)
+        put(task, text, size)
     elif value.written == AS_IT_IS:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
@@ -696,11 +666,11 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
                           or not task.clean and kernels.span(text, size, &task.frame.plain) < size
                           or size == 0 and value.start == record.start and value.end == record.end):
         if task.clean:
-            put_quoted(task, text, size, value.written == RESULT)
+            put_quoted(task, text, size)
         else:
             task.written += escape_csv(text, size, task.dst + task.written)
     else:
-        put(task, text, size, value.written == RESULT)
+        put(task, text, size)
 
 
 cdef Done put_record(Task *task, const Record *record) noexcept nogil:
@@ -744,7 +714,7 @@ cdef void weave_clean(Task *task) noexcept nogil:
     cdef const uint8_t *src = task.src
     cdef const uint8_t *results = task.run.data.data
     cdef uint8_t *dst = task.dst
-    cdef size_t i, v, size, copied = task.copied, written = task.written, readable = task.readable
+    cdef size_t i, v, size, copied = task.copied, written = task.written
     cdef bint copies = task.frame.copies
     for i in range(task.record_count):
         for v in range(record[i].first, record[i + 1].first):
@@ -755,13 +725,12 @@ cdef void weave_clean(Task *task) noexcept nogil:
                 continue
             if copies:
                 size = values[v].start - copied
-                if values[v].start <= readable:
-                    copy_octets(dst + written, src + copied, size)
-                else:
-                    memcpy(dst + written, src + copied, size)
+                memcpy(dst + written, src + copied, size)
                 written += size
                 copied = values[v].end
-            written += copy_short(dst + written, results + ends[v], <size_t>(ends[v + 1] - ends[v]), True)
+            size = <size_t>(ends[v + 1] - ends[v])
+            memcpy(dst + written, results + ends[v], size)
+            written += size
             if not copies:
                 dst[written] = c'\n'
                 written += 1
@@ -781,7 +750,7 @@ cdef bint weave(Task *task) noexcept nogil:
     look_at_results(task)
     suspect = task.run.found.size != 0 or task.unreadable or task.breaks
     # Everything escaped as far as that goes, and rejected records.
-    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count + SHORT
+    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
     task.roomy = task.dst != NULL and most <= task.room - task.written
@@ -838,7 +807,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
         set_buffer_sink(run)
     set_lines(run)
     run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # a string of JSON keeps what it has
-    if begin_work(run) == NULL:
+    if begin_work(run) == NULL or run.slots.rejected != NULL and not grow(&task.rejection, run.extra):
         raise MemoryError
     return 0
 
@@ -854,6 +823,7 @@ cdef void end_task(Task *task) noexcept:
     discard(&task.ends)
     discard(&task.values)
     discard(&task.records)
+    discard(&task.rejection)
 
 
 def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
@@ -905,7 +875,6 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     borrow_octets(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
-        task.readable = task.n - min(task.n, <size_t>SHORT)
         rows.room(task.n)       # fits
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
@@ -914,8 +883,6 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             set_run(&task, rows, policy, limit > 0)
             with nogil:
                 done = put_records(&task)
-            if task.dst != NULL:    # wide stores have left bytes that are nobody's business
-                memset(task.dst + task.written, 0, min(task.room - task.written, <size_t>SHORT))
             if task.asked:
                 frame.note_seen(task.seen)
             if not done and task.run.status == HAS_RAISED:
