@@ -7,7 +7,7 @@ of its fields; or a line with an object of JSON (RFC 8259) and the members of on
 
 Kernels mark what may end a value, so that no field is searched for by itself. The values are the source of a run of the row
 engine, with offsets, and its results stay in the first caches until records are woven from them: copied bytes, a result,
-escaped, copied bytes. All results of a record are known before its first byte is written. What is rejected in a record for
+escaped, copied bytes. Results that are lines of their own are written to where they stay at once. All results of a record are known before its first byte is written. What is rejected in a record for
 reasons of its own has codes after those of the operation, see FRAME_NAMES.
 
 A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
@@ -80,6 +80,12 @@ cdef struct Fault:
 cdef enum Done:
     FINE, NO_ROOM, DROPPED, FAILED
 
+# An operation that writes a record for each value, as one that writes lines.
+cdef struct LineOperation:
+    row_function row
+    rejected_function rejected
+    const void *options
+
 cdef struct Task:
     const Frame *frame
     bint asked              # whether there was a record of JSON,
@@ -100,6 +106,9 @@ cdef struct Task:
     # The window: its values, and the records that they are in.
     Source source
     Run run
+    bint lines              # results are lines: `operation` does it
+    LineOperation operation
+    Slots slots
     Room marks
     Room text
     Room ends               # of the values in it, int64_t: the rows of the run
@@ -464,6 +473,49 @@ cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noe
     return task.src + value.start
 
 
+cdef size_t row_as_line(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const LineOperation *operation = <const LineOperation *>options
+    cdef size_t size = operation.row(src, n, operation.options, dst, outcome)
+    if size == UC_REJECTED:
+        return size
+    dst[size] = c'\n'
+    return size + 1
+
+
+cdef size_t rejected_as_line(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
+    cdef const LineOperation *operation = <const LineOperation *>options
+    cdef size_t size = operation.rejected(outcome, operation.options, dst)
+    dst[size] = c'\n'
+    return size + 1
+
+
+cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
+    """Write the results of the window, which are lines, to where they stay. `done`: no record needs a closer look.
+
+    False: there is no memory, or an exception.
+    """
+    cdef Run *run = &task.run
+    cdef Room own = run.data
+    cdef size_t size
+    cdef bint runs
+    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # which is enough
+    runs = run_values(task)
+    size = run.data.size
+    run.data = own
+    done[0] = runs and run.found.size == 0 and not task.unreadable
+    if done[0]:
+        task.written += size
+        task.count += task.record_count
+        task.read = (<const Record *>task.records.data)[task.record_count - 1].next
+        return True
+    run.data.size = 0
+    if not runs or not grow(&run.data, size + 1):
+        return False
+    memcpy(run.data.data, task.dst + task.written, size)
+    run.data.size = size
+    return True
+
+
 cdef bint run_values(Task *task) noexcept nogil:
     """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
     cdef Run *run = &task.run
@@ -606,7 +658,7 @@ cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogi
             if is_unchanged(task, i, text, size):
                 continue
             room -= value.end - value.start
-        else:
+        elif not task.lines:
             room += 1
         if (frame.form == JSON or frame.jsonl) and not frame.only:
             room += max(most_of_json(text, size), <size_t>4)
@@ -645,8 +697,9 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
         task.written += escape_json(text, size, task.dst + task.written)
     else:
         put_json(task, value, text, size)
-    task.dst[task.written] = c'\n'
-    task.written += 1
+    if not task.lines:
+        task.dst[task.written] = c'\n'
+        task.written += 1
 
 
 cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept nogil:
@@ -715,30 +768,24 @@ cdef void weave_clean(Task *task) noexcept nogil:
     cdef const uint8_t *results = task.run.data.data
     cdef uint8_t *dst = task.dst
     cdef size_t i, v, size, copied = task.copied, written = task.written
-    cdef bint copies = task.frame.copies
     for i in range(task.record_count):
         for v in range(record[i].first, record[i + 1].first):
-            if copies and (values[v].quoted or ends[v + 1] == ends[v]):
+            if values[v].quoted or ends[v + 1] == ends[v]:
                 task.copied, task.written = copied, written
                 put_value(task, record + i, v)
                 copied, written = task.copied, task.written
                 continue
-            if copies:
-                size = values[v].start - copied
-                memcpy(dst + written, src + copied, size)
-                written += size
-                copied = values[v].end
+            size = values[v].start - copied
+            memcpy(dst + written, src + copied, size)
+            written += size
+            copied = values[v].end
             size = <size_t>(ends[v + 1] - ends[v])
             memcpy(dst + written, results + ends[v], size)
             written += size
-            if not copies:
-                dst[written] = c'\n'
-                written += 1
     task.copied, task.written = copied, written
     task.count += task.record_count
     task.read = record[task.record_count - 1].next
-    if copies:
-        copy_up_to(task, task.read)
+    copy_up_to(task, task.read)
 
 
 cdef bint weave(Task *task) noexcept nogil:
@@ -754,7 +801,7 @@ cdef bint weave(Task *task) noexcept nogil:
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
     task.roomy = task.dst != NULL and most <= task.room - task.written
-    if task.roomy and not suspect and task.clean and (task.frame.only or task.frame.copies and task.frame.form != JSON):
+    if task.roomy and not suspect and task.clean and task.frame.copies and task.frame.form != JSON:
         weave_clean(task)
         return False
     for i in range(task.record_count):
@@ -783,11 +830,19 @@ cdef bint weave(Task *task) noexcept nogil:
 
 cdef bint put_records(Task *task) noexcept nogil:
     """Do all records, or as many as there is room for. False: there is no memory, or an exception."""
+    cdef size_t most
+    cdef bint done
     while task.read < task.n:
         if not gather(task):
             task.run.status = NO_MEMORY
             return False
-        if not run_values(task):
+        most = room_for(&task.run, task.text.size, task.value_count)
+        if task.lines and task.dst != NULL and 0 < most <= task.room - task.written:
+            if not run_to_output(task, &done):
+                return False
+            if done:
+                continue
+        elif not run_values(task):
             return False
         if weave(task):
             return task.run.status != NO_MEMORY
@@ -800,7 +855,14 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     cdef Run *run = &task.run
     task.source.layout = OFFSETS_64
     run.source, run.limit, run.large = &task.source, SIZE_MAX, True
-    set_operation(run, &rows.slots, policy, listed)
+    task.slots = rows.slots
+    task.lines = task.frame.only and task.slots.rejected != NULL    # then there is no slot that knows of rows but these
+    if task.lines:
+        task.operation.row, task.operation.rejected = task.slots.strict.row, task.slots.rejected
+        task.operation.options = task.slots.options
+        task.slots.strict.row, task.slots.rejected, task.slots.options = row_as_line, rejected_as_line, &task.operation
+        task.slots.strict.extra += 1
+    set_operation(run, &task.slots, policy, listed)
     if run.writes:
         set_sink(run, TEXT)
     else:
