@@ -547,6 +547,7 @@ def test_arrays_of_objects_come_out_as_such():
 
 
 def test_missing_values_without_pandas():
+    pytest.importorskip("numpy")
     code = (
         "import sys\n"
         "import numpy as np; from uricodec import bulk\n"

@@ -7,6 +7,7 @@ that for the same bytes elsewhere.
 
 import ast
 import re
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,7 @@ SAMPLES = [
     b"a%41\r\n%C3%A9%zz\n\n",
     b"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80",
     b"\r\r\n\n",
+    b"\n\r\n",
     b'"a,""b",c\r\n"d\n',
     b'"urn:ab:"',
     b'{"u":"urn:ab:"}',
@@ -273,3 +275,15 @@ def test_columns(fences, format, part, name):
             for place in at_start(fences[0], near), at_end(fences[0], near):
                 column = Lent(rows, format, indices, {part: place})
                 assert rows_of(FUNCTIONS[name](column)) == want, f"{rows} next to {near!r}"
+
+
+@pytest.mark.parametrize("name", ["unquote", "check_urn", "split_uri", "unique"])
+@pytest.mark.parametrize(("format", "width"), [("u", 4), ("U", 8)])
+def test_offsets_after_the_last_one(fences, format, width, name):
+    """They are found before what they point at is read, in whichever block they fall."""
+    rows, end = 3000, 5
+    offsets = b"".join(min(i, 2000 * (i < 2500) + end).to_bytes(width, sys.byteorder) for i in range(rows + 1))
+    places = {1: lambda _: memoryview(bytearray(offsets)), 2: partial(fences[0].at_end, before=b"\n")}
+    column = Lent([b"a" * end, *[b""] * (rows - 1)], format, None, places)
+    with pytest.raises(ValueError, match="in no order"):
+        FUNCTIONS[name](column)

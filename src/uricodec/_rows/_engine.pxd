@@ -144,6 +144,7 @@ cdef struct Source:
     size_t count                # of rows; of bytes, for lines
     const uint8_t *data
     const void *offsets
+    int64_t end                 # no offset is higher: the last one, read once
     const void **buffers        # of views,
     const int64_t *sizes        # of which so many bytes are there
     int64_t n_buffers

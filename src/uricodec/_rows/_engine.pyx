@@ -75,7 +75,7 @@ cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
 cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil:
     """The bytes of a row; none for one that is null. False: it is not where it should be."""
     cdef const View *view
-    cdef int64_t first, last, end       # of the row, of all rows
+    cdef int64_t first, last
     src[0], n[0] = source.data, 0
     if source.layout == NULLS or not is_valid(source, i):
         return True
@@ -98,13 +98,11 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
         return row_at(source.values, <size_t>first, src, n)
     if source.layout == OFFSETS_32:
         first, last = (<const int32_t *>source.offsets)[i], (<const int32_t *>source.offsets)[i + 1]
-        end = (<const int32_t *>source.offsets)[source.count]
     else:
         first, last = (<const int64_t *>source.offsets)[i], (<const int64_t *>source.offsets)[i + 1]
-        end = (<const int64_t *>source.offsets)[source.count]
     src[0] = source.data + first
     n[0] = <size_t>(last - first)
-    return 0 <= first <= last <= end
+    return 0 <= first <= last <= source.end
 
 
 cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
@@ -112,12 +110,13 @@ cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
     cdef Block *block = run.block
     cdef size_t i, rows = min(run.most_rows, run.stop - run.next)
     cdef offset first = offsets[0], at, before = first
+    cdef int64_t end = run.source.end
     if first < 0:
         return UC_REJECTED
     block.data = run.source.data + first
     for i in range(1, rows + 1):
         at = offsets[i]
-        if at < before:
+        if at < before or at > end:
             return UC_REJECTED
         if <size_t>(at - first) > most_bytes:
             return i - 1

@@ -13,7 +13,7 @@ reasons of its own has codes after those of the operation, see FRAME_NAMES.
 A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
 room for a record, the loop ends before it and says how much it has read.
 """
-from libc.stdint cimport SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._core._arrow cimport Room, discard, grow
@@ -853,7 +853,7 @@ cdef bint put_records(Task *task) noexcept nogil:
 
 cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) except -1:
     cdef Run *run = &task.run
-    task.source.layout = OFFSETS_64
+    task.source.layout, task.source.end = OFFSETS_64, INT64_MAX
     run.source, run.limit, run.large = &task.source, SIZE_MAX, True
     task.slots = rows.slots
     task.lines = task.frame.only and task.slots.rejected != NULL    # then there is no slot that knows of rows but these

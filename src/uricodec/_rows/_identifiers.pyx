@@ -8,7 +8,7 @@ Nulls are a group of their own, which has nothing to do with identifiers: here i
 tables leave them alone. Items of lists are gathered into blocks first.
 """
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._core._arrow cimport *
@@ -510,6 +510,7 @@ cdef class ColumnNames(Identifiers):
         self.set_options(errors, forms)
         self.sources = []
         memset(&self.source, 0, sizeof(Source))
+        self.source.end = INT64_MAX
 
     @property
     def null_seen(self):

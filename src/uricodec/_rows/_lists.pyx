@@ -6,7 +6,7 @@ that cannot be gathered is done by itself, and so are all items of a short list:
 more bytes than a block has.
 """
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memset
 
 from uricodec._core._arrow cimport Room, discard, grow
@@ -150,6 +150,7 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     cdef Run *run = &batch.run
     batch.plan, batch.text = plan, text
     batch.source.layout, batch.source.text, batch.source.offsets = OFFSETS_32, text, &batch.items.at[0]
+    batch.source.end = INT64_MAX
     run.source = &batch.source
     set_operation(run, &plan.rows.slots, policy, look)
     if plan.key is not None:

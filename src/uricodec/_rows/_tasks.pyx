@@ -126,7 +126,7 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         first, last = (<const int64_t *>source.offsets)[0], (<const int64_t *>source.offsets)[source.count]
     if not 0 <= first <= last:
         raise ValueError("the Arrow array has offsets that are in no order")
-    octets[0] = <size_t>(last - first)
+    source.end, octets[0] = last, <size_t>(last - first)
     return 0
 
 
