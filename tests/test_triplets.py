@@ -678,13 +678,17 @@ def test_decode_lines_across_blocks(tier, special, errors):
             check_lines(b"\n" + special * 3 + b"\n" + line, before, errors=errors)
 
 
-def test_decode_lines_too_small(tier):
+def test_a_buffer_that_is_too_small(tier, fences):
     for src, want in (b"a%41\n", 3), (b"%zz\n", 4), (b"a" * 9000, 9000):
         for room in 0, want - 1:
             with pytest.raises(ValueError, match="too small"):
                 decoded(src, room)
+    # What may become three times as long is not begun in less, even where its bytes themselves would fit.
+    dst = fences[1].at_end(bytes(2000))
     with pytest.raises(ValueError, match="too small"):
-        decoded(b"%" * 10, 29, errors="replace")
+        decode_lines(b"%" * 1000, dst, errors="replace")
+    with pytest.raises(ValueError, match="too small"):
+        encode_lines(b" " * 1000, dst, UNRESERVED)
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
