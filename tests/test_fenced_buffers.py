@@ -222,7 +222,7 @@ for _name, _rows in ROWS.items():
 ELSEWHERE = {
     *{"run_kernel", "run_rows", "block_size", "SpilledNames.read", "SpilledNames.set_marks"},
     *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "mark_counted", "counts_of")},
-    *{"FingerprintKey.__new__", "FingerprintNames.__new__", "LineNames.write", "LineNames.write_counted", "Work.lines"},
+    *{"FingerprintKey.__new__", "FingerprintNames.__new__", "LineNames.write", "Work.lines"},
 }
 
 
