@@ -14,7 +14,10 @@ SHOWN = 100
 PART = 16_384
 
 
-class InvalidLine(namedtuple("InvalidLine", ["input", "line", "offset", "code", "text"])):
+_Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])  # where a type checker can see it
+
+
+class InvalidLine(_Columns):
     """A line that was rejected, as reports have it.
 
     Attributes:
