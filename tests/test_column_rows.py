@@ -89,11 +89,10 @@ def test_reprs():
     assert repr(bulk.is_valid_uri(b"a:b\n" * 6)) == "<Column of 6 bool: True, True, True, True, True, ...>"
     assert repr(bulk.is_valid_uri(b"")) == "<Column of 0 bool>"
     assert repr(bulk.check_uri(b"a b\n")) == "<Column of 1 struct<code, offset>: {'code': 'path', 'offset': 1}>"
-    long = bulk.unquote(Lent([b"%41" * 99, None], "vu"))
+    views, indices = Lent([b"%41" * 99, None], "vu"), Lent([b"a"], "U", [0, 0])
+    long = bulk.unquote(views)
     assert repr(long) == f"<Column of 2 string_view: '{'A' * 39}..., None>"
-    assert repr(bulk.quote(Lent([b"a"], "U", [0, 0]))) == (
-        "<Column of 2 dictionary<values=large_string, indices=int32>: 'a', 'a'>"
-    )
+    assert repr(bulk.quote(indices)) == "<Column of 2 dictionary<values=large_string, indices=int32>: 'a', 'a'>"
     assert repr(bulk.quote(Lent([b"a", b"b"], "z"))[1:]) == "<Column of 1 binary: b'b'>"
 
 
@@ -141,7 +140,8 @@ def test_no_library_is_imported():
 
 
 def test_rows_that_cannot_be_read():
-    column = bulk.quote(Lent([b"a", b"b"], "u", [0, 9, -1]))
+    source = Lent([b"a", b"b"], "u", [0, 9, -1])
+    column = bulk.quote(source)
     assert column[0] == "a"
     for row in 1, 2:
         with pytest.raises(ValueError, match="indices of what is not there"):
