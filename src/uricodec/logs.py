@@ -314,7 +314,8 @@ class LogLines:
 
     def __init__(self, format: Any, to: Any, options: tuple[Any, ...], report: Callable[..., None]) -> None:
         self._format, self._to, self._options, self._report = format, to, options, report
-        self.lines = self.records = 0
+        self.lines: int = 0
+        self.records: int = 0
 
     def convert(self, chunks: Callable[..., Iterator[Any]], buffers: Any, convert: Callable[..., Any]) -> Iterator[Any]:
         """Read the log.

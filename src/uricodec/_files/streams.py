@@ -168,25 +168,25 @@ class LineEnds:
         terminator (bytes): The byte that ends a line.
     """
 
-    def __init__(self, terminator=b"\n"):
+    def __init__(self, terminator: bytes = b"\n") -> None:
         self._terminator = terminator
 
-    def front(self, buffer, stop):
+    def front(self, buffer: bytearray, stop: int) -> int:
         """Return the offset of the first line in what an input begins with, of which buffer[:stop] is known.
 
         It is `stop` as long as that depends on what follows.
         """
         return 0
 
-    def last(self, buffer, start, stop):
+    def last(self, buffer: bytearray, start: int, stop: int) -> int:
         """Return the offset after the last line that ends in buffer[start:stop]; 0: none. One begins at `start`."""
         return buffer.rfind(self._terminator, start, stop) + 1
 
-    def cut(self, buffer, first, start, stop):
+    def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
         """As last(), for a line that begins at `first`, where none ends between that and `start`."""
         return self.last(buffer, start, stop)
 
-    def skip(self, buffer, start, stop):
+    def skip(self, buffer: bytearray, start: int, stop: int) -> int:
         """Return the offset after the long line of which buffer[start:stop] is the next part; 0 if it goes on."""
         return buffer.find(self._terminator, start, stop) + 1
 
