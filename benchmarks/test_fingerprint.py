@@ -20,7 +20,7 @@ from time import process_time
 import pytest
 from data import many, url
 
-from uricodec._core._fingerprint import FingerprintKey, run_rows
+from uricodec._base._fingerprint import FingerprintKey, run_rows
 
 COUNT = 20_000
 KEY = FingerprintKey("of the benchmarks")

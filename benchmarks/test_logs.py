@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from data import Library, cases, real
 
-from uricodec._core._log_records import LogReader
+from uricodec.logs._records import LogReader
 
 COMBINED = re.compile(
     r'(?P<host>\S+) \S+ (?P<user>\S+) \[(?P<time>[^]]+)\] "(?P<method>\S+) (?P<target>\S+) (?P<protocol>\S+)" '

@@ -14,8 +14,8 @@ from time import process_time
 
 import pytest
 
-from uricodec._core._names import FingerprintNames
-from uricodec._core._table import Table
+from uricodec.dedup._names import FingerprintNames
+from uricodec.dedup._table import Table
 
 COUNT = 500_000
 BATCH = 1 << 16

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../src/uricodec/_core/simd/dispatch.c"
-#include "../src/uricodec/_core/simd/fingerprint.h"
-#include "../src/uricodec/_core/simd/memory.h"
+#include "../src/uricodec/_base/simd/dispatch.c"
+#include "../src/uricodec/_base/simd/fingerprint.h"
+#include "../src/uricodec/_base/simd/memory.h"
 
 /* What tells right from wrong is left as it is: only the kernels are looked at, and much faster so. */
 #pragma clang attribute push(__attribute__((no_sanitize("address", "undefined", "coverage"))), apply_to = function)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../src/uricodec/_core/simd/kernels.h"
+#include "../src/uricodec/_base/simd/kernels.h"
 
 static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 

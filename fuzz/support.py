@@ -8,7 +8,7 @@ import warnings
 
 from oracle import lines_of  # noqa: F401  (targets take it from here, like all else that they share)
 
-from uricodec._core import _kernels
+from uricodec._base import _kernels
 from uricodec.errors import UriError
 
 BETWEEN = b"\x1e"

@@ -22,14 +22,17 @@ from types import SimpleNamespace
 from arrow_memory import Lent, rows_of
 
 import uricodec
-from uricodec import bulk, charsets, dedup, iri, logs, namespaces, parse, schemes, uri, urn, urn_transforms
+from uricodec.uri import legacy_schemes as schemes
+from uricodec.urn import namespaces
+from uricodec.urn import conversions as urn_transforms
+from uricodec import bulk, charsets, dedup, iri, logs, parse, uri, urn
 from uricodec._rows.registry import OPERATIONS
 
 # Calls that touch what all threads share: not to be made while others run.
 ALONE = {"uricodec.install", "uricodec.uninstall"}
 
 # What keeps something of each call, as it has to.
-KEEPING = {"uricodec.namespaces.subscribe"}
+KEEPING = {"uricodec.urn.namespaces.subscribe"}
 
 # What needs a library that need not be there, which does the work.
 FOREIGN = {"uricodec.logs.to_arrow"}
@@ -273,7 +276,7 @@ _SCHEMES = """
     news:comp.infosystems.www nntp://h/a.b/5 telnet://me@h:5/ wais://h/db/t/1=a;2=b; prospero://h:1/a%00v1
     file://h/a/b mid:a%40@b afs://cell/a/b http://h/%FF
 """
-CALLS["uricodec.schemes.parse"] = _each(schemes.parse, *_SCHEMES.split(), "x:é", "urn:x:y" * 600, b"http://h/%FF", 5)
+CALLS["uricodec.uri.legacy_schemes.parse"] = _each(schemes.parse, *_SCHEMES.split(), "x:é", "urn:x:y" * 600, b"http://h/%FF", 5)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -311,15 +314,15 @@ CALLS |= {
     "uricodec.urn.decode_nss": _each(urn.decode_nss, *_TEXTS, "100%20K%C3%A4se" * 300, b"a%00"),
     "uricodec.urn.display": [*_each(urn.display, *_URNS, *_NAMES), *_each(urn.display, *_URNS, canonical=True)],
     "uricodec.urn.verdict": _each(urn.verdict, *_URNS, *_NAMES),
-    "uricodec.namespaces.lookup": _each(namespaces.lookup, "ISBN", "no-such", "é"),
-    "uricodec.namespaces.nid_class": _each(
+    "uricodec.urn.namespaces.lookup": _each(namespaces.lookup, "ISBN", "no-such", "é"),
+    "uricodec.urn.namespaces.nid_class": _each(
         namespaces.nid_class, "uuid", "urn-7", "x-mine", "urn-07", "de-x", "mine", "\u212a"
     ),
-    "uricodec.namespaces.register_namespace": [
+    "uricodec.urn.namespaces.register_namespace": [
         partial(_register, "x-calls", "nss", replace=True),
         *_each(_register, "isbn", "é", ("x-calls", "no-such")),
     ],
-    "uricodec.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
+    "uricodec.urn.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
 }
 for _name in "nid", "nss", "r_component", "q_component", "f_component", "spec", "specs", "normalized":
     CALLS[f"uricodec.urn.URN.{_name}"] = _each(operator.attrgetter(_name), *_NAMES)
@@ -356,7 +359,7 @@ _BOTH_WAYS = {
     "from_thttp_url": (_THTTP, "http://h/", _THTTP + " "),
 }
 for _name, _inputs in _BOTH_WAYS.items():
-    CALLS[f"uricodec.urn_transforms.{_name}"] = _each(getattr(urn_transforms, _name), *_inputs)
+    CALLS[f"uricodec.urn.conversions.{_name}"] = _each(getattr(urn_transforms, _name), *_inputs)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from uricodec._files import streams
+from uricodec._io import streams
 from uricodec.cli import main
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 import uricodec
-from uricodec._core import _kernels
+from uricodec._base import _kernels
 
 sys.path.append(str(Path(__file__).parent))  # for `import oracle`: importlib mode adds no directory by itself
 

@@ -1,7 +1,7 @@
 """Lines in buffers through the codec's operations, as the command line has them."""
 
 from uricodec import ByteSet
-from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows
+from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UriSyntaxError
 

@@ -100,13 +100,13 @@ def good(module):
         return getattr(importlib.import_module(module.__name__), name)(*arguments)
 
     def names(kind):
-        from uricodec._core._fingerprint import FingerprintKey
-        from uricodec._core._urn_rows import NormalizeUrnRows
+        from uricodec._base._fingerprint import FingerprintKey
+        from uricodec.urn._rows import NormalizeUrnRows
 
         return of(kind, NormalizeUrnRows(), FingerprintKey(b"k"))
 
     def plan(text=True):
-        from uricodec._core._codec_rows import DecodeRows
+        from uricodec._codec._rows import DecodeRows
         from uricodec._rows._tasks import Plan
 
         return Plan(DecodeRows())

@@ -8,7 +8,7 @@ import re
 from ipaddress import IPv6Address
 from typing import NamedTuple
 
-from uricodec._core import _hosts
+from uricodec.iri import _hosts
 from uricodec.errors import UriSyntaxError
 
 LADDER = ["simple", "case", "percent", "path", "scheme", "iri"]

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
-from uricodec._core._uri_operations import NormalizeRows
+from uricodec.uri._rows import NormalizeRows
 from uricodec.errors import IriError
 
 # --- IPv4: hosts whose mapped form is numeric -------------------------------------------------------------------------

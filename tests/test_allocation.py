@@ -22,12 +22,12 @@ from calls import CALLS, FOREIGN
 
 import uricodec
 from uricodec import bulk
-from uricodec._core import _hosts
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._framing import Framing
-from uricodec._core._uri_operations import IriToUriRows
-from uricodec._rows._fields import transform_fields
-from uricodec._rows._identifiers import ColumnNames, LineNames
+from uricodec.iri import _hosts
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._records._framing import Framing
+from uricodec.uri._rows import IriToUriRows
+from uricodec._records._fields import transform_fields
+from uricodec.dedup._identifiers import ColumnNames, LineNames
 from uricodec.errors import IriError
 
 HERE = pathlib.Path(__file__).parent

@@ -18,7 +18,7 @@ import uricodec
 from uricodec import ByteSet, bulk, dedup, urn
 from uricodec._rows import _tasks
 from uricodec.errors import UriError
-from uricodec.namespaces import NAMESPACES
+from uricodec.urn.namespaces import NAMESPACES
 
 pa = pytest.importorskip("pyarrow")
 

@@ -8,7 +8,7 @@ import pytest
 from calls import ALONE, CALLS, FOREIGN, KEEPING, THREADED, outcome
 
 import uricodec
-from uricodec._core import _stdlib
+from uricodec.parse import _stdlib
 
 MODULES = ["uricodec", *(f"uricodec.{module.name}" for module in pkgutil.iter_modules(uricodec.__path__)
                          if not module.ispkg and not module.name.startswith("_"))]  # fmt: skip

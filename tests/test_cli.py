@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uricodec
-from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows
-from uricodec._files import compress, streams
+from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
+from uricodec._io import streams
+from uricodec._io import compress
 from uricodec._rows._lines import transform_lines
 from uricodec.charsets import RFC3986_UNRESERVED
 from uricodec.cli import filters, main, make_parser
@@ -681,7 +682,7 @@ def on_terminal(arguments, delay=0, **options):
     """Run with standard error on a terminal of its own; returns the status and what came to it."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    code = "import sys; from uricodec.cli import main; from uricodec._files import streams;"
+    code = "import sys; from uricodec.cli import main; from uricodec._io import streams;"
     code += f"streams.METER_DELAY = {delay}; streams.METER_PERIOD = 0;"
     code += "sys.exit(main(sys.argv[1:]))"
     try:

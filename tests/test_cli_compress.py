@@ -14,7 +14,8 @@ import zlib
 import pytest
 from command import Text, output_of, run
 
-from uricodec._files import compress, streams
+from uricodec._io import streams
+from uricodec._io import compress
 
 LINES = b"".join(b"/line%%20%d\n" % i for i in range(50_000))
 PLAIN = LINES.replace(b"%20", b" ")
@@ -258,8 +259,8 @@ def test_letters_that_begin_a_frame_begin_text():
 
 def test_text_does_not_bring_the_module(monkeypatch):
     """Which takes its time to import: the first octets say enough."""
-    monkeypatch.setitem(sys.modules, "uricodec._files.compress", None)
-    monkeypatch.delattr("uricodec._files.compress")
+    monkeypatch.setitem(sys.modules, "uricodec._io.compress", None)
+    monkeypatch.delattr("uricodec._io.compress")
     assert output_of("decode", stdin=b"Path/%41") == b"Path/A"
     with pytest.raises(ImportError):
         output_of("decode", stdin=skipped(1))

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uricodec import dedup, uri, urn
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec.cli import dedup as command
 from uricodec.cli import main
 from uricodec.errors import UriError
@@ -235,7 +235,7 @@ def test_invalid_lines_are_what_check_says(tmp_path_factory, lines, errors, chun
 
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 def test_many_invalid_lines(tmp_path, monkeypatch, errors):
-    from uricodec import _corpus
+    from uricodec.dedup import _corpus
 
     monkeypatch.setattr(_corpus, "FAULTS", 3)
     lines = [b"x%d" % row for row in range(100)] + [b"urn:example:a"] * 5 + [b"\r"] * 7
@@ -473,7 +473,7 @@ def test_help(capsys):
 def test_start_imports_little():
     code = "import sys; from uricodec.cli import main; main(['dedup', '--help']); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not set(result.stderr.decode().split()) & {"uricodec.dedup", "uricodec._sift", "tempfile", "json", "mmap"}
+    assert not set(result.stderr.decode().split()) & {"uricodec.dedup", "uricodec.dedup._sift", "tempfile", "json", "mmap"}
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
@@ -497,7 +497,7 @@ def test_progress_on_a_terminal(tmp_path):
         for row in range(200_000):
             file.write(b"urn:example:%d\n" % (row % 70_000))
     terminal, device = pty.openpty()
-    code = "import sys; from uricodec._files import streams; streams.METER_DELAY = streams.METER_PERIOD = 0;"
+    code = "import sys; from uricodec._io import streams; streams.METER_DELAY = streams.METER_PERIOD = 0;"
     code += (
         "from uricodec import _corpus; _corpus.PERIOD = 0; from uricodec.cli import main; sys.exit(main(sys.argv[1:]))"
     )

@@ -15,7 +15,7 @@ from command import COMMAND, growth, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uricodec._files import workers
+from uricodec._io import workers
 
 LINE = b"/caf%C3%A9/a%20b\t%41\n"
 VALID = b"http://EXAMPLE.com/%7Ea/./b\tx\n"

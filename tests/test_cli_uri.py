@@ -36,7 +36,7 @@ from test_uri_lines import (
 )
 
 from uricodec import iri, uri
-from uricodec._core._uri_operations import CheckRows
+from uricodec.uri._rows import CheckRows
 from uricodec._rows.reports import visible
 from uricodec.cli import lines, main
 
@@ -540,5 +540,5 @@ def test_start_imports_little(command):
         "urllib.parse",
         "idna",
         "unicodedata",
-        "uricodec.namespaces",
+        "uricodec.urn.namespaces",
     }

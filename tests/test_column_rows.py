@@ -7,7 +7,7 @@ import pytest
 from arrow_memory import Lent
 
 from uricodec import bulk
-from uricodec._rows._identifiers import borrow
+from uricodec.dedup._identifiers import borrow
 
 WORDS = ["/a%20b", None, "", "/plain/and/longer/than/a/view/has/room", "%C3%A9", "urn:example:a?=q#f", "http://u@h/"]
 OPERATIONS = {

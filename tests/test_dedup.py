@@ -22,11 +22,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from uricodec import bulk, dedup, uri, urn
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._files import compress, streams
-from uricodec._rows._identifiers import ColumnNames, mask, select
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import streams
+from uricodec._io import compress
+from uricodec.dedup._identifiers import ColumnNames, mask, select
 from uricodec._rows._operation import RowOperation
-from uricodec._sift import Scratch, Sieve, parse_memory
+from uricodec.dedup._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 CORPORA = os.environ.get("URICODEC_CORPORA")

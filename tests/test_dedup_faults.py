@@ -19,8 +19,10 @@ import pytest
 from command import COMMAND, output_to_nobody, process, run
 
 import uricodec
-from uricodec import _corpus, _groups, _sift
-from uricodec._files import streams
+from uricodec.dedup import _corpus
+from uricodec.dedup import _groups
+from uricodec.dedup import _sift
+from uricodec._io import streams
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 

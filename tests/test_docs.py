@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 import uricodec
-from uricodec import iri, namespaces, parse, uri, urn
-from uricodec._core import _stdlib as stdlib
+from uricodec.urn import namespaces
+from uricodec import iri, parse, uri, urn
+from uricodec.parse import _stdlib as stdlib
 from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriSyntaxError
 
@@ -34,7 +35,7 @@ def modules():
             try:
                 yield importlib.import_module(found.name)
             except ModuleNotFoundError as error:
-                hooks = "uricodec.integrations.", "uricodec._pandas_columns"
+                hooks = "uricodec.integrations.", "uricodec.bulk._pandas"
                 if not found.name.startswith(hooks) or error.name.startswith("uricodec"):
                     raise
 
@@ -66,7 +67,7 @@ def test_docstring(doc, names):
 
 def test_every_public_function_has_an_example():
     public = [getattr(uricodec, name) for name in uricodec.__all__]
-    public += [getattr(importlib.import_module("uricodec.parse"), name) for name in uricodec._core._stdlib.FAST]
+    public += [getattr(importlib.import_module("uricodec.parse"), name) for name in uricodec.parse._stdlib.FAST]
     functions = [item for item in public if callable(item) and not isinstance(item, type)]
     assert [function.__name__ for function in functions if ">>>" not in (function.__doc__ or "")] == []
 
@@ -141,7 +142,7 @@ def test_table_of_operations(monkeypatch):
 
 
 def test_table_of_codes():
-    from uricodec._core import _urn
+    from uricodec.urn import _parse as _urn
 
     described = {code for code, _, _ in table("docs/urn.md", "code", "what it says", "offset")}
     assert described == set(re.findall('"([a-z-]+)"', _urn.check.__doc__.split("The codes:")[1].split("Raises:")[0]))

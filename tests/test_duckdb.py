@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from uricodec import bulk
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows import _tasks
 from uricodec.integrations import duckdb as hook
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS

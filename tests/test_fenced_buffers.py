@@ -17,17 +17,17 @@ from calls import CALLS, outcome
 from lines import decode_lines, encode_lines
 
 from uricodec import ByteSet, bulk, dedup
-from uricodec._core import _uri_operations as operations
-from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._framing import Framing
-from uricodec._core._log_columns import convert_columns
-from uricodec._core._log_records import FORMATS, LogReader
-from uricodec._core._table import Table
-from uricodec._core._uri_rows import run_row
-from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
-from uricodec._rows._fields import transform_fields
-from uricodec._rows._identifiers import LineNames
+from uricodec.uri import _rows as operations
+from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._records._framing import Framing
+from uricodec.logs._columns import convert_columns
+from uricodec.logs._records import FORMATS, LogReader
+from uricodec.dedup._table import Table
+from uricodec.uri._component_rows import run_row
+from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._records._fields import transform_fields
+from uricodec.dedup._identifiers import LineNames
 from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation
 

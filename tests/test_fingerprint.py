@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec._core._fingerprint import FingerprintKey, run_rows
+from uricodec._base._fingerprint import FingerprintKey, run_rows
 
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
 DATA = Path(__file__).with_name("data") / "fingerprints.tsv"

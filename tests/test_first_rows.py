@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec._core._first_rows import FirstRows
-from uricodec._core._spill import SpilledNames
+from uricodec.dedup._first_rows import FirstRows
+from uricodec.dedup._spill import SpilledNames
 
 SEEN, NEW = oracle.SEEN, oracle.NEW
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uricodec
-from uricodec._core import _kernels
+from uricodec._base import _kernels
 from uricodec._rows import registry
 
 FUZZ = Path(__file__).parent.parent / "fuzz"

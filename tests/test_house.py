@@ -80,7 +80,7 @@ def test_imports_of_the_core_run_one_way(name):
 
 
 def test_charsets_stand_on_the_kernels_alone():
-    assert ours_in("charsets.py") == {"uricodec._core._kernels"}
+    assert ours_in("charsets.py") == {"uricodec._base._kernels"}
 
 
 def test_contributing_says_where_each_module_is():

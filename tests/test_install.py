@@ -12,7 +12,7 @@ import pytest
 
 import uricodec
 from uricodec import parse
-from uricodec._core import _stdlib as stdlib
+from uricodec.parse import _stdlib as stdlib
 
 NAMES = (*stdlib.FAST, "clear_cache")
 ORIGINALS = {name: getattr(urllib.parse, name) for name in NAMES}

@@ -12,8 +12,9 @@ from itertools import pairwise
 import pytest
 from command import run
 
-from uricodec import _sift
-from uricodec._files import streams, temporary
+from uricodec.dedup import _sift
+from uricodec._io import streams
+from uricodec._io import temporary
 from uricodec.cli import dedup
 
 pytest.importorskip("fcntl", reason="other calls of the system, and no /proc")

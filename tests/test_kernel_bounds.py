@@ -16,7 +16,10 @@ import oracle
 import pytest
 
 from uricodec import ByteSet
-from uricodec._core import _kernels, _urn_forms, _urn_grammar, _utf8  # noqa: F401  (the latter provide kernels)
+from uricodec._base import _kernels  # noqa: F401  (the latter provide kernels)
+from uricodec._base import _utf8  # noqa: F401  (the latter provide kernels)
+from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provide kernels)
+from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provide kernels)
 from uricodec.charsets import RFC8141_NSS
 
 ROOT = Path(__file__).parent.parent
@@ -294,5 +297,5 @@ def test_in_place(tier, fences, name):
 
 
 def test_every_kernel_has_a_case():
-    header = (ROOT / "src/uricodec/_core/simd/kernels.h").read_text("utf-8")
+    header = (ROOT / "src/uricodec/_base/simd/kernels.h").read_text("utf-8")
     assert {case.kernel for case in CASES.values()} == set(re.findall(r"\(\*(\w+)\)\(", header)) - {"prepare"}

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec import ByteSet
-from uricodec._core import _kernels, _urn_forms  # noqa: F401  (the latter provides normalize_urns)
+from uricodec._base import _kernels  # noqa: F401  (the latter provides normalize_urns)
+from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provides normalize_urns)
 
 LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

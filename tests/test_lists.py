@@ -6,8 +6,8 @@ import pytest
 from reference.rows import OPERATIONS, rows_of
 
 from uricodec import bulk
-from uricodec._core._codec_rows import DecodeRows
-from uricodec._core._uri_operations import FIELDS, SplitReferences
+from uricodec._codec._rows import DecodeRows
+from uricodec.uri._rows import FIELDS, SplitReferences
 from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import misuse
 import pytest
-from uricodec._core._arrow import Array, Type
+from uricodec._rows._arrow import Array, Type
 
 import uricodec
 from uricodec import bulk
-from uricodec._core._codec_rows import EncodeRows
+from uricodec._codec._rows import EncodeRows
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
 from uricodec.dedup import Deduplicator

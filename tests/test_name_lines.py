@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from oracle import lines_of
 
 from uricodec import uri, urn
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._table import Table
-from uricodec._core._uri_operations import NormalizeRows
-from uricodec._core._urn_rows import NormalizeUrnRows
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._table import Table
+from uricodec.uri._rows import NormalizeRows
+from uricodec.urn._rows import NormalizeUrnRows
 from uricodec._rows._engine import set_block_size
-from uricodec._rows._identifiers import ColumnNames, LineNames
+from uricodec.dedup._identifiers import ColumnNames, LineNames
 from uricodec._rows._operation import RowOperation
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from uricodec import namespaces, urn
-from uricodec._core import _urn
+from uricodec.urn import namespaces
+from uricodec import urn
+from uricodec.urn import _parse as _urn
 from uricodec.errors import UnknownNamespaceError, UrnError
-from uricodec.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
+from uricodec.urn.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
 
 LEVELS = oracle_urn.LEVELS
 TABLE = [

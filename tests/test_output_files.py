@@ -14,7 +14,8 @@ import time
 import pytest
 from command import COMMAND, output_of, process, run
 
-from uricodec._files import streams, temporary
+from uricodec._io import streams
+from uricodec._io import temporary
 
 fcntl = pytest.importorskip("fcntl", reason="no locks of files here: temporary files have random names")
 

@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from uricodec import parse
-from uricodec._core import _stdlib as stdlib
+from uricodec.parse import _stdlib as stdlib
 
 FUNCTIONS = stdlib.FAST
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "300"))

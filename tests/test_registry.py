@@ -11,9 +11,10 @@ import pytest
 from arrow_memory import Lent
 
 from uricodec import bulk, cli
-from uricodec._column_operations import _bytes_to_keep
-from uricodec._core import _uri_operations, _urn_rows
-from uricodec._core._kernels import ByteSet
+from uricodec.bulk._operations import _bytes_to_keep
+from uricodec.uri import _rows as _uri_operations
+from uricodec.urn import _rows as _urn_rows
+from uricodec._base._kernels import ByteSet
 from uricodec._rows import registry
 from uricodec._rows.registry import OPERATIONS
 from uricodec.cli.completion import commands_of

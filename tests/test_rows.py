@@ -28,7 +28,7 @@ from reference.rows import COLUMN, OCTETS, OPERATIONS, Way, handled, way_of_line
 
 import uricodec
 from uricodec import ByteSet, bulk, dedup
-from uricodec._core import _kernels
+from uricodec._base import _kernels
 from uricodec.errors import UriError
 
 TIERS = uricodec.cpu_tiers()

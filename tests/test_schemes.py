@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec import schemes, uri
+from uricodec.uri import legacy_schemes as schemes
+from uricodec import uri
 from uricodec.errors import UriSyntaxError
 
 TABLE = Path(__file__).with_name("data") / "scheme_table.tsv"

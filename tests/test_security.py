@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import uricodec
-from uricodec import iri, parse, schemes, uri
+from uricodec.uri import legacy_schemes as schemes
+from uricodec import iri, parse, uri
 from uricodec.errors import IriError, UriSyntaxError
 
 DELIMITERS = "/?#@:[]\\%"

@@ -8,10 +8,10 @@ import pytest
 
 import uricodec
 from uricodec import urn
-from uricodec._core import _kernels
-from uricodec._core._codec_rows import EncodeRows
-from uricodec._core._uri_operations import IriToUriRows, NormalizeRows, UriToIriRows
-from uricodec._core._urn_rows import CheckUrnRows
+from uricodec._base import _kernels
+from uricodec._codec._rows import EncodeRows
+from uricodec.uri._rows import IriToUriRows, NormalizeRows, UriToIriRows
+from uricodec.urn._rows import CheckUrnRows
 from uricodec._rows._lines import transform_lines
 
 LARGEST = sys.maxsize

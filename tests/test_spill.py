@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec._core._names import Names
-from uricodec._core._spill import HEADER, SpillBuffers, SpilledNames, block_size
+from uricodec.dedup._names import Names
+from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledNames, block_size
 
 LATER = oracle.LATER
 

@@ -10,7 +10,7 @@ import pytest
 from command import Text, run
 
 from uricodec import logs
-from uricodec._files import streams
+from uricodec._io import streams
 from uricodec.cli import main
 
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_dedup import LATER, NEW, PENDING, SEEN
 
-from uricodec._core._cardinality import Cardinality
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._names import FingerprintNames, Names
-from uricodec._core._table import Table
+from uricodec.dedup._cardinality import Cardinality
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._names import FingerprintNames, Names
+from uricodec.dedup._table import Table
 
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
@@ -243,8 +243,8 @@ def test_no_memory(exact):
     """The table is still usable, with the names it has."""
     code = f"""
 import resource
-from uricodec._core._names import FingerprintNames
-from uricodec._core._table import Table
+from uricodec.dedup._names import FingerprintNames
+from uricodec.dedup._table import Table
 import random
 octets = random.Random(1).randbytes(16 * 400_000)
 forms = [octets[i : i + 16] for i in range(0, len(octets), 16)]
@@ -274,10 +274,10 @@ def test_no_mappings():
     """Neither address space nor memory: there is a MemoryError, and a table that has its slots can be used again."""
     code = """
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._rows._identifiers import ColumnNames
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._identifiers import ColumnNames
 from uricodec._rows._operation import RowOperation
-from uricodec._core._table import Table
+from uricodec.dedup._table import Table
 
 def name_of(size):
     names = ColumnNames(RowOperation(), FingerprintKey("k"))

@@ -16,12 +16,16 @@ import calls
 import pytest
 
 import uricodec
-from uricodec import _column_operations, _install, bulk, charsets, dedup, iri, logs, namespaces, parse, urn
-from uricodec._core import _kernels, _stdlib
-from uricodec._core._cardinality import Cardinality
-from uricodec._core._fingerprint import FingerprintKey
-from uricodec._core._spill import SpillBuffers
-from uricodec._rows._identifiers import LineNames
+from uricodec.bulk import _operations as _column_operations
+from uricodec.urn import namespaces
+from uricodec.parse import _install
+from uricodec import bulk, charsets, dedup, iri, logs, parse, urn
+from uricodec._base import _kernels
+from uricodec.parse import _stdlib
+from uricodec.dedup._cardinality import Cardinality
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._spill import SpillBuffers
+from uricodec.dedup._identifiers import LineNames
 from uricodec._rows._operation import RowOperation
 
 THREADS = 8

@@ -25,7 +25,7 @@ from uricodec import (
     uri,
     urn,
 )
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 
 ALL = ByteSet(range(256))
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

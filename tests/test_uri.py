@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
-from uricodec._core._uri_rows import run_row
+from uricodec.uri._component_rows import run_row
 from uricodec.errors import IriError, UriSyntaxError
 
 REFERENCES = [

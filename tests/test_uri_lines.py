@@ -33,7 +33,7 @@ from reference.uri_lines import (
 )
 
 from uricodec import UriSyntaxError, iri, uri
-from uricodec._core._uri_operations import (
+from uricodec.uri._rows import (
     CheckedRows,
     CheckRows,
     IriToUriRows,
@@ -438,7 +438,7 @@ def test_errors_are_those_of_the_functions():
 
 def test_what_python_raises_ends_the_loop(monkeypatch):
     """Not only a ValueError: that is a host without A-labels."""
-    from uricodec._core import _hosts
+    from uricodec.iri import _hosts
 
     def interrupt(_host):
         raise KeyboardInterrupt

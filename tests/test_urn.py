@@ -1,4 +1,4 @@
-"""`uricodec.urn` and `uricodec.urn_transforms`: what is not compiled of them, against the oracle and the documents."""
+"""`uricodec.urn` and `uricodec.urn.conversions`: what is not compiled of them, against the oracle and the documents."""
 
 import subprocess
 import sys
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec import urn, urn_transforms
+from uricodec.urn import conversions as urn_transforms
+from uricodec import urn
 from uricodec.charsets import RFC2141_EXCLUDED, RFC2141_NEVER
 from uricodec.errors import UrnError
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from oracle import lines_of
 
 from uricodec import ByteSet, bulk
-from uricodec._core._urn import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
-from uricodec._core._urn_find import TERMINATORS, find
-from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
+from uricodec.urn._find import TERMINATORS, find
+from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
 

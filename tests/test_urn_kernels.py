@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import ByteSet
-from uricodec._core import _kernels, _urn_grammar  # noqa: F401  (the latter provides the kernel)
+from uricodec._base import _kernels  # noqa: F401  (the latter provides the kernel)
+from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provides the kernel)
 from uricodec.charsets import RFC2141_TRANS, RFC8141_NSS
 
 NID = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")

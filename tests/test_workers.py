@@ -10,7 +10,8 @@ import time
 import pytest
 from command import COMMAND
 
-from uricodec._files import streams, workers
+from uricodec._io import streams
+from uricodec._io import workers
 
 LINES = [b"%05d\n" % i for i in range(1000)]
 ALL = b"".join(LINES)

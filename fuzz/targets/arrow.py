@@ -6,7 +6,7 @@ from support import run, text_of
 from targets import bulk as lists
 
 from uricodec import bulk, dedup, logs
-from uricodec._files import compress
+from uricodec._io import compress
 
 DICTIONARIES = "percent uri urn logs"
 COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"]}

@@ -7,7 +7,7 @@ from support import GIVEN, behaviour, exact, is_refusal, outcome, run, text_of
 
 import uricodec
 from uricodec import ByteSet, charsets, parse
-from uricodec._core import _stdlib
+from uricodec.parse import _stdlib
 
 COVERS = {
     "uricodec": [

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from support import is_refusal, lines_of, octets_of, outcome, run
 
 from uricodec import dedup, uri, urn
-from uricodec._files.compress import format_of
+from uricodec._io.compress import format_of
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"

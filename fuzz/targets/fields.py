@@ -8,16 +8,16 @@ import oracle
 from support import lines_of, run
 
 from uricodec import ByteSet, charsets, uri, urn
-from uricodec._core._codec_rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._core._framing import Framing
-from uricodec._core._uri_operations import NormalizeRows
-from uricodec._core._urn_rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._records._framing import Framing
+from uricodec.uri._rows import NormalizeRows
+from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 from uricodec._rows._engine import set_block_size
-from uricodec._rows._fields import reason_of, transform_fields
+from uricodec._records._fields import reason_of, transform_fields
 
 DICTIONARIES = "percent uri urn lines"
 COVERS = {  # no public names: what uricodec.cli calls
-    "uricodec._rows._fields": ["transform_fields", "reason_of"],
+    "uricodec._records._fields": ["transform_fields", "reason_of"],
 }
 
 SAFE = charsets.RFC3986_UNRESERVED | "/"

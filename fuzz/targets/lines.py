@@ -6,7 +6,7 @@ from reference.uri_lines import Refused, both, checked, guarded, of_text, scheme
 from support import lines_of, outcome, run
 
 from uricodec import charsets, iri, uri
-from uricodec._core._uri_operations import (
+from uricodec.uri._rows import (
     CheckedRows,
     CheckRows,
     IriToUriRows,

@@ -3,7 +3,7 @@
 from support import GIVEN, behaviour, exact, run
 
 from uricodec import parse
-from uricodec._core import _stdlib
+from uricodec.parse import _stdlib
 
 DICTIONARIES = "percent uri"
 COVERS = {

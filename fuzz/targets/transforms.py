@@ -1,16 +1,17 @@
-"""`uricodec.urn_transforms`: what is refused stands in its input, and what is not comes back."""
+"""`uricodec.urn.conversions`: what is refused stands in its input, and what is not comes back."""
 
 import re
 from uuid import UUID
 
 from support import is_refusal, outcome, run, text_of
 
-from uricodec import urn, urn_transforms
+from uricodec.urn import conversions as urn_transforms
+from uricodec import urn
 from uricodec.errors import UrnError
 
 DICTIONARIES = "urn"
 COVERS = {
-    "uricodec.urn_transforms": [
+    "uricodec.urn.conversions": [
         *["from_isbn", "from_oid", "from_public_id", "from_thttp_url", "from_uuid", "isbn_10", "isbn_13"],
         *["thttp_url", "to_isbn", "to_oid", "to_public_id", "to_uuid"],
     ],

@@ -7,7 +7,8 @@ import re
 import oracle_urn as oracle
 from support import BETWEEN, GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
 
-from uricodec import namespaces, urn
+from uricodec.urn import namespaces
+from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError
 
 DICTIONARIES = "percent urn"
@@ -16,7 +17,7 @@ COVERS = {
         *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent"],
         *["find", "encode_nss", "decode_nss", "display", "verdict", "lookup", "nid_class", "register_namespace", "URN"],
     ],
-    "uricodec.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
+    "uricodec.urn.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
 }
 
 SPECS = ("2141", "8141", "any")

@@ -4,7 +4,7 @@ import os
 import sys
 
 try:
-    from uricodec._core._kernels import ByteSet, cpu_tier, cpu_tiers
+    from uricodec._base._kernels import ByteSet, cpu_tier, cpu_tiers
 except ValueError:  # the environment asks for a tier that this CPU lacks
     _program = sys.argv[0] if sys.argv else ""
     if _program == "-m":  # Python is searching for the module: its own arguments have the name there, or "-mNAME"
@@ -13,9 +13,9 @@ except ValueError:  # the environment asks for a tier that this CPU lacks
         raise
     sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # the command itself cannot be imported
     raise SystemExit(2) from None
-from uricodec._core._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
-from uricodec._core._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
-from uricodec._install import install, uninstall
+from uricodec.parse._quote import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
+from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
+from uricodec.parse._install import install, uninstall
 from uricodec.errors import IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
 
 __all__ = [

@@ -26,7 +26,7 @@ ByteSet(b"!$&'()*+,:;=@")
 (True, False)
 """
 
-from uricodec._core._kernels import ByteSet
+from uricodec._base._kernels import ByteSet
 
 __all__ = [
     "JS_ENCODE_URI",

@@ -1,5 +1,5 @@
 """Columns as objects have them."""
-from uricodec._core._arrow cimport Array
+from uricodec._rows._arrow cimport Array
 
 
 cdef tuple read_column(object source, list arrays)

@@ -6,12 +6,12 @@ of the rows.
 cimport cython
 from cpython.number cimport PyNumber_Index
 
-from uricodec._core._arrow cimport *
-from uricodec._core._arrow_join cimport child_of, join_arrays, part_of, widen_offsets
+from uricodec._rows._arrow cimport *
+from uricodec._rows._arrow_join cimport child_of, join_arrays, part_of, widen_offsets
 from uricodec._rows._dictionaries cimport *
 from uricodec._rows._tasks cimport *
 from uricodec._rows._values cimport name_of, values_of
-from uricodec._core._text cimport copy_of_octets
+from uricodec._base._text cimport copy_of_octets
 from uricodec._rows._sinks cimport *
 
 cdef enum:

@@ -1,7 +1,7 @@
 """Dictionaries whose values are distinct, and arrays of chosen rows."""
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._core._arrow cimport Array, Memory, Type
+from uricodec._rows._arrow cimport Array, Memory, Type
 from uricodec._rows._tasks cimport Rows
 
 

@@ -2,8 +2,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._core._arrow cimport Room
-from uricodec._core._kernels cimport uc_set
+from uricodec._rows._arrow cimport Room
+from uricodec._base._kernels cimport uc_set
 
 
 cdef enum:

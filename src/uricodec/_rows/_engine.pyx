@@ -20,9 +20,9 @@ the sizes that were read, whatever another thread does to the input.
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memset
 
-from uricodec._core._arrow cimport Room, grow
-from uricodec._core._atomic cimport uc_glance8
-from uricodec._core._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._rows._arrow cimport Room, grow
+from uricodec._base._atomic cimport uc_glance8
+from uricodec._base._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set, uc_utf8
 
 ctypedef fused offset:
     int32_t

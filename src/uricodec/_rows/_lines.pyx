@@ -1,9 +1,9 @@
 """Lines in a buffer to lines in another: what the command line does with each chunk of a file."""
 from libc.string cimport memset
 
-from uricodec._core._arrow cimport discard
-from uricodec._core._kernels cimport ByteSet, remove_octet
-from uricodec._core._text cimport borrow_octets
+from uricodec._rows._arrow cimport discard
+from uricodec._base._kernels cimport ByteSet, remove_octet
+from uricodec._base._text cimport borrow_octets
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport begin_work, run_to_end
@@ -63,7 +63,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
         ValueError: `terminator` is no such byte, there is no such policy, or the operation needs a dst.
         OverflowError: A line could become longer than an object can be.
 
-    >>> from uricodec._core._uri_operations import CheckedRows, NormalizeRows
+    >>> from uricodec.uri._rows import CheckedRows, NormalizeRows
     >>> rows = CheckedRows("uri", "URI", NormalizeRows("path"))
     >>> buffer = bytearray(rows.room(29))
     >>> read, found = transform_lines(b"HTTP://A/./b\\r\\na/./b\\nx:%7e", buffer, rows)

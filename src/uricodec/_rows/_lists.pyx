@@ -9,11 +9,11 @@ cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._core._arrow cimport Room, discard, grow
-from uricodec._core._fingerprint cimport fingerprints
-from uricodec._core._kernels cimport kernels, uc_utf8
-from uricodec._core._percent cimport utf8_text
-from uricodec._core._text cimport *
+from uricodec._rows._arrow cimport Room, discard, grow
+from uricodec._base._fingerprint cimport fingerprints
+from uricodec._base._kernels cimport kernels, uc_utf8
+from uricodec._codec._percent cimport utf8_text
+from uricodec._base._text cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
 

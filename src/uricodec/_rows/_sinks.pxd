@@ -1,6 +1,6 @@
 """Where results go: text, views, fingerprints, verdicts, diagnostics, structs and lines."""
-from uricodec._core._arrow cimport Array, Room, Type
-from uricodec._core._fingerprint cimport Key
+from uricodec._rows._arrow cimport Array, Room, Type
+from uricodec._base._fingerprint cimport Key
 from uricodec._rows._engine cimport *
 
 

@@ -6,8 +6,8 @@ of text, a bit for each valid row, a diagnostic for each invalid one, structs of
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memcmp, memmove, memset
 
-from uricodec._core._arrow cimport *
-from uricodec._core._fingerprint cimport Key, fingerprints
+from uricodec._rows._arrow cimport *
+from uricodec._base._fingerprint cimport Key, fingerprints
 from uricodec._rows._engine cimport *
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc

@@ -1,6 +1,6 @@
 """Runs as objects, and what is needed to make some."""
-from uricodec._core._arrow cimport Array, Room, Type
-from uricodec._core._fingerprint cimport FingerprintKey
+from uricodec._rows._arrow cimport Array, Room, Type
+from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport Kind
 

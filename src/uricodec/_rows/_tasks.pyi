@@ -1,6 +1,6 @@
 from typing import final
 
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows._operation import RowOperation
 
 def set_limit_of_offsets(limit: int | None) -> None: ...

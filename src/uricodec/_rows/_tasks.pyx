@@ -7,12 +7,12 @@ cimport cython
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memchr, memset
 
-from uricodec._core._arrow cimport *
-from uricodec._core._arrow_join cimport copy_bits
-from uricodec._core._atomic cimport uc_put8
-from uricodec._core._fingerprint cimport FingerprintKey
-from uricodec._core._kernels cimport ByteSet, kernels, remove_octet
-from uricodec._core._text cimport borrow_octets
+from uricodec._rows._arrow cimport *
+from uricodec._rows._arrow_join cimport copy_bits
+from uricodec._base._atomic cimport uc_put8
+from uricodec._base._fingerprint cimport FingerprintKey
+from uricodec._base._kernels cimport ByteSet, kernels, remove_octet
+from uricodec._base._text cimport borrow_octets
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport *
 
@@ -387,7 +387,7 @@ cdef int do_jobs(list jobs, size_t threads) except -1:
 
 
 cdef do_in_threads(list jobs, size_t threads):
-    from uricodec._files.workers import OrderedWorkers
+    from uricodec._io.workers import OrderedWorkers
     cdef list stopped = []
 
     def work(piece):

@@ -4,8 +4,8 @@ They are read from the buffers of the types that operations give, so that a colu
 """
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._core._arrow cimport *
-from uricodec._core._arrow_join cimport child_of
+from uricodec._rows._arrow cimport *
+from uricodec._rows._arrow_join cimport child_of
 from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport LAYOUTS, Rows, rows_of
 

@@ -126,7 +126,7 @@ _SPEC = Parameter("spec", "8141", ("2141", "8141", "any"))
 _LEVEL_OR_SPEC = Parameter("spec", None, (None, *_SPEC.choices))
 
 _CORE = "uricodec._core"
-_MADE = "uricodec._column_operations"
+_MADE = "uricodec.bulk._operations"
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ _ROWS = (
     Operation(
         name="iri_to_uri",
         summary="turn an IRI into a URI",
-        make=f"{_CORE}._uri_operations:IriToUriRows",
+        make=f"uricodec.uri._rows:IriToUriRows",
         result="text",
         parameters=(
             Parameter("ascii_ext", "error", ("error", "encode")),
@@ -198,7 +198,7 @@ _ROWS = (
     Operation(
         name="uri_to_iri",
         summary="turn a URI into an IRI",
-        make=f"{_CORE}._uri_operations:UriToIriRows",
+        make=f"uricodec.uri._rows:UriToIriRows",
         result="text",
         parameters=(Parameter("host", "keep", ("keep", "unicode")),),
         policies=_TEXT,
@@ -211,7 +211,7 @@ _ROWS = (
     Operation(
         name="normalize_uri",
         summary="bring a URI or IRI into normal form",
-        make=f"{_CORE}._uri_operations:NormalizeRows",
+        make=f"uricodec.uri._rows:NormalizeRows",
         result="text",
         parameters=(_URI_LEVEL,),
         policies=_TEXT,
@@ -236,7 +236,7 @@ _ROWS = (
     Operation(
         name="is_valid_uri",
         summary="whether it is a URI reference",
-        make=f"{_CORE}._uri_operations:CheckRows",
+        make=f"uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="verdict",
         parameters=(_URI_PRODUCTION,),
@@ -248,7 +248,7 @@ _ROWS = (
     Operation(
         name="is_valid_iri",
         summary="whether it is an IRI reference",
-        make=f"{_CORE}._uri_operations:CheckRows",
+        make=f"uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="verdict",
         parameters=(_IRI_PRODUCTION,),
@@ -260,7 +260,7 @@ _ROWS = (
     Operation(
         name="is_valid_urn",
         summary="whether it is a URN",
-        make=f"{_CORE}._urn_rows:CheckUrnRows",
+        make=f"uricodec.urn._rows:CheckUrnRows",
         result="verdict",
         parameters=(_SPEC,),
         policies=_VERDICT,
@@ -271,7 +271,7 @@ _ROWS = (
     Operation(
         name="check_uri",
         summary="why it is no URI reference",
-        make=f"{_CORE}._uri_operations:CheckRows",
+        make=f"uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
@@ -285,7 +285,7 @@ _ROWS = (
     Operation(
         name="check_iri",
         summary="why it is no IRI reference",
-        make=f"{_CORE}._uri_operations:CheckRows",
+        make=f"uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
@@ -299,7 +299,7 @@ _ROWS = (
     Operation(
         name="check_urn",
         summary="why it is no URN",
-        make=f"{_CORE}._urn_rows:CheckUrnRows",
+        make=f"uricodec.urn._rows:CheckUrnRows",
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_SPEC,),
@@ -312,7 +312,7 @@ _ROWS = (
     Operation(
         name="split_uri",
         summary="the components of a URI reference",
-        make=f"{_CORE}._uri_operations:SplitReferences",
+        make=f"uricodec.uri._rows:SplitReferences",
         constants={"kind": "uri"},
         result="struct",
         fields=_URI_FIELDS,
@@ -325,7 +325,7 @@ _ROWS = (
     Operation(
         name="split_iri",
         summary="the components of an IRI reference",
-        make=f"{_CORE}._uri_operations:SplitReferences",
+        make=f"uricodec.uri._rows:SplitReferences",
         constants={"kind": "iri"},
         result="struct",
         fields=_URI_FIELDS,
@@ -338,7 +338,7 @@ _ROWS = (
     Operation(
         name="split_urn",
         summary="the components of a URN",
-        make=f"{_CORE}._urn_rows:SplitUrns",
+        make=f"uricodec.urn._rows:SplitUrns",
         result="struct",
         fields=_URN_FIELDS,
         parameters=(_SPEC,),

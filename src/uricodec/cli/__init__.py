@@ -10,7 +10,7 @@ import re
 import sys
 
 from uricodec import ByteSet, __version__
-from uricodec._files.streams import MAX_LINE, printable, tell
+from uricodec._io.streams import MAX_LINE, printable, tell
 from uricodec.cli import texts
 from uricodec.cli.errors import CommandError
 

@@ -4,7 +4,7 @@ import sys
 from time import monotonic
 
 from uricodec import dedup
-from uricodec._files import streams
+from uricodec._io import streams
 from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import refuse_same_file
@@ -126,7 +126,7 @@ def read_key(arguments):
 
 def check_memory(memory):
     """Refuse what is no size, or no memory at all."""
-    from uricodec._sift import parse_memory
+    from uricodec.dedup._sift import parse_memory
 
     try:
         parse_memory(memory)

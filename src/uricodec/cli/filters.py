@@ -4,7 +4,7 @@ import os
 import re
 
 from uricodec import ByteSet
-from uricodec._core._codec_rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec._rows.reports import visible
 from uricodec.cli import lines
 
@@ -18,7 +18,7 @@ FRAMING = ["csv", "delimiter", "fields", "header", "json_field", "jsonl"]
 def decode(arguments):
     """Decode percent-encoded lines or fields, or turn URIs into IRIs; see lines.filter_inputs()."""
     if arguments.iri:
-        from uricodec._core._uri_operations import UriToIriRows
+        from uricodec.uri._rows import UriToIriRows
 
         return run(arguments, UriToIriRows(arguments.host))
     plan = plan_of(arguments)
@@ -29,7 +29,7 @@ def decode(arguments):
 def encode(arguments):
     """Percent-encode lines or fields, or turn IRIs into URIs; see lines.filter_inputs()."""
     if arguments.iri:
-        from uricodec._core._uri_operations import IriToUriRows
+        from uricodec.uri._rows import IriToUriRows
 
         return run(arguments, IriToUriRows(arguments.ascii_ext, arguments.host))
     from uricodec.charsets import RFC3986_UNRESERVED
@@ -41,7 +41,7 @@ def encode(arguments):
 
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
-    from uricodec._core._triplets import URI_CHARACTERS
+    from uricodec._codec._triplets import URI_CHARACTERS
     from uricodec.charsets import RFC3986_UNRESERVED
 
     plan = plan_of(arguments)
@@ -63,12 +63,12 @@ def run_codec(arguments, plan, rows):
 def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
     if arguments.kind == "urn":
-        from uricodec._core._urn_rows import NidRows, NormalizeUrnRows
+        from uricodec.urn._rows import NidRows, NormalizeUrnRows
 
         rows = NormalizeUrnRows(arguments.level, arguments.spec)
         spec = arguments.spec or ("2141" if arguments.level == "2141" else "8141")
         return run(arguments, rows, "namespaces", NidRows(spec) if arguments.stats else None)
-    from uricodec._core._uri_operations import CheckedRows, NormalizeRows
+    from uricodec.uri._rows import CheckedRows, NormalizeRows
 
     rows = NormalizeRows(arguments.level)
     if arguments.production:
@@ -79,11 +79,11 @@ def normalize(arguments):
 def check(arguments):
     """Write what is wrong with lines or fields; see lines.check_inputs()."""
     if arguments.kind == "urn":
-        from uricodec._core._urn_rows import CheckUrnRows, NidRows
+        from uricodec.urn._rows import CheckUrnRows, NidRows
 
         groups, rows = "namespaces", (NidRows if arguments.stats else CheckUrnRows)(arguments.spec)
     else:
-        from uricodec._core._uri_operations import CheckedRows, CheckRows, SchemeRows
+        from uricodec.uri._rows import CheckedRows, CheckRows, SchemeRows
 
         groups, rows = "schemes", CheckRows(arguments.kind, arguments.production)
         if arguments.stats:
@@ -102,7 +102,7 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec._core._uri_operations import SplitRows
+    from uricodec.uri._rows import SplitRows
 
     if arguments.csv_safe and arguments.format != "csv":
         arguments.refuse("argument --csv-safe: not allowed without --format csv")
@@ -112,7 +112,7 @@ def split(arguments):
 
 def resolve(arguments):
     """Resolve references against a base; see lines.filter_inputs()."""
-    from uricodec._core._uri_operations import ResolveRows
+    from uricodec.uri._rows import ResolveRows
     from uricodec.errors import UriSyntaxError
 
     base = os.fsencode(arguments.base)

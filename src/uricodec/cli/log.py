@@ -5,8 +5,8 @@ Chunks of whole lines go through the core. Python looks only at the lines that a
 
 import re
 
-from uricodec._core._log_records import NAMES, LogReader
-from uricodec._files import streams
+from uricodec.logs._records import NAMES, LogReader
+from uricodec._io import streams
 from uricodec._rows.reports import SHOWN, InvalidLine
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import descending, refuse_same_file
@@ -230,7 +230,7 @@ class Arrow(Jsonl):
         except ImportError:
             raise CommandError("--to arrow needs pyarrow", 2) from None
         from uricodec import logs
-        from uricodec._core._log_columns import convert_columns
+        from uricodec.logs._columns import convert_columns
 
         stream = pyarrow.ipc.new_stream(pyarrow.PythonFile(Sink(output), "w"), logs.arrow_schema(flags))
         self.convert, self.close = convert_columns, stream.close

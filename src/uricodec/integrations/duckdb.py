@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
 from uricodec.integrations._sql import Compute, arity, array_of, how_of, with_arguments

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-from uricodec._pandas_columns import is_text
+from uricodec.bulk._pandas import is_text
 from uricodec.integrations._methods import with_operations
 from uricodec.integrations._operations import FUNCTIONS
 

@@ -30,7 +30,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from uricodec import bulk, urn
-from uricodec._core._fingerprint import FingerprintKey
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
 from uricodec.integrations._methods import about_errors

@@ -1,0 +1,1 @@
+"""What all other rooms stand on: kernels and their tiers, UTF-8, bytes of objects, fingerprints. Knows no rows."""

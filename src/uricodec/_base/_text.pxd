@@ -1,0 +1,208 @@
+"""Python objects at the edge of the loops: borrow an input's octets, make an output object, take a call.
+
+Inline functions only. A str of ASCII is read and written in place; any other str is turned into UTF-8 (RFC 3629) in a
+buffer on the caller's stack, or on the heap when it is long.
+"""
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy, strchr
+
+from uricodec._base._kernels cimport UC_SURROGATE, kernels
+from uricodec._base._utf8 cimport code_unit
+
+
+cdef extern from "Python.h":
+    int PyUnicode_READY(object) except -1
+    bint PyUnicode_IS_ASCII(object) noexcept
+    bint PyUnicode_IS_COMPACT_ASCII(object) noexcept
+    Py_ssize_t PyUnicode_GET_LENGTH(object) noexcept
+    int PyUnicode_KIND(object) noexcept
+    void *PyUnicode_DATA(object) noexcept
+    Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t i) noexcept
+    str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
+    str PyUnicode_Substring(object, Py_ssize_t start, Py_ssize_t end)
+    str PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
+    str PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t size)
+    const Py_ssize_t PY_SSIZE_T_MAX
+    Py_ssize_t PyVectorcall_NARGS(size_t flags) noexcept
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+    PyTypeObject *Py_TYPE(object) noexcept
+
+
+# Inputs of up to SMALL octets are worked on in buffers on the stack.
+cdef enum:
+    SMALL = 512
+    UTF8_ROOM = 4 * SMALL   # for the UTF-8 of a str that short
+
+
+# The octets of an input: borrowed from the object, or in a buffer that release() gives back.
+cdef struct Octets:
+    const uint8_t *data
+    size_t size
+    uint8_t *heap
+
+
+cdef inline void release(Octets *octets) noexcept nogil:
+    if octets.heap != NULL:
+        PyMem_RawFree(octets.heap)
+        octets.heap = NULL
+
+
+cdef inline uint8_t *allocate(size_t size) except NULL:
+    """A buffer for a loop. Sizes come out of encoded_size(), or are no larger than an object that exists."""
+    cdef uint8_t *buffer = <uint8_t *>PyMem_RawMalloc(size if size else 1)
+    if buffer == NULL:
+        raise MemoryError
+    return buffer
+
+
+cdef inline size_t encoded_size(size_t n, size_t escapes) except? 0:
+    """n + 2 * escapes, the one size that can overflow."""
+    if escapes > (<size_t>PY_SSIZE_T_MAX - n) // 2:
+        raise OverflowError("the encoded text is longer than an object can be")
+    return n + 2 * escapes
+
+
+cdef inline void copy_text(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    """memcpy, without the call for the short texts that most are: two copies that overlap."""
+    if n > 16:
+        memcpy(dst, src, n)
+    elif n >= 8:
+        memcpy(dst, src, 8)
+        memcpy(dst + n - 8, src + n - 8, 8)
+    elif n >= 4:
+        memcpy(dst, src, 4)
+        memcpy(dst + n - 4, src + n - 4, 4)
+    elif n >= 2:
+        memcpy(dst, src, 2)
+        memcpy(dst + n - 2, src + n - 2, 2)
+    elif n:
+        dst[0] = src[0]
+
+
+cdef inline str ascii_text(const uint8_t *data, size_t n):
+    """A str of n ASCII octets."""
+    cdef str text
+    if n <= 1:      # the interpreter has these objects already
+        return PyUnicode_FromKindAndData(1, data, <Py_ssize_t>n)
+    text = PyUnicode_New(<Py_ssize_t>n, 127)
+    copy_text(<uint8_t *>PyUnicode_DATA(text), data, n)
+    return text
+
+
+# Which object a result becomes.
+cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
+    if text:
+        return ascii_text(data, n)
+    return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
+
+
+cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
+    """The UTF-8 of a str, in `room` (UTF8_ROOM octets) if the str is SMALL. False if it has a surrogate.
+
+    Release the octets after use, and before the str goes.
+    """
+    cdef Py_ssize_t n
+    cdef int kind
+    cdef void *data
+    cdef uint8_t *dst = room
+    PyUnicode_READY(text)
+    n = PyUnicode_GET_LENGTH(text)
+    data = PyUnicode_DATA(text)
+    octets.heap = NULL
+    if PyUnicode_IS_ASCII(text):
+        octets.data = <const uint8_t *>data
+        octets.size = <size_t>n
+        return True
+    kind = PyUnicode_KIND(text)
+    if n > SMALL:
+        # At most 2, 3 and 4 octets for a code unit of 1, 2 and 4.
+        if n > PY_SSIZE_T_MAX // 4:
+            raise OverflowError("the text is longer than its UTF-8 can be")
+        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    octets.data = dst
+    octets.size = kernels.to_utf8(data, <size_t>n, kind, dst)
+    if octets.size == UC_SURROGATE:
+        release(octets)
+        return False
+    return True
+
+
+cdef inline bint has_octets(const char *format) noexcept:
+    """Whether a buffer holds octets or numbers: no objects, which would be pointers, no characters, no rows of octets."""
+    if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
+        return True
+    if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
+        format += 1
+    while c'0' <= format[0] <= c'9':
+        format += 1
+    return format[0] != 0 and strchr("BbcH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
+
+
+cdef inline int refuse_buffer(object data, format) except -1:
+    raise TypeError(f"{type(data).__name__} of items of format {format!r}, which are no octets")
+
+
+cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
+    """The octets of a bytes-like, until PyBuffer_Release()."""
+    PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
+    # Numbers, truth values and times of NumPy and ctypes: their memory is not text.
+    if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
+        PyBuffer_Release(view)
+        raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
+    if has_octets(view.format):
+        return 0
+    format = view.format.decode("latin-1")
+    PyBuffer_Release(view)
+    return refuse_buffer(data, format)
+
+
+cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
+    """The octets of an item of a list. A TypeError: it lends none."""
+    try:
+        return borrow_octets(item, view)
+    except (TypeError, ValueError, BufferError) as error:
+        if not isinstance(error, (TypeError, ValueError, BufferError)):     # a MemoryError by now
+            raise error
+        raise TypeError(f"row {row}: {error}") from None
+
+
+cdef inline bytes copy_of_octets(object data):
+    """The octets of a bytes-like, which need not be in one piece."""
+    if type(data) is bytearray:
+        return bytes(data)
+    view = memoryview(data)
+    if not has_octets(view.format.encode()):
+        refuse_buffer(data, view.format)
+    return bytes(view)
+
+
+# A function's vectorcall slot (PEP 590): what the interpreter calls.
+ctypedef object (*vectorcall)(object function, PyObject *const *args, size_t flags, PyObject *names)
+
+
+cdef inline vectorcall take_calls(object function, vectorcall call):
+    """Let a compiled function be called through `call`; returns what did it before, for the calls that it leaves."""
+    cdef vectorcall *slot = <vectorcall *>(<char *><PyObject *>function + Py_TYPE(function).tp_vectorcall_offset)
+    cdef vectorcall before = slot[0]
+    slot[0] = call
+    return before
+
+
+cdef inline bint is_call_of_text(PyObject *const *args, size_t flags, PyObject *names) noexcept:
+    return PyVectorcall_NARGS(flags) == 1 and names == NULL and type(<object>args[0]) is str
+
+
+cdef inline Py_ssize_t first_surrogate(str text) noexcept:
+    """Where the first lone surrogate is; -1 if there is none."""
+    cdef Py_ssize_t i = 0
+    cdef Py_UCS4 c
+    for c in text:
+        if 0xD800 <= c <= 0xDFFF:
+            return i
+        i += 1
+    return -1

@@ -1,0 +1,33 @@
+"""What UTF-8 is made of (RFC 3629 section 4), for loops that look at one octet at a time."""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+from uricodec._base._kernels cimport uc_utf8
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef inline int sequence_length(uint8_t lead) noexcept nogil:
+    """How long a UTF-8 sequence is that begins with this octet; 0 if none does."""
+    return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
+
+
+cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
+    """Whether an octet may stand at this index of the sequence: no overlong form, no surrogate."""
+    if index == 1:
+        if lead == 0xE0:
+            return 0xA0 <= octet <= 0xBF
+        if lead == 0xED:
+            return 0x80 <= octet <= 0x9F
+        if lead == 0xF0:
+            return 0x90 <= octet <= 0xBF
+        if lead == 0xF4:
+            return 0x80 <= octet <= 0x8F
+    return 0x80 <= octet <= 0xBF
+
+
+# UTF-8 with U+FFFD in place of every maximal subpart that is ill-formed, as bytes.decode(errors="replace") has it.
+cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
+cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil

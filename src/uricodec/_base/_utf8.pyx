@@ -1,0 +1,237 @@
+"""UTF-8 (RFC 3629): the portable kernels that check it, and turn code units into it and back."""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from uricodec._base._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels, uc_utf8
+
+
+cdef extern from "simd/target.h" nogil:
+    const bint UC_LITTLE_ENDIAN
+
+
+# --- checking -----------------------------------------------------------------------------------------------------------
+
+# A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
+# follows each state, six bits a state, so that one shift by the state brings its successor to the low end.
+cdef enum State:
+    DONE = 0, WRONG = 6, ONE_MORE = 12, TWO_MORE = 18, THREE_MORE = 24, AFTER_E0 = 30, AFTER_ED = 36, AFTER_F0 = 42, AFTER_F4 = 48
+cdef uint64_t successors[256]
+
+
+cdef State successor(int state, uint8_t octet) noexcept nogil:
+    cdef State[5] by_length = [WRONG, DONE, ONE_MORE, TWO_MORE, THREE_MORE]
+    cdef uint8_t lead
+    if state == DONE:
+        return (AFTER_E0 if octet == 0xE0 else AFTER_ED if octet == 0xED else AFTER_F0 if octet == 0xF0
+                else AFTER_F4 if octet == 0xF4 else by_length[sequence_length(octet)])
+    lead = (0xE0 if state == AFTER_E0 else 0xED if state == AFTER_ED else 0xF0 if state == AFTER_F0
+            else 0xF4 if state == AFTER_F4 else 0)
+    if state == WRONG or not continues(lead, 1, octet):
+        return WRONG
+    if state == ONE_MORE:
+        return DONE
+    return TWO_MORE if state == THREE_MORE or lead >= 0xF0 else ONE_MORE
+
+
+cdef int octet, state
+for octet in range(256):
+    for state in range(DONE, AFTER_F4 + 1, 6):
+        successors[octet] |= <uint64_t>successor(state, octet) << state
+
+
+cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:
+    """Where the sequence begins that ends too early before src[i]; i if none does."""
+    cdef size_t k
+    for k in range(1, 4):
+        if k > i or src[i - k] < 0x80:
+            break
+        if src[i - k] >= 0xC0:
+            return i - k if <size_t>sequence_length(src[i - k]) > k else i
+    return i
+
+
+cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
+    cdef size_t i = 0, k, whole, characters = 0
+    cdef uint64_t first, second, before, state = DONE
+    cdef uint8_t highest = 0
+    while n - i >= 16:
+        memcpy(&first, src + i, 8)
+        memcpy(&second, src + i + 8, 8)
+        if state != DONE or (first | second) & <uint64_t>0x8080808080808080:
+            before = state
+            for k in range(16):
+                state = successors[src[i + k]] >> state & 63
+            if state == WRONG:      # somewhere: once more, with a look at every octet
+                state = before
+                break
+        i += 16
+    while i < n:
+        state = successors[src[i]] >> state & 63
+        if state == WRONG:
+            break
+        i += 1
+    whole = i if state == DONE else interrupted(src, i)
+    # A loop for each of these: compilers make them vectors of octets.
+    for i in range(whole):
+        characters += (src[i] & 0xC0) != 0x80
+    for i in range(whole):
+        highest = src[i] if src[i] > highest else highest
+    found.characters = characters
+    found.highest = highest
+    return whole
+
+
+# --- code units ---------------------------------------------------------------------------------------------------------
+
+cdef inline bint ascii_units(const code_unit *src, size_t n) noexcept nogil:
+    """Whether the next 8 octets of units are there, and ASCII."""
+    cdef uint64_t units, others = 0x8080808080808080
+    if code_unit is uint16_t:
+        others = 0xFF80FF80FF80FF80
+    elif code_unit is uint32_t:
+        others = 0xFFFFFF80FFFFFF80
+    if n < 8 // sizeof(code_unit):
+        return False
+    memcpy(&units, src, 8)
+    return not units & others
+
+
+cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef uint8_t *start = dst
+    cdef uint32_t c
+    cdef size_t i = 0, k, ascii
+    while i < n:
+        c = src[i]
+        if c < 0x80:
+            ascii = 1
+            dst[0] = <uint8_t>c
+            if ascii_units(src + i, n - i):
+                ascii = 8 // sizeof(code_unit)
+                for k in range(1, 8 // sizeof(code_unit)):
+                    dst[k] = <uint8_t>src[i + k]
+            dst += ascii
+            i += ascii
+            continue
+        i += 1
+        if c < 0x800:
+            dst[0] = <uint8_t>(0xC0 | c >> 6)
+            dst[1] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 2
+        elif c < 0x10000:
+            if 0xD800 <= c < 0xE000:
+                return UC_SURROGATE
+            if UC_LITTLE_ENDIAN and i < n:      # one store for three; there is room while units follow
+                c = 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16
+                memcpy(dst, &c, 4)
+            else:
+                dst[0] = <uint8_t>(0xE0 | c >> 12)
+                dst[1] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+                dst[2] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 3
+        else:
+            dst[0] = <uint8_t>(0xF0 | c >> 18)
+            dst[1] = <uint8_t>(0x80 | c >> 12 & 0x3F)
+            dst[2] = <uint8_t>(0x80 | c >> 6 & 0x3F)
+            dst[3] = <uint8_t>(0x80 | c & 0x3F)
+            dst += 4
+    return dst - start
+
+
+cdef size_t to_utf8(const void *src, size_t n, int width, uint8_t *dst) noexcept nogil:
+    if width == 1:
+        return put(<const uint8_t *>src, n, dst)
+    if width == 2:
+        return put(<const uint16_t *>src, n, dst)
+    return put(<const uint32_t *>src, n, dst)
+
+
+cdef void get(const uint8_t *src, size_t n, code_unit *dst) noexcept nogil:
+    cdef const uint8_t *end = src + n
+    cdef uint32_t c
+    cdef size_t k
+    while src < end:
+        c = src[0]
+        if c < 0x80:
+            if ascii_units(src, end - src):
+                for k in range(8):
+                    dst[k] = src[k]
+                src += 8
+                dst += 8
+                continue
+            src += 1
+        elif c < 0xE0:
+            c = (c & 0x1F) << 6 | src[1] & 0x3F
+            src += 2
+        elif c < 0xF0:
+            c = (c & 0x0F) << 12 | (src[1] & 0x3F) << 6 | src[2] & 0x3F
+            src += 3
+        else:
+            c = (c & 0x07) << 18 | (src[1] & 0x3F) << 12 | (src[2] & 0x3F) << 6 | src[3] & 0x3F
+            src += 4
+        dst[0] = <code_unit>c
+        dst += 1
+
+
+cdef void from_utf8(const uint8_t *src, size_t n, int width, void *dst, size_t characters) noexcept nogil:
+    if width == 1:
+        get(src, n, <uint8_t *>dst)
+    elif width == 2:
+        get(src, n, <uint16_t *>dst)
+    else:
+        get(src, n, <uint32_t *>dst)
+
+
+cdef uc_kernels portable
+portable.scan_utf8 = scan_utf8
+portable.to_utf8 = to_utf8
+portable.from_utf8 = from_utf8
+provide(&portable)
+
+
+# --- ill-formed text ----------------------------------------------------------------------------------------------------
+
+cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
+    """Length of the maximal subpart that src begins with (Unicode 3.9, "U+FFFD Substitution"); 0 if it begins well."""
+    cdef int length, have = 1
+    if n == 0:
+        return 0
+    length = sequence_length(src[0])
+    while have < length and <size_t>have < n and continues(src[0], have, src[have]):
+        have += 1
+    return 0 if have == length else have
+
+
+cdef size_t well_formed(const uint8_t *src, size_t n, uc_utf8 *found, size_t *subpart) noexcept nogil:
+    """Length of the well-formed text that src begins with, and of the maximal subpart behind it."""
+    cdef size_t size = 0
+    found.characters = found.highest = 0
+    subpart[0] = ill_formed(src, n)
+    if subpart[0] == 0:
+        size = kernels.scan_utf8(src, n, found)
+        subpart[0] = ill_formed(src + size, n - size)
+    return size
+
+
+cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil:
+    cdef uc_utf8 part
+    cdef size_t i = 0, subpart
+    found.characters = found.highest = 0
+    while i < n:
+        i += well_formed(src + i, n - i, &part, &subpart)
+        i += subpart
+        found.characters += part.characters + (subpart > 0)
+        found.highest = max(found.highest, part.highest, <uint8_t>(0xEF if subpart else 0))
+
+
+cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil:
+    cdef uc_utf8 part
+    cdef size_t i = 0, size, subpart
+    while i < n:
+        size = well_formed(src + i, n - i, &part, &subpart)
+        if size:
+            kernels.from_utf8(src + i, size, width, dst, part.characters)
+            dst += part.characters * <size_t>width
+        if subpart:
+            kernels.from_utf8(<const uint8_t *>b"\xEF\xBF\xBD", 3, width, dst, 1)
+            dst += width
+        i += size + subpart

@@ -1,0 +1,217 @@
+"""Percent-encoding (RFC 3986 section 2.1): the portable kernels, and the objects that they turn into each other."""
+from libc.string cimport memchr
+
+from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels, uc_utf8
+from uricodec._base._text cimport *
+from uricodec._base._utf8 cimport from_utf8_replacing, scan_replacing
+
+from cpython.ref cimport Py_DECREF
+
+
+cdef extern from "Python.h":
+    PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
+    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
+
+
+# --- the portable kernels: what every tier computes --------------------------------------------------------------------
+
+cdef const char *DIGITS = "0123456789ABCDEF"
+
+
+cdef size_t encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil:
+    cdef size_t i, o = 0
+    cdef uint8_t c
+    for i in range(n):
+        c = src[i]
+        if safe.member[c]:
+            if o == cap:
+                return UC_FULL
+            dst[o] = c'+' if plus and c == c' ' else c
+            o += 1
+        else:
+            if cap - o < 3:
+                return UC_FULL
+            dst[o] = c'%'
+            dst[o + 1] = DIGITS[c >> 4]
+            dst[o + 2] = DIGITS[c & 15]
+            o += 3
+    return o
+
+
+cdef int hex_value(uint8_t c) noexcept nogil:
+    """The value of a hexadecimal digit, or -1."""
+    if c'0' <= c <= c'9':
+        return c - c'0'
+    if c'A' <= c <= c'F':
+        return c - (c'A' - 10)
+    if c'a' <= c <= c'f':
+        return c - (c'a' - 10)
+    return -1
+
+
+cdef size_t decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil:
+    cdef size_t i = 0, o = 0
+    cdef int high, low
+    while i < n:
+        if o == cap:
+            return UC_FULL
+        if src[i] == c'%' and n - i > 2:
+            high, low = hex_value(src[i + 1]), hex_value(src[i + 2])
+            if high >= 0 and low >= 0:
+                dst[o] = <uint8_t>(high << 4 | low)
+                i, o = i + 3, o + 1
+                continue
+        dst[o] = c' ' if plus and src[i] == c'+' else src[i]
+        i, o = i + 1, o + 1
+    return o
+
+
+cdef void upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef size_t i
+    cdef int digits = 0     # how many of the next octets are digits of a triplet
+    for i in range(n):
+        if src[i] == c'%' and n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
+            digits = 3
+        dst[i] = src[i] - 32 if digits and src[i] >= c'a' else src[i]
+        digits -= digits > 0
+
+
+cdef uc_kernels portable
+portable.encode = encode
+portable.decode = decode
+portable.upper_triplets = upper_triplets
+provide(&portable)
+
+
+# --- encoded objects ----------------------------------------------------------------------------------------------------
+
+cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
+    """The encoded octets as a str of ASCII, or as bytes."""
+    cdef uint8_t room[ENCODED_ROOM]
+    if n <= SMALL:
+        return text_or_bytes(text, room, kernels.encode(src, n, safe, plus, room, ENCODED_ROOM))
+    return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, text)
+
+
+cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const uc_set *safe, bint plus, bint text):
+    """The same, straight into the object, where the number of octets that are not in `safe` is known."""
+    cdef size_t size = encoded_size(n, escapes), written
+    cdef uint8_t *dst
+    cdef object result
+    if text:
+        result = PyUnicode_New(<Py_ssize_t>size, 127)
+        dst = <uint8_t *>PyUnicode_DATA(result)
+    else:
+        result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
+        dst = <uint8_t *>PyBytes_AS_STRING(result)
+    written = kernels.encode(src, n, safe, plus, dst, size)
+    if written != size:
+        raise BufferError("the buffer changed while it was encoded")
+    return result
+
+
+cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *safe, bint plus):
+    """The UTF-8 of code units, encoded; None if there is a surrogate.
+
+    Piece by piece through a buffer that stays in the first cache, twice: once to count, once to encode.
+    """
+    cdef uint8_t utf8[UTF8_ROOM]
+    cdef size_t start, size, total = 0, escapes = 0, o = 0
+    cdef uint8_t *dst
+    cdef str result
+    for start in range(0, n, SMALL):
+        size = kernels.to_utf8(src + start * width, min(<size_t>SMALL, n - start), width, utf8)
+        if size == UC_SURROGATE:
+            return None
+        total += size
+        escapes += kernels.count_outside(utf8, size, safe)
+    result = PyUnicode_New(<Py_ssize_t>encoded_size(total, escapes), 127)
+    dst = <uint8_t *>PyUnicode_DATA(result)
+    for start in range(0, n, SMALL):
+        size = kernels.to_utf8(src + start * width, min(<size_t>SMALL, n - start), width, utf8)
+        o += kernels.encode(utf8, size, safe, plus, dst + o, total + 2 * escapes - o)
+    return result
+
+
+# --- decoded objects ----------------------------------------------------------------------------------------------------
+
+cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
+    """A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace"."""
+    cdef uc_utf8 found
+    cdef int width
+    cdef str text
+    cdef bint well_formed = kernels.scan_utf8(src, n, &found) == n
+    if not well_formed:
+        if errors != NULL:
+            return PyUnicode_DecodeUTF8(<const char *>src, <Py_ssize_t>n, errors)
+        scan_replacing(src, n, &found)
+    if found.highest < 0x80:
+        return ascii_text(src, n)
+    width = 1 if found.highest < 0xC4 else 2 if found.highest < 0xF0 else 4
+    text = PyUnicode_New(<Py_ssize_t>found.characters, 0xFF if width == 1 else 0xFFFF if width == 2 else 0x10FFFF)
+    if well_formed:
+        kernels.from_utf8(src, n, width, PyUnicode_DATA(text), found.characters)
+    else:
+        from_utf8_replacing(src, n, width, <uint8_t *>PyUnicode_DATA(text))
+    return text
+
+
+cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors):
+    """The decoded octets, read as UTF-8 like utf8_text."""
+    cdef uint8_t room[DECODED_ROOM]
+    cdef uint8_t *dst
+    if n <= SMALL:
+        return utf8_text(room, kernels.decode(src, n, plus, room, DECODED_ROOM), errors)
+    dst = allocate(n)
+    try:
+        return utf8_text(dst, kernels.decode(src, n, plus, dst, n), errors)
+    finally:
+        PyMem_RawFree(dst)
+
+
+cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
+    cdef uint8_t room[DECODED_ROOM]
+    cdef PyObject *result
+    cdef size_t size
+    if n <= SMALL:
+        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_ROOM))
+    result = new_bytes(NULL, <Py_ssize_t>n)
+    size = kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
+    _PyBytes_Resize(&result, <Py_ssize_t>size)
+    whole = <bytes>result
+    Py_DECREF(whole)    # `result` was a reference of our own
+    return whole
+
+
+cdef str decode_runs(str text, run_decoder decoder, void *context):
+    """Decode a str beyond ASCII. Each run of ASCII is decoded by itself: the rest is text already.
+
+    None as soon as the decoder gives None.
+    """
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), done = 0, start, end
+    cdef Py_ssize_t percent = text.find("%")
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef list parts = []
+    while percent >= 0:
+        start = percent
+        while start > done and PyUnicode_READ(kind, data, start - 1) < 128:
+            start -= 1
+        end = percent + 1
+        while end < n and PyUnicode_READ(kind, data, end) < 128:
+            end += 1
+        parts.append(PyUnicode_Substring(text, done, start))
+        run = PyUnicode_Substring(text, start, end)
+        decoded = decoder(<const uint8_t *>PyUnicode_DATA(run), <size_t>(end - start), start, context)
+        if decoded is None:
+            return None
+        parts.append(decoded)
+        done = end
+        percent = text.find("%", done)
+    if not parts:
+        return text
+    parts.append(PyUnicode_Substring(text, done, n))
+    return "".join(parts)
+
+
+PLAIN = ~ByteSet("%+")

@@ -1,0 +1,638 @@
+"""Percent-encoding (RFC 3986 section 2) of rows: the operations of the codec for the row engine.
+
+A kernel takes all bytes of a block at once, as if there were no rows, and the new ends of rows come out of masks: every byte
+that is encoded moves what is after it by two, every triplet back by two, so that a row ends at its old end plus or minus
+twice the number of marks before it. A triplet has to be inside of one row, and text has to be UTF-8 in every row by itself:
+where the masks, or the bytes that rows begin with, say otherwise, rows are done one by one.
+
+Whole lines are decoded or encoded as if nothing were special, and then checked. Where lines end, a sequence of UTF-8 does.
+
+A decoded line is still one line: a triplet that stands for a control character (a newline, NUL, an escape of a terminal)
+stays a triplet. Which ones do is said by the sink: `decodable`.
+"""
+cimport cython
+from libc.string cimport memchr, memcpy
+
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec.parse._quote cimport quote_text, stdlib, unquote_text
+from uricodec._codec._triplets cimport *
+from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._rows._operation cimport *
+
+from uricodec._codec._triplets import percent_decode
+from uricodec.errors import UriSyntaxError
+
+# Every byte but the controls of ASCII.
+NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
+
+cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
+cdef ByteSet NO_DIGIT = ~ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet NO_CR = ~ByteSet("\r")
+
+# By Fault.
+cdef list CODE_NAMES = [None, "percent", "utf-8"]
+cdef list REASONS = [None, "malformed triplet", "octets that are not UTF-8"]
+
+
+cdef class CodecRows(RowOperation):
+    """An operation on rows of any bytes, with the codes of these. This one copies."""
+    cdef uc_set unchanged
+
+    def __cinit__(self):
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+
+    cdef void set_stable(self, const uc_set *unchanged, bint text) noexcept:
+        """Rows of these bytes do not change. If they have to be UTF-8, that is said of ASCII only."""
+        cdef int byte
+        self.unchanged = unchanged[0]
+        if text:
+            for byte in range(0x80, 0x100):
+                remove_octet(&self.unchanged, <uint8_t>byte)
+        self.slots.stable = &self.unchanged
+
+
+# --- masks --------------------------------------------------------------------------------------------------------------
+
+cdef inline uint64_t bits_before(const uint64_t *words, const uint32_t *counts, size_t i) noexcept nogil:
+    return counts[i >> 6] + bits_of(words[i >> 6] & ((<uint64_t>1 << (i & 63)) - 1))
+
+
+cdef inline size_t count_words(const uint64_t *words, size_t n, uint32_t *counts) noexcept nogil:
+    """counts[w]: the bits in the words before word w. Returns those of all."""
+    cdef size_t w, sum = 0
+    for w in range(n):
+        counts[w] = <uint32_t>sum
+        sum += bits_of(words[w])
+    counts[n] = <uint32_t>sum
+    return sum
+
+
+cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *percents, uint64_t *triplets) noexcept nogil:
+    """Mark each "%", and those of triplets; a word more than there are is 0. False: there is no "%"."""
+    cdef uint64_t digits[WORDS + 1]
+    cdef uint64_t any = 0
+    cdef size_t w, words = (n + 63) // 64
+    kernels.mark_outside(src, n, &NO_PERCENT.set, percents)
+    for w in range(words):
+        any |= percents[w]
+    if not any:
+        return False
+    kernels.mark_outside(src, n, &NO_DIGIT.set, digits)
+    digits[words] = 0
+    for w in range(words):
+        triplets[w] = (percents[w] & (digits[w] >> 1 | digits[w + 1] << 63)
+                       & (digits[w] >> 2 | digits[w + 1] << 62))
+    triplets[words] = percents[words] = 0
+    return True
+
+
+# --- decoding -----------------------------------------------------------------------------------------------------------
+
+cdef struct Decoding:
+    bint plus
+    bint utf8           # the decoded bytes have to be UTF-8
+    bint checks         # a malformed triplet is invalid,
+    bint replaces       # and U+FFFD replaces it
+    const uc_set *decodable     # triplets of all other bytes stay; NULL: they are decoded, too
+    bint c1             # and those of U+0080-009F stay
+
+
+cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
+    cdef const uint8_t *at = src
+    cdef const uint8_t *end = src + n
+    while True:
+        at = <const uint8_t *>memchr(at, 0xC2, end - at)
+        if at == NULL or end - at < 2:
+            return False
+        if at[1] < 0xA0:
+            return True
+        at += 1
+
+
+cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint strict, bint replaces,
+                         uint8_t *dst) noexcept nogil:
+    """Decode a row, or whole lines, in which nothing needs care; UC_FULL if something may."""
+    cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
+    if size == UC_FULL:
+        return UC_FULL
+    if how.checks and (strict or replaces and how.replaces) and memchr(dst, c'%', size) != NULL:
+        return UC_FULL      # perhaps a malformed triplet
+    if size == n:
+        # Nothing was decoded, and what was there before is not the decoder's affair.
+        if how.plus and how.decodable != NULL and not how.decodable.member[<uint8_t>c' ']:
+            return UC_FULL
+        return size if not how.utf8 or not (strict or replaces) or is_utf8(dst, size) else UC_FULL
+    if how.utf8 and not is_utf8(dst, size):
+        return UC_FULL
+    # Decoding takes none away of the bytes that are not decodable (no "%", no "+" and no digit): if there are as many as
+    # before, none has been added.
+    if how.decodable != NULL and (kernels.count_outside(dst, size, how.decodable)
+                                  != kernels.count_outside(src, n, how.decodable)):
+        return UC_FULL
+    return UC_FULL if how.c1 and has_c1(dst, size) else size
+
+
+cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy policy, Policy malformed, uint8_t *dst,
+                      Outcome *outcome) noexcept nogil:
+    cdef Careful careful
+    cdef size_t size
+    careful.policy, careful.malformed, careful.plus, careful.utf8 = policy, malformed, how.plus, how.utf8
+    careful.free, careful.c1 = how.decodable, how.c1
+    size = decode_carefully(src, n, &careful, dst)
+    if careful.fault == NO_FAULT:
+        return size
+    outcome.code, outcome.offset = careful.fault, careful.position
+    return UC_REJECTED
+
+
+cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Decoding *how = <const Decoding *>options
+    cdef size_t size = decode_clean(src, n, how, True, False, dst)
+    return decode_by(src, n, how, FAIL, FAIL if how.checks else KEEP, dst, outcome) if size == UC_FULL else size
+
+
+cdef size_t decode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """What is malformed or not UTF-8 stays as it is written."""
+    cdef size_t size = decode_clean(src, n, <const Decoding *>options, False, False, dst)
+    return decode_by(src, n, <const Decoding *>options, KEEP, KEEP, dst, outcome) if size == UC_FULL else size
+
+
+cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                             Outcome *outcome) noexcept nogil:
+    """U+FFFD stands for what is not UTF-8 and, unless the rules are those of urllib.parse.unquote, what is malformed."""
+    cdef const Decoding *how = <const Decoding *>options
+    cdef size_t size = decode_clean(src, n, how, False, True, dst)
+    return decode_by(src, n, how, REPLACE, REPLACE if how.replaces else KEEP, dst, outcome) if size == UC_FULL else size
+
+
+cdef size_t decode_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
+    cdef size_t size = decode_clean(span.data, span.size, <const Decoding *>options, span.strict,
+                                    span.policy == REPLACE_ROW, dst)
+    if size == UC_FULL:
+        return 0
+    written[0] = size
+    return span.size
+
+
+cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
+    """Whether a row begins with a byte that continues a sequence: rows may be UTF-8 together only."""
+    cdef bint inside = False
+    cdef size_t row
+    for row in range(rows):
+        inside |= at[row] < at[rows] and (src[at[row]] & 0xC0) == 0x80
+    return inside
+
+
+cdef bint rows_are_utf8(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
+    """Whether each row is UTF-8 by itself."""
+    cdef uc_utf8 found
+    return kernels.scan_utf8(src, at[rows], &found) == at[rows] and (
+        found.highest < 0x80 or not starts_inside(src, at, rows))
+
+
+cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
+    """The first row from there on that has a mark; `rows` if there is none."""
+    cdef size_t i = at[row], n = at[rows], w = i >> 6
+    cdef uint64_t word
+    if marks == NULL or i == n:
+        return rows
+    word = marks[w] & ~<uint64_t>0 << (i & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return rows
+        word = marks[w]
+    i = 64 * w + <size_t>uc_lowest_bit(word)
+    while at[row + 1] <= i:
+        row += 1
+    return row
+
+
+cdef bint write_text_rows(Run *run, const uint32_t *at, const uint64_t *malformed,
+                          const uint64_t *controls) noexcept nogil:
+    """Write the decoded rows of the block, which are in the scratch, but for those that need more care: they have a
+    malformed triplet or a new control (NULL: none has), or they are not UTF-8."""
+    cdef size_t rows = run.block.rows, size = at[rows], row, broken, marked, valid
+    cdef const uint8_t *src = run.scratch
+    cdef uc_utf8 found
+    valid = kernels.scan_utf8(src, size, &found)
+    if (valid < size or found.highest >= 0x80) and starts_inside(src, at, rows):
+        return do_rows(run)
+    broken = marked_row(run.block.at, rows, malformed, 0)
+    marked = marked_row(at, rows, controls, 0)
+    while run.done < rows:
+        row = min(broken, marked)
+        if valid < size:
+            row = run.done
+            while at[row + 1] <= valid:
+                row += 1
+            row = min(row, min(broken, marked))
+        if row > run.done:
+            take_rows(run, src, at, row)
+        if row == rows:
+            break
+        if not do_row(run):
+            return False
+        row += 1
+        if row < rows:
+            if valid < at[row]:
+                valid = at[row] + kernels.scan_utf8(src + at[row], size - at[row], &found)
+            if broken < row:
+                broken = marked_row(run.block.at, rows, malformed, row)
+            if marked < row:
+                marked = marked_row(at, rows, controls, row)
+    return True
+
+
+cdef bint mark_protected(Run *run, const uint32_t *at, const uc_set *decodable, uint64_t *marks) noexcept nogil:
+    """Mark the bytes of decoded lines that should have stayed triplets, but for terminators. False: there are as many as
+    before."""
+    cdef size_t rows = run.block.rows, i, end
+    if (kernels.count_outside(run.scratch, at[rows], decodable)
+            == kernels.count_outside(run.block.data, run.block.at[rows], decodable)):
+        return False
+    kernels.mark_outside(run.scratch, at[rows], decodable, marks)
+    for i in range(1, rows + 1 if run.block.gap else 1):
+        end = at[i] - 1
+        marks[end >> 6] &= ~(<uint64_t>1 << (end & 63))
+    return True
+
+
+cdef inline uint64_t reaches_beyond(const uint64_t *triplets, size_t end) noexcept nogil:
+    """Whether (lowest bit) a triplet has octets on both sides of an end of a row."""
+    cdef uint64_t found = triplets[(end - 1) >> 6] >> ((end - 1) & 63) if end >= 1 else 0
+    if end >= 2:
+        found |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
+    return found
+
+
+cdef bint decode_block(Run *run) noexcept nogil:
+    cdef const Decoding *how = <const Decoding *>run.options
+    cdef uint64_t percents[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint32_t counts[WORDS + 1]
+    cdef uint32_t at[ROWS + 1]
+    cdef Block *block = run.block
+    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, end
+    cdef uint64_t across = 0, malformed = 0
+    cdef const uint64_t *protected = NULL
+    if not mark_triplets(block.data, n, percents, triplets):
+        if not how.plus:
+            if how.utf8 and not rows_are_utf8(block.data, block.at, rows):
+                return do_rows(run)
+            pass_rows(run, rows)
+            return True
+        for w in range(words + 1):
+            triplets[w] = percents[w] = 0
+    i = n - 2 * count_words(triplets, words, counts)
+    if kernels.decode(block.data, n, how.plus, run.scratch, BLOCK + WIDE) != i:
+        return do_rows(run)
+    at[0] = 0
+    for i in range(1, rows + 1):
+        end = block.at[i]
+        at[i] = <uint32_t>(end - 2 * bits_before(triplets, counts, end))
+        across |= reaches_beyond(triplets, end)
+    if across & 1 and not block.gap:
+        return do_rows(run)
+    if how.checks and (run.strict or run.policy == REPLACE_ROW and how.replaces):
+        for w in range(words):
+            percents[w] &= ~triplets[w]
+            malformed |= percents[w]
+    if how.c1 and has_c1(run.scratch, at[rows]):
+        return do_rows(run)
+    if how.decodable != NULL:
+        if mark_protected(run, at, how.decodable, triplets):
+            protected = triplets    # which are of no more use
+    if how.utf8:
+        return write_text_rows(run, at, percents if malformed else NULL, protected)
+    if malformed or protected != NULL:
+        return do_rows(run)
+    take_rows(run, run.scratch, at, rows)
+    return True
+
+
+cdef size_t expected_of_decoding(const uint8_t *src, size_t n, const void *_options) noexcept nogil:
+    cdef size_t sample = min(n, <size_t>1 << 16)
+    return n - n // sample * 2 * min(kernels.count_outside(src, sample, &NO_PERCENT.set), sample // 3) + n // 8
+
+
+cdef object unquote_object(str text, const void *options):
+    return unquote_text(text, (<const Decoding *>options).plus, NULL)
+
+
+cdef object decode_object(str text, const void *options):
+    return percent_decode(text, (<const Decoding *>options).plus)
+
+
+@cython.final
+cdef class DecodeRows(CodecRows):
+    """Decode every triplet, once.
+
+    A malformed triplet is invalid, and so is text that does not decode to UTF-8. "keep" leaves either as it is written.
+
+    Args:
+        plus (bool): Read '+' as a space.
+        text (bool): Whether the decoded bytes have to be UTF-8.
+        decodable (ByteSet | None): What may be decoded, with "%", "+", letters and digits; other triplets stay. If it lacks
+            the escape character, U+0080-009F stay triplets, too. None: everything.
+        lossless (bool): The rules of `percent_decode`: "replace" writes U+FFFD also for a malformed triplet. Otherwise those
+            of `unquote`: "replace" keeps that, and of rows that are not text none is invalid.
+
+    Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
+    """
+    cdef Decoding how
+    cdef ByteSet decodable
+
+    def __cinit__(self, plus=False, text=True, ByteSet decodable=None, lossless=True):
+        self.decodable = decodable
+        self.how.plus, self.how.utf8, self.how.checks, self.how.replaces = plus, text, text or lossless, lossless
+        self.how.decodable, self.how.c1 = NULL, False
+        if decodable is not None:
+            self.how.decodable, self.how.c1 = &self.decodable.set, text and not decodable.set.member[0x1B]
+        self.set_stable(&NO_PERCENT_OR_PLUS.set if plus else &NO_PERCENT.set, text)
+        self.slots.options = &self.how
+        # A triplet is longer than U+FFFD, and a byte is not.
+        self.slots.strict, self.slots.replace_factor = Operation(decode_row, 1, 0), 3
+        self.slots.keep, self.slots.replace = decode_keeping, decode_replacing
+        self.slots.whole, self.slots.block, self.slots.expected = decode_whole, decode_block, expected_of_decoding
+        if lossless:
+            self.slots.text, self.slots.text_policies = decode_object, 1 << <int>KEEP_ROW
+        else:
+            self.slots.text, self.slots.text_policies = unquote_object, 1 << <int>REPLACE_ROW
+        self.slots.text_is_best = True      # results of few are ASCII, and these cost most
+
+    cdef object with_surrogates(self, str text, RowPolicy policy):
+        if policy == KEEP_ROW:
+            return percent_decode(text, self.how.plus)
+        if policy != REPLACE_ROW or self.how.replaces:
+            return None
+        # To urllib.parse.unquote such characters mean nothing.
+        return stdlib().unquote(text.replace("+", " ") if self.how.plus else text)
+
+
+# --- encoding -----------------------------------------------------------------------------------------------------------
+
+cdef struct Encoding:
+    uc_set safe
+    bint plus
+    bint triplets       # stay, and '%' is safe
+    bint digits         # theirs are safe
+    bint utf8           # the input must be UTF-8
+
+
+cdef inline size_t encode_run(const uint8_t *src, size_t n, const Encoding *how, uint8_t *dst) noexcept nogil:
+    """dst has room for 3 n octets."""
+    cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
+    return 0 if size == UC_FULL else size
+
+
+cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
+    """How many octets one U+FFFD stands for, where ill-formed UTF-8 starts: a maximal subpart of a character, or one."""
+    cdef int length = sequence_length(src[0])
+    cdef size_t have = 1
+    while have < <size_t>length and have < n and continues(src[0], <int>have, src[have]):
+        have += 1
+    return have
+
+
+cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+                        Outcome *outcome) noexcept nogil:
+    """Encode bytes that must be UTF-8; a policy is for those that are not."""
+    cdef uc_utf8 found
+    cdef size_t i = 0, o = 0, size
+    if policy == KEEP or not how.utf8:
+        return encode_run(src, n, how, dst)
+    while i < n:
+        size = kernels.scan_utf8(src + i, n - i, &found)
+        if size < n - i and policy == FAIL:
+            outcome.code, outcome.offset = NOT_UTF8, i + size
+            return UC_REJECTED
+        o += encode_run(src + i, size, how, dst + o)
+        i += size
+        if i < n:
+            o += encode_run(<const uint8_t *>b"\xEF\xBF\xBD", 3, how, dst + o)     # U+FFFD
+            i += ill_formed(src + i, n - i)
+    return o
+
+
+cdef size_t encode_by(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
+                      Outcome *outcome) noexcept nogil:
+    cdef size_t i = 0, o = 0, size, written, first
+    cdef uint8_t octet
+    cdef const uint8_t *percent
+    if not how.triplets or how.digits and (policy == KEEP or count_malformed(src, n, &first) == 0):
+        return encode_text(src, n, how, policy, dst, outcome)
+    while i < n:
+        percent = <const uint8_t *>memchr(src + i, c'%', n - i)
+        size = percent - (src + i) if percent != NULL else n - i
+        written = encode_text(src + i, size, how, policy, dst + o, outcome)
+        if written == UC_REJECTED:
+            outcome.offset += i
+            return UC_REJECTED
+        o += written
+        i += size
+        if i == n:
+            return o
+        size = unit_at(src, i, n, &octet)
+        if size == 1 and policy == FAIL:
+            outcome.code, outcome.offset = MALFORMED, i
+            return UC_REJECTED
+        if size == 1 and policy == REPLACE:
+            memcpy(dst + o, b"%25", 3)
+            o += 3
+        else:
+            memcpy(dst + o, src + i, size)
+            o += size
+        i += size
+    return o
+
+
+cdef size_t encode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>options
+    return encode_by(src, n, how, FAIL, dst, outcome)
+
+
+cdef size_t encode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return encode_by(src, n, <const Encoding *>options, KEEP, dst, outcome)
+
+
+cdef size_t encode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return encode_by(src, n, <const Encoding *>options, REPLACE, dst, outcome)
+
+
+cdef bint encode_block(Run *run) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>run.options
+    cdef const uc_set *safe = &how.safe
+    cdef uc_set with_cr
+    cdef uint64_t marks[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint32_t counts[WORDS + 1]
+    cdef uint64_t malformed = 0, across = 0
+    cdef Block *block = run.block
+    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size, crs
+    cdef bint strict = run.strict or run.policy == REPLACE_ROW
+    if block.has_cr:
+        crs = kernels.count_outside(block.data, n, &NO_CR.set)
+        for i in range(rows):
+            crs -= tail_of(run, i) - 1
+        if crs != 0:            # some do not belong to terminators
+            return do_rows(run)
+        with_cr = how.safe
+        add_octet(&with_cr, c'\r')
+        safe = &with_cr
+    if strict and how.utf8 and not rows_are_utf8(block.data, block.at, rows):
+        return do_rows(run)
+    if how.triplets:
+        if mark_triplets(block.data, n, marks, triplets):
+            if not how.digits:
+                return do_rows(run)
+            for w in range(words):
+                malformed |= marks[w] & ~triplets[w]
+            if not block.gap:
+                for i in range(1, rows):
+                    across |= reaches_beyond(triplets, block.at[i])
+            if (malformed or across & 1) and strict:
+                return do_rows(run)
+    kernels.mark_outside(block.data, n, safe, marks)
+    marks[words] = 0
+    size = n + 2 * count_words(marks, words, counts)
+    if size == n and not how.plus:
+        pass_rows(run, rows)
+        return True
+    if kernels.encode(block.data, n, safe, how.plus, run.out, 3 * n) != size:
+        return do_rows(run)
+    for i in range(1, rows + 1):
+        run.out_at[i] = <uint32_t>(block.at[i] + 2 * bits_before(marks, counts, block.at[i]))
+    run.written, run.done = size, rows
+    return True
+
+
+cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
+    """Whether a block has a '%' without two hexadecimal digits."""
+    cdef uint64_t percents[WORDS + 1]
+    cdef uint64_t triplets[WORDS + 1]
+    cdef uint64_t malformed = 0
+    cdef size_t w
+    if not mark_triplets(src, n, percents, triplets):
+        return False
+    for w in range((n + 63) // 64):
+        malformed |= percents[w] & ~triplets[w]
+    return malformed != 0
+
+
+cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst, size_t cap) noexcept nogil:
+    """Encode all but "\\n", which is in `safe`, and the "\\r" before it."""
+    if not safe.member[<uint8_t>c'\n']:
+        return kernels.encode(src, n, safe, plus, dst, cap)
+    cdef size_t start = 0, end, size, o = 0
+    cdef const uint8_t *found
+    while True:
+        end = start
+        while True:
+            found = <const uint8_t *>memchr(src + end, c'\r', n - end)
+            end = n if found == NULL else found - src
+            if n - end < 2 or src[end + 1] == c'\n':
+                break
+            end += 1
+        if n - end < 2:
+            end = n
+        size = kernels.encode(src + start, end - start, safe, plus, dst + o, cap - o)
+        if size == UC_FULL:
+            return UC_FULL
+        o += size
+        if end == n:
+            return o
+        if cap - o < 1:
+            return UC_FULL
+        dst[o] = c'\r'
+        o += 1
+        start = end + 1
+
+
+cdef size_t encode_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
+    cdef const Encoding *how = <const Encoding *>options
+    cdef size_t n = span.size, size
+    if how.triplets and not how.digits:
+        return 0
+    if span.strict or span.policy == REPLACE_ROW:
+        if how.utf8 and not is_utf8(span.data, n) or how.triplets and has_malformed(span.data, n):
+            return 0
+    if span.terminator == c'\n':
+        size = encode_all(span.data, n, &how.safe, how.plus, dst, 3 * n)
+    else:
+        size = kernels.encode(span.data, n, &how.safe, how.plus, dst, 3 * n)
+    if size == UC_FULL:
+        return 0
+    written[0] = size
+    return n
+
+
+cdef size_t expected_of_encoding(const uint8_t *src, size_t n, const void *options) noexcept nogil:
+    cdef size_t sample = min(n, <size_t>1 << 16)
+    return n + n // sample * 2 * kernels.count_outside(src, sample, &(<const Encoding *>options).safe) + n // 8
+
+
+cdef object encode_object(str text, const void *options):
+    cdef const Encoding *how = <const Encoding *>options
+    return quote_text(text, &how.safe, how.plus)
+
+
+cdef void set_encoding(Slots *slots, const Encoding *how) noexcept:
+    slots.options = how
+    slots.strict, slots.replace_factor = Operation(encode_row, 3, 0), 9     # U+FFFD, encoded, for a byte
+    slots.keep, slots.replace = encode_keeping, encode_replacing
+    slots.whole, slots.block, slots.expected = encode_whole, encode_block, expected_of_encoding
+
+
+@cython.final
+cdef class EncodeRows(CodecRows):
+    """Percent-encode bytes.
+
+    Bytes that are not UTF-8 are invalid: "keep" encodes them, "replace" encodes U+FFFD in their place.
+
+    Args:
+        safe (ByteSet): The bytes to keep; of lines also their terminator.
+        plus (bool): Write '+' for a space, and always encode a '+'.
+        text (bool): Whether rows must be UTF-8.
+
+    Source: RFC 3986 section 2.1.
+    """
+    cdef Encoding how
+
+    def __cinit__(self, ByteSet safe not None, plus=False, text=True):
+        self.how.safe, self.how.plus, self.how.utf8 = safe.set, plus, text
+        self.how.triplets = self.how.digits = False
+        if plus:
+            add_octet(&self.how.safe, c' ')
+            remove_octet(&self.how.safe, c'+')
+        self.set_stable(&self.how.safe, text)
+        if plus:
+            remove_octet(&self.unchanged, c' ')
+        set_encoding(&self.slots, &self.how)
+        if not safe.set.member[0x80]:       # the results are ASCII
+            self.slots.text, self.slots.text_policies = encode_object, ~0
+
+
+@cython.final
+cdef class RequoteRows(CodecRows):
+    """Percent-encode what is not encoded yet: triplets stay.
+
+    A '%' without two hexadecimal digits is invalid, and so are bytes that are not UTF-8: "keep" leaves the '%' and encodes the
+    bytes, "replace" encodes the '%' and, in place of the bytes, U+FFFD.
+
+    Args:
+        safe (ByteSet): The bytes to keep; of lines also their terminator.
+        text (bool): Whether rows must be UTF-8.
+
+    Source: RFC 3986 section 2.4.
+    """
+    cdef Encoding how
+
+    def __cinit__(self, ByteSet safe not None, text=True):
+        self.how.digits = all([octet in safe for octet in b"0123456789ABCDEFabcdef"])
+        self.how.safe, self.how.plus, self.how.triplets, self.how.utf8 = safe.set, False, True, text
+        add_octet(&self.how.safe, c'%')
+        self.set_stable(&safe.set, text)
+        remove_octet(&self.unchanged, c'%')
+        set_encoding(&self.slots, &self.how)

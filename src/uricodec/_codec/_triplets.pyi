@@ -1,0 +1,26 @@
+from typing import Literal, overload
+
+from typing_extensions import Buffer
+
+from uricodec._base._kernels import ByteSet
+
+UNRESERVED: ByteSet
+URI_CHARACTERS: ByteSet
+
+_Safe = ByteSet | str | bytes
+_Invalid = Literal["keep", "replace", "error"]
+
+@overload
+def percent_encode(data: str, safe: _Safe = ..., plus: bool = False) -> str: ...
+@overload
+def percent_encode(data: Buffer, safe: _Safe = ..., plus: bool = False) -> bytes: ...
+@overload
+def percent_decode(data: str, plus: bool = False, invalid: _Invalid = "keep") -> str: ...
+@overload
+def percent_decode(data: Buffer, plus: bool = False, invalid: _Invalid = "keep") -> bytes: ...
+@overload
+def requote(data: str, safe: _Safe = ..., invalid: Literal["keep", "encode", "error"] = "keep") -> str: ...
+@overload
+def requote(data: Buffer, safe: _Safe = ..., invalid: Literal["keep", "encode", "error"] = "keep") -> bytes: ...
+def quote_into(src: Buffer, dst: Buffer, safe: _Safe = "/") -> int: ...
+def unquote_into(src: Buffer, dst: Buffer) -> int: ...

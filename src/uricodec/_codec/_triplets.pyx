@@ -1,0 +1,490 @@
+"""Percent-encoding beyond urllib.parse: lossless decoding, idempotent encoding, and buffers that the caller owns.
+
+RFC 3986 sections 2.1 and 2.4: a triplet is decoded once, and nothing is encoded twice. What cannot be decoded (a '%'
+without two hexadecimal digits; in text, octets that are not UTF-8) is kept, replaced or reported, never lost.
+"""
+from libc.string cimport memchr, memmove
+
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
+from uricodec._codec._percent cimport *
+from uricodec.parse._quote cimport quote_set
+from uricodec._base._text cimport *
+from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec.errors import UriError, UriSyntaxError
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+
+
+# --- decoding with care -------------------------------------------------------------------------------------------------
+
+cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
+    cdef uc_utf8 found
+    return kernels.scan_utf8(src, n, &found) == n
+
+
+cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
+    """Decode, one character at a time, with a policy for every fault. Stops at a fault if that is the policy.
+
+    dst has room for n octets, and for 3 n with REPLACE. Returns the octets written.
+    """
+    cdef size_t i = 0, o = 0, k, size, step, end
+    cdef uint8_t octets[4]
+    cdef int length, have
+    cdef Fault fault
+    cdef Policy policy
+    how.fault = NO_FAULT
+    while i < n:
+        # One character: octets[:have], which stand in src[i:end].
+        size = unit_at(src, i, n, octets)
+        end = i + size
+        length = sequence_length(octets[0]) if how.utf8 else 1
+        have = 1
+        while have < length:
+            step = unit_at(src, end, n, octets + have)
+            if step == 0 or not continues(octets[0], have, octets[have]):
+                break
+            have += 1
+            end += step
+        fault = NOT_UTF8 if have != length else MALFORMED if size == 1 and octets[0] == c'%' else NO_FAULT
+        policy = how.malformed if fault == MALFORMED else how.policy
+        if fault != NO_FAULT and policy == FAIL:
+            how.fault = fault
+            how.position = i
+            return o
+        if fault != NO_FAULT and policy == REPLACE:
+            memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
+            o += 3
+        elif fault != NO_FAULT or end - i > <size_t>have and stays(how, octets, have):
+            memmove(dst + o, src + i, end - i)
+            o += end - i
+        else:
+            if how.plus and size == 1 and octets[0] == c'+' and (how.free == NULL or how.free.member[<uint8_t>c' ']):
+                octets[0] = c' '
+            memcpy(dst + o, octets, have)
+            o += have
+        i = end
+    return o
+
+
+cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil:
+    """Whether the triplets of a character are not to be decoded."""
+    cdef int i
+    if how.free == NULL:
+        return False
+    for i in range(n):
+        if not how.free.member[octets[i]]:
+            return True
+    return how.c1 and n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
+
+
+cdef Policy policy_of(object name, str replace_or_encode, str fail) except *:
+    if name == "keep":
+        return KEEP
+    if name == replace_or_encode:
+        return REPLACE
+    if name == fail:
+        return FAIL
+    raise ValueError(f"neither 'keep', {replace_or_encode!r} nor {fail!r}: {name!r}")
+
+
+cdef int raise_fault(object data, const Careful *how) except -1:
+    raise UriSyntaxError("malformed triplet" if how.fault == MALFORMED else "octets that are not UTF-8", data,
+                         <Py_ssize_t>how.position)
+
+
+# --- public functions ---------------------------------------------------------------------------------------------------
+
+# RFC 3986 section 2.3, and with the reserved characters of section 2.2.
+UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
+
+
+cdef ByteSet safe_set(object safe):
+    """The octets that stay: a ByteSet as it is; the characters of a str besides the unreserved ones."""
+    cdef ByteSet octets = safe if type(safe) is ByteSet else quote_set(safe, False)
+    if octets is None:
+        raise TypeError(f"safe must be a ByteSet, a str or bytes, not {type(safe).__name__}")
+    return octets
+
+
+cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
+    """Encode a str or bytes-like; the same object if it is a plain one and does not change."""
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets octets
+    cdef Py_buffer view
+    cdef object result
+    cdef str plain      # lives as long as the octets, which may be borrowed from it
+    if isinstance(data, str):
+        plain = data if type(data) is str else str.__str__(data)
+        if not utf8_octets(plain, &octets, room):
+            raise UriError("lone surrogate", data, first_surrogate(plain))
+        try:
+            result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
+        finally:
+            release(&octets)
+        if type(result) is bytes:
+            # Octets beyond ASCII may stay, and make characters only together.
+            try:
+                result = (<bytes>result).decode()
+            except UnicodeDecodeError:
+                raise ValueError("safe has some octets of a character, but not all") from None
+        return data if type(data) is str and result == data else result
+    borrow_octets(data, &view)
+    try:
+        result = encode_octets(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
+    finally:
+        PyBuffer_Release(&view)
+    return data if type(data) is bytes and result == data else result
+
+
+def percent_encode(data, safe=UNRESERVED, plus=False):
+    """Percent-encode every octet that is not in `safe`.
+
+    Args:
+        data (str | bytes-like): What to encode; of a str, its UTF-8.
+        safe (ByteSet | str | bytes): The octets that stay as they are. A ByteSet is all of them; a str has ASCII
+            characters that stay besides the unreserved ones. If a ByteSet has octets beyond ASCII, characters of a str
+            stay whose octets are all in it.
+        plus (bool): Write '+' for a space, as HTML forms do; a '+' of the data is then always encoded.
+
+    Returns:
+        str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
+
+    Raises:
+        UriError: A str has a lone surrogate (`position` is its index).
+        ValueError: `safe` has some octets of a character of the str, but not all.
+
+    Source: RFC 3986 section 2.1; upper-case digits as section 6.2.2.1 wants them.
+
+    >>> percent_encode("a b/\u00e9", safe="/")
+    'a%20b/%C3%A9'
+    >>> percent_encode(b"1+1 = 2", plus=True)
+    b'1%2B1+%3D+2'
+    """
+    cdef ByteSet octets = safe_set(safe)
+    cdef uc_set set
+    if not plus:
+        return encode_data(data, &octets.set, False, octets.ascii)
+    set = octets.set
+    add_octet(&set, c' ')
+    remove_octet(&set, c'+')
+    return encode_data(data, &set, True, octets.ascii)
+
+
+cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
+    """Decode a run of ASCII from a str; its faults are at positions of the run."""
+    cdef Careful *how = <Careful *>context
+    cdef uint8_t room[3 * SMALL]
+    cdef uint8_t *heap = NULL
+    cdef uint8_t *dst = room
+    cdef size_t size
+    if n > SMALL:
+        if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
+            raise OverflowError("the text is longer than its replacement can be")
+        dst = heap = allocate(3 * n if how.policy == REPLACE else n)
+    try:
+        # Nearly all text has no fault; and a '%' that is left may be one.
+        size = kernels.decode(src, n, how.plus, dst, n)
+        if not is_utf8(dst, size) or how.policy != KEEP and memchr(dst, c'%', size) != NULL:
+            size = decode_carefully(src, n, how, dst)
+            if how.fault != NO_FAULT:
+                how.position += start
+                return None
+        return utf8_text(dst, size, "strict")
+    finally:
+        PyMem_RawFree(heap)
+
+
+cdef object decode_str(str text, Careful *how):
+    cdef object result
+    PyUnicode_READY(text)
+    if not PyUnicode_IS_ASCII(text):
+        return decode_runs(text.replace("+", " ") if how.plus else text, decode_text_carefully, how)
+    if is_plain(<const uint8_t *>PyUnicode_DATA(text), len(text), how.plus):
+        return text
+    return decode_text_carefully(<const uint8_t *>PyUnicode_DATA(text), len(text), 0, how)
+
+
+cdef object decode_buffer(object data, Careful *how):
+    cdef Py_buffer view
+    cdef const uint8_t *src
+    cdef uint8_t *dst
+    cdef size_t n, size
+    cdef bytes result
+    borrow_octets(data, &view)
+    try:
+        src, n = <const uint8_t *>view.buf, <size_t>view.len
+        if type(data) is bytes and is_plain(src, n, how.plus):
+            return data
+        result = decode_bytes(src, n, how.plus)
+        if how.policy == KEEP or b"%" not in result:
+            return result
+        if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
+            raise OverflowError("the text is longer than its replacement can be")
+        dst = allocate(3 * n if how.policy == REPLACE else n)
+        try:
+            size = decode_carefully(src, n, how, dst)
+            return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
+        finally:
+            PyMem_RawFree(dst)
+    finally:
+        PyBuffer_Release(&view)
+
+
+def percent_decode(data, plus=False, invalid="keep"):
+    """Decode percent-encoded octets, once, and lose nothing.
+
+    Args:
+        data (str | bytes-like): What to decode. Of a str, the decoded octets are read as UTF-8.
+        plus (bool): Read '+' as a space, as in HTML forms.
+        invalid (str): What to do with a '%' that is not followed by two hexadecimal digits, and, in a str, with
+            decoded octets that are not UTF-8: "keep" leaves them as they are written, "replace" puts U+FFFD in their
+            place, "error" raises.
+
+    Returns:
+        str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
+
+    Raises:
+        UriSyntaxError: With invalid="error"; `position` is the index of the '%'.
+        ValueError: No such policy.
+
+    Source: RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.
+
+    >>> percent_decode("caf%C3%A9 100% %FF")
+    'caf\u00e9 100% %FF'
+    >>> percent_decode("caf%C3%A9 100%", invalid="error")
+    Traceback (most recent call last):
+    uricodec.errors.UriSyntaxError: malformed triplet at position 13
+    """
+    cdef Careful how
+    cdef bint text = isinstance(data, str)
+    how.policy = how.malformed = policy_of(invalid, "replace", "error")
+    how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
+    if text:
+        result = decode_str(data if type(data) is str else "".join(data), &how)
+    else:
+        result = decode_buffer(data, &how)
+    if how.fault != NO_FAULT:
+        raise_fault(data, &how)
+    # What has a '%' may still have nothing to decode.
+    return data if (type(data) is str or type(data) is bytes) and result == data else result
+
+
+cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil:
+    """How many '%' are not followed by two hexadecimal digits, and where the first of them is."""
+    cdef const uint8_t *at = src
+    cdef const uint8_t *end = src + n
+    cdef uint8_t octet
+    cdef size_t count = 0
+    while True:
+        at = <const uint8_t *>memchr(at, c'%', end - at)
+        if at == NULL:
+            return count
+        if unit_at(at, 0, end - at, &octet) == 1:
+            if count == 0:
+                first[0] = at - src
+            count += 1
+        at += 1
+
+
+cdef size_t escape_malformed(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copies src with "%25" for each of them; dst has room for two octets more a piece."""
+    cdef size_t i, o = 0
+    cdef uint8_t octet
+    for i in range(n):
+        dst[o] = src[i]
+        o += 1
+        if src[i] == c'%' and unit_at(src, i, n, &octet) == 1:
+            dst[o] = c'2'
+            dst[o + 1] = c'5'
+            o += 2
+    return o
+
+
+cdef bint has_hex_digits(const uc_set *set) noexcept nogil:
+    cdef uint8_t digit
+    for digit in b"0123456789ABCDEFabcdef":
+        if not set.member[digit]:
+            return False
+    return True
+
+
+cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
+    """encode_data for a set that lacks hexadecimal digits: those of triplets stay nevertheless."""
+    cdef bint text = isinstance(data, str)
+    cdef object percent = "%" if text else b"%"
+    cdef object digits = "0123456789ABCDEFabcdef" if text else b"0123456789ABCDEFabcdef"
+    cdef list parts = []
+    cdef Py_ssize_t position = 0, kept
+    for part in (data if text else bytes(memoryview(data))).split(percent):
+        # Behind a '%'; strip() leaves nothing of two digits.
+        kept = 2 if position and len(part) > 1 and not part[:2].strip(digits) else 0
+        try:
+            parts.append(part[:kept] + encode_data(part[kept:], safe, False, ascii))
+        except UriError as error:
+            if not isinstance(error, UriError):     # a MemoryError by now
+                raise error
+            raise UriError(error.reason, data, position + kept + error.position) from None
+        position += len(part) + 1
+    result = percent.join(parts)
+    return data if (type(data) is str or type(data) is bytes) and result == data else result
+
+
+def requote(data, safe=URI_CHARACTERS, invalid="keep"):
+    """Percent-encode what is not encoded yet: existing triplets stay, so that doing it twice changes nothing.
+
+    Args:
+        data (str | bytes-like): A URI, or a part of one, that may be encoded in part.
+        safe (ByteSet | str | bytes): The octets that stay as they are, as in percent_encode; by default all characters
+            of RFC 3986, reserved and unreserved.
+        invalid (str): What to do with a '%' that is not followed by two hexadecimal digits: "keep" it, "encode" it as
+            %25, or raise an "error".
+
+    Returns:
+        str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
+
+    Raises:
+        UriError: A str has a lone surrogate (`position` is its index).
+        UriSyntaxError: With invalid="error"; `position` is the index of the '%'.
+        ValueError: No such policy.
+
+    Source: RFC 3986 section 2.4.
+
+    >>> requote("/a b/%c3%a9/100%")
+    '/a%20b/%c3%a9/100%'
+    >>> requote("/a b/%c3%a9/100%", invalid="encode")
+    '/a%20b/%c3%a9/100%25'
+    """
+    cdef Policy policy = policy_of(invalid, "encode", "error")
+    cdef ByteSet octets = safe_set(safe)
+    cdef uc_set set = octets.set
+    cdef Careful fault
+    cdef const uint8_t *src
+    cdef uint8_t *dst
+    cdef size_t n, count
+    cdef bytes plain
+    cdef str text
+    add_octet(&set, c'%')
+    if policy != KEEP:
+        if isinstance(data, str):
+            text = str.__str__(data)
+            if first_surrogate(text) >= 0:
+                raise UriError("lone surrogate", data, first_surrogate(text))
+            plain = text.encode()
+        else:
+            plain = bytes(memoryview(data))
+        src, n = <const uint8_t *>PyBytes_AS_STRING(plain), <size_t>len(plain)
+        count = count_malformed(src, n, &fault.position)
+        if count and policy == FAIL:
+            fault.fault = MALFORMED
+            if isinstance(data, str):
+                fault.position = len(plain[:fault.position].decode())
+            raise_fault(data, &fault)
+        if count:
+            dst = allocate(encoded_size(n, count))
+            try:
+                plain = PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>escape_malformed(src, n, dst))
+            finally:
+                PyMem_RawFree(dst)
+            data = plain.decode() if isinstance(data, str) else plain
+    if not has_hex_digits(&set):
+        return encode_around_triplets(data, &set, octets.ascii)
+    return encode_data(data, &set, False, octets.ascii)
+
+
+# --- buffers of the caller ----------------------------------------------------------------------------------------------
+
+cdef inline bint overlap(const Py_buffer *a, const Py_buffer *b) noexcept:
+    cdef size_t x = <size_t>a.buf, y = <size_t>b.buf
+    return x < y + <size_t>b.len and y < x + <size_t>a.len
+
+
+cdef object code_into(object src, object dst, ByteSet safe):
+    """Encode (or decode, if there is no `safe`) from one buffer into another.
+
+    Kernels store in wide pieces, past the end of what they produce. What is produced last goes through a buffer on the
+    stack, so that dst stays as it was from there on.
+    """
+    cdef uint8_t room[ENCODED_ROOM]
+    cdef Py_buffer source, target
+    cdef const uint8_t *s
+    cdef uint8_t *d
+    cdef size_t n, cap, head, written = 0, last
+    borrow_octets(src, &source)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        try:
+            if overlap(&source, &target):
+                src = PyBytes_FromStringAndSize(<char *>source.buf, source.len)
+                s = <const uint8_t *>PyBytes_AS_STRING(src)
+            else:
+                s = <const uint8_t *>source.buf
+            d, n, cap = <uint8_t *>target.buf, <size_t>source.len, <size_t>target.len
+            head = n - SMALL // 2 if n > SMALL else 0
+            if safe is None and head:   # not inside a triplet
+                head -= 1 if s[head - 1] == c'%' else 2 if s[head - 2] == c'%' else 0
+            if safe is not None:
+                if head:
+                    written = kernels.encode(s, head, &safe.set, False, d, cap)
+                last = kernels.encode(s + head, n - head, &safe.set, False, room, ENCODED_ROOM)
+            else:
+                if head:
+                    written = kernels.decode(s, head, False, d, cap)
+                last = kernels.decode(s + head, n - head, False, room, ENCODED_ROOM)
+            if written == UC_FULL or last > cap - written:
+                raise ValueError(f"dst is too small: {cap} octets")
+            memcpy(d + written, room, last)
+            return written + last
+        finally:
+            PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+
+
+def quote_into(src, dst, safe="/"):
+    """Percent-encode from one buffer into another.
+
+    Args:
+        src (bytes-like): The octets to encode.
+        dst (bytes-like): Where to write: a writable buffer, which may overlap src. At most 3 * len(src) octets are
+            needed.
+        safe (ByteSet | str | bytes): The octets that stay as they are, as in percent_encode.
+
+    Returns:
+        int: The number of octets written from the start of dst; what follows them stays as it was.
+
+    Raises:
+        ValueError: dst is too small. What is in it then is undefined, but nothing past its end was touched.
+        BufferError: src or dst is not contiguous, or dst is not writable.
+
+    Source: RFC 3986 section 2.1.
+
+    >>> buffer = bytearray(20)
+    >>> n = quote_into(b"/a b", buffer)
+    >>> bytes(buffer[:n])
+    b'/a%20b'
+    """
+    return code_into(src, dst, safe_set(safe))
+
+
+def unquote_into(src, dst):
+    """Decode percent-encoded octets, once, from one buffer into another. Malformed triplets stay.
+
+    Args:
+        src (bytes-like): The octets to decode.
+        dst (bytes-like): Where to write: a writable buffer, which may overlap src. len(src) octets are always enough.
+
+    Returns:
+        int: The number of octets written from the start of dst; what follows them stays as it was.
+
+    Raises:
+        ValueError: dst is too small. What is in it then is undefined, but nothing past its end was touched.
+        BufferError: src or dst is not contiguous, or dst is not writable.
+
+    Source: RFC 3986 section 2.1.
+
+    >>> buffer = bytearray(b"/a%20b")
+    >>> unquote_into(buffer, buffer), bytes(buffer)
+    (4, b'/a b0b')
+    """
+    return code_into(src, dst, None)

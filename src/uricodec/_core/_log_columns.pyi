@@ -1,5 +1,0 @@
-from typing_extensions import Buffer
-
-from uricodec._core._log_records import Lines, LogReader
-
-def convert_columns(reader: LogReader, src: Buffer) -> tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: ...

@@ -1,0 +1,747 @@
+"""What is read from and written to: chunks of whole lines, whole files, the meter.
+
+A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
+front, and the next read goes after it. A line longer than allowed is handed on in pieces, each of them a chunk of its
+own. So memory stays flat, and nothing is done in Python for a single line.
+"""
+
+import errno
+import os
+import sys
+from _thread import get_ident
+from stat import S_ISREG
+from time import monotonic
+
+# Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
+# four triplets and a byte.
+CHUNK = 256 * 1024
+COMPRESSED_CHUNK = 64 * 1024
+
+# Bytes that a line may have, its terminator not counted, where it has to be in memory as a whole.
+MAX_LINE = 16 * 1024 * 1024
+
+# What compressed data begin with, and no other octet; but frames of Zstandard that are to be skipped, which have 16
+# letters before the rest of their magic number (RFC 8878 section 3.1.2).
+FIRST = b"\x1fB\xfd\x28"
+SKIPPABLE = b"\x2a\x4d\x18"
+
+TRUNCATED = "it was truncated while it was read"
+
+# Seconds before the meter appears, and between its changes.
+METER_DELAY = 0.5
+METER_PERIOD = 0.1
+
+
+class FileError(OSError):
+    """A file that fails.
+
+    Args:
+        name (str): Of the file, as a message may show it.
+        reason (str): Why, for the user.
+        number (int | None): The error number of the system, if it is the system that says so.
+
+    >>> str(FileError("access.log", "No such file or directory"))
+    'access.log: No such file or directory'
+    """
+
+    def __init__(self, name, reason, number=None):
+        super().__init__(number, reason, name)
+
+    def __str__(self):
+        return f"{self.filename}: {self.strerror}"
+
+
+def printable(name):
+    """A file's name, as a message may show it: control characters could do anything to a terminal.
+
+    >>> printable("access.log"), printable("a\\nb"), printable("")
+    ('access.log', 'a\\\\nb', "''")
+    """
+    return (name if name.isprintable() else repr(name)[1:-1]) or "''"
+
+
+def tell(text):
+    """Write to standard error, if somebody is there."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+    except OSError:
+        pass
+
+
+def failure(name, error):
+    return FileError(name, getattr(error, "strerror", None) or str(error), getattr(error, "errno", None))
+
+
+def close(file):
+    """Close a file that nothing more is wanted of, whatever that brings."""
+    try:  # noqa: SIM105
+        file.close()
+    except OSError:
+        pass
+
+
+def binary(text_stream, name):
+    """The octets below sys.stdin or sys.stdout."""
+    if text_stream is None:
+        raise FileError(name, "closed")
+    return getattr(text_stream.buffer, "raw", text_stream.buffer)  # a stand-in (tests) may have no raw stream
+
+
+class Waiting:
+    """The threads that wait just now, for each other or for somebody else, perhaps for ever."""
+
+    def __init__(self):
+        self._threads = set()
+
+    def __enter__(self):
+        self._threads.add(get_ident())
+
+    def __exit__(self, *exception):
+        self._threads.discard(get_ident())
+
+    def __contains__(self, thread):
+        return thread in self._threads
+
+
+waiting = Waiting()
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def total_size(names):
+    """Return the size of all inputs, as far as it can be known: 0 if one is no regular file."""
+    total = 0
+    for name in names:
+        try:
+            status = os.stat(0 if name == "-" else name)
+        except (OSError, ValueError):
+            return 0
+        if not S_ISREG(status.st_mode):
+            return 0
+        total += status.st_size
+    return total
+
+
+def unit_before(buffer, end):
+    """The octet that ends at `end`, itself or as a triplet, and where it starts."""
+    digits = buffer[end - 2 : end]
+    if end >= 3 and buffer[end - 3] == 0x25 and all(digit in b"0123456789ABCDEFabcdef" for digit in digits):
+        return int(digits, 16), end - 3
+    return buffer[end - 1], end - 1
+
+
+def safe_cut(buffer, end):
+    r"""Where to cut a line of which only buffer[:end] is known.
+
+    Not in a triplet, not in a character of UTF-8 (whose octets may be triplets), not between "\r" and "\n".
+
+    A character is a lead octet and up to three that continue it, and only the lead says how many. So the last octets
+    are looked at backwards: past those that continue, to the lead, which is cut off if it wants more than there are.
+
+    >>> safe_cut(b"ab%E2%82", 8), safe_cut(b"ab%E2%82%AC", 11), safe_cut(b"ab%E", 4)
+    (2, 11, 2)
+    """
+    if buffer[end - 1] == 0x0D:
+        return end - 1
+    percent = buffer.rfind(b"%", max(0, end - 2), end)
+    if percent >= 0:
+        end = percent
+    start = end
+    for have in range(1, 4):
+        if start == 0:
+            break
+        octet, start = unit_before(buffer, start)
+        if octet >= 0xC0:
+            wants = 2 if octet < 0xE0 else 3 if octet < 0xF0 else 4
+            return start if wants > have else end
+        if octet < 0x80:
+            break
+    return end
+
+
+class LineEnds:
+    """Where the lines of one input end.
+
+    Args:
+        terminator (bytes): The byte that ends a line.
+    """
+
+    def __init__(self, terminator: bytes = b"\n") -> None:
+        self._terminator = terminator
+
+    def front(self, buffer: bytearray, stop: int) -> int:
+        """Return the offset of the first line in what an input begins with, of which buffer[:stop] is known.
+
+        It is `stop` as long as that depends on what follows.
+        """
+        return 0
+
+    def last(self, buffer: bytearray, start: int, stop: int) -> int:
+        """Return the offset after the last line that ends in buffer[start:stop]; 0: none. One begins at `start`."""
+        return buffer.rfind(self._terminator, start, stop) + 1
+
+    def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
+        """As last(), for a line that begins at `first`, where none ends between that and `start`."""
+        return self.last(buffer, start, stop)
+
+    def skip(self, buffer: bytearray, start: int, stop: int) -> int:
+        """Return the offset after the long line of which buffer[start:stop] is the next part; 0 if it goes on."""
+        return buffer.find(self._terminator, start, stop) + 1
+
+
+def allowed_lines(ends, buffer, start, stop, most):
+    """Return how far lines in buffer[start:stop], which all end there, have at most so many bytes, their ends included.
+
+    >>> allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 3), allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 4)
+    (5, 9)
+    """
+    while stop - start > most:
+        after = ends.last(buffer, start, start + most)
+        if not after:
+            return start
+        start = after
+    return stop
+
+
+def may_be_compressed(head):
+    """Return whether what a file begins with (bytes) is worth a closer look.
+
+    >>> may_be_compressed(b"("), may_be_compressed(b"P*"), may_be_compressed(b"Pa"), may_be_compressed(b"")
+    (True, True, False, False)
+    """
+    return head[:1] != b"" and (head[0] in FIRST or (0x50 <= head[0] <= 0x5F and SKIPPABLE.startswith(head[1:4])))
+
+
+def begin(name, read_into, view):
+    """Read a file for the first time, and find out whether it is compressed.
+
+    Args:
+        name (str): The file's name, for messages.
+        read_into (Callable[[memoryview], int]): Reads at most so many bytes of the file; 0 at its end.
+        view (memoryview): Where to read to, at least 10 bytes.
+
+    Returns:
+        tuple[Callable[[memoryview], int], int]: The function that reads from now on, and how many bytes are in `view`
+            already. The function is `read_into` itself if the file is not compressed.
+    """
+    size = end = read_into(view)
+    if not may_be_compressed(bytes(view[: min(end, 4)])):
+        return read_into, end
+    from uricodec._io import compress
+
+    while size and end < compress.LONGEST and compress.may_be(view[:end]):
+        size = read_into(view[end:])
+        end += size
+    form = compress.format_of(view[:end])
+    if form is None:
+        return read_into, end
+    read_into = compress.Reader(name, form, read_into, bytes(view[:end])).read_into
+    return read_into, read_into(view)
+
+
+def was_truncated(before, now, place):
+    """Whether a file has been truncated since it was opened.
+
+    It may have grown again after that: then its end came too early, and its time of change is another one. Without
+    that, it is a file of the kernel, such as those in /sys: their sizes are only upper bounds.
+
+    Args:
+        before (os.stat_result): Its status when it was opened.
+        now (os.stat_result): Its status after its end was read.
+        place (Callable[[], int]): Returns the offset of that end.
+    """
+    if not S_ISREG(before.st_mode):
+        return False
+    return now.st_size < before.st_size or (now.st_ctime_ns != before.st_ctime_ns and place() < before.st_size)
+
+
+class Input:
+    """An input by its name, "-" for standard input, as chunks of lines.
+
+    Args:
+        name (str): The path of a file, or "-".
+        meter (Meter | None): Is told how much has been read.
+        file (binary file | None): An open file to read instead, which stays open.
+        output (Output | None): What must not be written to the end of the input while that is read.
+
+    Attributes:
+        compressed (bool): Whether it is, as far as is known.
+
+    Raises:
+        FileError: It cannot be opened or read, or would never end.
+
+    >>> with Output(os.devnull) as output, Input("missing.txt", Meter([], output)) as source:
+    ...     pass
+    Traceback (most recent call last):
+    uricodec._io.streams.FileError: missing.txt: No such file or directory
+    """
+
+    def __init__(self, name, meter=None, file=None, output=None):
+        self.name = "<stdin>" if name == "-" else printable(name)
+        self._path = name
+        self._meter = meter
+        self._file = file
+        self._output = output
+        self.compressed = self._plain = False
+
+    def __enter__(self):
+        if self._file is not None:
+            self._raw = self._file
+        elif self._path == "-":
+            self._raw = binary(sys.stdin, self.name)
+        else:
+            try:
+                self._raw = open(self._path, "rb", buffering=0)
+            except (OSError, ValueError) as error:  # ValueError: a name with NUL
+                raise failure(self.name, error) from None
+        if self._output is not None and self._output.goes_behind(self):
+            self.__exit__()
+            raise FileError(self.name, "input file is output file")
+        self._opened = self.status()
+        return self
+
+    def __exit__(self, *exception):
+        if self._path != "-" and self._file is None:
+            close(self._raw)
+
+    def status(self):
+        """What the system says of it (os.stat_result); None: it is no file of the system."""
+        try:
+            return os.fstat(self._raw.fileno())
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    def place(self):
+        """Where it is read next, if it is a regular file."""
+        return self._raw.tell()
+
+    def resume(self, place, plain=True):
+        """Read on at another place of a regular file, which is not compressed if it is `plain`."""
+        try:
+            self._raw.seek(place)
+        except OSError as error:
+            raise failure(self.name, error) from None
+        self._plain = plain
+
+    def read_into(self, view):
+        """Read what there is, at most len(view) octets; 0 at the end."""
+        try:
+            while (size := self._raw.readinto(view)) is None:  # somebody made it non-blocking
+                from select import select
+
+                select([self._raw], [], [])
+        except OSError as error:
+            raise failure(self.name, error) from None
+        if not size:
+            self._check_length()
+        if self._meter is not None:
+            self._meter.add(size)
+        return size
+
+    def _check_length(self):
+        """Check at the end that nothing is missing."""
+        now = self.status() if self._opened else None
+        if now and was_truncated(self._opened, now, self._raw.tell):
+            raise FileError(self.name, TRUNCATED)
+
+    def begin(self, view):
+        """Read for the first time, as begin() does, unless the input is known to be uncompressed."""
+        if self._plain:
+            return self.read_into, self.read_into(view)
+        read_into, size = begin(self.name, self.read_into, view)
+        self.compressed = read_into != self.read_into
+        return read_into, size
+
+    def chunks(self, buffers, ends=None, max_line=None):
+        """Yield the input in chunks, as chunks_of() does.
+
+        Raises:
+            FileError: The input fails. The whole lines before have been yielded.
+        """
+        return chunks_of(self.begin, buffers, ends, max_line)
+
+
+def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
+    """Read lines in chunks.
+
+    Args:
+        begin (Callable[[memoryview], tuple]): Reads for the first time, as Input.begin() does.
+        buffers (Buffers): The chunks to read into, of at least 13 bytes each. What they have beyond CHUNK is for long
+            lines.
+        ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
+        max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must, and
+            shrink again. None: as many as fit the buffer; a longer line is cut where safe_cut() says.
+        most_read (int | None): How many bytes to read at once; None: CHUNK.
+
+    Yields:
+        Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input; or a
+            piece of a line that is longer than allowed. Who is done with it gives it back to `buffers`.
+    """
+    ends, most_read = ends or LineEnds(), most_read or CHUNK
+    chunk = buffers.get()
+    first = known = 0  # where the first line begins, and up to where none ends
+    # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a
+    # byte for the last one, so that there is one.
+    begun = in_long = False
+    read_into, end = begin(chunk.view[:most_read])
+    size = end
+    while size:
+        most = len(chunk.buffer) if max_line is None else max_line + 1
+        at = 0
+        chunk.begins = not in_long
+        if in_long:
+            at = ends.skip(chunk.buffer, known, end)
+            known, in_long = at or end, not at
+            if in_long and end == len(chunk.buffer):
+                at = safe_cut(chunk.buffer, end - 1)
+        else:
+            first = 0 if begun else ends.front(chunk.buffer, end)
+            at = ends.cut(chunk.buffer, first, max(first, known), end)
+            known = end if end > first else 0
+            if at - first > most:
+                known = at = allowed_lines(ends, chunk.buffer, first, at, most)
+            if at <= first and end - first >= most:
+                known = at = safe_cut(chunk.buffer, end - 1) if max_line is None else first + max_line
+                ends.skip(chunk.buffer, first, at)
+                in_long = True
+        if at:
+            chunk.size, chunk.ends, begun = at, not in_long, True
+            yield chunk
+            following = buffers.get()
+            following.begin(chunk.view[at:end])
+            chunk = following
+            end, known = end - at, max(known - at, 0)
+            if known < end or end >= most:
+                continue
+        elif end == len(chunk.buffer):
+            chunk.replace(chunk.view, min(2 * end, first + most))
+        size = read_into(chunk.view[end : end + most_read])
+        end += size
+    if end:
+        chunk.size, chunk.begins, chunk.ends = end, not in_long, True
+        yield chunk
+    else:
+        buffers.release(chunk)
+
+
+class Chunk:
+    """A buffer, and what has been read into it.
+
+    Args:
+        capacity (int): How long the buffer is.
+        state (object): What those who work on the chunk need, and keep from one chunk to the next.
+
+    Attributes:
+        buffer (bytearray): The buffer.
+        size (int): How many bytes at its front are lines, or a piece of one.
+        begins (bool): Whether a line begins with the first of them.
+        ends (bool): Whether a line ends with the last of them.
+    """
+
+    def __init__(self, capacity, state=None):
+        self.buffer, self.state = bytearray(capacity), state
+        self.size, self.begins, self.ends = 0, True, True
+        self._capacity = capacity
+
+    @property
+    def whole(self):
+        """Whether the chunk is whole lines, and not a piece of one."""
+        return self.begins and self.ends
+
+    @property
+    def view(self):
+        """The buffer as a memoryview, always a new one.
+
+        Without the GIL, no two threads may make or drop slices of the same (CPython issue 155606). They would, as what
+        a thread has made goes when that thread has time for it, even if another one was the last to use it.
+        """
+        return memoryview(self.buffer)
+
+    def replace(self, data, capacity):
+        """Replace the buffer by another one that begins with `data`."""
+        self.buffer = bytearray(capacity)
+        self.view[: len(data)] = data
+
+    def begin(self, data):
+        """Put `data` at the front of the buffer, which then is as long as at first, or longer if `data` needs that."""
+        capacity = max(self._capacity, 2 * len(data) if len(data) >= self._capacity else 0)
+        if len(self.buffer) == capacity or self._capacity < len(data) < len(self.buffer):
+            self.view[: len(data)] = data
+        else:
+            self.replace(data, capacity)
+
+
+class Buffers:
+    """Chunks that are used again and again: there are never more of them than are in use at once.
+
+    Args:
+        capacity (int): How long the buffer of a chunk is.
+        make_state (Callable[[], object]): Makes the state of a new chunk.
+    """
+
+    def __init__(self, capacity, make_state=lambda: None):
+        self._capacity, self._make_state = capacity, make_state
+        self._free = []
+
+    def get(self):
+        """Return a chunk that nobody uses: the one released last, which is in the cache, or a new one."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Chunk(self._capacity, self._make_state())
+
+    def release(self, chunk):
+        """Take back a chunk that is no longer used."""
+        self._free.append(chunk)
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+DESCRIPTORS = {"stdin": 0, "stdout": 1, "stderr": 2}
+
+
+def end_by_signal(number, _frame):
+    sys.exit(128 + number)
+
+
+def catch_signals():
+    """Make the signals that end the process raise SystemExit. Returns what they did before."""
+    import signal
+
+    handlers = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        try:
+            if number and signal.getsignal(number) == signal.SIG_DFL:
+                handlers[number] = signal.signal(number, end_by_signal)
+        except ValueError:  # not the main thread
+            pass
+    return handlers
+
+
+def descriptor_of(path):
+    """The descriptor of this process that is meant, or None: whoever opens it by this name opens another one.
+
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/7"), descriptor_of("out.txt")
+    (1, 7, None)
+    """
+    folder, _, name = os.fspath(path).rpartition("/")
+    if folder == "/dev" and name in DESCRIPTORS:
+        return DESCRIPTORS[name]
+    return int(name) if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else None
+
+
+def place_of(path):
+    """What an output with this name writes: a file by its numbers, "-", or None for a device, which takes several."""
+    if path in (None, "-"):
+        return "-"
+    if descriptor_of(path) is not None:
+        return None
+    try:
+        status = os.stat(path)
+        return (status.st_dev, status.st_ino) if S_ISREG(status.st_mode) else None
+    except (OSError, ValueError):
+        pass
+    from uricodec._io.temporary import place_of_new
+
+    try:
+        return place_of_new(path)
+    except (OSError, ValueError):
+        return path  # who opens it says what is wrong
+
+
+def appends(number):
+    """Whether what is written to a descriptor goes to the end of the file, wherever that is."""
+    try:
+        from fcntl import F_GETFL, fcntl
+    except ImportError:  # Windows
+        return True
+    return bool(fcntl(number, F_GETFL) & os.O_APPEND)
+
+
+class Output:
+    """Standard output, or a file that is there only when it is complete.
+
+    Such a file is written under another name in the same folder, and takes its place at the end of the with block; if
+    that ends by an exception (a signal that ends the process, too), the file goes and its place is untouched. What a
+    process leaves behind that is killed goes when the next one writes the same file. A device or a named pipe is
+    written to as it is.
+
+    Args:
+        path (str | None): Of the file; None or "-" for standard output.
+
+    Attributes:
+        end (int): The octet that ends a line.
+        in_line (bool): Whether the last octet written was another one.
+
+    Raises:
+        FileError: It cannot be opened or written.
+        BrokenPipeError: Nobody reads it any more.
+    """
+
+    def __init__(self, path=None):
+        self._path = None if path in (None, "-") else path
+        self.name = "<stdout>" if self._path is None else printable(path)
+        self.end, self.in_line = 0x0A, False
+        self._temporary = None
+        self._handlers = {}
+
+    def __enter__(self):
+        if self._path is None:
+            self._raw = binary(sys.stdout, self.name)
+            sys.stdout.flush()
+            return self
+        try:
+            self._open()
+        except (OSError, ValueError) as error:
+            raise failure(self.name, error) from None
+        return self
+
+    def isatty(self):
+        """Whether it goes to a terminal."""
+        return self._raw.isatty()
+
+    def _open(self):
+        number = descriptor_of(self._path)
+        if number is not None:  # it may be a file, in which all go on where others stop
+            self._raw = open(os.dup(number), "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
+            return
+        try:
+            mode = os.stat(self._path).st_mode
+        except FileNotFoundError:  # other errors count: the system may not follow a link that somebody else made
+            mode = None
+        if mode is not None and not S_ISREG(mode):
+            self._raw = open(self._path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
+            return
+        if mode is not None and not os.access(self._path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        from uricodec._io.temporary import Temporary
+
+        self._handlers = catch_signals()
+        try:
+            self._temporary = Temporary(self._path)
+        finally:
+            if self._temporary is None:
+                self._restore_signals()
+        self._raw = self._temporary.raw
+
+    def goes_behind(self, source):
+        """Whether what is written now comes to stand in a file behind where an Input reads it: that would never end."""
+        read = source.status() if self._temporary is None else None
+        if read is None or not S_ISREG(read.st_mode):
+            return False
+        try:
+            number = self._raw.fileno()
+            written = os.fstat(number)
+            if (read.st_dev, read.st_ino) != (written.st_dev, written.st_ino):
+                return False
+            return source.place() < (written.st_size if appends(number) else os.lseek(number, 0, os.SEEK_CUR))
+        except (OSError, ValueError, AttributeError):  # it is no file of the system
+            return False
+
+    def write(self, data):
+        """Write all of `data` (memoryview or bytes)."""
+        if not data:
+            return
+        self.in_line = data[-1] != self.end
+        rest = memoryview(data)
+        try:
+            with waiting:
+                while rest:
+                    size = self._raw.write(rest)
+                    if size is None:  # somebody made it non-blocking
+                        from select import select
+
+                        select([], [self._raw], [])
+                        size = 0
+                    rest = rest[size:]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise failure(self.name, error) from None
+
+    def __exit__(self, kind, *exception):
+        if self._path is None:
+            return
+        try:
+            if self._temporary is None:
+                self._raw.close()
+            elif kind is None:
+                self._temporary.replace()
+                self._temporary = None
+        except OSError as error:
+            raise failure(self.name, error) from None
+        finally:
+            try:
+                if self._temporary:
+                    self._temporary.discard()
+            finally:
+                self._restore_signals()
+
+    def _restore_signals(self):
+        if self._handlers:
+            import signal
+
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
+
+
+# --- the meter --------------------------------------------------------------------------------------------------------
+
+
+class Meter:
+    """How much has been read, and how fast: on the terminal, while it lasts; gone when the work is done.
+
+    It shows only on a standard error that is a terminal, and not while the output goes to a terminal, too.
+
+    Args:
+        names (list[str]): The inputs, which say how much there is to read.
+        output (Output): Where the command writes.
+
+    Attributes:
+        on_terminal (bool): Whether it shows.
+    """
+
+    def __init__(self, names, output):
+        self._done = self._width = 0
+        self._start = monotonic()
+        self._next = float("inf")
+        self.on_terminal = sys.stderr is not None and sys.stderr.isatty() and not output.isatty()
+        if self.on_terminal:
+            self._total = total_size(names)
+            self._next = self._start + METER_DELAY
+
+    def __enter__(self):
+        return self
+
+    def add(self, size):
+        """Note that `size` more octets have been read."""
+        self._done += size
+        now = monotonic()
+        if self.due(now):
+            share = f"{min(100, 100 * self._done // self._total)} %  " if self._total else ""
+            megabytes = self._done / 1e6
+            self.say(f"{share}{megabytes:.0f} MB  {megabytes / (now - self._start):.0f} MB/s")
+
+    def due(self, now):
+        """Whether it is time to show something; if so, it is not for a while."""
+        if now < self._next:
+            return False
+        self._next = now + METER_PERIOD
+        return True
+
+    def say(self, text):
+        """Show a line in place of the last one."""
+        try:
+            sys.stderr.write(f"\r{text:{self._width}}\r")
+            sys.stderr.flush()
+        except OSError:
+            self._next = float("inf")  # the terminal has gone
+        self._width = len(text)
+
+    def __exit__(self, *exception):
+        if self._width:
+            self.say("")

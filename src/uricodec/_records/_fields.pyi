@@ -1,0 +1,24 @@
+from typing import Literal, NamedTuple
+
+from typing_extensions import Buffer
+
+from uricodec._records._framing import Framing
+from uricodec._rows._lines import Lines
+from uricodec._rows._operation import RowOperation
+
+class FieldFault(NamedTuple):
+    line: int
+    start: int
+    stop: int
+    code: str
+    offset: int
+
+def transform_fields(
+    src: Buffer,
+    dst: Buffer | None,
+    operation: RowOperation,
+    framing: Framing,
+    errors: Literal["keep", "null", "drop", "raise", "replace"] = "keep",
+    limit: int = 100,
+) -> tuple[int, Lines]: ...
+def reason_of(operation: RowOperation, code: str) -> str: ...

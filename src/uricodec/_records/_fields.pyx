@@ -1,0 +1,982 @@
+"""Records in a buffer: an operation on some values of each.
+
+A record is a line, and its value all of it, or some of its fields between delimiters; a record of CSV (RFC 4180) and some
+of its fields; or a line with an object of JSON (RFC 8259) and the members of one name.
+
+    whole records of a window -> unescaped values, one after the other -> results, likewise -> records
+
+Kernels mark what may end a value, so that no field is searched for by itself. The values are the source of a run of the row
+engine, with offsets, and its results stay in the first caches until records are woven from them: copied bytes, a result,
+escaped, copied bytes. Results that are lines of their own are written to where they stay at once. All results of a record are known before its first byte is written. What is rejected in a record for
+reasons of its own has codes after those of the operation, see FRAME_NAMES.
+
+A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
+room for a record, the loop ends before it and says how much it has read.
+"""
+from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from uricodec._rows._arrow cimport Room, discard, grow
+from uricodec._records._framing cimport *
+from uricodec._base._kernels cimport kernels, uc_lowest_bit
+from uricodec._records._quoting cimport *
+from uricodec._base._text cimport borrow_octets
+from uricodec._rows._operation cimport *
+from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
+from uricodec._rows._tasks cimport begin_work
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_RawFree
+
+from collections import namedtuple
+
+from uricodec._rows._lines import Lines
+
+
+cdef list FRAME_REASONS = [
+    "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
+    "half of a surrogate pair",
+]
+
+FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
+FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
+
+cdef enum:
+    WINDOW = 16384          # bytes of records that are worked on at once
+    READABLE = -1           # instead of a code: a value can be read
+
+
+# --- what is known of records -------------------------------------------------------------------------------------------
+
+# What stands for a value in the output.
+cdef enum Written:
+    RESULT                  # what the operation makes of it
+    AS_IT_IS
+    NOTHING                 # an empty value, or null in JSON
+    REJECTED_RECORD         # what the operation writes for one that is rejected
+
+# Where a value is in the source: without the quotes of JSON, with those of CSV.
+cdef struct Value:
+    size_t start
+    size_t end
+    size_t offset           # in the record, of what is wrong with it
+    int code                # why it can't be read; then its row is empty
+    uint8_t quoted          # in CSV
+    uint8_t written         # Written
+
+cdef struct Record:
+    size_t start
+    size_t end              # without its terminator,
+    size_t next             # and with it
+    size_t first            # its first value
+
+cdef struct Fault:
+    size_t line
+    size_t start
+    size_t stop
+    size_t offset
+    int code
+
+cdef enum Done:
+    FINE, NO_ROOM, DROPPED, FAILED
+
+# An operation that writes a record for each value, as one that writes lines.
+cdef struct LineOperation:
+    row_function row
+    rejected_function rejected
+    const void *options
+
+cdef struct Task:
+    const Frame *frame
+    bint asked              # whether there was a record of JSON,
+    uint32_t seen           # and by which paths a member was found
+    const uint8_t *src
+    size_t n
+    uint8_t *dst            # NULL: nothing is written
+    size_t room
+    size_t read
+    size_t written
+    size_t copied           # of src: what is before it is written
+    size_t count            # records that were read,
+    size_t invalid          # and how many of them are
+    Room faults             # the first `limit` of these, as Faults
+    size_t limit
+    bint stops              # after that many
+    int frame_codes         # where the codes of records start
+    # The window: its values, and the records that they are in.
+    Source source
+    Run run
+    bint lines              # results are lines: `operation` does it
+    LineOperation operation
+    Slots slots
+    Room marks
+    Room text
+    Room ends               # of the values in it, int64_t: the rows of the run
+    Room values
+    Room records
+    Room rejection          # for the record of a rejected value
+    size_t value_count
+    size_t record_count
+    size_t most             # so many values and records there is memory for
+    size_t rejected         # the next one that is listed
+    bint unreadable         # some values are
+    bint breaks             # some results would end a field
+    bint clean              # no result has to be escaped
+    bint escapes            # they are written as CSV or JSON
+    bint roomy              # there is room for all
+
+
+# --- values of a window -------------------------------------------------------------------------------------------------
+
+# The marks of the window, one after the other.
+cdef struct Marks:
+    const uint64_t *words
+    size_t count            # of words
+    size_t w                # the word at hand,
+    uint64_t word           # and those of its marks that are still to come
+
+
+cdef inline size_t take_mark(Marks *marks) noexcept nogil:
+    """The next marked byte; SIZE_MAX: there is none."""
+    cdef size_t at
+    while marks.word == 0:
+        marks.w += 1
+        if marks.w >= marks.count:
+            return SIZE_MAX
+        marks.word = marks.words[marks.w]
+    at = 64 * marks.w + <size_t>uc_lowest_bit(marks.word)
+    marks.word &= marks.word - 1
+    return at
+
+
+cdef inline void set_value(Value *value, size_t start, size_t end) noexcept nogil:
+    value.start, value.end, value.code, value.quoted, value.written = start, end, READABLE, False, RESULT
+
+
+# What is between the quotes of a field of CSV.
+cdef struct Quoted:
+    size_t end              # SIZE_MAX: no quote closes it
+    bint simple             # there is no quote in it
+
+
+cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quoted *quoted) noexcept nogil:
+    """Find the quote that closes a field. Returns the mark after it."""
+    cdef size_t at
+    quoted.end, quoted.simple = SIZE_MAX, True
+    while True:
+        at = take_mark(marks)
+        if at >= n:
+            return at
+        if s[at] != c'"':
+            continue
+        if at + 1 == n or s[at + 1] != c'"':
+            quoted.end = at
+            return take_mark(marks)
+        take_mark(marks)
+        quoted.simple = False
+
+
+cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint csv) noexcept nogil:
+    """Gather the values of whole records, of lines or of CSV. Returns where the first other record starts."""
+    cdef const Frame *frame = task.frame
+    cdef const Span *spans = frame.spans
+    cdef Marks marks
+    cdef Value *values = <Value *>task.values.data
+    cdef Record *record = <Record *>task.records.data
+    cdef int64_t *ends = <int64_t *>task.ends.data
+    cdef uint8_t *text = task.text.data
+    cdef size_t before = task.read, span_count = frame.span_count
+    cdef size_t start = 0, at, field, end, number, span, first, count = 0, size = 0
+    cdef uint8_t terminator = frame.end
+    cdef CsvField escaped
+    cdef Quoted quoted
+    cdef bint is_quoted, is_last
+    marks.words, marks.count, marks.w = <const uint64_t *>task.marks.data, (n >> 6) + 1, 0
+    marks.word = marks.words[0]
+    quoted.end, quoted.simple = SIZE_MAX, True
+    while start < n:
+        field, number, span, first = start, 0, 0, count
+        while True:
+            at = take_mark(&marks)
+            is_quoted = csv and at == field and at < n and s[at] == c'"'
+            if is_quoted:
+                at = end_of_quoted(s, n, &marks, &quoted)
+            while csv and at < n and s[at] == c'"':     # a quote elsewhere is a byte like any
+                at = take_mark(&marks)
+            if at == SIZE_MAX:
+                break
+            is_last = at == n or s[at] == terminator
+            end = at
+            if is_last and terminator == c'\n' and end > field and s[end - 1] == c'\r' and (csv or at < n):
+                end -= 1
+            if span < span_count and number >= spans[span].first and not (csv and is_last and end == start):
+                set_value(values + count, before + field, before + end)
+                values[count].quoted = is_quoted
+                if is_quoted and quoted.end == SIZE_MAX:
+                    values[count].code, values[count].offset = task.frame_codes + BAD_CSV, field - start
+                    task.unreadable = True
+                elif is_quoted and not (quoted.simple and quoted.end + 1 == end):
+                    escaped.start, escaped.end, escaped.quoted = field, end, True
+                    size += unescape_csv(s, &escaped, text + size)
+                else:
+                    memcpy(text + size, s + field + is_quoted, end - field - 2 * is_quoted)
+                    size += end - field - 2 * is_quoted
+                count += 1
+                ends[count] = <int64_t>size
+                if number >= spans[span].last:
+                    span += 1
+            if is_last:
+                break
+            number += 1
+            field = at + 1
+        if at == SIZE_MAX:
+            count = first
+            break
+        record.start, record.end, record.next, record.first = before + start, before + end, before + min(at + 1, n), first
+        record += 1
+        start = at + 1
+    task.value_count, task.text.size = count, <size_t>ends[count]
+    task.record_count = record - <Record *>task.records.data
+    return min(start, n)
+
+
+# What is open around a value of JSON: an object, or an array in one.
+cdef struct Level:
+    bint array
+    bint first
+    uint32_t values         # paths that end here: the strings of an array are values
+    uint32_t paths          # those that lead on,
+    size_t done[PATHS]      # and how much of each has been followed
+
+cdef enum:
+    LEVELS = 2 * STEPS + 1
+
+
+cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bint escaped, Level *inner) noexcept nogil:
+    """Find the paths that end at, or lead on in, the member of this name. The text has room for it."""
+    cdef const Path *path
+    cdef int code, p
+    cdef size_t place, rest
+    cdef const uint8_t *text
+    inner.values = inner.paths = 0
+    if escaped:
+        n = unescape_json(s, n, task.text.data + task.text.size, &code, &place)
+        if n == SIZE_MAX:
+            return
+        s = task.text.data + task.text.size
+    for p in range(task.frame.path_count):
+        path = &task.frame.paths[p]
+        text, rest = path.text + level.done[p], path.size - level.done[p]
+        if not level.paths >> p & 1 or rest < n or rest > n and text[n] != c'.' or memcmp(text, s, n) != 0:
+            continue
+        if rest == n:
+            inner.values |= <uint32_t>1 << p
+        else:
+            inner.paths |= <uint32_t>1 << p
+            inner.done[p] = level.done[p] + n + 1
+
+
+cdef void add_value(Task *task, size_t start, size_t end, size_t size) noexcept nogil:
+    """Gather a value of JSON, of which so many bytes are at the end of the text."""
+    set_value(<Value *>task.values.data + task.value_count, task.read + start, task.read + end)
+    task.text.size += size
+    task.value_count += 1
+    (<int64_t *>task.ends.data)[task.value_count] = <int64_t>task.text.size
+
+
+cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t offset) noexcept nogil:
+    cdef Value *value = <Value *>task.values.data + task.value_count
+    add_value(task, start, end, 0)
+    value.code, value.offset, task.unreadable = task.frame_codes + code, offset, True
+
+
+cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member) noexcept nogil:
+    """Gather a string of the record that starts there."""
+    cdef uint8_t *text = task.text.data + task.text.size
+    cdef size_t size = member.value_end - member.value, place
+    cdef int code
+    if member.value_escaped:
+        size = unescape_json(s + member.value, size, text, &code, &place)
+    else:
+        memcpy(text, s + member.value, size)
+    if size == SIZE_MAX:
+        add_unreadable(task, member.value, member.value_end, code, member.value + place - start)
+    else:
+        add_value(task, member.value, member.value_end, size)
+
+
+cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
+    """Gather values of what may be an object that starts at i. False if it is none; then i is where that shows."""
+    cdef const uint64_t *marks = <const uint64_t *>task.marks.data
+    cdef Level levels[LEVELS]
+    cdef Level *level = levels
+    cdef Level *inner
+    cdef Member member
+    cdef Found_member found
+    cdef size_t end
+    cdef int depth = 0
+    level.array, level.first, level.values = False, True, 0
+    level.paths = <uint32_t>((<uint64_t>1 << task.frame.path_count) - 1)
+    memset(level.done, 0, <size_t>task.frame.path_count * sizeof(size_t))
+    i[0] += 1
+    while True:
+        end = i[0]
+        found = next_member(s, marks, i, n, level.first, level.array, &member)
+        level.first = False
+        if found == NO_OBJECT:
+            return False
+        if found == NO_MORE:
+            if depth == 0:
+                if skip_spaces(s, i[0], n) != n:
+                    i[0] = end
+                    return False
+                return True
+            depth -= 1
+            level = &levels[depth]
+            continue
+        inner = level + 1
+        if level.array:
+            inner.values, inner.paths = level.values, level.paths
+            memcpy(inner.done, level.done, <size_t>task.frame.path_count * sizeof(size_t))
+        else:
+            follow(task, level, s + member.name, member.name_end - member.name, member.name_escaped, inner)
+        if inner.values and s[member.start] != c'{':
+            task.seen |= inner.values
+        if member.value:
+            if inner.values:
+                add_string(task, s, start, &member)
+        elif s[member.start] == c'{' and inner.paths or s[member.start] == c'[' and not level.array and (
+                inner.paths or inner.values):
+            depth += 1
+            level = inner
+            level.array, level.first = s[member.start] == c'[', True
+            i[0] = member.start + 1
+        else:
+            i[0] = end_of_value(s, marks, member.start, n)
+            if i[0] == n:
+                return False
+
+
+cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexcept nogil:
+    """The same, of lines with objects of JSON. Of a record that is no object, the only value is all of it."""
+    cdef size_t start = 0, end, next, i, first
+    cdef const uint8_t *found
+    cdef Record *record
+    while start < n:
+        found = <const uint8_t *>memchr(s + start, task.frame.end, n - start)
+        if found == NULL and not last or task.record_count + 2 > task.most:
+            return start
+        end = next = n
+        if found != NULL:
+            end = found - s
+            next = end + 1
+            if task.frame.end == c'\n' and end > start and s[end - 1] == c'\r':
+                end -= 1
+        first = task.value_count
+        i = skip_spaces(s, start, end)
+        if i < end:
+            task.asked = True
+            if s[i] != c'{' or not gather_members(task, s, start, &i, end):
+                task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
+                add_unreadable(task, start, end, BAD_JSON, min(i, end) - start)
+        record = <Record *>task.records.data + task.record_count
+        record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
+        record.first = first
+        task.record_count += 1
+        start = next
+    return n
+
+
+cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
+    """Mark the window, and have memory for all that may be in it. False: there is none."""
+    cdef uint64_t *marks
+    cdef size_t w, most = 0, words = (n >> 6) + 1
+    if not grow(&task.marks, 8 * words):
+        return False
+    marks = <uint64_t *>task.marks.data
+    marks[words - 1] = 0
+    kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
+    if last:
+        marks[n >> 6] |= <uint64_t>1 << (n & 63)    # as if there were a terminator
+    if n > WINDOW:
+        for w in range(words):
+            most += bits_of(marks[w])
+    else:
+        most = n + 1
+    task.most = most = 2 * most + 2
+    task.text.size = task.value_count = task.record_count = 0
+    task.unreadable = False
+    if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
+            and grow(&task.records, most * sizeof(Record))):
+        return False
+    (<int64_t *>task.ends.data)[0] = 0
+    return True
+
+
+cdef bint gather(Task *task) noexcept nogil:
+    """Gather the values of the next records: as many whole ones as a window has, and at least one."""
+    cdef size_t n = WINDOW, gathered
+    cdef const uint8_t *s = task.src + task.read
+    cdef const uint8_t *end
+    cdef bint last
+    while True:
+        n = min(n, task.n - task.read)
+        last = n == task.n - task.read
+        if not begin_window(task, n, last):
+            return False
+        if task.frame.form == JSON:
+            gathered = gather_json(task, s, n, last)
+        elif task.frame.form == CSV:
+            gathered = gather_fields(task, s, n, True)
+        else:
+            gathered = gather_fields(task, s, n, False)
+        if gathered:
+            (<Record *>task.records.data)[task.record_count].first = task.value_count
+            return True
+        n *= 2
+        if task.frame.form != CSV:      # of a long record it is known where it ends: memory is asked for once
+            end = <const uint8_t *>memchr(s, task.frame.end, task.n - task.read)
+            n = max(n, <size_t>(end - s) + 1 if end != NULL else task.n - task.read)
+
+
+# --- results ------------------------------------------------------------------------------------------------------------
+
+cdef inline const uint8_t *value_of(const Task *task, size_t v, size_t *size) noexcept nogil:
+    """A value that can be read, unescaped."""
+    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    size[0] = <size_t>(ends[v + 1] - ends[v])
+    return task.text.data + ends[v]
+
+
+cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) noexcept nogil:
+    cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
+    size[0] = 0
+    if not task.run.writes:
+        return task.run.data.data
+    size[0] = <size_t>(ends[v + 1] - ends[v])
+    return task.run.data.data + ends[v]
+
+
+cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noexcept nogil:
+    """What is written for a value, before it is escaped."""
+    cdef Outcome outcome
+    cdef const Value *value = <const Value *>task.values.data + v
+    if value.written == RESULT:
+        return result_of(task, v, size)
+    if value.written == REJECTED_RECORD:
+        outcome.code, outcome.offset = value.code, value.offset
+        size[0] = task.run.slots.rejected(&outcome, task.run.options, task.rejection.data)
+        return task.rejection.data
+    if value.written == AS_IT_IS and value.code == READABLE:
+        return value_of(task, v, size)
+    size[0] = value.end - value.start if value.written == AS_IT_IS else 0
+    return task.src + value.start
+
+
+cdef size_t row_as_line(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const LineOperation *operation = <const LineOperation *>options
+    cdef size_t size = operation.row(src, n, operation.options, dst, outcome)
+    if size == UC_REJECTED:
+        return size
+    dst[size] = c'\n'
+    return size + 1
+
+
+cdef size_t rejected_as_line(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
+    cdef const LineOperation *operation = <const LineOperation *>options
+    cdef size_t size = operation.rejected(outcome, operation.options, dst)
+    dst[size] = c'\n'
+    return size + 1
+
+
+cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
+    """Write the results of the window, which are lines, to where they stay. `done`: no record needs a closer look.
+
+    False: there is no memory, or an exception.
+    """
+    cdef Run *run = &task.run
+    cdef Room own = run.data
+    cdef size_t size
+    cdef bint runs
+    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # which is enough
+    runs = run_values(task)
+    size = run.data.size
+    run.data = own
+    done[0] = runs and run.found.size == 0 and not task.unreadable
+    if done[0]:
+        task.written += size
+        task.count += task.record_count
+        task.read = (<const Record *>task.records.data)[task.record_count - 1].next
+        return True
+    run.data.size = 0
+    if not runs or not grow(&run.data, size + 1):
+        return False
+    memcpy(run.data.data, task.dst + task.written, size)
+    run.data.size = size
+    return True
+
+
+cdef bint run_values(Task *task) noexcept nogil:
+    """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
+    cdef Run *run = &task.run
+    task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.value_count
+    run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
+    run.stop = task.value_count
+    if not grow(&run.data, 1):
+        return False
+    if run.writes:
+        run.offsets.size = 0
+        if not grow(&run.offsets, 8 * (task.value_count + 1)):
+            return False
+        (<int64_t *>run.offsets.data)[0] = 0
+        run.offsets.size = 8
+    while True:
+        run_rows(run)
+        if run.status != YIELD:
+            return run.status == DONE or run.status == STOPPED
+
+
+cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
+    """At most so many bytes escape_json() writes: 6 for an ASCII character, and 3 for a byte of another one, "%FF"."""
+    cdef size_t i, size = 2
+    for i in range(n):
+        if text[i] >= 0x80:
+            size += 3
+        elif text[i] < 0x20 or text[i] == 0x7F:
+            size += 6
+        else:
+            size += 2 if text[i] == c'"' or text[i] == c'\\' else 1
+    return size
+
+
+cdef size_t place_of(const Task *task, const Record *record, const Value *value, size_t offset) noexcept nogil:
+    """Where in the record a byte of the value is."""
+    cdef const uint8_t *s = task.src + record.start
+    cdef CsvField field
+    cdef size_t start = value.start - record.start
+    if task.frame.form == JSON:
+        return start + place_in_json(s + start, value.end - value.start, offset)
+    if not value.quoted:
+        return start + offset
+    field.start, field.end, field.quoted = start, value.end - record.start, True
+    return place_in_csv(s, &field, offset)
+
+
+cdef bint report(Task *task, const Record *record, int code, size_t offset) noexcept nogil:
+    """Count an invalid record, and list it. False: there is no memory."""
+    cdef Fault *fault
+    if task.invalid < task.limit:
+        if not grow(&task.faults, sizeof(Fault)):
+            task.run.status = NO_MEMORY
+            return False
+        fault = <Fault *>(task.faults.data + task.faults.size)
+        fault.line, fault.start, fault.stop, fault.offset, fault.code = task.count, record.start, record.end, offset, code
+        task.faults.size += sizeof(Fault)
+    task.invalid += 1
+    return True
+
+
+cdef Done judge(Task *task, const Record *record) noexcept nogil:
+    """Say of each value of the record what is written for it, and report what is wrong first."""
+    cdef Run *run = &task.run
+    cdef const Rejected *rejected = <const Rejected *>run.found.data
+    cdef size_t count = run.found.size // sizeof(Rejected), i, size, offset
+    cdef Value *value
+    cdef const uint8_t *text
+    cdef bint valid = True, fits, has_result, stops = run.policy == RAISE_ROW or run.policy == DROP_ROW
+    cdef int code
+    if not task.breaks and not task.unreadable and (
+            task.rejected == count or rejected[task.rejected].row >= (record + 1).first):
+        return FINE
+    for i in range(record.first, (record + 1).first):
+        value = <Value *>task.values.data + i
+        code, offset = value.code, value.offset
+        if code == READABLE:
+            while task.rejected < count and rejected[task.rejected].row < i:
+                task.rejected += 1
+            if task.rejected < count and rejected[task.rejected].row == i:
+                code, offset = rejected[task.rejected].code, place_of(task, record, value, rejected[task.rejected].offset)
+            fits = True
+            if task.breaks and not (code != READABLE and stops):
+                text = result_of(task, i, &size)
+                fits = kernels.span(text, size, &task.frame.inside) == size
+            if not fits and code == READABLE:
+                code, offset = task.frame_codes + FRAME, value.start - record.start
+            if code == READABLE:
+                continue
+            has_result = fits and (run.slots.rejected != NULL or run.policy != NULL_ROW and run.otherwise != NULL)
+        else:
+            has_result = False
+        if valid and not report(task, record, code, offset):
+            return FAILED
+        valid = False
+        if stops:
+            return FAILED if run.policy == RAISE_ROW else DROPPED
+        if has_result:
+            continue
+        value.written = NOTHING if run.policy == NULL_ROW else AS_IT_IS
+        if run.slots.rejected != NULL:
+            value.written, value.code, value.offset = REJECTED_RECORD, code, offset
+            task.clean = False      # what was seen of the results says nothing of this
+    return FINE
+
+
+# --- records of results -------------------------------------------------------------------------------------------------
+
+cdef inline void put(Task *task, const uint8_t *src, size_t n) noexcept nogil:
+    """Write what there is room for."""
+    memcpy(task.dst + task.written, src, n)
+    task.written += n
+
+
+cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
+    put(task, task.src + task.copied, stop - task.copied)
+    task.copied = stop
+
+
+cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, size_t size) noexcept nogil:
+    """Whether a value of CSV or JSON is its own result: then it keeps its escapes."""
+    cdef const Value *value = <const Value *>task.values.data + v
+    cdef size_t before
+    cdef const uint8_t *unescaped
+    if value.written != RESULT or not task.escapes:
+        return value.written == AS_IT_IS
+    unescaped = value_of(task, v, &before)
+    return size == before and memcmp(text, unescaped, size) == 0
+
+
+cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogil:
+    """At most so many bytes are written up to the end of the record, with what is still to be copied before it."""
+    cdef const Frame *frame = task.frame
+    cdef size_t i, size, room = record.next - task.copied if frame.copies else 0
+    cdef const uint8_t *text
+    cdef const Value *value
+    for i in range(record.first, (record + 1).first):
+        value = <const Value *>task.values.data + i
+        text = text_of(task, i, &size)
+        if frame.copies:
+            if is_unchanged(task, i, text, size):
+                continue
+            room -= value.end - value.start
+        elif not task.lines:
+            room += 1
+        if (frame.form == JSON or frame.jsonl) and not frame.only:
+            room += max(most_of_json(text, size), <size_t>4)
+        elif frame.form == CSV and not frame.only:
+            room += 2 * size + 2
+        else:
+            room += size
+    return room
+
+
+cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size) noexcept nogil:
+    task.dst[task.written] = c'"'
+    task.written += 1
+    put(task, text, size)
+    task.dst[task.written] = c'"'
+    task.written += 1
+
+
+cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, size_t size) noexcept nogil:
+    if value.written == NOTHING:
+        put(task, <const uint8_t *>b"null", 4)
+    elif not task.clean:
+        task.written += escape_json(text, size, task.dst + task.written)
+    else:
+        put_quoted(task, text, size)
+
+
+cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
+    """Write a value as a line of its own."""
+    cdef const Value *value = <const Value *>task.values.data + v
+    cdef size_t size
+    cdef const uint8_t *text = text_of(task, v, &size)
+    if task.frame.only:
+        put(task, text, size)
+    elif value.written == AS_IT_IS:
+        task.written += escape_json(text, size, task.dst + task.written)
+    else:
+        put_json(task, value, text, size)
+    if not task.lines:
+        task.dst[task.written] = c'\n'
+        task.written += 1
+
+
+cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept nogil:
+    """Write what is before a value, and its result. One that does not change is copied with what follows."""
+    cdef const Value *value = <const Value *>task.values.data + v
+    cdef Form form = task.frame.form
+    cdef size_t size, quote = form == JSON and value.start > record.start    # if not, the record is no object
+    cdef const uint8_t *text = text_of(task, v, &size)
+    if is_unchanged(task, v, text, size):
+        return
+    copy_up_to(task, value.start - quote)
+    task.copied = value.end + quote
+    if form == JSON:
+        put_json(task, value, text, size)
+    # A line without a byte is no record.
+    elif form == CSV and (value.quoted and value.written != NOTHING
+                          or not task.clean and kernels.span(text, size, &task.frame.plain) < size
+                          or size == 0 and value.start == record.start and value.end == record.end):
+        if task.clean:
+            put_quoted(task, text, size)
+        else:
+            task.written += escape_csv(text, size, task.dst + task.written)
+    else:
+        put(task, text, size)
+
+
+cdef Done put_record(Task *task, const Record *record) noexcept nogil:
+    cdef size_t i, size
+    if not task.roomy:
+        size = room_of_record(task, record)
+        if size > task.room - task.written:
+            return NO_ROOM
+    for i in range(record.first, (record + 1).first):
+        if task.frame.copies:
+            put_value(task, record, i)
+        else:
+            put_alone(task, i)
+    return FINE
+
+
+cdef void look_at_results(Task *task) noexcept nogil:
+    """See what is true of all results of the window."""
+    cdef const Frame *frame = task.frame
+    cdef Run *run = &task.run
+    cdef size_t n = run.data.size
+    task.breaks = task.clean = False
+    if not run.writes:
+        return
+    if frame.only:
+        task.clean = True
+    elif frame.form == JSON or frame.jsonl:
+        task.clean = is_plain_json(run.data.data, n)
+    elif frame.form == CSV:
+        task.clean = kernels.span(run.data.data, n, &frame.plain) == n
+    else:
+        task.breaks = not frame.free and kernels.span(run.data.data, n, &frame.inside) < n
+        task.clean = not task.breaks
+
+
+cdef void weave_clean(Task *task) noexcept nogil:
+    """Write all records of the window, of which no result is rejected or escaped, and for which there is room."""
+    cdef const Record *record = <const Record *>task.records.data
+    cdef const Value *values = <const Value *>task.values.data
+    cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
+    cdef const uint8_t *src = task.src
+    cdef const uint8_t *results = task.run.data.data
+    cdef uint8_t *dst = task.dst
+    cdef size_t i, v, size, copied = task.copied, written = task.written
+    for i in range(task.record_count):
+        for v in range(record[i].first, record[i + 1].first):
+            if values[v].quoted or ends[v + 1] == ends[v]:
+                task.copied, task.written = copied, written
+                put_value(task, record + i, v)
+                copied, written = task.copied, task.written
+                continue
+            size = values[v].start - copied
+            memcpy(dst + written, src + copied, size)
+            written += size
+            copied = values[v].end
+            size = <size_t>(ends[v + 1] - ends[v])
+            memcpy(dst + written, results + ends[v], size)
+            written += size
+    task.copied, task.written = copied, written
+    task.count += task.record_count
+    task.read = record[task.record_count - 1].next
+    copy_up_to(task, task.read)
+
+
+cdef bint weave(Task *task) noexcept nogil:
+    """Write the records of the window, as far as there is room. Returns whether nothing may follow."""
+    cdef const Record *record = <const Record *>task.records.data
+    cdef size_t i, invalid, faults, most, last = record[task.record_count - 1].next
+    cdef bint suspect
+    cdef Done done = FINE
+    look_at_results(task)
+    suspect = task.run.found.size != 0 or task.unreadable or task.breaks
+    # Everything escaped as far as that goes, and rejected records.
+    most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
+    if suspect:
+        most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
+    task.roomy = task.dst != NULL and most <= task.room - task.written
+    if task.roomy and not suspect and task.clean and task.frame.copies and task.frame.form != JSON:
+        weave_clean(task)
+        return False
+    for i in range(task.record_count):
+        invalid, faults = task.invalid, task.faults.size
+        if suspect:
+            done = judge(task, record + i)
+        if done == FINE and task.dst != NULL:
+            done = put_record(task, record + i)
+        if done == NO_ROOM:
+            task.invalid, task.faults.size = invalid, faults
+            break
+        task.count += 1
+        if done == FAILED:
+            break
+        if done == DROPPED and task.dst != NULL and task.frame.copies:
+            copy_up_to(task, record[i].start)
+            task.copied = record[i].next
+        task.read = record[i].next
+        if task.stops and task.invalid == task.limit:
+            done = FAILED
+            break
+    if task.dst != NULL and task.frame.copies:
+        copy_up_to(task, task.read)
+    return done == NO_ROOM or done == FAILED
+
+
+cdef bint put_records(Task *task) noexcept nogil:
+    """Do all records, or as many as there is room for. False: there is no memory, or an exception."""
+    cdef size_t most
+    cdef bint done
+    while task.read < task.n:
+        if not gather(task):
+            task.run.status = NO_MEMORY
+            return False
+        most = room_for(&task.run, task.text.size, task.value_count)
+        if task.lines and task.dst != NULL and 0 < most <= task.room - task.written:
+            if not run_to_output(task, &done):
+                return False
+            if done:
+                continue
+        elif not run_values(task):
+            return False
+        if weave(task):
+            return task.run.status != NO_MEMORY
+    return True
+
+
+# --- the call -----------------------------------------------------------------------------------------------------------
+
+cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) except -1:
+    cdef Run *run = &task.run
+    task.source.layout, task.source.end = OFFSETS_64, INT64_MAX
+    run.source, run.limit, run.large = &task.source, SIZE_MAX, True
+    task.slots = rows.slots
+    task.lines = task.frame.only and task.slots.rejected != NULL    # then there is no slot that knows of rows but these
+    if task.lines:
+        task.operation.row, task.operation.rejected = task.slots.strict.row, task.slots.rejected
+        task.operation.options = task.slots.options
+        task.slots.strict.row, task.slots.rejected, task.slots.options = row_as_line, rejected_as_line, &task.operation
+        task.slots.strict.extra += 1
+    set_operation(run, &task.slots, policy, listed)
+    if run.writes:
+        set_sink(run, TEXT)
+    else:
+        set_buffer_sink(run)
+    set_lines(run)
+    run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # a string of JSON keeps what it has
+    if begin_work(run) == NULL or run.slots.rejected != NULL and not grow(&task.rejection, run.extra):
+        raise MemoryError
+    return 0
+
+
+cdef void end_task(Task *task) noexcept:
+    PyMem_RawFree(task.run.gathered)
+    discard(&task.run.found)
+    discard(&task.run.data)
+    discard(&task.run.offsets)
+    discard(&task.faults)
+    discard(&task.marks)
+    discard(&task.text)
+    discard(&task.ends)
+    discard(&task.values)
+    discard(&task.records)
+    discard(&task.rejection)
+
+
+def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
+    """Apply an operation to values in records, as far as there is room, and until a number of records has been rejected.
+
+    Args:
+        src (bytes-like): The records; the last one may lack its terminator.
+        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None: nothing is written.
+        operation (RowOperation): What to do with each value.
+        framing (Framing): Where the values are.
+        errors (str): How an invalid value is handled, or a record in which none can be found: "keep" leaves it as it is,
+            or its invalid part; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the record;
+            "raise" reads nothing of it, and nothing after it; "replace" as the operation has it. An operation that
+            writes records writes one for each value that is rejected.
+        limit (int): After so many invalid records nothing is read. 0: all is read, and none of them is returned; but
+            with "raise" one.
+
+    Returns:
+        tuple[int, Lines]: As of `transform_lines`, but for the invalid records: FieldFault(line, start, stop, code, offset),
+            of which the offset is that in the record. If nothing has been read, and nothing is invalid, there is no room.
+
+    Raises:
+        ValueError: There is no such policy.
+
+    >>> from uricodec._codec._rows import DecodeRows
+    >>> from uricodec._records._framing import Framing
+    >>> buffer = bytearray(100)
+    >>> framing = Framing("delimited", delimiter=b" ", fields=[(2, 2)], free=True)
+    >>> read, found = transform_fields(b"%61 %62 %63\\n%61 %zz\\n", buffer, DecodeRows(), framing)
+    >>> bytes(buffer[:found.written])
+    b'%61 b %63\\n%61 %zz\\n'
+    >>> found.faults
+    [FieldFault(line=1, start=12, stop=19, code='percent', offset=4)]
+    """
+    cdef Py_buffer source, target
+    cdef Task task
+    cdef RowOperation rows = <RowOperation?>operation
+    cdef Framing frame = <Framing?>framing
+    cdef RowPolicy policy = <RowPolicy>policy_named(errors, True)
+    cdef list codes = [*rows.code_names, *FRAME_NAMES], faults = []
+    cdef const Fault *fault
+    cdef bint done
+    cdef size_t i
+    rows.check_policy(policy)
+    memset(&task, 0, sizeof(Task))
+    task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
+    task.escapes = frame.frame.form == CSV or frame.frame.form == JSON
+    task.limit, task.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
+    borrow_octets(src, &source)
+    try:
+        task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
+        rows.room(task.n)       # fits
+        if dst is not None:
+            PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+            task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len
+        try:
+            set_run(&task, rows, policy, limit > 0)
+            with nogil:
+                done = put_records(&task)
+            if task.asked:
+                frame.note_seen(task.seen)
+            if not done and task.run.status == HAS_RAISED:
+                raise_set()
+            if not done:
+                raise MemoryError
+            for i in range(task.faults.size // sizeof(Fault)):
+                fault = <const Fault *>task.faults.data + i
+                faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))
+            return task.read, Lines(task.written, task.count, task.invalid, faults)
+        finally:
+            end_task(&task)
+            if dst is not None:
+                PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+
+
+def reason_of(operation, code):
+    """Return what an error says for a code of transform_fields().
+
+    Args:
+        operation (RowOperation): What has rejected a value.
+        code (str): Why.
+
+    Returns:
+        str: The reason.
+
+    >>> from uricodec._codec._rows import DecodeRows
+    >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
+    ('octets that are not UTF-8', 'the field would have its delimiter in it')
+    """
+    if code in operation.code_names:
+        return operation.reason(code)
+    return FRAME_REASONS[FRAME_NAMES.index(code)]

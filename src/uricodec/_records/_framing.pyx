@@ -1,0 +1,231 @@
+"""Records in buffers: lines, with delimiters or objects of JSON in them, and records of CSV. Where do they end?"""
+cimport cython
+from libc.stdint cimport SIZE_MAX
+from libc.string cimport memchr
+
+from uricodec._base._atomic cimport uc_put8
+from uricodec._base._kernels cimport ByteSet, remove_octet
+from uricodec._records._quoting cimport *
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+
+
+cdef list FORM_NAMES = ["lines", "delimited", "csv", "json"]
+
+
+cdef size_t end_of_csv(const Frame *frame, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Where the newline stands that ends the record that starts at i; n for nowhere."""
+    cdef CsvField field
+    while True:
+        find_csv_field(s, i, n, &frame.inside, &field)
+        if field.end == n or s[field.end] == c'\n':
+            return field.end
+        i = field.end + 1
+
+
+cdef size_t end_of_records(const Frame *frame, const uint8_t *s, size_t start, size_t n) noexcept nogil:
+    """After the last newline that ends a record of CSV, of which one begins at `start`; `start` for nowhere."""
+    cdef size_t i = start, outside = start, at, end = start
+    cdef const uint8_t *quote
+    while True:
+        quote = <const uint8_t *>memchr(s + i, c'"', n - i)
+        at = n if quote == NULL else quote - s
+        if quote != NULL and at > start and s[at - 1] != frame.delimiter and s[at - 1] != c'\n':
+            i = at + 1      # inside a field without quotes
+            continue
+        i = at
+        while at > outside and s[at - 1] != c'\n':
+            at -= 1
+        if at > outside:
+            end = at
+        if quote == NULL:
+            return end
+        while True:
+            quote = <const uint8_t *>memchr(s + i + 1, c'"', n - i - 1)
+            if quote == NULL:
+                return end
+            i = quote - s + 1
+            if i == n or s[i] != c'"':
+                break
+        outside = i
+
+
+cdef size_t end_of_record(const Frame *frame, const uint8_t *s, size_t n, size_t *next) noexcept nogil:
+    """Where the record ends with which s begins, and where the next one starts. A "\r" before its newline is not in it."""
+    cdef const uint8_t *found
+    cdef size_t end
+    if frame.form == CSV:
+        end = end_of_csv(frame, s, 0, n)
+    else:
+        found = <const uint8_t *>memchr(s, frame.end, n)
+        end = n if found == NULL else found - s
+    next[0] = min(end + 1, n)
+    if frame.end == c'\n' and end and s[end - 1] == c'\r' and (end < n or frame.form == CSV):
+        end -= 1
+    return end
+
+
+@cython.final
+cdef class Framing:
+    """What a record is, and which of its values count.
+
+    Args:
+        form (str): "lines", "delimited", "csv" or "json".
+        end (bytes): The octet that ends a line.
+        delimiter (bytes): The octet between fields.
+        fields (Iterable[tuple[int, int | None]]): First and last fields of spans of them, numbered from 1, ascending and
+            apart; None: to the end.
+        names (Iterable[bytes]): Of members of objects, UTF-8, at most 32; "a.b": the member "b" of the object, or of the
+            objects in the array, that is the member "a", and the member "a.b"; at most 16 steps.
+        only (bool): Each value becomes a line, and nothing else is written.
+        free (bool): What a value becomes may look like several fields, or lines.
+        jsonl (bool): Each line becomes a string of JSON; then the form is "lines".
+    """
+
+    def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
+                 jsonl=False):
+        cdef Frame *frame = &self.frame
+        cdef size_t i
+        cdef ByteSet every = ByteSet(range(256))
+        spans = list(fields)
+        frame.form = <Form><int>FORM_NAMES.index(form)
+        frame.end, frame.delimiter = ord(end), ord(delimiter)
+        frame.only, frame.free, frame.jsonl = only, free, jsonl and frame.form == LINES and not only
+        frame.copies = not (only or frame.jsonl)
+        if frame.form == LINES:
+            spans = [(1, None)]
+        frame.inside = every.set
+        remove_octet(&frame.inside, frame.end)
+        if frame.form == DELIMITED or frame.form == CSV:
+            remove_octet(&frame.inside, frame.delimiter)
+        frame.plain = frame.inside
+        remove_octet(&frame.plain, c'"')
+        remove_octet(&frame.plain, c'\r')
+        frame.unmarked = frame.inside
+        if frame.form == CSV:
+            remove_octet(&frame.unmarked, c'"')
+        elif frame.form == JSON:
+            for octet in JSON_STRUCTURE:
+                remove_octet(&frame.unmarked, octet)
+        self.names, self.end = tuple(names), end
+        if len(self.names) > PATHS or any([name.count(b".") >= STEPS for name in self.names]):
+            raise ValueError(f"at most {PATHS} names of members, and {STEPS} steps in each")
+        frame.path_count = <int>len(self.names)
+        for i, name in enumerate(self.names):
+            frame.paths[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes?>name)
+            frame.paths[i].size = <size_t>len(name)
+        frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
+        if frame.spans == NULL:
+            raise MemoryError
+        frame.span_count = <size_t>len(spans)
+        for i, (first, last) in enumerate(spans):
+            frame.spans[i].first, frame.spans[i].last = first - 1, SIZE_MAX if last is None else last - 1
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.frame.spans)
+
+    cdef void note_seen(self, uint32_t paths) noexcept:
+        """Note that there were records, and by which paths members were found."""
+        cdef int p
+        uc_put8(&self.asked, 1)
+        for p in range(self.frame.path_count):
+            if paths >> p & 1:
+                uc_put8(&self.seen[p], 1)
+
+    @property
+    def missing(self):
+        """The names of members that no record had so far, as other than an object; none if there was no record.
+
+        >>> Framing("json", names=[b"a"]).missing
+        ()
+        """
+        return tuple([name for i, name in enumerate(self.names) if self.asked and not self.seen[i]])
+
+    def cut(self, buffer, start, stop):
+        """Find the end of the last record that ends in a buffer.
+
+        Args:
+            buffer (bytes-like): Records.
+            start (int): Where one begins.
+            stop (int): Where what is known ends.
+
+        Returns:
+            int: The offset after it, up to `stop`; 0 if none ends there.
+
+        >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
+        12
+        """
+        cdef const uint8_t[::1] octets
+        cdef size_t i = start, n = stop, end
+        if self.frame.form != CSV:
+            return buffer.rfind(self.end, start, stop) + 1
+        octets = buffer
+        n = min(n, <size_t>octets.shape[0])
+        if i >= n:
+            return 0
+        with nogil:
+            end = end_of_records(&self.frame, &octets[0], i, n)
+        return <Py_ssize_t>end if end > i else 0
+
+    def skip(self, buffer, start, stop, state):
+        """Find the end of a record of CSV of which the beginning is no longer there.
+
+        Args:
+            buffer (bytes-like): What follows of it.
+            start (int): Where that begins,
+            stop (int): and where it ends.
+            state (int): What the last call has returned; 0 for the record's beginning.
+
+        Returns:
+            tuple[int, int]: The offset after the record, 0 if it does not end there; and a state.
+
+        >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
+        ((0, 2), (3, 3))
+        """
+        cdef const uint8_t[::1] octets = buffer
+        cdef size_t i, n = stop
+        cdef int at = state     # 0: a field begins; 1: it goes on without quotes, 2: in quotes, 3: behind a quote in quotes
+        n = min(n, <size_t>octets.shape[0])
+        for i in range(<size_t>start, n):
+            if at == 2:
+                at = 3 if octets[i] == c'"' else 2
+            elif octets[i] == c'"' and at != 1:
+                at = 2
+            elif octets[i] == c'\n':
+                return <Py_ssize_t>i + 1, at
+            else:
+                at = 0 if octets[i] == self.frame.delimiter else 1
+        return 0, at
+
+    def first(self, buffer, stop):
+        """The fields of the first record, for its names.
+
+        Args:
+            buffer (bytes-like): At least one record of CSV, or with delimiters.
+            stop (int): Where that ends.
+
+        Returns:
+            tuple[list[bytes], int]: The values, and where the next record starts.
+
+        >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
+        ([b'a', b'b"c'], 10)
+        """
+        cdef const uint8_t[::1] octets = buffer
+        cdef const uint8_t *s
+        cdef CsvField field
+        cdef size_t i = 0, end, next
+        cdef bytes value
+        cdef list values = []
+        s = &octets[0]
+        end = end_of_record(&self.frame, s, min(<size_t>stop, <size_t>octets.shape[0]), &next)
+        if self.frame.form == DELIMITED:
+            return bytes(octets[:end]).split(bytes([self.frame.delimiter])), next
+        while i <= end:
+            find_csv_field(s, i, end, &self.frame.inside, &field)
+            value = PyBytes_FromStringAndSize(<const char *>s + i, field.end - i)
+            if field.quoted:
+                value = value[:unescape_csv(s, &field, <uint8_t *>PyBytes_AS_STRING(value))]
+            values.append(value)
+            i = field.end + 1
+        return values, next

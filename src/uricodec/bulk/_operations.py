@@ -1,0 +1,141 @@
+"""How the operations of the table (`_rows/registry.py`) are made for a call of `bulk`.
+
+Most are a class of the core that takes the parameters. The others are functions here: operations that depend on whether
+rows are text and what ends them, and those that take more than a RowOperation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._kernels import ByteSet
+from uricodec.urn._rows import NormalizeUrnRows
+from uricodec._rows._operation import RowOperation
+from uricodec._rows._tasks import Plan
+from uricodec._rows.registry import Operation
+
+# The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
+Make = Callable[[bool, bytes], Plan]
+
+_UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ABOVE_ASCII = ByteSet(range(128, 256))
+
+
+def make_plan(operation: Operation, arguments: dict[str, Any]) -> Make:
+    """Return what makes the plan for a kind of rows.
+
+    Args:
+        operation (Operation): The row of the table.
+        arguments (dict[str, Any]): The values of its parameters, by name.
+
+    Raises:
+        ValueError: A parameter has no such value.
+
+    >>> from uricodec._rows.registry import OPERATIONS
+    >>> make_plan(OPERATIONS["split_uri"], {})(True, b"").fields[0]
+    'scheme'
+    """
+    make, kind, fields = _loaded.get(operation.name) or _load(operation)
+    made = make(**arguments)
+    if not isinstance(made, RowOperation):
+        return made
+    plan = Plan(made, kind, fields)
+    return lambda _text, _terminator: plan
+
+
+# By the name of the operation: its class or function, the kind of its result, a struct's fields.
+_loaded: dict[str, tuple[Callable[..., Any], str, tuple[str, ...]]] = {}
+
+
+def _load(operation: Operation) -> tuple[Callable[..., Any], str, tuple[str, ...]]:
+    module, _, name = operation.make.partition(":")
+    make = getattr(import_module(module), name)
+    if operation.constants:
+        make = partial(make, **operation.constants)
+    fields = operation.fields if operation.result == "struct" else ()
+    return _loaded.setdefault(operation.name, (make, operation.result, fields))
+
+
+# --- percent-encoding -------------------------------------------------------------------------------------------------
+
+
+def _bytes_to_keep(safe: ByteSet | str | bytes) -> ByteSet:
+    """The bytes that stay: a ByteSet as it is, or the unreserved characters and those of ASCII that are given."""
+    if isinstance(safe, str):
+        safe = safe.encode("ascii", "ignore")  # as urllib.parse.quote does
+    keep = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
+    above = keep & _ABOVE_ASCII
+    if above and above != _ABOVE_ASCII:
+        raise ValueError("safe has some octets beyond ASCII, but not all")
+    return keep
+
+
+def quote(safe: ByteSet | str | bytes, plus: bool) -> Make:
+    """Return the plan of `bulk.quote`."""
+    keep = _bytes_to_keep(safe)
+    return lambda text, terminator: Plan(EncodeRows(keep | terminator, plus, text))
+
+
+def requote(safe: ByteSet | str | bytes) -> Make:
+    """Return the plan of `bulk.requote`."""
+    keep = _bytes_to_keep(safe)
+    return lambda text, terminator: Plan(RequoteRows(keep | terminator, text))
+
+
+def unquote(plus: bool) -> Make:
+    """Return the plan of `bulk.unquote`."""
+    return _decode(plus, lossless=False)
+
+
+def percent_decode(plus: bool) -> Make:
+    """Return the plan of `bulk.percent_decode`."""
+    return _decode(plus, lossless=True)
+
+
+def _decode(plus: bool, lossless: bool) -> Make:
+    """Of lines, triplets that could end one or control a terminal stay."""
+
+    def make(text: bool, terminator: bytes) -> Plan:
+        decodable = NO_CONTROL if terminator == b"\n" else ~ByteSet(terminator) if terminator else None
+        return Plan(DecodeRows(plus, text, decodable, lossless=lossless))
+
+    return make
+
+
+# --- URNs and fingerprints --------------------------------------------------------------------------------------------
+
+
+def normalize_urn(level: str, spec: str | None = None) -> NormalizeUrnRows:
+    """Return the operation of `bulk.normalize_urn`."""
+    return NormalizeUrnRows(level, spec)
+
+
+_own_key: dict[None, FingerprintKey] = {}
+
+
+def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes | None) -> Make:
+    """Return the plan of `bulk.fingerprint`."""
+    if key is None:
+        key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
+    elif not isinstance(key, FingerprintKey):
+        key = FingerprintKey(key)
+    rows: RowOperation
+    if kind == "bytes":
+        if level is not None:
+            raise ValueError("octets have no levels")
+        rows = RowOperation()
+    elif kind == "urn":
+        rows = normalize_urn(level or "8141")
+    elif kind in ("uri", "iri"):
+        from uricodec.uri._rows import NormalizeRows
+
+        rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
+    else:
+        raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
+    plan = Plan(rows, "fingerprint", key=key)
+    return lambda _text, _terminator: plan

@@ -1,0 +1,568 @@
+"""A corpus in files: readings of its lines as batches of names, and the lines that are written.
+
+The algorithm is told in _sift. What is read a second time is opened again, and must not have changed; what cannot be
+read again, as a pipe, is kept in a temporary file from the line on that may be needed.
+"""
+
+import mmap
+from _thread import get_ident
+from functools import partial
+from stat import S_ISREG
+from time import monotonic
+from typing import NamedTuple
+
+from uricodec.dedup._first_rows import FirstRows
+from uricodec._io import streams
+from uricodec._io.workers import OrderedWorkers, threads_for
+from uricodec.dedup._identifiers import LineNames
+from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
+from uricodec.errors import UriSyntaxError
+
+# Octets of the buffers of lines. They grow for longer lines, up to `max_line`.
+ROOM = 2 * streams.CHUNK
+
+# Names whose counts are fetched at once.
+COUNTS = 1 << 14
+
+# So many faults are fetched at once.
+FAULTS = 16_384
+
+# Seconds between reports of progress.
+PERIOD = 0.1
+
+
+class Progress(NamedTuple):
+    """How far it is.
+
+    Attributes:
+        phase (str): "read", "sift" (what was spilled), "compare" (by another rule), or "write".
+        octets (int): How many have been read in this phase, of inputs as they are.
+        total (int): How many that will be; 0: nobody knows.
+        rows (int): How many lines that were.
+        unique (int): How many names are known.
+    """
+
+    phase: str
+    octets: int
+    total: int
+    rows: int
+    unique: int
+
+
+class Ticker:
+    """Who tells about progress, as a meter of inputs.
+
+    Args:
+        tell (Callable[[Progress], None] | None): Is told, in this thread; None: nobody wants to know.
+        total (int): How many octets all inputs have.
+    """
+
+    def __init__(self, tell, total):
+        self._tell, self._total, self._thread = tell, total, get_ident()
+        self.unique = 0
+        self.begin("read")
+
+    def begin(self, phase):
+        self._phase, self._octets, self.rows, self._next = phase, 0, 0, 0
+
+    def add(self, size):
+        """Note that `size` more octets have been read."""
+        self._octets += size
+        if self._tell is not None and get_ident() == self._thread and monotonic() >= self._next:
+            self._tell(Progress(self._phase, self._octets, self._total, self.rows, self.unique))
+            self._next = monotonic() + PERIOD
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+class Source:
+    """An input, which may be read more than once.
+
+    Args:
+        path (str): Of the file; "-" for standard input.
+
+    Attributes:
+        path (str): It.
+        first (int): The number of its first line,
+        lines (int): and how many there are.
+        size (int): Octets of the lines that have been read.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.first = self.lines = self.size = 0
+        self._file = self._place = None  # what was kept, where,
+        self._resume = 0, 0  # what to skip of it, or of the file: lines and octets
+        self._mark = self._start = None  # of a regular file: what it was, and where it was read
+        self._known = self._compressed = False
+
+    def open(self, ticker):
+        file = streams.Input(self.path, ticker, self._file)
+        if self._file is not None:
+            file.name = self._place
+        return file
+
+    def begin(self, file, number):
+        """Look at the file at the start of a reading.
+
+        Args:
+            file (Input): It.
+            number (int): Of its first line, in the first reading.
+
+        Returns:
+            int: The number of the first line that is read.
+
+        Raises:
+            FileError: It is not what it was.
+        """
+        if self._file is not None:
+            file.resume(0)
+            return self.first + self._resume[0]
+        if not self._known:
+            self._known = True
+            self.first, self._mark = number, mark_of(file)
+            self._start = file.place() if self._mark else None
+            return number
+        if mark_of(file) != self._mark:
+            changed(file)
+        lines, octets = self._resume
+        if self._compressed:
+            file.resume(self._start, plain=False)
+            return self.first
+        file.resume(self._start + octets)
+        return self.first + lines
+
+    def end(self, file, number, again, scratch=None):
+        """See at the end of a reading, when the number of the next line is this, that nothing was changed.
+
+        If there is a `scratch`, the input is read again, even if there was nothing to be kept of it.
+        """
+        if not again:
+            self.lines = number - self.first
+            self._compressed = file.compressed
+            if scratch and self._mark is None and self._file is None:
+                self._file, self._place, self._resume = scratch.file(), scratch.shown, (self.lines, 0)
+        elif self._file is None and (mark_of(file) != self._mark or number != self.first + self.lines):
+            changed(file)
+
+    def keep(self, chunk, number, scratch):
+        """Keep a chunk of lines, the first of which has this number, for the next reading: the first one that is kept,
+        or the next one."""
+        if self._mark is not None:
+            return
+        if self._file is None:
+            self._file, self._place = scratch.file(), scratch.shown
+            self._resume = number - self.first, 0
+        scratch.write(self._file, chunk.view[: chunk.size])
+
+    def skip(self, number):
+        """Do not read again what is before the line with this number, where the next chunk begins."""
+        if self._file is None:
+            self._resume = number - self.first, self.size
+
+    def close(self):
+        if self._file is not None:
+            streams.close(self._file)
+
+
+def mark_of(file):
+    """What tells a regular file from one that was changed; None: it is no regular file."""
+    status = file.status()
+    if status is None or not S_ISREG(status.st_mode):
+        return None
+    # The time of modification can be put back, the time of change (ctime) cannot.
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def changed(file):
+    raise streams.FileError(file.name, "it was changed while it was worked on")
+
+
+class Corpus:
+    """Inputs, as batches of names.
+
+    A line that is too long is a row, and in no batch: it is not compared with any other.
+
+    Args:
+        inputs (list[str]): Names of files; "-" for standard input.
+        against (list[str]): Those that come before.
+        end (bytes): What ends a line.
+        jobs (int | None): How many threads work, as for OrderedWorkers; None: as many as are worth it.
+        scratch (Scratch): Where temporary files are.
+        progress (Callable[[Progress], None] | None): Is told how far it is.
+        errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
+        max_line (int): Bytes that a line may have, its terminator not counted.
+        refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
+            line (from 1), where in it the fault is, code, the line (bytes). That may be in any thread.
+
+    Attributes:
+        mine (int): The number of the first line of the inputs.
+        lines (int): How many lines there are, those of `against` among them.
+        invalid (int): How many lines of the inputs are rejected.
+        long (int): How many lines of the inputs are too long, and kept.
+        later (int | None): The number of the first line of the inputs from which on some are for later.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, inputs, against, end, jobs, scratch, progress, errors="keep", max_line=streams.MAX_LINE, refused=None
+    ):
+        names = [*against, *inputs]
+        if names.count("-") > 1:
+            raise ValueError("standard input can be read once")
+        self._against = [Source(path) for path in against]
+        self._inputs = [Source(path) for path in inputs]
+        self._end, self._workers, self._scratch = end, OrderedWorkers(jobs or threads_for(names)), scratch
+        self.ticker = Ticker(progress, streams.total_size(names))
+        self._errors, self._max_line = errors, max_line
+        self._refused, self._spare = refused, None
+        self._from = None  # the first source of which something is to be read again
+        self.mine = self.lines = 0
+        self.invalid = self.long = 0
+        self.later = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        for source in (*self._against, *self._inputs):
+            source.close()
+
+    def first_reading(self, make, keep, take, copy=None):
+        """Read everything for the first time.
+
+        Args:
+            make (Callable[[], LineNames]): Makes what lines are read with.
+            keep (bool): Whether all of it will be read again.
+            take (Callable[[LineNames, bool], None]): Is given each batch, in order, in any thread; and whether it is of
+                an input. If it is, and has rows for later, it and what follows will be read again.
+            copy (Callable[[Chunk], None] | None): Is given, in turn, the pieces of lines that are too long, kept, and
+                before all that is for later.
+        """
+        limit = FAULTS if self._refused else 0
+        buffers = streams.Buffers(ROOM, make)
+
+        def step(source, file, chunk, found, number):
+            mine, line = source in self._inputs, number - source.first
+            if not chunk.whole:
+                if mine:
+                    self._take_long(source, file, chunk, line + 1, copy)
+            elif found.invalid and self._errors == "raise":
+                [fault] = found.faults
+                [invalid] = invalid_lines([fault], file.name, line + 1, (chunk.buffer, 0, chunk.size), self._end)
+                operation = chunk.state.operation
+                self._fail(invalid, source.size + fault.start, operation.error, operation.reason(fault.code))
+            else:
+                names = chunk.state
+                take(names, mine)
+                if mine:
+                    self.invalid += found.invalid
+                    if limit and found.invalid:
+                        self._report(file.name, line + 1, chunk, found, make)
+                    if names.later and self.later is None:
+                        self.later = number
+                        if not keep:
+                            source.skip(number)
+                            self._from = source
+            if keep or self._from is not None:
+                source.keep(chunk, number, self._scratch)
+            source.size += chunk.size
+
+        for source in (*self._against, *self._inputs):
+            if source is self._inputs[0]:
+                self.mine = self.lines
+            with source.open(self.ticker) as file:
+                self.lines = self._read(buffers, partial(read_names, limit), source, file, self.lines, step)
+                again = keep or self._from is not None
+                source.end(file, self.lines, False, self._scratch if again else None)
+
+    def next_reading(self, phase, take, make=None, copy=None):
+        """Read again what is to be read again.
+
+        Args:
+            phase (str): What that is called.
+            take (Callable[[LineNames], None]): Is given each batch, in order, in any thread.
+            make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
+                None: nothing of lines is needed but where they are, and nothing of `against`.
+            copy (Callable[[Chunk, int], None] | None): Is given, in turn, the pieces of lines that are too long and
+                kept, and the number of the line.
+        """
+        self.ticker.begin(phase)
+        sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
+        if make:
+            sources = [*self._against, *sources]
+        buffers = streams.Buffers(ROOM, make or self._make_plain)
+        work = partial(read_names, 0) if make else find_names
+
+        def step(source, file, chunk, found, number):
+            if found and found.invalid and self._errors == "raise":
+                changed(file)
+            if chunk.whole:
+                take(chunk.state)
+            elif copy and self._errors == "keep" and source in self._inputs:
+                copy(chunk, number)
+
+        for source in sources:
+            with source.open(self.ticker) as file:
+                source.end(file, self._read(buffers, work, source, file, 0, step), True)
+
+    def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
+        """Read an input, chunk by chunk. Returns the number of the line after it, if that of its first one is this."""
+        number = source.begin(file, number)
+
+        def use(chunk, found):
+            nonlocal number
+            if chunk.whole:
+                chunk.state.first = number
+            step(source, file, chunk, found, number)
+            rows = len(chunk.state) if chunk.whole else chunk.ends  # a line in pieces is a row when it ends
+            number += rows
+            self.ticker.rows += rows
+            buffers.release(chunk)
+
+        self._workers.run(file.chunks(buffers, streams.LineEnds(self._end), self._max_line), work, use)
+        return number
+
+    def _take_long(self, source, file, chunk, line, copy):
+        """Handle a piece of a line that is too long as the error policy says; `line` counts from 1."""
+        if chunk.begins:
+            invalid = InvalidLine(file.name, line, self._max_line, "too-long", head_of(chunk.view[: chunk.size]))
+            if self._errors == "raise":
+                reason = f"the line is longer than {self._max_line} bytes (max_line)"
+                self._fail(invalid, source.size, UriSyntaxError, reason)
+            self.invalid += 1
+            self.long += self._errors == "keep"
+            if self._refused:
+                self._refused(*invalid)
+        if copy and self._errors == "keep" and self.later is None:
+            copy(chunk)
+
+    def _make_plain(self):
+        from uricodec._base._fingerprint import FingerprintKey
+        from uricodec._rows._operation import RowOperation
+
+        return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
+
+    def _report(self, name, line, chunk, found, make):
+        """Report the rejected lines of a chunk; `line` is the number of its first one, from 1."""
+        start = 0
+        while True:
+            for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
+                self._refused(*invalid)
+            if found.invalid <= len(found.faults):
+                return
+            last = found.faults[-1]
+            start = chunk.buffer.find(self._end, start + last.start) + 1
+            line += last.line + 1
+            self._spare = self._spare or make()
+            found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS)
+
+    def _fail(self, invalid, before, error, reason):
+        """Raise the error of an InvalidLine that so many bytes of its input come before."""
+        name, line, offset, _, text = invalid
+        raise error(message(name, line, offset, before, reason), text, offset)
+
+
+def read_names(limit, chunk):
+    """Read the lines of a chunk with its LineNames."""
+    return chunk.state.read(chunk.view[: chunk.size], 0, limit) if chunk.whole else None
+
+
+def find_names(chunk):
+    """Find the lines of a chunk with its LineNames."""
+    if chunk.whole:
+        chunk.state.find(chunk.view[: chunk.size], 0)
+
+
+class Lines:
+    """What lines are written with.
+
+    Args:
+        output (Output): Where to.
+
+    Attributes:
+        written (int): How many lines that were.
+    """
+
+    def __init__(self, output):
+        self._output = output
+        self._room = memoryview(bytearray(ROOM))
+        self.written = 0
+
+    def write(self, names, counts=None):
+        """Write the lines that are marked as new, with their counts if these are given."""
+        if names.room() > len(self._room):
+            self._room = memoryview(bytearray(2 * names.room()))
+        self._output.write(self._room[: names.write(self._room, counts)])
+        self.written += names.new
+
+    def copy(self, chunk, count=b""):
+        """Write a piece of a line that is too long, with what stands before the line."""
+        if chunk.begins:
+            self._output.write(count)
+            self.written += 1
+        self._output.write(chunk.view[: chunk.size])
+        if chunk.ends and self._output.in_line:
+            self._output.write(bytes([self._output.end]))
+
+
+# --- what is done -----------------------------------------------------------------------------------------------------
+
+
+class Counts:
+    """How often each name was seen.
+
+    Args:
+        scratch (Scratch): Where temporary files are.
+        memory (int): How many octets may be in memory.
+    """
+
+    def __init__(self, scratch, memory):
+        self._scratch, self._memory = scratch, memory
+        self._file = None
+
+    def add(self, table):
+        """Take the counts of a table, when its partition has been sifted."""
+        if self._file is None:
+            self._file = self._scratch.file()
+        for pairs in table.counts(COUNTS):
+            self._scratch.write(self._file, pairs)
+
+    def put(self, rows, table):
+        """Put all counts in order: those that were added, or those of the only table.
+
+        Returns:
+            bytes-like: As FirstRows wants them.
+        """
+        rows.seal()
+        size = 8 * rows.count
+        if self._file is None:
+            counts = bytearray(size)
+            for pairs in table.counts(COUNTS):
+                rows.put_counts(pairs, counts)
+            return counts
+        counts = self._scratch.mapping(max(size, 8))
+        buffer = bytearray(16 * COUNTS)
+        try:
+            self._file.seek(0)
+            while octets := self._file.readinto(buffer):
+                rows.put_counts(memoryview(buffer)[:octets], counts)
+                if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
+                    counts.madvise(mmap.MADV_DONTNEED)  # what is in the file need not be in memory
+        except OSError as error:
+            raise self._scratch.fail(error) from None
+        streams.close(self._file)
+        return counts
+
+
+def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, PLR0917
+    """Write the first line of each name.
+
+    Args:
+        corpus (Corpus): Where lines are.
+        make (Callable[[], LineNames]): Makes what they are read with.
+        sieve (Sieve): What finds them; one that does not count.
+        scratch (Scratch): Where temporary files are.
+        output (Output): Where lines are written.
+        keep (bool): Whether the corpus is read again, whatever comes.
+
+    Returns:
+        int: How many were written.
+    """
+    lines, ticker = Lines(output), corpus.ticker
+
+    def take(names, mine):
+        sieve.add(names)
+        if mine and names.new:
+            lines.write(names)
+            ticker.unique = lines.written
+
+    def take_marked(names):
+        rows.mark(names)
+        if names.new:
+            lines.write(names)
+
+    def copy_later(chunk, number):
+        if number >= corpus.later:
+            lines.copy(chunk)
+
+    corpus.first_reading(make, keep, take, lines.copy)
+    rows = find_later(corpus, sieve, scratch)
+    if rows is not None and corpus.later is not None:  # what was spilled may be of `against` alone
+        corpus.next_reading("write", take_marked, copy=copy_later)
+    return lines.written
+
+
+def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
+    """Write the first line of each name that was seen often enough.
+
+    Args:
+        corpus, make, scratch, output: As above.
+        sieve (Sieve): What finds them, and counts.
+        least (int | None): How often that is; None: any number, and it is written.
+        memory (int): How many octets counts may take.
+
+    Returns:
+        tuple[int, int]: How many names there are, and how many were written.
+    """
+    counts, rows = Counts(scratch, memory), FirstRows()
+
+    def take(names, mine):
+        sieve.add(names)
+        if mine and names.new:
+            rows.set(names)
+            corpus.ticker.unique = rows.count
+
+    def take_counted(names):
+        rows.mark_counted(names, known, least or 0)
+        if names.new and least is None:
+            lines.write(names, rows.counts_of(names, known))
+        elif names.new:
+            lines.write(names)
+
+    def copy_counted(chunk, _number):
+        lines.copy(chunk, b"1\t")
+
+    corpus.first_reading(make, True, take)
+    if sieve.spill is not None:
+        corpus.ticker.begin("sift")
+        sieve.finish(lambda names: take_later(corpus, rows, names), counts.add)
+    known = counts.put(rows, sieve.table)
+    unique = rows.count - rows.rank(corpus.mine) + corpus.long
+    sieve.close()
+    lines = Lines(output)
+    corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
+    return unique, lines.written
+
+
+def find_later(corpus, sieve, scratch):
+    """Sift what was left for later. Returns which rows are first of those (FirstRows), None if there are none."""
+    if sieve.spill is None:
+        sieve.close()
+        return None
+    corpus.ticker.begin("sift")
+    rows = FirstRows(scratch.mapping((corpus.lines + 63) // 64 * 8))
+    sieve.finish(lambda names: take_later(corpus, rows, names), None)
+    sieve.close()
+    rows.seal()
+    return rows
+
+
+def take_later(corpus, rows, names):
+    rows.set(names)
+    corpus.ticker.rows += len(names)
+    corpus.ticker.add(0)
+
+
+def count_unique(corpus, make, sieve, scratch):
+    """How many names there are by another rule, in a corpus that was read before."""
+    unique = 0
+
+    def take(names):
+        nonlocal unique
+        sieve.add(names)
+        unique += names.new if names.first >= corpus.mine else 0
+
+    corpus.next_reading("compare", take, make)
+    rows = find_later(corpus, sieve, scratch)
+    return unique + corpus.long + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)

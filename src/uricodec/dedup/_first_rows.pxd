@@ -1,0 +1,18 @@
+"""Which rows are the first ones of their names."""
+from libc.stdint cimport uint8_t, uint64_t
+
+from uricodec.dedup._names cimport *
+
+
+cdef class FirstRows:
+    cdef uint64_t *words        # bit i & 63 of word i >> 6 is that of row i
+    cdef size_t size            # words
+    cdef Py_buffer room
+    cdef bint given             # the room is somebody's
+    cdef readonly size_t count
+    cdef uint64_t *ranks        # bits before each SPAN of words; NULL: not sealed
+
+    cdef void discard(self)
+    cdef void unseal(self) noexcept nogil
+    cdef int must_be_sealed(self) except -1
+    cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags) except -1

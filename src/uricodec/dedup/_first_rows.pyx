@@ -1,0 +1,450 @@
+"""Which rows of a corpus are the first ones of their names: a bit for each row, and a count for each bit that is set.
+
+A first reading of the corpus sets bits, in any order, and a second one asks for them. How often a name was seen is kept by
+the rank of its first row, which is how many bits are set before that one's: so there are as many counts as names, and no
+more. Ranks are known at the start of every SPAN of words, a line of the cache; bits are counted from there.
+
+The bits lie where the caller wants them, in a file that is mapped for instance, or in memory that grows.
+"""
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from libc.stdint cimport SIZE_MAX, uint32_t
+from libc.string cimport memcpy, memmove, memset
+
+from uricodec._rows._engine cimport bits_of
+from uricodec.dedup._names cimport *
+
+
+cdef enum:
+    SPAN = 8            # words
+    CHUNK = 1024        # rows that are looked through at once
+
+cdef enum Status:
+    DONE, NO_ROOM, NO_MEMORY
+
+
+# Where the last bit was looked for, and how many are set before its word.
+cdef struct Cursor:
+    uint64_t word
+    uint64_t before
+
+
+cdef int borrow(object room, Py_buffer *buffer, int flags, size_t unit) except -1:
+    """Look into an array of numbers of 64 bits, `unit` octets of which belong together."""
+    PyObject_GetBuffer(room, buffer, flags)
+    if buffer.len and (<size_t>buffer.buf % sizeof(uint64_t) or <size_t>buffer.len % unit):
+        PyBuffer_Release(buffer)
+        raise ValueError(f"no array of numbers of 64 bits: {unit} octets each, and aligned")
+    return 0
+
+
+# The collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
+@cython.final
+cdef class FirstRows:
+    """Bits of rows. Whatever changes them may be called by one thread at a time, and nothing else meanwhile.
+
+    Args:
+        room (bytes-like | None): Where the bits are, writable, at an address that is a multiple of 8, and all zero: a bit
+            for a row, in whole words of 64. None: in memory of its own, that grows.
+
+    Attributes:
+        count (int): How many bits are set.
+
+    Raises:
+        ValueError: The room is not aligned.
+
+    >>> rows = FirstRows(bytearray(16))
+    >>> len(rows), rows.count
+    (128, 0)
+    """
+
+    def __cinit__(self, room=None):
+        if room is not None:
+            borrow(room, &self.room, PyBUF_WRITABLE, 1)
+            self.given, self.words, self.size = True, <uint64_t *>self.room.buf, <size_t>self.room.len // 8
+
+    def __dealloc__(self):
+        self.discard()
+
+    def __len__(self):
+        """Rows that there is room for."""
+        return <Py_ssize_t>(64 * self.size)
+
+    def release(self):
+        """Let go of the room, or give back the memory. No bit is set then, and the memory grows anew if there is a need."""
+        self.discard()
+
+    cdef void discard(self):
+        self.unseal()
+        if self.given:
+            self.given = False
+            PyBuffer_Release(&self.room)
+        else:
+            PyMem_RawFree(self.words)
+        self.words, self.size, self.count = NULL, 0, 0
+
+    cdef void unseal(self) noexcept nogil:
+        PyMem_RawFree(self.ranks)
+        self.ranks = NULL
+
+    def reserve(self, size_t rows):
+        """Have room for so many rows. What was sealed is no more if that takes memory.
+
+        Args:
+            rows (int): That many, counted from row 0.
+
+        Raises:
+            ValueError: The room that was given is smaller: move() to another.
+            MemoryError: There is none.
+
+        >>> rows = FirstRows()
+        >>> rows.reserve(1000)
+        >>> len(rows) >= 1000
+        True
+        """
+        if rows and not has_room(self, rows - 1):
+            raise_status(self, enlarge(self, rows - 1), rows - 1)
+
+    def move(self, room):
+        """Have the bits elsewhere, and let go of where they are.
+
+        Args:
+            room (bytes-like): As of the constructor, and no smaller than what there is now. It may be another mapping of
+                the file in which the bits are already.
+
+        Raises:
+            ValueError: The room is not aligned, or too small.
+
+        >>> rows = FirstRows(bytearray(16))
+        >>> rows.move(bytearray(24))
+        >>> len(rows)
+        192
+        """
+        cdef Py_buffer buffer
+        cdef size_t count = self.count
+        borrow(room, &buffer, PyBUF_WRITABLE, 1)
+        if <size_t>buffer.len // 8 < self.size:
+            PyBuffer_Release(&buffer)
+            raise ValueError(f"{buffer.len} octets are not enough for {64 * self.size} rows")
+        if self.size:
+            memmove(buffer.buf, self.words, 8 * self.size)
+        self.discard()
+        self.room, self.given, self.count = buffer, True, count
+        self.words, self.size = <uint64_t *>buffer.buf, <size_t>buffer.len // 8
+
+    # --- bits
+
+    def set(self, Names names not None):
+        """Set the bits of the rows that are marked as new. What was sealed is no more.
+
+        Args:
+            names (Names): A batch.
+
+        Raises:
+            ValueError: The room that was given is too small; bits of rows before may have been set.
+            MemoryError: There is none to grow; likewise.
+        """
+        cdef uint64_t row = 0
+        cdef Status status
+        names.use()
+        with nogil:
+            self.unseal()
+            status = set_rows(self, names, &row)
+        uc_give(&names.busy)
+        raise_status(self, status, row)
+
+    def mark(self, Names names not None):
+        """Mark each row as new if its bit is set, and as seen otherwise. What is marked as seen stays so.
+
+        Args:
+            names (Names): A batch; its `new` is set, and its `later` is 0.
+        """
+        names.use()
+        with nogil:
+            mark_rows(self, names)
+        uc_give(&names.busy)
+
+    # --- counts
+
+    def seal(self):
+        """Count the bits, once all are set: counts can be put and asked for then.
+
+        Raises:
+            MemoryError: There is none for the ranks, 8 octets for 512 rows.
+        """
+        cdef size_t i, spans = self.size // SPAN + 1
+        cdef uint64_t count = 0
+        self.unseal()
+        self.ranks = <uint64_t *>PyMem_RawMalloc(spans * sizeof(uint64_t))
+        if self.ranks == NULL:
+            raise MemoryError
+        with nogil:
+            for i in range(self.size):
+                if i % SPAN == 0:
+                    self.ranks[i // SPAN] = count
+                count += bits_of(self.words[i])
+        self.count = <size_t>count
+
+    def rank(self, uint64_t row):
+        """Return how many bits are set before that of a row.
+
+        Args:
+            row (int): The number of the row; its own bit need not be set.
+
+        Returns:
+            int: What place its count has.
+
+        Raises:
+            ValueError: The bits are not sealed.
+
+        >>> rows = FirstRows()
+        >>> rows.seal()
+        >>> rows.rank(1000)
+        0
+        """
+        cdef Cursor cursor
+        self.must_be_sealed()
+        if not has_room(self, row):
+            return self.count
+        cursor.word, cursor.before = 0, 0
+        return rank_of(self, row, &cursor)
+
+    def put_counts(self, pairs, counts):
+        """Put counts where they belong: the place of each is the rank of its row.
+
+        Args:
+            pairs (bytes-like): The number of a row and a count, in 64 bits each and the byte order of the machine, as
+                often as there is a count, in any order. If the bit of a row is not set, its count goes nowhere.
+            counts (bytes-like): Where to put them, writable: 8 octets for each bit that is set.
+
+        Returns:
+            int: How many counts were put.
+
+        Raises:
+            ValueError: Arrays not of such sizes, or not aligned; the bits are not sealed.
+        """
+        cdef Py_buffer source, target
+        cdef size_t put
+        self.must_be_sealed()
+        borrow(pairs, &source, PyBUF_SIMPLE, 16)
+        try:
+            self.borrow_counts(counts, &target, PyBUF_WRITABLE)
+            with nogil:
+                put = put_pairs(self, <const uint64_t *>source.buf, <size_t>source.len // 16, <uint64_t *>target.buf)
+            PyBuffer_Release(&target)
+            return put
+        finally:
+            PyBuffer_Release(&source)
+
+    def mark_counted(self, Names names not None, counts, uint64_t least):
+        """Mark as mark() does, but as new only what has a count, and not a low one.
+
+        Args:
+            names (Names): A batch; its `new` is set, and its `later` is 0.
+            counts (bytes-like): What put_counts() has filled.
+            least (int): The lowest count that is not low: 2 finds what has duplicates.
+
+        Raises:
+            ValueError: As put_counts().
+        """
+        cdef Py_buffer source
+        self.borrow_counts(counts, &source, PyBUF_SIMPLE)
+        try:
+            names.use()
+            with nogil:
+                mark_rows(self, names)
+                unmark_low(self, names, <const uint64_t *>source.buf, least)
+            uc_give(&names.busy)
+        finally:
+            PyBuffer_Release(&source)
+
+    def counts_of(self, Names names not None, counts):
+        """Return the counts of the rows that are marked as new.
+
+        Args:
+            names (Names): A batch, marked by mark() or mark_counted().
+            counts (bytes-like): What put_counts() has filled.
+
+        Returns:
+            bytes: 8 octets for each, one behind the other: memoryview(...).cast("Q") has the numbers.
+
+        Raises:
+            ValueError: As put_counts(), or a row that is marked so has no count.
+        """
+        cdef Py_buffer source
+        cdef size_t i, n = 0
+        cdef bytes result
+        cdef bint found
+        cdef uint8_t *dst
+        self.borrow_counts(counts, &source, PyBUF_SIMPLE)
+        try:
+            names.use()
+            try:
+                for i in range(names.count):
+                    n += names.marks[i] == NEW
+                result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(8 * n))
+                dst = <uint8_t *>PyBytes_AS_STRING(result)
+                with nogil:
+                    found = copy_counts(self, names, <const uint64_t *>source.buf, dst)
+            finally:
+                uc_give(&names.busy)
+        finally:
+            PyBuffer_Release(&source)
+        if not found:
+            raise ValueError("a row that is marked as new is not the first of its name")
+        return result
+
+    cdef int must_be_sealed(self) except -1:
+        if self.ranks == NULL:
+            raise ValueError("the bits are not sealed")
+        return 0
+
+    cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags) except -1:
+        borrow(counts, buffer, flags, 8)
+        try:
+            self.must_be_sealed()       # also by now: the buffer may have had code of its own
+            if <size_t>buffer.len // 8 < self.count:
+                raise ValueError(f"room for {buffer.len // 8} counts instead of {self.count}")
+        except:
+            PyBuffer_Release(buffer)
+            raise
+        return 0
+
+
+# --- loops --------------------------------------------------------------------------------------------------------------
+
+cdef inline bint has_room(FirstRows self, uint64_t row) noexcept nogil:
+    return row >> 6 < self.size
+
+
+cdef inline bint is_set(FirstRows self, uint64_t row) noexcept nogil:
+    return has_room(self, row) and self.words[row >> 6] >> (row & 63) & 1
+
+
+cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
+    """Have room for a row, and for some more."""
+    cdef uint64_t size = (row >> 6) + 1
+    cdef uint64_t *words
+    if self.given:
+        return NO_ROOM
+    size = max(size, self.size + self.size // 2, <size_t>512)
+    if size > SIZE_MAX >> 4:
+        return NO_MEMORY
+    words = <uint64_t *>PyMem_RawRealloc(self.words, <size_t>size * sizeof(uint64_t))
+    if words == NULL:
+        return NO_MEMORY
+    memset(words + self.size, 0, (<size_t>size - self.size) * sizeof(uint64_t))
+    self.unseal()
+    self.words, self.size = words, <size_t>size
+    return DONE
+
+
+cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
+    if status == NO_ROOM:
+        raise ValueError(f"no room for row {row}: there is some for {64 * self.size}")
+    if status == NO_MEMORY:
+        raise MemoryError
+    return 0
+
+
+cdef Status set_rows(FirstRows self, Names names, uint64_t *row) noexcept nogil:
+    """Set bits; `row` is the one for which there was no room. Which rows are new is found without a branch."""
+    cdef uint32_t found[CHUNK]
+    cdef const uint8_t *marks
+    cdef uint64_t *word
+    cdef uint64_t number
+    cdef size_t first = 0, rows, count, i, j
+    cdef Status status
+    while first < names.count:
+        rows = min(<size_t>CHUNK, names.count - first)
+        marks = names.marks + first
+        count = 0
+        for i in range(rows):
+            found[count] = <uint32_t>i
+            count += marks[i] == NEW
+        for j in range(count):
+            number = number_of(names, first + found[j])
+            if not has_room(self, number):
+                status = enlarge(self, number)
+                if status != DONE:
+                    row[0] = number
+                    return status
+            word = &self.words[number >> 6]
+            self.count += not word[0] >> (number & 63) & 1
+            word[0] |= <uint64_t>1 << (number & 63)
+        first += rows
+    return DONE
+
+
+cdef void mark_rows(FirstRows self, Names names) noexcept nogil:
+    cdef size_t i, new = 0
+    cdef bint first
+    for i in range(names.count):
+        first = is_set(self, number_of(names, i)) & (names.marks[i] != SEEN)
+        names.marks[i] = NEW if first else SEEN
+        new += first
+    names.new, names.later = new, 0
+
+
+cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexcept nogil:
+    """How many bits are set before that of a row for which there is room. Rows close to the last one are found quickly."""
+    cdef uint64_t at = row >> 6, word = cursor.word, before = cursor.before
+    if at != word:
+        if word > at or at - word > SPAN:
+            word = at // SPAN * SPAN
+            before = self.ranks[word // SPAN]
+        while word < at:
+            before += bits_of(self.words[word])
+            word += 1
+        cursor.word, cursor.before = word, before
+    return before + bits_of(self.words[at] & ((<uint64_t>1 << (row & 63)) - 1))
+
+
+cdef inline bint find_count(FirstRows self, uint64_t row, Cursor *cursor, uint64_t *rank) noexcept nogil:
+    """Where the count of a row is. False: its bit is not set, or it is one that was not there when bits were counted."""
+    if not is_set(self, row):
+        return False
+    rank[0] = rank_of(self, row, cursor)
+    return rank[0] < self.count
+
+
+cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t *counts) noexcept nogil:
+    cdef Cursor cursor
+    cdef uint64_t rank
+    cdef size_t i, put = 0
+    for i in range(n):
+        cursor.word, cursor.before = SIZE_MAX, 0    # rows are anywhere: no one has to wait for the one before
+        if find_count(self, pairs[2 * i], &cursor, &rank):
+            counts[rank] = pairs[2 * i + 1]
+            put += 1
+    return put
+
+
+cdef void unmark_low(FirstRows self, Names names, const uint64_t *counts, uint64_t least) noexcept nogil:
+    cdef Cursor cursor
+    cdef uint64_t rank
+    cdef size_t i
+    cursor.word, cursor.before = 0, 0
+    for i in range(names.count):
+        if names.marks[i] != NEW:
+            continue
+        if not find_count(self, number_of(names, i), &cursor, &rank) or counts[rank] < least:
+            names.marks[i] = SEEN
+            names.new -= 1
+
+
+cdef bint copy_counts(FirstRows self, Names names, const uint64_t *counts, uint8_t *dst) noexcept nogil:
+    cdef Cursor cursor
+    cdef uint64_t rank
+    cdef size_t i, n = 0
+    cursor.word, cursor.before = 0, 0
+    for i in range(names.count):
+        if names.marks[i] == NEW:
+            if not find_count(self, number_of(names, i), &cursor, &rank):
+                return False
+            memcpy(dst + 8 * n, &counts[rank], 8)
+            n += 1
+    return True

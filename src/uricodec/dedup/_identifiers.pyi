@@ -1,0 +1,49 @@
+from typing import Any, Literal, final
+
+from typing_extensions import Buffer, disjoint_base
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._names import Names
+from uricodec._rows._columns import Column
+from uricodec._rows._lines import Lines
+from uricodec._rows._operation import RowOperation
+
+@disjoint_base
+class Identifiers(Names):
+    def __new__(cls, operation: RowOperation, key: FingerprintKey, *_args: Any, **_kwargs: Any) -> Identifiers: ...
+    @property
+    def operation(self) -> RowOperation: ...
+
+@final
+class LineNames(Identifiers):
+    def __new__(
+        cls,
+        operation: RowOperation,
+        key: FingerprintKey,
+        terminator: bytes = b"\n",
+        errors: Literal["keep", "drop", "raise"] = "keep",
+        forms: bool = True,
+    ) -> LineNames: ...
+    def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
+    def find(self, lines: Buffer, first: int) -> None: ...
+    def write(self, dst: Buffer, counts: Buffer | None = None) -> int: ...
+    def room(self) -> int: ...
+
+@final
+class ColumnNames(Identifiers):
+    def __new__(
+        cls,
+        operation: RowOperation,
+        key: FingerprintKey,
+        errors: Literal["keep", "drop", "raise"] = "keep",
+        forms: bool = True,
+    ) -> ColumnNames: ...
+    @property
+    def invalid(self) -> int: ...
+    null_seen: bool
+    def hold(self, column: Any) -> int: ...
+    def read(self, first: int) -> int: ...
+
+def borrow(column: Any) -> Column: ...
+def mask(marks: bytes) -> Column: ...
+def select(column: Any, marks: bytes) -> Any: ...

@@ -1,0 +1,772 @@
+"""Rows as identifiers: a sink of the row engine that keeps fingerprints, and what writes the rows that are to be kept.
+
+A batch is a buffer of lines, or some rows of a column. The engine brings them into normal form block by block, and while a
+block is in the first cache each form gets its fingerprint. Where a line starts is known from its block; forms are kept only
+for tables that compare them. A row that is rejected stands for itself; if such rows are to be dropped they are marked as seen.
+
+Nulls are a group of their own, which has nothing to do with identifiers: here it is said of them whether they are new, and
+tables leave them alone. Items of lists are gathered into blocks first.
+"""
+cimport cython
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from uricodec._rows._arrow cimport *
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprints
+from uricodec.dedup._names cimport *
+from uricodec._base._text cimport *
+from uricodec._rows._columns cimport read_column, table_of
+from uricodec._rows._dictionaries cimport select_rows, without_null_values
+from uricodec._rows._lines cimport faults_of
+from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
+from uricodec._rows._operation cimport *
+from uricodec._rows._tasks cimport Rows, begin_work, check_run, raise_row_of, rows_of, rows_of_lines, run_to_end
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree
+
+from uricodec._rows._columns import Column
+from uricodec._rows._lines import Lines
+
+cdef enum:
+    BATCH = 8192        # rows of a column that are read at once
+    COUNT = 20          # digits of the highest number of 64 bits
+
+
+# --- the sink -----------------------------------------------------------------------------------------------------------
+
+# What a run has found: `rows` rows in each of the buffers that are in use.
+cdef struct Batch:
+    size_t rows
+    bint keeps_forms
+    bint drops              # rows that are rejected
+    bint null_seen
+    Room starts             # of lines, and where the next one starts: size_t
+    Room form_starts        # in run.data, if forms are kept: size_t
+    Room form_ends
+    Room fingerprints
+    Room marks              # a Mark each
+
+
+cdef bint have_rows(Room *room, size_t rows, size_t more, size_t width) noexcept nogil:
+    room.size = rows * width
+    return grow(room, more * width)
+
+
+cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    """Lend memory for forms: after those that are there, or over them."""
+    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef size_t size = room_for(run, bytes, rows)
+    run.status = NO_MEMORY
+    if not have_rows(&batch.marks, batch.rows, rows, 1):
+        return False
+    if run.source.layout == LINES and not have_rows(&batch.starts, batch.rows + 1, rows, sizeof(size_t)):
+        return False
+    if not run.writes:      # a table may look at fingerprints all the same
+        if not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
+            return False
+        memset(batch.fingerprints.data + UC_FINGERPRINT * batch.rows, 0, UC_FINGERPRINT * rows)
+    else:
+        if not batch.keeps_forms:
+            run.data.size = 0
+        elif not (have_rows(&batch.form_starts, batch.rows, rows, sizeof(size_t)) and
+                  have_rows(&batch.form_ends, batch.rows, rows, sizeof(size_t))):
+            return False
+        if size == 0 or not grow(&run.data, size) or not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
+            return False
+        run.out = run.data.data + run.data.size
+    run.status = DONE
+    return True
+
+
+cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) noexcept nogil:
+    """Mark so many rows, and add the fingerprints of their forms, run.data[starts[i] .. ends[i])."""
+    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef uint8_t *marks = batch.marks.data + batch.rows
+    cdef const Source *source = run.source
+    cdef size_t i, w
+    if batch.drops:
+        for w in range((rows + 63) // 64):
+            for i in range(64 * w, min(64 * w + 64, rows) if run.block.rejected[w] else 0):
+                if run.block.rejected[w] >> (i & 63) & 1:
+                    marks[i] = SEEN
+    if source.valid != NULL or source.layout == INDEXED or source.layout == NULLS:
+        for i in range(rows):
+            if is_null(source, run.row + i):
+                marks[i] = SEEN if batch.null_seen else NEW
+                ends[i], batch.null_seen = starts[i], True
+    fingerprints(<const Key *>run.key, run.data.data, starts, ends, rows, batch.fingerprints.data + UC_FINGERPRINT * batch.rows)
+
+
+cdef bint take_forms(Run *run) noexcept nogil:
+    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef const Block *block = run.block
+    cdef size_t starts[ROWS]
+    cdef size_t ends[ROWS]
+    cdef size_t *form_starts = &starts[0]
+    cdef size_t *form_ends = &ends[0]
+    cdef size_t *line_starts
+    cdef size_t i, rows = block.rows, base = run.data.size
+    memset(batch.marks.data + batch.rows, PENDING, rows)
+    if run.source.layout == LINES:
+        line_starts = <size_t *>batch.starts.data + batch.rows + 1
+        for i in range(rows):
+            line_starts[i] = run.next + block.at[i + 1]
+    if run.writes:
+        if batch.keeps_forms:
+            form_starts = <size_t *>batch.form_starts.data + batch.rows
+            form_ends = <size_t *>batch.form_ends.data + batch.rows
+        for i in range(rows):
+            form_starts[i] = base + run.out_at[i]
+        if block.has_cr:
+            for i in range(rows):
+                form_ends[i] = base + run.out_at[i + 1] - tail_of(run, i)
+        else:
+            for i in range(rows):
+                form_ends[i] = base + run.out_at[i + 1] - block.gap
+        add_rows(run, rows, form_starts, form_ends)
+        run.data.size += run.written
+    batch.rows += rows
+    return True
+
+
+cdef bint take_long_form(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    cdef Batch *batch = <Batch *>run.sink.owner
+    cdef size_t start = run.data.size, end = start + size
+    batch.marks.data[batch.rows] = PENDING
+    if run.source.layout == LINES:
+        (<size_t *>batch.starts.data)[batch.rows + 1] = run.next + n + tail
+    if run.writes:
+        add_rows(run, 1, &start, &end)
+        if batch.keeps_forms:
+            (<size_t *>batch.form_starts.data)[batch.rows] = start
+            (<size_t *>batch.form_ends.data)[batch.rows] = end
+        run.data.size += size
+    batch.rows += 1
+    return True
+
+
+# --- no operation: only where lines are ---------------------------------------------------------------------------------
+
+cdef size_t find_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    return 0
+
+
+cdef bint find_block(Run *run) noexcept nogil:
+    pass_rows(run, run.block.rows)
+    return True
+
+
+cdef Slots FIND
+memset(&FIND, 0, sizeof(Slots))
+FIND.strict, FIND.result, FIND.block = Operation(find_row, 0, 0), WRITES_NOTHING, find_block
+
+cdef RowOperation COPY = RowOperation()
+
+
+# --- batches ------------------------------------------------------------------------------------------------------------
+
+cdef class Identifiers(Names):
+    """A batch of identifiers that a run of the row engine fills.
+
+    Args:
+        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        key (FingerprintKey): The key of the fingerprints.
+
+    Attributes:
+        operation (RowOperation): The operation.
+
+    Raises:
+        ValueError: The operation does not write bytes.
+    """
+    cdef readonly RowOperation operation
+    cdef FingerprintKey key
+    cdef RowPolicy policy
+    cdef Rows rows                  # the source
+    cdef Batch batch
+    cdef Run run
+
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, *_args, **_kwargs):
+        if operation.slots.result != WRITES_BYTES:
+            raise ValueError("the operation does not write bytes")
+        memset(&self.batch, 0, sizeof(Batch))
+        memset(&self.run, 0, sizeof(Run))
+        self.operation, self.key = operation, key
+        self.run.key = &key.key
+        self.run.sink.reserve, self.run.sink.commit, self.run.sink.commit_long = lend_forms, take_forms, take_long_form
+        self.run.sink.owner = &self.batch
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.run.gathered)
+        discard(&self.run.found)
+        discard(&self.run.data)
+        discard(&self.batch.starts)
+        discard(&self.batch.form_starts)
+        discard(&self.batch.form_ends)
+        discard(&self.batch.fingerprints)
+        discard(&self.batch.marks)
+
+    cdef int set_options(self, object errors, bint forms) except -1:
+        if errors not in ("keep", "drop", "raise"):
+            raise ValueError(f"errors must be 'keep', 'drop' or 'raise', got {errors!r}")
+        self.policy = RAISE_ROW if errors == "raise" else KEEP_ROW
+        self.batch.drops, self.batch.keeps_forms = errors == "drop", forms
+        return 0
+
+    cdef void clear(self) noexcept:
+        """There are no rows."""
+        self.count = self.new = self.later = 0
+        self.batch.rows = self.run.data.size = self.run.found.size = self.run.invalid = 0
+        self.forms, self.form_starts, self.form_ends = NULL, NULL, NULL
+
+    cdef int set_operation(self, const Slots *slots, RowPolicy policy) except -1:
+        set_operation(&self.run, slots, policy, True)
+        self.run.otherwise = NULL       # a rejected row stands for itself
+        if self.run.gathered == NULL and begin_work(&self.run) == NULL:
+            raise MemoryError
+        return 0
+
+    cdef int add(self, const Source *source, size_t start, size_t stop) except -1:
+        """Add rows of a source, or bytes of lines. If one is rejected, and that raises, those before it."""
+        self.run.source, self.run.row, self.run.next, self.run.stop = source, start, start, stop
+        set_lines(&self.run)
+        run_to_end(&self.run)
+        return check_run(&self.run)
+
+    cdef void show(self) noexcept:
+        """Let tables see the rows."""
+        self.fingerprints, self.marks = self.batch.fingerprints.data, self.batch.marks.data
+        if self.batch.keeps_forms and self.run.writes:
+            self.forms = self.run.data.data
+            self.form_starts = <const size_t *>self.batch.form_starts.data
+            self.form_ends = <const size_t *>self.batch.form_ends.data
+        self.count = self.batch.rows
+
+
+# --- lines --------------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class LineNames(Identifiers):
+    """The identifiers of the lines of a buffer.
+
+    Args:
+        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        key (FingerprintKey): The key of the fingerprints.
+        terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
+        errors (str): How a rejected line is handled: "keep" takes it as it is, "drop" leaves it out, "raise" stops there.
+        forms (bool): Whether normal forms are kept, for tables that are exact.
+
+    Raises:
+        ValueError: `terminator` is no such byte, there is no such policy, or the operation does not write bytes.
+
+    >>> from uricodec._base._fingerprint import FingerprintKey
+    >>> from uricodec.urn._rows import NormalizeUrnRows
+    >>> names = LineNames(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> names.read(b"URN:Example:a\\nurl:x\\nurn:example:a", 0)[1:3]
+    (3, 1)
+    >>> prints = names.fingerprints
+    >>> prints[:16] == prints[32:], prints[:16] == prints[16:32]
+    (True, False)
+    """
+    cdef bytes terminator
+
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
+        self.set_options(errors, forms)
+        self.terminator = bytes(terminator)
+        rows_of_lines(b"", self.terminator)     # which checks it
+
+    cdef int hold(self, object lines, uint64_t first, const Slots *slots, RowPolicy policy, size_t limit) except -1:
+        """Find all rows of other lines."""
+        cdef Batch *batch = &self.batch
+        self.clear()
+        self.rows = None
+        self.rows = rows_of_lines(lines, self.terminator)
+        self.first, self.numbers = first, NULL
+        self.set_operation(slots, policy)
+        self.run.limit = limit
+        if not have_rows(&batch.starts, 0, 1, sizeof(size_t)):
+            raise MemoryError
+        (<size_t *>batch.starts.data)[0] = 0
+        self.add(&self.rows.source, 0, self.rows.source.count)
+        return 0
+
+    cdef void release(self) noexcept:
+        self.clear()
+        self.rows = None
+
+    def read(self, lines not None, first, limit=0):
+        """Find the identifiers of lines.
+
+        Args:
+            lines (bytes-like): The lines; the last one may lack its terminator. They are held until the next call.
+            first (int): The number of the first of them.
+            limit (int): How many rejected lines are returned.
+
+        Returns:
+            Lines: 0, the number of lines and of rejected ones, and the first `limit` of these, as LineFaults. If one is
+                rejected and `errors` is "raise", it alone is returned, and there are no identifiers: the caller raises.
+
+        Raises:
+            RuntimeError: Another thread is using the names.
+        """
+        cdef uint64_t number = first
+        cdef size_t listed = 1 if self.policy == RAISE_ROW else <size_t>max(limit, 0)
+        self.use()
+        try:
+            self.hold(lines, number, &self.operation.slots, self.policy, listed)
+            found = Lines(0, self.batch.rows, self.run.invalid, faults_of(&self.run, self.operation, listed))
+            if self.run.status == STOPPED:
+                self.release()
+            else:
+                self.show()
+            return found
+        except:
+            self.release()
+            raise
+        finally:
+            uc_give(&self.busy)
+
+    def find(self, lines not None, first):
+        """Find lines, and nothing about them: for what is read a second time.
+
+        Args:
+            lines (bytes-like): The lines; the last one may lack its terminator. They are held until the next call.
+            first (int): The number of the first of them.
+
+        >>> from uricodec._base._fingerprint import FingerprintKey
+        >>> names = LineNames(RowOperation(), FingerprintKey())
+        >>> names.find(b"a\\nb", 0)
+        >>> len(names), names.marks
+        (2, b'\\x00\\x00')
+        """
+        cdef uint64_t number = first
+        self.use()
+        try:
+            self.hold(lines, number, &FIND, KEEP_ROW, 0)
+            self.show()
+        except:
+            self.release()
+            raise
+        finally:
+            uc_give(&self.busy)
+
+    cdef size_t size(self) noexcept nogil:
+        """Return how many bytes the lines have."""
+        return self.rows.source.count if self.rows is not None else 0
+
+    # --- what is kept ---------------------------------------------------------------------------------------------------
+
+    cdef inline size_t write_run(self, size_t i, size_t stop, uint8_t *dst) noexcept nogil:
+        """Write lines, each with its end."""
+        cdef const size_t *starts = <const size_t *>self.batch.starts.data
+        cdef const uint8_t *src = self.rows.source.data + starts[i]
+        cdef uint8_t terminator = self.rows.source.terminator
+        cdef size_t n = starts[stop] - starts[i]
+        if starts[stop] + WIDE <= self.rows.source.count:
+            copy_octets(dst, src, n)
+        else:
+            memcpy(dst, src, n)
+            if n == 0 or dst[n - 1] != terminator:
+                dst[n] = terminator
+                n += 1
+        return n
+
+    cdef size_t write_new(self, uint8_t *dst) noexcept nogil:
+        cdef size_t i = 0, stop, o = 0
+        while i < self.count:
+            if self.marks[i] != NEW:
+                i += 1
+                continue
+            stop = i + 1
+            while stop < self.count and self.marks[stop] == NEW:
+                stop += 1
+            o += self.write_run(i, stop, dst + o)
+            i = stop
+        return o
+
+    cdef size_t write_counts(self, const uint8_t *counts, size_t known, uint8_t *dst) noexcept nogil:
+        cdef uint8_t digits[COUNT]
+        cdef size_t i, at, o = 0, done = 0
+        cdef uint64_t count
+        for i in range(self.count):
+            if self.marks[i] != NEW or done == known:
+                continue
+            memcpy(&count, counts + 8 * done, 8)
+            done += 1
+            at = COUNT
+            while True:
+                at -= 1
+                digits[at] = <uint8_t>(c'0' + count % 10)
+                count //= 10
+                if count == 0:
+                    break
+            memcpy(dst + o, digits + at, COUNT - at)
+            o += COUNT - at
+            dst[o] = c'\t'
+            o += 1 + self.write_run(i, i + 1, dst + o + 1)
+        return o
+
+    def write(self, dst not None, counts=None):
+        """Write the lines that are marked as new, each with its end.
+
+        Args:
+            dst (bytearray | memoryview): Where to, with `room()` bytes.
+            counts (bytes-like | None): A number of 64 bits for each of these lines, which it follows after a tab.
+
+        Returns:
+            int: How many bytes these are.
+
+        Raises:
+            ValueError: dst is too small, or there are not as many numbers as lines.
+
+        >>> from uricodec._base._fingerprint import FingerprintKey
+        >>> from uricodec.dedup._table import Table
+        >>> names, room = LineNames(RowOperation(), FingerprintKey()), bytearray(100)
+        >>> _ = names.read(b"a\\na\\nb", 0)
+        >>> Table(1 << 20).add(names)
+        >>> room[: names.write(room)]
+        bytearray(b'a\\nb\\n')
+        """
+        cdef Py_buffer target, numbers
+        PyObject_GetBuffer(b"" if counts is None else counts, &numbers, PyBUF_SIMPLE)
+        try:
+            PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+            try:
+                self.use()
+                try:
+                    return self.write_to(&target, NULL if counts is None else &numbers)
+                finally:
+                    uc_give(&self.busy)
+            finally:
+                PyBuffer_Release(&target)
+        finally:
+            PyBuffer_Release(&numbers)
+
+    cdef Py_ssize_t write_to(self, const Py_buffer *target, const Py_buffer *numbers) except -1:
+        cdef size_t written
+        if numbers != NULL and <size_t>numbers.len != 8 * self.new:
+            raise ValueError("not as many counts as new lines")
+        if <size_t>target.len < self.size() + (0 if numbers == NULL else (COUNT + 1) * self.new) + WIDE:
+            raise ValueError(f"dst is too small: {target.len} bytes")
+        with nogil:
+            if numbers == NULL:
+                written = self.write_new(<uint8_t *>target.buf)
+            else:
+                written = self.write_counts(<const uint8_t *>numbers.buf, self.new, <uint8_t *>target.buf)
+        return <Py_ssize_t>written
+
+    def room(self):
+        """How much room to write to.
+
+        Returns:
+            int: The octets that the methods that write need at most.
+        """
+        return <Py_ssize_t>(self.size() + (COUNT + 1) * self.new + WIDE)
+
+
+# --- lists and columns --------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class ColumnNames(Identifiers):
+    """The identifiers of a list's items, or of an Arrow column's rows.
+
+    Args:
+        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        key (FingerprintKey): The key of the fingerprints.
+        errors (str): How a rejected row is handled: "keep" takes it as it is, "drop" leaves it out, "raise" raises.
+        forms (bool): Whether normal forms are kept, for tables that are exact.
+
+    Attributes:
+        invalid (int): How many rows of all columns were rejected.
+        null_seen (bool): Whether there was a null: the first one is new, all others are seen.
+
+    Raises:
+        ValueError: There is no such policy, or the operation does not write bytes.
+
+    >>> from uricodec._base._fingerprint import FingerprintKey
+    >>> from uricodec.urn._rows import NormalizeUrnRows
+    >>> names = ColumnNames(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> names.hold(["URN:Example:a", None, "urn:example:a", None])
+    4
+    >>> names.read(0), list(names.marks), names.fingerprints[:16] == names.fingerprints[32:48]
+    (4, [0, 2, 0, 1], True)
+    >>> names.read(4)
+    0
+    """
+    cdef readonly size_t invalid
+    # The column: a list, or arrays; and what is read next: row `row`, of array `at`, or item `at` of a batch.
+    cdef list items
+    cdef list sources
+    cdef size_t at
+    cdef size_t row
+    # The items of a batch; those of them that are gathered, or a single one.
+    cdef list batch_items
+    cdef Source source
+    cdef Items gathered
+    cdef int64_t end[2]
+
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, errors="keep", forms=True):
+        self.set_options(errors, forms)
+        self.sources = []
+        memset(&self.source, 0, sizeof(Source))
+        self.source.end = INT64_MAX
+
+    @property
+    def null_seen(self):
+        return self.batch.null_seen
+
+    @null_seen.setter
+    def null_seen(self, seen):
+        self.batch.null_seen = seen
+
+    def hold(self, column not None):
+        """Have another column to read.
+
+        Args:
+            column (list | tuple | Arrow object): str, bytes-like and None; or text or bytes of any layout.
+
+        Returns:
+            int: How many rows it has.
+
+        Raises:
+            TypeError: It is no such thing.
+        """
+        cdef list arrays = [], items = None, sources = []
+        if isinstance(column, (list, tuple)):
+            items = column if type(column) is list else list(column)
+        else:
+            _, kind = read_column(column, arrays)
+            sources = [rows_of(array, kind) for array in arrays]
+        self.use()
+        self.clear()
+        self.row, self.at, self.items, self.sources = 0, 0, items, sources
+        uc_give(&self.busy)
+        return len(items) if items is not None else sum([(<Rows>rows).source.count for rows in sources])
+
+    def read(self, first):
+        """Be the identifiers of the next rows of the column.
+
+        Args:
+            first (int): The number of the first of them.
+
+        Returns:
+            int: How many these are; 0 at the end.
+
+        Raises:
+            UriError: A row is rejected, and that raises.
+            TypeError: An item of a list that is no str, bytes-like or None.
+            ValueError: An Arrow array is damaged.
+            RuntimeError: Another thread is using the names.
+        """
+        cdef uint64_t number = first
+        self.use()
+        try:
+            self.clear()
+            self.first, self.run.limit = number, self.policy == RAISE_ROW
+            self.set_operation(&self.operation.slots, self.policy)
+            if self.items is not None:
+                self.read_items()
+            else:
+                self.read_rows()
+            self.invalid += self.run.invalid
+            self.show()
+            return self.count
+        except:
+            self.clear()        # the forms may be elsewhere by now
+            raise
+        finally:
+            uc_give(&self.busy)
+
+    cdef int read_rows(self) except -1:
+        """Read the next rows of the array at hand."""
+        cdef Rows rows = None
+        cdef const Rejected *rejected
+        cdef size_t stop
+        while self.at < <size_t>len(self.sources):
+            rows = <Rows>self.sources[self.at]
+            if self.row < rows.source.count:
+                break
+            self.row = 0
+            self.at += 1
+        else:
+            return 0
+        self.rows, stop = rows, min(self.row + BATCH, rows.source.count)
+        self.add(&rows.source, self.row, stop)
+        if self.run.status == STOPPED:
+            rejected = <const Rejected *>self.run.found.data
+            raise_row_of(self.operation, &rows.source, rejected.row, rejected.code, rejected.offset,
+                         self.first + self.batch.rows)
+        self.row = stop
+        return 0
+
+    # --- lists
+
+    cdef int read_items(self) except -1:
+        """Read the next items of the list."""
+        cdef Source *source = &self.source
+        cdef Py_ssize_t stop
+        self.batch_items = self.items[self.row:self.row + BATCH]        # which nobody else changes
+        self.row += <size_t>len(self.batch_items)
+        self.at, stop = 0, len(self.batch_items)
+        while <Py_ssize_t>self.at < stop:
+            if gather(&self.gathered, self.batch_items, <Py_ssize_t>self.at, stop,
+                      TEXT_ITEMS | BYTES_ITEMS | NULL_ITEMS, self.run.gathered) == <Py_ssize_t>self.at:
+                self.read_item(self.batch_items[self.at])
+            else:
+                source.layout, source.offsets, source.data = OFFSETS_32, self.gathered.at, self.run.gathered
+                source.valid, source.count = self.gathered.valid, self.gathered.rows
+                self.add_items()
+        return 0
+
+    cdef int add_items(self) except -1:
+        """Add the items whose bytes self.source has, which are the next ones."""
+        cdef const Rejected *rejected
+        cdef const uint8_t *src
+        cdef size_t place, n
+        self.add(&self.source, 0, self.source.count)
+        if self.run.status == STOPPED:
+            rejected = <const Rejected *>self.run.found.data
+            item, place = self.batch_items[self.at + rejected.row], rejected.offset
+            if isinstance(item, str):
+                row_at(&self.source, rejected.row, &src, &n)
+                place = <size_t>len(src[:place].decode("utf-8", "replace"))
+            raise self.operation.error(f"row {self.first + self.batch.rows}: {self.operation.reasons[rejected.code]}",
+                                       item, place)
+        self.at += self.source.count
+        return 0
+
+    cdef int add_item(self, const uint8_t *src, size_t n) except -1:
+        """Add one item."""
+        self.end[0], self.end[1] = 0, <int64_t>n
+        self.source.layout, self.source.offsets, self.source.data = OFFSETS_64, self.end, src
+        self.source.valid, self.source.count = NULL, 1
+        return self.add_items()
+
+    cdef int read_item(self, object item) except -1:
+        """Read an item that cannot be gathered."""
+        cdef uint8_t utf8[UTF8_ROOM]
+        cdef Octets octets
+        cdef Py_buffer view
+        cdef str text
+        if isinstance(item, str):
+            text = item if type(item) is str else str.__str__(item)
+            if not utf8_octets(text, &octets, utf8):
+                return self.add_surrogate(item, text)
+            try:
+                return self.add_item(octets.data, octets.size)
+            finally:
+                release(&octets)
+        borrow_row(item, self.first + self.batch.rows, &view)
+        try:
+            return self.add_item(<const uint8_t *>view.buf, <size_t>view.len)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef int add_surrogate(self, object item, str text) except -1:
+        """Add a str that has no UTF-8: it stands for itself, by the bytes that no other str has."""
+        cdef bytes octets = text.encode("utf-8", "surrogatepass")
+        if self.policy == RAISE_ROW:
+            raise self.operation.error(f"row {self.first + self.batch.rows}: lone surrogate", item, first_surrogate(text))
+        self.set_operation(&COPY.slots, KEEP_ROW)
+        self.add_item(<const uint8_t *>PyBytes_AS_STRING(octets), <size_t>PyBytes_GET_SIZE(octets))
+        self.set_operation(&self.operation.slots, self.policy)
+        self.run.invalid += 1
+        if self.batch.drops:
+            self.batch.marks.data[self.batch.rows - 1] = SEEN
+        return 0
+
+
+# --- what is kept -------------------------------------------------------------------------------------------------------
+
+def borrow(column):
+    """What an Arrow object has to give, to be read any number of times.
+
+    Args:
+        column (Arrow object): Anything; a stream is read.
+
+    Returns:
+        Column: The same.
+    """
+    cdef list arrays = []
+    type = read_object(column, arrays)
+    return Column(type, arrays)
+
+
+def mask(bytes marks not None):
+    """Which rows are the first of their names, as a column.
+
+    Args:
+        marks (bytes): As `Names.marks`.
+
+    Returns:
+        Column: True, False, or null for what is found out later.
+
+    >>> len(mask(b"\\x02\\x01\\x03"))
+    3
+    """
+    cdef const uint8_t *src = marks
+    cdef size_t n = <size_t>len(marks), i
+    cdef Array array = Array()
+    cdef Room bits, valid
+    memset(&bits, 0, sizeof(Room))
+    memset(&valid, 0, sizeof(Room))
+    array.set_buffers(2)
+    array.length, array.nulls = <int64_t>n, 0
+    try:
+        if not grow(&bits, (n + 7) // 8 + 1) or not grow(&valid, (n + 7) // 8 + 1):
+            raise MemoryError
+        bits.size = valid.size = (n + 7) // 8
+        memset(bits.data, 0, bits.size)
+        memset(valid.data, 0, valid.size)
+        for i in range(n):
+            bits.data[i >> 3] |= (src[i] == NEW) << (i & 7)
+            valid.data[i >> 3] |= (src[i] != LATER) << (i & 7)
+            array.nulls += src[i] == LATER
+        if array.nulls:
+            array.buffers[0] = hold(array, &valid)
+        array.buffers[1] = hold(array, &bits)
+    finally:
+        discard(&bits)
+        discard(&valid)
+    return Column(Type(b"b"), [array])
+
+
+def select(column, bytes marks not None):
+    """Return the rows of a column that are marked as new.
+
+    Args:
+        column (list | tuple | Arrow object): The rows.
+        marks (bytes): As `Names.marks`, one for each row.
+
+    Returns:
+        list | Column: These rows; those of Arrow in the layout that they have: views and dictionaries share the buffers of
+            the column. A row that refers to a null in a dictionary is null itself.
+
+    Raises:
+        ValueError: Not as many marks as rows, or offsets that are in no order.
+
+    >>> select(["a", "b", None], b"\\x02\\x01\\x02")
+    ['a', None]
+    """
+    cdef const uint8_t *src = marks
+    cdef Py_ssize_t i
+    cdef list arrays = [], made = [], sources
+    cdef Rows rows
+    cdef size_t done = 0
+    if isinstance(column, (list, tuple)):
+        if len(column) != len(marks):
+            raise ValueError("not as many marks as rows")
+        return [column[i] for i in range(len(marks)) if src[i] == NEW]
+    whole, type = read_column(column, arrays)
+    sources = [rows_of(array, type) for array in arrays]
+    if sum([(<Rows>each).source.count for each in sources]) != len(marks):
+        raise ValueError("not as many marks as rows")
+    for rows in sources:
+        made.append(select_rows(rows, src + done, NEW))
+        done += rows.source.count
+    type, made = without_null_values(type, made)
+    if (<Type>whole).format == b"+s":
+        made = [table_of(array) for array in made]
+        type = Type(b"+s", (<Type>whole).name, (type,))
+    return Column(type, made)

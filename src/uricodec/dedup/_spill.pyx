@@ -1,0 +1,538 @@
+"""Names that wait: a fingerprint and a row number each, and for an exact comparison the normal form, by partition.
+
+A table that is full cannot say whether the names are new that it does not hold. They go to the partition that some bits of
+their fingerprints choose: two rows with one name are in one partition. Each partition has a buffer; when that is full it
+is a block, that the caller writes to a file, and reads again as a batch of names when its partition's turn has come.
+
+A block is:
+
+    header | 16 octets for each row: its fingerprint | 4: its number less the base | 4: the length of its form | the forms
+
+and zeros up to a multiple of 8. Without forms, there are neither lengths. The forms stand in backward order: in a buffer
+they grow from its end towards the fingerprints, because nobody knows how long the next ones are. Numbers are in the byte
+order of the machine: the files are read by the process that wrote them, and by nobody else.
+
+A form too long for a buffer is a block by itself, in memory that is given back when the block was written.
+"""
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport SIZE_MAX, UINT32_MAX
+from libc.string cimport memcpy, memmove, memset
+
+from uricodec._base._fingerprint cimport UC_FINGERPRINT
+from uricodec.dedup._names cimport *
+
+
+cdef enum:
+    CHUNK = 1024                # rows that are looked through at once
+    DEPTHS = 10                 # so many times 6 bits are in a word
+    SHORTEST = 128              # octets of a buffer,
+    LONGEST = 1 << 30           # and how many it may have
+
+cdef uint64_t MAGIC = 0x6C6C697073697275
+cdef uint64_t MAGIC_EXACT = 0x6C6C697073697265
+
+HEADER = sizeof(Header)
+
+
+# --- blocks -------------------------------------------------------------------------------------------------------------
+
+cdef uint64_t check_of(const Header *header) noexcept nogil:
+    """One field that is another one always makes another check."""
+    cdef uint64_t fields[5]
+    cdef uint64_t check = 0
+    cdef int i
+    memcpy(fields, header, sizeof(fields))
+    for i in range(5):
+        check = (check ^ fields[i]) * <uint64_t>0x9E3779B97F4A7C15
+        check ^= check >> 32
+    return check
+
+
+cdef inline size_t size_of_row(bint exact) noexcept nogil:
+    return UC_FINGERPRINT + (8 if exact else 4)
+
+
+cdef inline size_t padded(size_t n) noexcept nogil:
+    return (n + 7) & ~<size_t>7
+
+
+cdef bint read_header(const uint8_t *src, size_t n, Header *header) noexcept nogil:
+    """False: this is not how a block begins."""
+    if n < sizeof(Header):
+        return False
+    memcpy(header, src, sizeof(Header))
+    if header.check != check_of(header) or header.magic != MAGIC and header.magic != MAGIC_EXACT:
+        return False
+    if header.rows > header.size // UC_FINGERPRINT or header.octets > header.size or header.size > SIZE_MAX >> 2:
+        return False
+    if header.octets and header.magic == MAGIC:
+        return False
+    return header.size == padded(
+        sizeof(Header) + header.rows * size_of_row(header.magic == MAGIC_EXACT) + header.octets)
+
+
+def block_size(header):
+    """Return the size of a block, of which only the beginning was read.
+
+    Args:
+        header (bytes-like): At least HEADER octets.
+
+    Returns:
+        int: Octets, those of the header among them.
+
+    Raises:
+        ValueError: No block begins like this.
+
+    >>> block_size(bytes(HEADER))
+    Traceback (most recent call last):
+    ValueError: a damaged block: its header
+    """
+    cdef Py_buffer buffer
+    cdef Header found
+    cdef bint sound
+    PyObject_GetBuffer(header, &buffer, PyBUF_SIMPLE)
+    sound = read_header(<const uint8_t *>buffer.buf, <size_t>buffer.len, &found)
+    PyBuffer_Release(&buffer)
+    if not sound:
+        raise ValueError("a damaged block: its header")
+    return found.size
+
+
+# --- writing ------------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class _Block:
+    """The memory of a block. Who looks at it keeps it, even if its partition has other memory by now."""
+    cdef uint8_t *data
+    cdef Py_ssize_t size
+
+    def __cinit__(self, size_t room):
+        self.data = <uint8_t *>PyMem_RawMalloc(room)
+        if self.data == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.data)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.data, self.size, 1, flags)
+
+
+cdef enum Added:
+    ALL, FULL, TOO_LONG
+
+
+@cython.final
+cdef class SpillBuffers:
+    """Buffers of records, one for each partition. To be used by one thread at a time.
+
+    Args:
+        depth (int): How many times the names were partitioned before: each time, other 6 bits of the fingerprint choose
+            the partition. The first ten times they are those of its upper half, from the lowest on, then those of its
+            lower half, by which tables place names; names of random fingerprints are never partitioned so often. The last
+            depth is 19.
+        exact (bool): Whether records have normal forms.
+        room (int): Octets of a buffer, from 128 to 2**30.
+        parts (int): How many partitions there are: a power of 2, up to 64.
+
+    Attributes:
+        full (int): The partition that had no room when add() stopped; -1: it did not.
+
+    Raises:
+        ValueError: There is no such depth, room or number of partitions.
+
+    >>> buffers, names = SpillBuffers(room=4096), SpilledNames()
+    >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
+    (0, -1, 64, b'')
+    """
+
+    def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t room=65536, Py_ssize_t parts=64):
+        cdef size_t i
+        cdef Part *part
+        cdef _Block block
+        if not 0 <= depth < 2 * DEPTHS:
+            raise ValueError(f"no such depth: {depth}")
+        if not SHORTEST <= room <= LONGEST:
+            raise ValueError(f"a buffer has {SHORTEST} to {LONGEST} octets, not {room}")
+        if not 0 < parts <= 64 or parts & (parts - 1):
+            raise ValueError(f"the number of partitions is a power of 2 up to 64, not {parts}")
+        self.full, self.exact, self.room, self.blocks = -1, exact, <size_t>room & ~<size_t>7, []
+        self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
+        self.most = (self.room - sizeof(Header)) // size_of_row(exact)
+        self.parts = <Part *>PyMem_RawMalloc(parts * sizeof(Part))
+        if self.parts == NULL:
+            raise MemoryError
+        if exact:
+            self.sides = <uint32_t *>PyMem_RawMalloc(parts * self.most * 2 * sizeof(uint32_t))
+            if self.sides == NULL:
+                raise MemoryError
+        for i in range(<size_t>parts):
+            block = _Block(self.room)
+            self.blocks.append(block)
+            part = &self.parts[i]
+            part.data = block.data
+            if exact:
+                part.numbers = self.sides + 2 * i * self.most
+                part.lengths = part.numbers + self.most
+            else:
+                part.numbers = <uint32_t *>(part.data + sizeof(Header) + UC_FINGERPRINT * self.most)
+                part.lengths = NULL
+            part.rows, part.octets, part.limit, part.base = 0, 0, self.most, 0
+        self.count = <size_t>parts
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.parts)
+        PyMem_RawFree(self.sides)
+
+    def __len__(self):
+        return <Py_ssize_t>self.count
+
+    def add(self, Names names not None, size_t start=0):
+        """Copy the records of rows that are to be looked at later to the buffers of their partitions.
+
+        Args:
+            names (Names): A batch; rows that are marked otherwise stay out.
+            start (int): The first row to look at.
+
+        Returns:
+            int: The row to go on with, when the block of the partition `full` was taken and cleared; as many as there
+                are rows if that is not necessary. A block that was taken and not cleared has no room for anything.
+
+        Raises:
+            ValueError: The forms are wanted, and the batch has none.
+            OverflowError: A form of 4 GiB or more.
+            MemoryError: There is none for a long form.
+            RuntimeError: Another thread is using the buffers, or the names.
+        """
+        cdef Added added = TOO_LONG
+        cdef size_t i = start, part
+        names.use()
+        try:
+            if self.exact and names.form_starts == NULL and names.count:
+                raise ValueError("these names have no normal forms")
+            self.use()
+            try:
+                self.full = -1
+                while added == TOO_LONG:
+                    with nogil:
+                        added = add_rows(self, names, &i, &part)
+                    if added == TOO_LONG:
+                        add_long(self, names, i, part)
+                        i += 1
+                if added == FULL:
+                    self.full = <Py_ssize_t>part
+                return i if added == FULL else names.count
+            finally:
+                uc_give(&self.busy)
+        finally:
+            uc_give(&names.busy)
+
+    def take(self, size_t part):
+        """Return the block of a partition.
+
+        Args:
+            part (int): The partition.
+
+        Returns:
+            memoryview: What to write to its file; empty if there is nothing. It is good until clear() is called, and the
+                block gets no more rows before that.
+
+        Raises:
+            IndexError: There is no such partition.
+        """
+        if part >= self.count:
+            raise IndexError(f"there is no partition {part}")
+        self.use()
+        try:
+            return self.finished(part)
+        finally:
+            uc_give(&self.busy)
+
+    cdef object finished(self, size_t part):
+        cdef Part *at = &self.parts[part]
+        cdef _Block block = <_Block>self.blocks[part]
+        cdef Header header
+        cdef uint8_t *end
+        cdef size_t size
+        if at.rows == 0:
+            return memoryview(b"")
+        if at.limit:
+            at.limit = 0
+            header.magic = MAGIC_EXACT if self.exact else MAGIC
+            header.rows, header.base, header.octets = at.rows, at.base, at.octets
+            size = sizeof(Header) + at.rows * size_of_row(self.exact) + at.octets
+            header.size = padded(size)
+            header.check = check_of(&header)
+            memcpy(at.data, &header, sizeof(Header))
+            end = at.data + sizeof(Header) + at.rows * UC_FINGERPRINT
+            if self.exact:      # before all, as it frees the end of the buffer
+                memmove(end + 8 * at.rows, at.data + self.room - at.octets, at.octets)
+                memcpy(end + 4 * at.rows, at.lengths, 4 * at.rows)
+            memmove(end, at.numbers, 4 * at.rows)
+            memset(at.data + size, 0, header.size - size)
+            block.size = <Py_ssize_t>header.size
+        return memoryview(block)
+
+    def clear(self, size_t part):
+        """Reuse the buffer of a partition, the block of which was written. What a memoryview of it shows is undefined.
+
+        Args:
+            part (int): The partition.
+
+        Raises:
+            IndexError: There is no such partition.
+            MemoryError: The block was a long one, and there is no memory for a buffer of the usual size.
+        """
+        cdef Part *at
+        cdef _Block block
+        if part >= self.count:
+            raise IndexError(f"there is no partition {part}")
+        self.use()
+        try:
+            at, block = &self.parts[part], <_Block>self.blocks[part]
+            if <size_t>block.size > self.room:
+                block = _Block(self.room)
+                self.blocks[part] = block
+                at.data = block.data
+            block.size, at.rows, at.octets, at.limit = 0, 0, 0, self.most
+        finally:
+            uc_give(&self.busy)
+
+    cdef int use(self) except -1:
+        if not uc_take(&self.busy):
+            raise RuntimeError("another thread is using the buffers")
+        return 0
+
+
+cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) noexcept nogil:
+    """Add rows from `next` on; it is the one that could not be added if that is not all of them.
+
+    Which rows of a chunk are to be added is found without a branch, that nobody could predict.
+    """
+    cdef uint32_t found[CHUNK]
+    cdef const uint8_t *marks
+    cdef const uint8_t *fingerprint
+    cdef Part *part
+    cdef size_t first = next[0], rows, count, i, j, n = 0, most
+    cdef size_t per = size_of_row(True), mask = self.count - 1, place = self.place
+    cdef int shift = self.shift
+    cdef bint exact = self.exact
+    cdef uint64_t word, number
+    most = self.room - sizeof(Header)
+    while first < names.count:
+        rows = min(<size_t>CHUNK, names.count - first)
+        marks = names.marks + first
+        count = 0
+        for i in range(rows):
+            found[count] = <uint32_t>i
+            count += marks[i] == LATER
+        for j in range(count):
+            i = first + found[j]
+            fingerprint = names.fingerprints + UC_FINGERPRINT * i
+            memcpy(&word, fingerprint + place, 8)
+            part = &self.parts[<size_t>(word >> shift) & mask]
+            number = number_of(names, i)
+            if part.rows == 0:
+                part.base = number
+            if part.rows >= part.limit or number - part.base > UINT32_MAX:
+                next[0], full[0] = i, <size_t>(part - self.parts)
+                return FULL
+            if exact:
+                n = names.form_ends[i] - names.form_starts[i]
+                if per * (part.rows + 1) + part.octets + n > most:
+                    next[0], full[0] = i, <size_t>(part - self.parts)
+                    return FULL if part.rows else TOO_LONG
+                part.octets += n
+                part.lengths[part.rows] = <uint32_t>n
+                memcpy(part.data + self.room - part.octets, names.forms + names.form_starts[i], n)
+            memcpy(part.data + sizeof(Header) + UC_FINGERPRINT * part.rows, fingerprint, UC_FINGERPRINT)
+            part.numbers[part.rows] = <uint32_t>(number - part.base)
+            part.rows += 1
+        first += rows
+    return ALL
+
+
+cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except -1:
+    """Make a block of one row, in memory of its own."""
+    cdef Part *at = &self.parts[part]
+    cdef size_t n = names.form_ends[i] - names.form_starts[i]
+    cdef size_t size = sizeof(Header) + size_of_row(True) + n
+    cdef Header header
+    cdef uint32_t pair[2]
+    cdef _Block block
+    if n > UINT32_MAX:
+        raise OverflowError("a normal form of 4 GiB or more")
+    header.magic, header.size, header.rows = MAGIC_EXACT, padded(size), 1
+    header.base, header.octets = number_of(names, i), n
+    header.check = check_of(&header)
+    pair[0], pair[1] = 0, <uint32_t>n
+    block = _Block(header.size)
+    memcpy(block.data, &header, sizeof(Header))
+    memcpy(block.data + sizeof(Header), names.fingerprints + UC_FINGERPRINT * i, UC_FINGERPRINT)
+    memcpy(block.data + sizeof(Header) + UC_FINGERPRINT, pair, sizeof(pair))
+    memcpy(block.data + size - n, names.forms + names.form_starts[i], n)
+    memset(block.data + size, 0, header.size - size)
+    block.size = <Py_ssize_t>header.size
+    self.blocks[part] = block
+    at.data, at.rows, at.limit = block.data, 1, 0
+    return 0
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------
+
+# The collector would drop the object behind the buffer, and not release it.
+@cython.no_gc
+@cython.final
+cdef class SpilledNames(Names):
+    """A batch of names that were spilled: a block, read again. It is empty at first.
+
+    >>> names = SpilledNames()
+    >>> names.read(b"urn:isbn:0451450523")
+    Traceback (most recent call last):
+    ValueError: a damaged block: its header
+    >>> len(names)
+    0
+    """
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.block)
+        PyMem_RawFree(self.room)
+
+    def release(self):
+        """Let go of the block. There are no names then."""
+        self.use()
+        self.discard()
+        uc_give(&self.busy)
+
+    cdef int discard(self) except -1:
+        self.count, self.first, self.new, self.later = 0, 0, 0, 0
+        self.fingerprints, self.forms, self.marks = NULL, NULL, NULL
+        self.form_starts, self.form_ends, self.numbers = NULL, NULL, NULL
+        if self.held:
+            self.held = False
+            PyBuffer_Release(&self.block)
+
+    def read(self, block):
+        """Be the names of a block, all of them pending.
+
+        Args:
+            block (bytes-like): The block, from the first octet of its header to the last of its size. Nobody may change
+                it before another one is read.
+
+        Raises:
+            ValueError: It is damaged, or another size than it says. There are no names then.
+            MemoryError: Nor are there then.
+            RuntimeError: Another thread is using the names.
+        """
+        cdef Header header
+        cdef const uint8_t *at
+        cdef size_t rows, room
+        cdef bint sound, exact
+        self.use()
+        try:
+            self.discard()
+            PyObject_GetBuffer(block, &self.block, PyBUF_SIMPLE)
+            self.held = True
+            at = <const uint8_t *>self.block.buf
+            if not read_header(at, <size_t>self.block.len, &header):
+                raise ValueError("a damaged block: its header")
+            if header.size != <size_t>self.block.len:
+                raise ValueError(f"a damaged block: {self.block.len} octets instead of {header.size}")
+            rows, exact = header.rows, header.magic == MAGIC_EXACT
+            room = (rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
+            if self.allocated < room:
+                PyMem_RawFree(self.room)
+                self.allocated, self.room = 0, <uint8_t *>PyMem_RawMalloc(room)
+                if self.room == NULL:
+                    raise MemoryError
+                self.allocated = room
+            with nogil:
+                sound = place_rows(self, at + sizeof(Header), rows, exact, header.octets)
+            if not sound:
+                raise ValueError("a damaged block: lengths of its forms")
+            self.first, self.count = header.base, rows
+        except:
+            self.discard()
+            raise
+        finally:
+            uc_give(&self.busy)
+
+    @property
+    def row_numbers(self):
+        """The numbers of the rows.
+
+        Returns:
+            list[int]: As many as there are rows.
+        """
+        cdef size_t i
+        self.use()
+        try:
+            return [number_of(self, i) for i in range(self.count)]
+        finally:
+            uc_give(&self.busy)
+
+    @property
+    def normal_forms(self):
+        """The normal forms.
+
+        Returns:
+            list[bytes] | None: As many as there are rows; None: the block has none.
+        """
+        cdef size_t i
+        self.use()
+        try:
+            if self.form_starts == NULL:
+                return None
+            return [(<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]] for i in range(self.count)]
+        finally:
+            uc_give(&self.busy)
+
+    def set_marks(self, marks):
+        """Say of each row what a table would. For tests.
+
+        Args:
+            marks (bytes-like): An octet for each row, as `marks` returns them.
+
+        Raises:
+            ValueError: Not as many as there are rows.
+        """
+        cdef bytes octets = bytes(marks)
+        if <size_t>len(octets) != self.count:
+            raise ValueError(f"{len(octets)} marks for {self.count} rows")
+        if self.count:
+            memcpy(self.marks, <const char *>octets, self.count)
+        self.new, self.later = octets.count(<int>NEW), octets.count(<int>LATER)
+
+
+cdef bint place_rows(SpilledNames self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
+    """Where the arrays of a block are. False: the lengths of its forms are not those of the forms."""
+    cdef size_t *bounds = <size_t *>self.room
+    cdef uint32_t *numbers = <uint32_t *>(bounds + rows + 1)
+    cdef const uint8_t *lengths
+    cdef uint32_t length
+    cdef size_t i, at = octets
+    self.fingerprints = src
+    src += UC_FINGERPRINT * rows
+    if <size_t>src % sizeof(uint32_t):
+        memcpy(numbers, src, 4 * rows)
+        self.numbers = numbers
+    else:
+        self.numbers = <const uint32_t *>src
+    self.marks = <uint8_t *>(numbers + rows)
+    memset(self.marks, PENDING, rows)
+    if not exact:
+        return True
+    lengths = src + 4 * rows
+    bounds[0] = at
+    for i in range(rows):
+        memcpy(&length, lengths + 4 * i, 4)
+        if length > at:
+            return False
+        at -= length
+        bounds[i + 1] = at
+    self.forms = lengths + 4 * rows
+    self.form_starts, self.form_ends = bounds + 1, bounds
+    return at == 0

@@ -1,0 +1,21 @@
+"""IRIs (RFC 3987): checked, taken apart and put together, made URIs and of URIs.
+
+    from uricodec import iri
+
+What is named here is compiled. All functions take a str or bytes-like (UTF-8), and give back what came in: bytes for a
+bytes-like.
+
+>>> split("http://example.org/é")
+Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
+>>> check_iri("http://example.org/\ue000")
+Fault(code='private', offset=19)
+>>> iri_to_uri("http://example.org/é%20"), uri_to_iri("http://example.org/%c3%a9%20")
+('http://example.org/%C3%A9%20', 'http://example.org/é%20')
+"""
+
+from uricodec.iri._conversion import iri_to_uri, uri_to_iri
+from uricodec.uri._components import Components, Fault, check_iri, is_iri
+from uricodec.uri._components import split_iri as split
+from uricodec.uri._components import unsplit_iri as unsplit
+
+__all__ = ["Components", "Fault", "check_iri", "iri_to_uri", "is_iri", "split", "unsplit", "uri_to_iri"]

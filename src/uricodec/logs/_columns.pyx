@@ -1,0 +1,262 @@
+"""Lines of logs become columns, in the layout of Arrow: octets one after the other, where each value ends, and which are there.
+
+Nothing here knows a library of columns. Every column has room of its own, which is looked after before each line.
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from uricodec.logs._fields cimport *
+from uricodec.logs._formats cimport *
+from uricodec.logs._records cimport *
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+
+
+cdef enum:
+    ROWS = 65536                # of a batch, at most,
+    TEXT = 64 * 1024 * 1024     # and when a column has so many octets the batch is full, too
+
+# A buffer that grows.
+cdef struct Buffer:
+    uint8_t *data
+    size_t size
+    size_t cap
+
+# Values of a column. A text has `data`; a list has but its ends, and a number but `data`, 8 octets a value.
+cdef struct Column:
+    Buffer data
+    Buffer ends
+    Buffer valid                # a bit a row
+    size_t rows
+
+cdef enum:
+    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # behind the columns of the members: texts in lists
+    COLUMNS_OF_BATCH
+
+cdef struct Batch:
+    Column column[16]           # COLUMNS_OF_BATCH
+
+# The order of NAMES.
+cdef int ORDER[12]
+ORDER = [HOST, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT]
+
+
+cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
+    """Make room for `more` octets. False if there is none."""
+    cdef size_t cap = 2 * buffer.cap
+    cdef uint8_t *larger
+    if buffer.cap - buffer.size >= more:
+        return True
+    if cap < buffer.size + more:
+        cap = buffer.size + more
+    if cap < 4096:
+        cap = 4096
+    larger = <uint8_t *>PyMem_RawRealloc(buffer.data, cap)
+    if larger == NULL:
+        return False
+    buffer.data, buffer.cap = larger, cap
+    return True
+
+
+cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
+    """Make room for what a line of n octets can become. A text takes at most 3 octets for each of them, or is a time."""
+    cdef Column *column
+    cdef size_t rows
+    cdef int k
+    for k in range(COLUMNS_OF_BATCH):
+        column = batch.column + k
+        # Of the texts in a list there may be one for each octet, but not more than FLAGS flags.
+        rows = n + 1 if k == PARAMETER or k == VALUE else 1 + FLAGS
+        if not (reserve(&column.data, 3 * n + 128) and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
+            return False
+    return True
+
+
+cdef inline void end_value(Column *column, size_t end, bint valid) noexcept nogil:
+    """Note where the value of the next row ends, and whether there is one."""
+    cdef int32_t place = <int32_t>end
+    if column.rows % 8 == 0:
+        column.valid.data[column.rows // 8] = 0
+        column.valid.size = column.rows // 8 + 1
+    column.valid.data[column.rows // 8] |= valid << column.rows % 8
+    memcpy(column.ends.data + column.ends.size, &place, 4)
+    column.ends.size += 4
+    column.rows += 1
+
+
+cdef inline void end_text(Column *column, uint8_t *end) noexcept nogil:
+    """The same for a text in a list, none of which is missing."""
+    cdef int32_t place = <int32_t>(end - column.data.data)
+    column.data.size = end - column.data.data
+    memcpy(column.ends.data + column.ends.size, &place, 4)
+    column.ends.size += 4
+    column.rows += 1
+
+
+cdef void add_number(Column *column, Text text) noexcept nogil:
+    cdef int64_t value = 0
+    cdef size_t i
+    for i in range(text.n):
+        value = 10 * value + (text.at[i] - c'0')
+    memcpy(column.data.data + column.data.size, &value, 8)
+    column.data.size += 8
+    end_value(column, 0, text.at != NULL)
+
+
+cdef void add_query(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
+    cdef Text query = entry.text[QUERY]
+    cdef Column *name = batch.column + PARAMETER
+    cdef Column *value = batch.column + VALUE
+    cdef uint8_t *dst
+    cdef size_t i = 0, end, equals
+    while i < query.n:
+        end = find(query.at, i, query.n, c'&')
+        if end > i:
+            equals = find(query.at, i, end, c'=')
+            dst = name.data.data + name.data.size
+            end_text(name, put_decoded(w, entry, text_of(query.at + i, equals - i), True, RAW, dst))
+            dst = value.data.data + value.data.size
+            if equals < end:
+                if is_masked(w, query.at + i, equals - i):
+                    memcpy(dst, b"***", 3)
+                    dst += 3
+                else:
+                    dst = put_decoded(w, entry, text_of(query.at + equals + 1, end - equals - 1), True, RAW, dst)
+            end_text(value, dst)
+        i = end + 1
+
+
+cdef void add_flags(int flags, Batch *batch) noexcept nogil:
+    cdef Column *column = batch.column + FLAG_TEXT
+    cdef uint8_t *dst
+    cdef int i
+    for i in range(FLAGS):
+        if flags >> i & 1:
+            dst = column.data.data + column.data.size
+            memcpy(dst, FLAG_TEXTS[i].name, FLAG_TEXTS[i].n)
+            end_text(column, dst + FLAG_TEXTS[i].n)
+    end_value(batch.column + FLAG_LIST, column.rows, True)
+
+
+cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
+    """Add a record. True if the batch is full then."""
+    cdef Column *column
+    cdef Text text
+    cdef uint8_t *dst
+    cdef size_t size
+    cdef int k, member
+    cdef bint full = False
+    for k in range(12):
+        member = ORDER[k]
+        text = entry.text[member]
+        column = batch.column + k
+        if member == STATUS or member == SIZE:
+            add_number(column, text)
+            continue
+        if member == QUERY:
+            if text.at != NULL:
+                add_query(w, entry, batch)
+            end_value(column, batch.column[PARAMETER].rows, text.at != NULL)
+            continue
+        dst = column.data.data + column.data.size
+        if text.at != NULL:
+            size = put_time(entry, dst) if member == TIME else 0
+            if size:
+                dst += size
+            elif member == PATH and not entry.decoded:
+                dst = put_decoded(w, entry, text, False, RAW, dst)
+            elif member == TARGET or member == REFERER:
+                dst = put_masked(w, entry, text, RAW, dst)
+            else:
+                dst = put_text(w, entry, text, RAW, dst)
+        column.data.size = dst - column.data.data
+        end_value(column, column.data.size, text.at != NULL)
+        full = full or column.data.size > TEXT
+    if w.flags:
+        add_flags(flags_of_entry(w, entry), batch)
+    return full or batch.column[0].rows == ROWS or batch.column[PARAMETER].data.size > TEXT or (
+        batch.column[VALUE].data.size > TEXT)
+
+
+cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, Found *found, size_t *counts) noexcept nogil:
+    """As LogReader.write(), into columns. False if memory is short."""
+    cdef size_t start = 0, size, lines = 0, faults = 0
+    cdef Entry entry
+    cdef Line line
+    cdef bint full = False
+    cdef int k
+    for k in range(COLUMNS_OF_BATCH):
+        if not reserve(&batch.column[k].ends, 4):
+            return False
+        memset(batch.column[k].ends.data, 0, 4)
+        batch.column[k].ends.size = 4
+    while start < n and faults < FAULTS and not full:
+        size = line_size(src, start, n)
+        line = reader.read(src, start, size, &entry)
+        if line == RECORD:
+            if not reserve_line(batch, size):
+                return False
+            full = add_row(&reader.writer, &entry, batch)
+        elif line == NO_RECORD:
+            note(&entry, lines, start, size, found + faults)
+            faults += 1
+        lines += 1
+        start = next_line(src, start + size, n)
+    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.column[0].rows, faults
+    return True
+
+
+cdef bytes bytes_of(const Buffer *buffer):
+    return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
+
+
+def convert_columns(LogReader reader not None, src):
+    """Turn lines of a log into columns.
+
+    Args:
+        reader (LogReader): What reads the lines; what it would write does not matter.
+        src (bytes-like): The lines; the last one may lack its end, "\\n" or "\\r\\n".
+
+    Returns:
+        tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: What was done, nothing being written; and the columns: the
+            number of rows, which of them are there (a bit a row, from the lowest), where they end (int32, with a 0
+            before the first), and the octets of texts, or int64. There is one for each of NAMES but the last; then the
+            names and the values of the parameters, to which the ends of the query point; flags as a list, and the texts
+            in it. If not all was read, the batch is full: go on with src[read:].
+
+    Raises:
+        MemoryError: There is no room for the columns.
+
+    Source: Arrow columnar format, variable-size binary and list layouts.
+
+    >>> from uricodec.logs._records import LogReader
+    >>> found, columns = convert_columns(LogReader("common"), b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
+    >>> rows, there, ends, octets = columns[0]
+    >>> rows, there, octets
+    (1, b'\\x01', b'192.0.2.1')
+    """
+    cdef Py_buffer source
+    cdef Found found[FAULTS]
+    cdef size_t counts[5]
+    cdef Batch batch
+    cdef bint done
+    cdef int k
+    memset(&batch, 0, sizeof(Batch))
+    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    try:
+        reader.reserve(<size_t>source.len)
+        with nogil:
+            done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, found, counts)
+        if not done:
+            raise MemoryError
+        columns = [(<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid), bytes_of(&batch.column[k].ends),
+                    bytes_of(&batch.column[k].data)) for k in range(COLUMNS_OF_BATCH)]
+        return lines_of(found, counts), columns
+    finally:
+        PyBuffer_Release(&source)
+        for k in range(COLUMNS_OF_BATCH):
+            PyMem_RawFree(batch.column[k].data.data)
+            PyMem_RawFree(batch.column[k].ends.data)
+            PyMem_RawFree(batch.column[k].valid.data)

@@ -1,0 +1,75 @@
+"""What a line of a log holds, and how its parts are read."""
+from libc.stdint cimport uint8_t
+
+from uricodec._base._kernels cimport ByteSet
+
+
+# Some octets of a line, or of the room in which escapes are undone. NULL: there is no such text, which is not the same as
+# an empty one.
+cdef struct Text:
+    const uint8_t *at
+    size_t n
+
+
+# What a line may tell. REQUEST is "GET /a?b HTTP/1.1" in one piece; PATH and QUERY are parts of TARGET, still encoded.
+cdef enum:
+    HOST, USER, DATE, TIME, REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT
+    MEMBERS
+
+
+# Where a line stops being one of its format. The names are those of LogFault.code.
+cdef enum Code:
+    FINE, EMPTY, HOST_FAULT, USER_FAULT, TIME_FAULT, REQUEST_FAULT, STATUS_FAULT, SIZE_FAULT, REFERER_FAULT, AGENT_FAULT
+    FIELDS_FAULT, JSON_FAULT, TOO_LONG
+    CODES
+
+
+cdef struct Entry:
+    Text text[14]           # MEMBERS
+    bint plain              # all of them are printable ASCII without quote and backslash
+    bint decoded            # the path is decoded already
+    bint whole              # the target is a request that is none
+    uint8_t *room           # where escapes are undone and targets put together: twice what the line has, and ROOM_BEHIND
+    Code code               # after a fault,
+    size_t offset           # and where it is
+
+cdef enum:
+    ROOM_BEHIND = 64
+
+
+cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
+    cdef int i
+    for i in range(MEMBERS):
+        entry.text[i].at = NULL
+        entry.text[i].n = 0
+    entry.plain = True
+    entry.decoded = entry.whole = False
+    entry.room = room
+    entry.code = FINE
+    entry.offset = 0
+
+
+cdef inline bint fail(Entry *entry, Code code, size_t offset) noexcept nogil:
+    entry.code = code
+    entry.offset = offset
+    return False
+
+
+cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
+    cdef Text text
+    text.at, text.n = at, n
+    return text
+
+
+cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
+cdef void undo_json(Entry *entry, int member) noexcept nogil
+cdef void undo_triplets(Entry *entry, int member) noexcept nogil
+cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
+cdef void undo_plus(Entry *entry, int member) noexcept nogil
+cdef void join_target(Entry *entry) noexcept nogil
+cdef void split_request(Entry *entry) noexcept nogil
+cdef void split_target(Entry *entry) noexcept nogil
+cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil
+cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil
+cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil
+cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil

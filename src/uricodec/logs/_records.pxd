@@ -1,0 +1,93 @@
+"""What writes the texts of a record, and who reads the lines."""
+from libc.stdint cimport uint8_t
+from libc.string cimport memchr
+
+from uricodec.logs._fields cimport Code, Entry, Text
+from uricodec.logs._formats cimport Format, Layout, Line
+from uricodec._codec._triplets cimport Policy as OctetPolicy
+
+
+# Where a text stands: in a JSON string, in a cell of CSV, in a JSON string in such a cell, in a column.
+cdef enum Place:
+    STRING, CELL, STRING_IN_CELL, RAW
+
+cdef struct Writer:
+    bint csv
+    bint csv_safe           # an apostrophe before what a spreadsheet may take for a formula
+    bint flags
+    OctetPolicy errors
+    const uint8_t *names    # of parameters to mask: their length as one octet and their octets, and so on; 0 at the end
+    uint8_t *room           # for decoded texts
+
+# What is to be said of a request, as bits; FLAG_TEXTS has their names.
+cdef enum:
+    MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
+    FLAGS = 6
+
+cdef struct Name:
+    const char *name
+    size_t n
+
+cdef Name FLAG_TEXTS[6]
+
+cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
+                          uint8_t *dst) noexcept nogil
+cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil
+cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
+
+
+# A line that is no record.
+cdef struct Found:
+    size_t line
+    size_t start
+    size_t size
+    size_t offset
+    Code code
+
+cdef enum:
+    FAULTS = 1024           # that are fetched at once
+
+# `counts` are octets read, octets written, lines, records, faults.
+cdef object lines_of(const Found *found, const size_t *counts)
+
+cdef class LogReader:
+    cdef Format format
+    cdef Layout layout
+    cdef Writer writer
+    cdef uint8_t *memory
+    cdef size_t capacity        # the longest line that there is memory for
+    cdef size_t max_line
+    cdef bytes names
+    cdef bint first         # whether the line is that a log begins with
+    cdef int reserve(self, size_t size) except -1
+    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil
+    cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
+
+
+cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
+    """Where the octet is, or n."""
+    cdef const uint8_t *found
+    if start >= n:
+        return n
+    found = <const uint8_t *>memchr(s + start, octet, n - start)
+    return n if found == NULL else found - s
+
+
+cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
+    """Octets of the line, without its end."""
+    cdef size_t end = find(src, start, n, c'\n')
+    return end - start - (end < n and end > start and src[end - 1] == c'\r')
+
+
+cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept nogil:
+    """Where the next line starts, if one ends there."""
+    if end < n and src[end] == c'\r':
+        end += 1
+    return end + (end < n)
+
+
+cdef inline void note(const Entry *entry, size_t line, size_t start, size_t size, Found *found) noexcept nogil:
+    found.line, found.start, found.size = line, start, size
+    found.code, found.offset = entry.code, entry.offset

@@ -1,0 +1,32 @@
+"""URIs (RFC 3986): checked, taken apart and put together, resolved, brought into normal form and compared.
+
+    from uricodec import uri
+
+What is named here is compiled. All functions take a str or bytes-like, and give back what came in: bytes for a
+bytes-like.
+
+>>> split("http://example.org/?")
+Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
+>>> check("http://example.org/%zz")
+Fault(code='percent', offset=19)
+>>> resolve("http://example.org/a/b", "../c"), normalize("HTTP://Example.org/%7ea/../b")
+('http://example.org/c', 'http://example.org/b')
+"""
+
+from uricodec.uri._equivalence import equivalent, key, normalize
+from uricodec.uri._resolve import relativize, resolve
+from uricodec.uri._components import Components, Fault, check, is_uri, split, unsplit
+
+__all__ = [
+    "Components",
+    "Fault",
+    "check",
+    "equivalent",
+    "is_uri",
+    "key",
+    "normalize",
+    "relativize",
+    "resolve",
+    "split",
+    "unsplit",
+]

@@ -1,0 +1,599 @@
+"""URIs and IRIs one by one: checked, taken apart and put together (RFC 3986, RFC 3987)."""
+from libc.stdint cimport uint8_t
+from libc.string cimport memcmp
+
+from uricodec._codec._percent cimport utf8_text
+from uricodec._rows._operation cimport Outcome
+from uricodec.parse._split cimport UC_FORGET_HASH, UC_NEW_TUPLE
+from uricodec._base._text cimport *
+from uricodec.uri._grammar cimport *
+
+from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
+
+from collections import namedtuple
+
+from uricodec.errors import IriError, UriSyntaxError
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+CODE_NAMES = [None] * CODES
+REASONS = [None] * CODES
+cdef int number
+for number, name, reason in (
+    (SCHEME, "scheme", "no octet of a scheme, nor the \":\" behind it"),
+    (USERINFO, "userinfo", "no character of a userinfo"),
+    (HOST, "host", "no character of a host"),
+    (HOST_DELIMITER, "host-delimiter", "stands for a delimiter in an authority"),
+    (IP_LITERAL, "ip-literal", "no IP literal"),
+    (PORT, "port", "no digit of a port"),
+    (PATH, "path", "no character of a path"),
+    (PATH_COLON, "path-colon", "a \":\" in the first segment of a relative path"),
+    (QUERY, "query", "no character of a query"),
+    (FRAGMENT, "fragment", "no character of a fragment, or no place for one"),
+    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
+    (UTF8, "utf-8", "octets that are not UTF-8"),
+    (SURROGATE, "surrogate", "lone surrogate"),
+    (CHARACTER, "character", "a character that no IRI has"),
+    (PRIVATE, "private", "a character of private use outside a query"),
+    (BIDI, "bidi", "a bidirectional formatting character"),
+):
+    CODE_NAMES[number], REASONS[number] = name, reason
+del name, reason
+
+cdef list PRODUCTION_NAMES = [
+    ["URI-reference", "URI", "absolute-URI", "relative-ref"],
+    ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"],
+]
+
+
+cdef int production_of(object production, Syntax syntax) except -1:
+    cdef list names = PRODUCTION_NAMES[<int>syntax]
+    cdef int i
+    for i in range(4):
+        if names[i] == production:
+            return i
+    raise ValueError(f"unknown production {production!r}, expected one of: {', '.join(names)}")
+
+
+# --- inputs, errors ---------------------------------------------------------------------------------------------------
+
+cdef object plain(object input):
+    if type(input) is str or type(input) is bytes:
+        return input
+    if isinstance(input, str):
+        return str.__str__(input)
+    return copy_of_octets(input)
+
+
+cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1:
+    if type(text) is str:
+        return utf8_octets(<str>text, octets, room)
+    octets.data = <const uint8_t *>PyBytes_AS_STRING(text)
+    octets.size = <size_t>PyBytes_GET_SIZE(text)
+    octets.heap = NULL
+    return True
+
+
+cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil:
+    cdef size_t i
+    cdef Py_ssize_t characters = 0
+    for i in range(offset):
+        characters += utf8[i] & 0xC0 != 0x80
+    return characters
+
+
+cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
+                       str reason=None) except -1:
+    position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
+    raise error_class(reason or REASONS[outcome.code], input, position)
+
+
+cdef int raise_surrogate(object input, object error_class) except -1:
+    raise error_class(REASONS[SURROGATE], input, first_surrogate(str.__str__(input)))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production production, Parts *parts,
+               Outcome *outcome) noexcept:
+    """Read the octets of a str or of bytes."""
+    if octets.size <= SMALL:
+        if is_text:     # its UTF-8 is well-formed
+            return read_reference(octets.data, octets.size, syntax, production, parts, outcome)
+        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
+    with nogil:
+        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
+
+
+cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Production production, Parts *parts,
+                    Outcome *outcome) except -1:
+    """Borrow and read what plain() gave. After a fault there is nothing to release, and its offset is an index."""
+    cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, room)
+    if not borrowed:
+        text = (<str>text).encode("utf-8", "surrogatepass")
+        borrow(text, octets, room)
+    if read(octets, is_text and borrowed, syntax, production, parts, outcome):
+        return True
+    if not borrowed and outcome.code == UTF8:
+        outcome.code = SURROGATE
+    if is_text:
+        outcome.offset = <size_t>characters_before(octets.data, outcome.offset)
+    release(octets)
+    return False
+
+
+Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.uri")
+Fault.__doc__ = "What is wrong with a URI or IRI first: a code, and the index of the offending character or octet."
+
+
+cdef object find_fault(object input, Syntax syntax, Production production):
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets octets
+    cdef Parts parts
+    cdef Outcome outcome
+    cdef object text = plain(input)
+    if not read_text(text, &octets, room, syntax, production, &parts, &outcome):
+        return Fault(CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset)
+    release(&octets)
+    return None
+
+
+def check(uri, production="URI-reference"):
+    """Find the first fault of a URI reference.
+
+    Args:
+        uri (str | bytes-like): What should match the production.
+        production (str): "URI-reference", "URI" (with a scheme), "absolute-URI" (and no fragment) or "relative-ref".
+
+    Returns:
+        Fault | None: None if it matches. Otherwise a code and an offset, in characters of a str, octets of bytes; the
+            end for what is missing there. The codes: "scheme" (there is none), "userinfo", "host", "port", "path",
+            "query", "fragment" (what these may not have, or may not be), "host-delimiter" (a triplet of the host stands
+            for a delimiter or a control), "ip-literal" (no address in brackets, or a zone, or no port behind it),
+            "path-colon" (a path that looks like a scheme), "percent" (without two hexadecimal digits).
+
+    Raises:
+        ValueError: There is no such production.
+
+    Source: RFC 3986 appendix A.
+
+    >>> check("http://example.org/a b")
+    Fault(code='path', offset=20)
+    >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
+    (None, Fault(code='host-delimiter', offset=18))
+    """
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
+
+
+def is_uri(uri, production="URI-reference"):
+    """Return whether a text is a URI reference, or what `production` names.
+
+    Args:
+        uri (str | bytes-like): What should match the production.
+        production (str): As of `check`: a relative reference is one, unless "URI" demands a scheme.
+
+    Returns:
+        bool: Whether `check` finds no fault.
+
+    Raises:
+        ValueError: There is no such production.
+
+    Source: RFC 3986 appendix A.
+
+    >>> is_uri("http://example.org/"), is_uri("/a"), is_uri("/a", production="URI"), is_uri("http://[::1%25eth0]/")
+    (True, True, False, False)
+    """
+    return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX)) is None
+
+
+def check_iri(iri, production="IRI-reference"):
+    """Find the first fault of an IRI reference.
+
+    Args:
+        iri (str | bytes-like): What should match the production; bytes are UTF-8.
+        production (str): "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (and no fragment) or "irelative-ref".
+
+    Returns:
+        Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes. The
+            codes are those of `uricodec.uri.check`, where "host-delimiter" is also for a character of an authority that
+            compatibility mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none),
+            "surrogate" (a str with a lone one), "character" (one beyond ASCII that no IRI has), "private" (one of
+            private use outside a query) and "bidi" (one of the seven that override the direction of text).
+
+    Raises:
+        ValueError: There is no such production.
+
+    Source: RFC 3987 sections 2.2 and 4.1.
+
+    >>> from uricodec import iri
+    >>> iri.check_iri("http://résumé.example.org/\u202ea")
+    Fault(code='bidi', offset=26)
+    """
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
+
+
+def is_iri(iri, production="IRI-reference"):
+    """Return whether a text is an IRI reference, or what `production` names.
+
+    Args:
+        iri (str | bytes-like): What should match the production; bytes are UTF-8.
+        production (str): As of `check_iri`: a relative reference is one, unless "IRI" demands a scheme.
+
+    Returns:
+        bool: Whether `check_iri` finds no fault.
+
+    Raises:
+        ValueError: There is no such production.
+
+    Source: RFC 3987 sections 2.2 and 4.1.
+
+    >>> from uricodec import iri
+    >>> iri.is_iri("http://résumé.example.org/"), iri.is_iri("résumé"), iri.is_iri("résumé", production="IRI")
+    (True, True, False)
+    """
+    return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX)) is None
+
+
+# --- components -------------------------------------------------------------------------------------------------------
+
+cdef list HOST_KINDS = ["reg-name", "IPv4address", "IP-literal"]
+cdef enum Subcomponent:
+    OF_USERINFO, OF_HOST, OF_PORT, OF_KIND
+
+
+class Components(namedtuple("Components", ["scheme", "authority", "path", "query", "fragment"], module="uricodec.uri")):
+    """The components of a URI or IRI as they are spelled: a named tuple of str or of bytes.
+
+    What is undefined is None, which is not the same as "", an empty component: "a?" has an empty query, "a" has none. A
+    path is always defined.
+
+    Source: RFC 3986 section 3, appendix B.
+
+    >>> from uricodec import uri
+    >>> parts = uri.split("http://me@example.org:8042/over/there?name=ferret#nose")
+    >>> parts.userinfo, parts.host, parts.port, parts.host_kind
+    ('me', 'example.org', '8042', 'reg-name')
+    >>> uri.unsplit(parts._replace(authority="[::1]:", query=None))
+    'http://[::1]:/over/there#nose'
+    """
+
+    __slots__ = ()
+
+    @property
+    def userinfo(self):
+        """What stands before the "@" of the authority; None if there is none."""
+        return subcomponent(self[1], OF_USERINFO)
+
+    @property
+    def host(self):
+        """The host, brackets included, which may be empty; None without an authority."""
+        return subcomponent(self[1], OF_HOST)
+
+    @property
+    def port(self):
+        """The port as it is spelled, which may be empty; None if there is none."""
+        return subcomponent(self[1], OF_PORT)
+
+    @property
+    def host_kind(self):
+        """The kind of the host, "reg-name" (a name, or empty), "IPv4address" or "IP-literal"; None without an authority."""
+        return subcomponent(self[1], OF_KIND)
+
+
+cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssize_t end):
+    """s[start:end], octets of the text, as an object of its type."""
+    if type(text) is not str:
+        return PyBytes_FromStringAndSize(<const char *>s + start, end - start)
+    if PyUnicode_IS_ASCII(text):
+        return ascii_text(s + start, <size_t>(end - start))
+    return utf8_text(s + start, <size_t>(end - start), NULL)
+
+
+cdef object subcomponent(object authority, Subcomponent which):
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets octets
+    cdef Authority parts
+    cdef Outcome outcome
+    cdef const uint8_t *s
+    if authority is None:
+        return None
+    authority = plain(authority)
+    if not borrow(authority, &octets, room):
+        raise_surrogate(authority, UriSyntaxError)
+    try:
+        s = octets.data
+        if not find_authority(s, 0, <Py_ssize_t>octets.size, &parts):
+            # No authority of ours: somebody has put it there.
+            read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &outcome)
+            raise_refusal(authority, s, &outcome, UriSyntaxError)
+        if which == OF_KIND:
+            return HOST_KINDS[<int>host_kind(s, parts.host, parts.host_end)]
+        if which == OF_HOST:
+            return piece(authority, s, parts.host, parts.host_end)
+        if which == OF_USERINFO:
+            return None if parts.userinfo_end < 0 else piece(authority, s, 0, parts.userinfo_end)
+        return None if parts.port < 0 else piece(authority, s, parts.port, <Py_ssize_t>octets.size)
+    finally:
+        release(&octets)
+
+
+# The schemes of most URIs, to be shared instead of made anew.
+cdef str HTTP = "http"
+cdef str HTTPS = "https"
+
+
+cdef inline object scheme_piece(object text, const uint8_t *s, Py_ssize_t end):
+    if type(text) is str and 4 <= end <= 5 and memcmp(s, b"https", <size_t>end) == 0:
+        return HTTP if end == 4 else HTTPS
+    return piece(text, s, 0, end)
+
+
+cdef inline void set_item(object result, Py_ssize_t i, object item) noexcept:
+    Py_INCREF(item)
+    PyTuple_SET_ITEM(result, i, item)
+
+
+cdef object make_components(object text, const uint8_t *s, const Parts *parts):
+    cdef object result = UC_NEW_TUPLE(Components, 5)
+    set_item(result, 0, None if parts.scheme_end < 0 else scheme_piece(text, s, parts.scheme_end))
+    set_item(result, 1, None if parts.authority < 0 else piece(text, s, parts.authority, parts.path))
+    set_item(result, 2, piece(text, s, parts.path, parts.path_end))
+    set_item(result, 3, None if parts.query < 0 else piece(text, s, parts.query, parts.query_end))
+    set_item(result, 4, None if parts.fragment < 0 else piece(text, s, parts.fragment, parts.end))
+    UC_FORGET_HASH(result)
+    return result
+
+
+cdef object split_text(object input, Syntax syntax):
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets octets
+    cdef Parts parts
+    cdef Outcome outcome
+    cdef object text = plain(input)
+    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+        raise error_of(syntax)(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
+    try:
+        return make_components(text, octets.data, &parts)
+    finally:
+        release(&octets)
+
+
+cdef inline object error_of(Syntax syntax):
+    return UriSyntaxError if syntax == URI_SYNTAX else IriError
+
+
+def split(uri):
+    """Take a URI or a relative reference apart.
+
+    Args:
+        uri (str | bytes-like): The reference, which must match the grammar; see `check`.
+
+    Returns:
+        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
+            defined.
+
+    Raises:
+        UriSyntaxError: It is no reference.
+
+    Source: RFC 3986 section 3, appendix A.
+
+    >>> split("http://example.org/?#a")
+    Components(scheme='http', authority='example.org', path='/', query='', fragment='a')
+    >>> split("//[::1]evil.example/")
+    Traceback (most recent call last):
+    uricodec.errors.UriSyntaxError: no IP literal at position 7
+    """
+    return split_text(uri, URI_SYNTAX)
+
+
+def split_iri(iri):
+    """Take an IRI or a relative reference apart.
+
+    Args:
+        iri (str | bytes-like): The reference, which must match the grammar; bytes are UTF-8. See `check_iri`.
+
+    Returns:
+        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
+            defined.
+
+    Raises:
+        IriError: It is no reference.
+
+    Source: RFC 3987 section 2.2.
+
+    >>> from uricodec import iri
+    >>> iri.split("http://résumé.example.org/é")
+    Components(scheme='http', authority='résumé.example.org', path='/é', query=None, fragment=None)
+    """
+    return split_text(iri, IRI_SYNTAX)
+
+
+cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, object components):
+    """Where a text is read otherwise than as the components of which it was made, as an index; -1 if nowhere."""
+    cdef Py_ssize_t end = 0, wanted, got
+    scheme, authority, path, query, fragment = components
+    places = []
+    if scheme is not None:
+        end = len(scheme) + 1
+    places.append((-1 if scheme is None else end - 1, parts.scheme_end))
+    # Two octets before its authority, a text begins to be read as one that has none.
+    places.append((-1 if authority is None else end, parts.authority if parts.authority < 0 else parts.authority - 2))
+    if authority is not None:
+        end += 2 + len(authority)
+    places.append((end, parts.path))
+    end += len(path)
+    places.append((end, parts.path_end))
+    end += 0 if query is None else 1 + len(query)
+    places.append((end, parts.query_end))
+    places.append((-1 if fragment is None else end + 1, parts.fragment))
+    for wanted, got in places:
+        if got >= 0 and type(text) is str:
+            got = characters_before(s, <size_t>got)
+        if wanted != got:
+            return got if wanted < 0 else wanted if got < 0 else min(wanted, got)
+    return -1
+
+
+cdef object join(object components, Syntax syntax):
+    """RFC 3986 section 5.3, and a look at the result."""
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets octets
+    cdef Parts parts
+    cdef Outcome outcome
+    cdef Py_ssize_t position
+    scheme, authority, path, query, fragment = components
+    marks = (":", "//", "?", "#") if isinstance(path, str) else (b":", b"//", b"?", b"#")
+    pieces = [] if scheme is None else [scheme, marks[0]]
+    if authority is not None:
+        pieces += marks[1], authority
+    pieces.append(path)
+    if query is not None:
+        pieces += marks[2], query
+    if fragment is not None:
+        pieces += marks[3], fragment
+    text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
+    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+        raise error_of(syntax)(REASONS[outcome.code], text, <Py_ssize_t>outcome.offset)
+    try:
+        position = misread(text, octets.data, &parts, components)
+    finally:
+        release(&octets)
+    if position >= 0:
+        raise error_of(syntax)("would be read as other components", text, position)
+    return text
+
+
+def unsplit(components):
+    """Put a URI or a relative reference together.
+
+    Args:
+        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like; None for what is
+            undefined, which a path is not.
+
+    Returns:
+        str | bytes: The reference, which `split` takes apart into the same components.
+
+    Raises:
+        UriSyntaxError: That is no reference, or would be read as other components; the input and the position of the
+            error are those of what would come out.
+        TypeError: The components are not all of one type.
+
+    Source: RFC 3986 section 5.3.
+
+    >>> unsplit(("http", "example.org", "/", "", None))
+    'http://example.org/?'
+    >>> unsplit((None, None, "//example.org", None, None))
+    Traceback (most recent call last):
+    uricodec.errors.UriSyntaxError: would be read as other components at position 0
+    """
+    return join(components, URI_SYNTAX)
+
+
+def unsplit_iri(components):
+    """Put an IRI or a relative reference together.
+
+    Args:
+        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like (UTF-8); None for
+            what is undefined, which a path is not.
+
+    Returns:
+        str | bytes: The reference, which `split` takes apart into the same components.
+
+    Raises:
+        IriError: That is no reference, or would be read as other components; the input and the position of the error
+            are those of what would come out.
+        TypeError: The components are not all of one type.
+
+    Source: RFC 3986 section 5.3; RFC 3987 section 2.2.
+
+    >>> from uricodec import iri
+    >>> iri.unsplit((None, None, "résumé", None, ""))
+    'résumé#'
+    """
+    return join(components, IRI_SYNTAX)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+# f(text) is what most calls are. These take them before any argument is parsed, if the text is short and all goes well,
+# and leave all others to the functions.
+cdef vectorcall parse_check, parse_is_uri, parse_check_iri, parse_is_iri, parse_split, parse_split_iri
+
+
+cdef struct Call:
+    uint8_t room[UTF8_ROOM]
+    Octets octets
+    Parts parts
+
+
+cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
+    """Whether this is f(text), and the text is short and a reference. There is nothing to release."""
+    cdef Outcome outcome
+    if not is_call_of_text(args, flags, names):
+        return False
+    PyUnicode_READY(<object>args[0])
+    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.room):
+        return False
+    return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &outcome)
+
+
+cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, &call):
+        return None
+    return parse_check(function, args, flags, names)
+
+
+cdef object call_is_uri(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, &call):
+        return True
+    return parse_is_uri(function, args, flags, names)
+
+
+cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, &call):
+        return None
+    return parse_check_iri(function, args, flags, names)
+
+
+cdef object call_is_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, &call):
+        return True
+    return parse_is_iri(function, args, flags, names)
+
+
+cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, URI_SYNTAX, &call):
+        return make_components(<object>args[0], call.octets.data, &call.parts)
+    return parse_split(function, args, flags, names)
+
+
+cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Call call
+    if reads(args, flags, names, IRI_SYNTAX, &call):
+        return make_components(<object>args[0], call.octets.data, &call.parts)
+    return parse_split_iri(function, args, flags, names)
+
+
+parse_check = take_calls(check, call_check)
+parse_is_uri = take_calls(is_uri, call_is_uri)
+parse_check_iri = take_calls(check_iri, call_check_iri)
+parse_is_iri = take_calls(is_iri, call_is_iri)
+parse_split = take_calls(split, call_split)
+parse_split_iri = take_calls(split_iri, call_split_iri)
+
+# Pickled by reference to where users find them.
+for function in check, is_uri, split, unsplit:
+    function.__module__ = "uricodec.uri"
+for function in check_iri, is_iri, split_iri, unsplit_iri:
+    function.__module__ = "uricodec.iri"
+for function, name in (split_iri, "split"), (unsplit_iri, "unsplit"):
+    function.__name__ = function.__qualname__ = name
+del function, name

@@ -1,0 +1,545 @@
+"""The grammar of URIs (RFC 3986 appendix A) and IRIs (RFC 3987 section 2.2): components first, then what is in them.
+
+To take a reference apart needs four delimiters and no more (RFC 3986 appendix B): that is find_parts(), which takes any
+octets. Whether each component may hold what it holds is for read_reference() to say. Most octets of a reference need no
+decision: a kernel finds where a plain host ends, and from the path on another one marks, in words of 64 bits, those
+that need one ("%", "?", "#", what is illegal, and in UTF-8 the octets with which a character begins that an IRI may not
+have everywhere). Only those are looked at, in order.
+
+A fault is the first octet with which its component cannot go on, or the "%" of a triplet, the first octet of a
+character and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: triplets
+in a host and characters in an authority that stand for delimiters, and the characters that RFC 3987 section 4.1
+forbids.
+"""
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._codec._percent cimport hex_value
+from uricodec._rows._operation cimport Outcome
+
+cdef enum:
+    WORDS = 64, CHUNK = 64 * WORDS      # octets that are marked at once
+
+
+# --- octets -----------------------------------------------------------------------------------------------------------
+
+#   ALPHA         = %x41-5A / %x61-7A                   DIGIT         = %x30-39
+cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
+cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
+#   scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+SCHEME_TAIL = ALPHA | DIGIT | "+-."
+#   unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
+UNRESERVED = ALPHA | DIGIT | "-._~"
+
+#   sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
+cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
+#   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
+cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
+
+# What no triplet of a host may stand for: what would delimit the host, or begin a triplet, once somebody decodes it.
+cdef ByteSet HOSTILE = GEN_DELIMS | "%\\ \x7F" | range(0x20)
+
+# Where the scan of a path and that of a query stop.
+cdef ByteSet IN_PATH = ~ByteSet("?#")
+cdef ByteSet IN_QUERY = ~ByteSet("#")
+
+
+# --- characters beyond ASCII ------------------------------------------------------------------------------------------
+
+# RFC 3987 section 2.2:
+#   ucschar        = %xA0-D7FF / %xF900-FDCF / %xFDF0-FFEF
+#                  / %x10000-1FFFD / %x20000-2FFFD / %x30000-3FFFD
+#                  / %x40000-4FFFD / %x50000-5FFFD / %x60000-6FFFD
+#                  / %x70000-7FFFD / %x80000-8FFFD / %x90000-9FFFD
+#                  / %xA0000-AFFFD / %xB0000-BFFFD / %xC0000-CFFFD
+#                  / %xD0000-DFFFD / %xE1000-EFFFD
+#   iprivate       = %xE000-F8FF / %xF0000-FFFFD / %x100000-10FFFD
+# Section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, PDF, LRO, and RLO)."
+cdef list RANGES = [
+    *[(UCSCHAR, first, last) for first, last in ((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF))],
+    *[(UCSCHAR, plane << 16, plane << 16 | 0xFFFD) for plane in range(0x1, 0xE)],
+    (UCSCHAR, 0xE1000, 0xEFFFD),
+    *[(IPRIVATE, first, last) for first, last in ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))],
+    *[(BIDI_CONTROL, first, last) for first, last in ((0x200E, 0x200F), (0x202A, 0x202E))],
+]
+
+# Characters of one kind in a row: where each run starts, in order, and which kind it is.
+cdef enum:
+    RUNS = 64
+cdef uint32_t run_starts[RUNS]
+cdef uint8_t run_kinds[RUNS]
+cdef int runs = 0
+
+
+def _kind_by_range(c):
+    # The last row counts: it says more.
+    return max([kind for kind, first, last in RANGES if first <= c <= last], default=NO_CHARACTER)
+
+
+for start in sorted({0} | {edge for _, first, last in RANGES for edge in (first, last + 1)}):
+    run_starts[runs], run_kinds[runs] = start, _kind_by_range(start)
+    runs += 1
+
+
+cdef inline int run_of(uint32_t c) noexcept nogil:
+    cdef int low = 0, high = runs, middle
+    while high - low > 1:
+        middle = (low + high) // 2
+        if run_starts[middle] <= c:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef CharacterKind character_kind(uint32_t c) noexcept nogil:
+    return <CharacterKind>run_kinds[run_of(c)]
+
+
+def _first_of(lead):
+    """The first character that begins with this octet."""
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6
+    return max((lead & 0x0F) << 12, 0x800) if lead < 0xF0 else max((lead & 0x07) << 18, 0x10000)
+
+
+def _decides(lead):
+    first, last = _first_of(lead), 0x10FFFF if lead == 0xF4 else _first_of(lead + 1) - 1
+    if lead == 0xED:
+        last = 0xD7FF       # surrogates are none
+    return run_of(first) != run_of(last) or run_kinds[run_of(first)] != UCSCHAR
+
+
+DECIDING_LEADS = ByteSet([lead for lead in range(0xC2, 0xF5) if _decides(lead)])
+cdef ByteSet PLAIN_UTF8 = ByteSet(range(0x80, 0x100)) - DECIDING_LEADS
+
+# Characters with one of "/?#@:[]\\%" in their compatibility form (NFKC), which IDNA makes of them. Their first octets
+# are deciding ones.
+cdef list DELIMITER_LIKE = [
+    0x2047, 0x2048, 0x2049, 0x2100, 0x2101, 0x2105, 0x2106, 0x2A74,
+    0xFE13, 0xFE16, 0xFE47, 0xFE48, 0xFE55, 0xFE56, 0xFE5F, 0xFE68, 0xFE6A, 0xFE6B,
+    0xFF03, 0xFF05, 0xFF0F, 0xFF1A, 0xFF1F, 0xFF20, 0xFF3B, 0xFF3C, 0xFF3D,
+]
+cdef enum:
+    ALIKE = 27
+cdef uint32_t alike[ALIKE]
+for index in range(ALIKE):
+    alike[index] = DELIMITER_LIKE[index]
+
+
+cdef bint is_delimiter_like(uint32_t c) noexcept nogil:
+    cdef int i
+    for i in range(ALIKE):
+        if alike[i] == c:
+            return True
+    return False
+
+
+# --- what needs no decision, by Syntax --------------------------------------------------------------------------------
+
+#   reg-name      = *( unreserved / pct-encoded / sub-delims )              ireg-name = *( iunreserved / ...
+#   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )
+#   pchar         = unreserved / pct-encoded / sub-delims / ":" / "@"
+#   segment       = *pchar          query, fragment = *( pchar / "/" / "?" )
+cdef uc_set HOST_PLAIN[2]
+cdef uc_set USERINFO_PLAIN[2]
+cdef uc_set PATH_PLAIN[2]
+
+
+cdef int set_plain(Syntax syntax, ByteSet host) except -1:
+    HOST_PLAIN[<int>syntax] = host.set
+    USERINFO_PLAIN[<int>syntax] = (<ByteSet>(host | ":")).set
+    PATH_PLAIN[<int>syntax] = (<ByteSet>(host | ":@/")).set
+
+
+set_plain(URI_SYNTAX, UNRESERVED | SUB_DELIMS)
+set_plain(IRI_SYNTAX, UNRESERVED | SUB_DELIMS | PLAIN_UTF8)
+
+
+# --- components -------------------------------------------------------------------------------------------------------
+
+cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
+    cdef size_t i = 0
+    parts.scheme_end = parts.authority = parts.query = parts.fragment = -1
+    if n and ALPHA.set.member[s[0]]:
+        i = 1
+        while i < n and SCHEME_TAIL.set.member[s[i]]:
+            i += 1
+        if i < n and s[i] == c':':
+            parts.scheme_end = <Py_ssize_t>i
+            i += 1
+        else:
+            i = 0
+    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        i += 2
+        parts.authority = <Py_ssize_t>i
+        while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+            i += 1
+    parts.path = <Py_ssize_t>i
+    i += kernels.span(s + i, n - i, &IN_PATH.set)
+    parts.path_end = <Py_ssize_t>i
+    if i < n and s[i] == c'?':
+        i += 1
+        parts.query = <Py_ssize_t>i
+        i += kernels.span(s + i, n - i, &IN_QUERY.set)
+    parts.query_end = <Py_ssize_t>i
+    if i < n:
+        parts.fragment = <Py_ssize_t>i + 1
+    parts.end = <Py_ssize_t>n
+
+
+cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil:
+    """authority = [ userinfo "@" ] host [ ":" port ]"""
+    cdef Py_ssize_t i = start
+    authority.userinfo_end = authority.port = -1
+    authority.host = start
+    while i < end and s[i] != c'@':
+        i += 1
+    if i < end:
+        authority.userinfo_end = i
+        authority.host = i + 1
+    i = authority.host
+    if i < end and s[i] == c'[':
+        while i < end and s[i] != c']':
+            if s[i] == c'@':
+                return False
+            i += 1
+        if i == end:
+            return False
+        i += 1
+        if i < end and s[i] != c':':
+            return False
+    else:
+        while i < end and s[i] != c':':
+            if s[i] == c'@' or s[i] == c'[' or s[i] == c']':
+                return False
+            i += 1
+    authority.host_end = i
+    if i < end:
+        authority.port = i + 1
+        for i in range(authority.port, end):
+            if not DIGIT.set.member[s[i]]:
+                return False
+    return True
+
+
+# --- what is in a component -------------------------------------------------------------------------------------------
+
+cdef bint refuse(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+    outcome.code, outcome.offset = code, offset
+    return False
+
+
+cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Outcome *outcome) noexcept nogil:
+    """pct-encoded = "%" HEXDIG HEXDIG"""
+    cdef int high, low
+    if n - i < 3:
+        return refuse(outcome, PERCENT, i)
+    high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
+    if high < 0 or low < 0:
+        return refuse(outcome, PERCENT, i)
+    if component == HOST and HOSTILE.set.member[<uint8_t>(high << 4 | low)]:
+        return refuse(outcome, HOST_DELIMITER, i)
+    return True
+
+
+cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *outcome) noexcept nogil:
+    """One that is not ASCII, of an IRI."""
+    cdef int length
+    cdef uint32_t c = character_at(s + i, &length)
+    cdef CharacterKind kind = character_kind(c)
+    if kind == UCSCHAR:         # of a userinfo, or a host, or what comes behind
+        return component > HOST or not is_delimiter_like(c) or refuse(outcome, HOST_DELIMITER, i)
+    if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
+        return component == QUERY or refuse(outcome, PRIVATE, i)
+    return refuse(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
+
+
+cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
+                      Outcome *outcome) noexcept nogil:
+    """What needs a decision and is no delimiter."""
+    if s[i] == c'%':
+        return read_triplet(s, n, i, component, outcome)
+    if s[i] < 0x80 or syntax == URI_SYNTAX:
+        return refuse(outcome, component, i)
+    return read_character(s, i, component, outcome)
+
+
+cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_set *plain, Syntax syntax, Code component,
+                         Outcome *outcome) noexcept nogil:
+    cdef size_t i = start
+    while i < end:
+        if not plain.member[s[i]]:
+            if not read_marked(s, end, i, syntax, component, outcome):
+                return False
+            i += 1
+        else:
+            i += kernels.span(s + i, end - i, plain)
+    return True
+
+
+# --- authority --------------------------------------------------------------------------------------------------------
+
+cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+    """Where the longest dec-octet ends that starts here; `i` if none does.
+
+    dec-octet = DIGIT / %x31-39 DIGIT / "1" 2DIGIT / "2" %x30-34 DIGIT / "25" %x30-35
+    """
+    cdef size_t start = i
+    cdef int value = 0
+    while i < end and DIGIT.set.member[s[i]] and 10 * value + s[i] - c'0' <= 255:
+        value = 10 * value + s[i] - c'0'
+        i += 1
+        if value == 0:
+            break
+    return i
+
+
+cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil:
+    """IPv4address = dec-octet "." dec-octet "." dec-octet "." dec-octet"""
+    cdef size_t i = start, next
+    cdef int k
+    for k in range(4):
+        if k:
+            if i == end or s[i] != c'.':
+                stop[0] = i
+                return False
+            i += 1
+        next = end_of_octet(s, i, end)
+        if next == i:
+            stop[0] = i
+            return False
+        i = next
+    stop[0] = i
+    return True
+
+
+cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexcept nogil:
+    """IPv6address, up to "]".
+
+        =                            6( h16 ":" ) ls32
+        /                       "::" 5( h16 ":" ) ls32
+        / [               h16 ] "::" 4( h16 ":" ) ls32
+        / [ *1( h16 ":" ) h16 ] "::" 3( h16 ":" ) ls32
+        / [ *2( h16 ":" ) h16 ] "::" 2( h16 ":" ) ls32
+        / [ *3( h16 ":" ) h16 ] "::"    h16 ":"   ls32
+        / [ *4( h16 ":" ) h16 ] "::"              ls32
+        / [ *5( h16 ":" ) h16 ] "::"              h16
+        / [ *6( h16 ":" ) h16 ] "::"
+    ls32 = ( h16 ":" h16 ) / IPv4address        h16 = 1*4HEXDIG
+
+    That is: eight groups, or up to seven and one "::"; an IPv4address is the last two. `stop` is where it ends, or
+    cannot go on.
+    """
+    cdef size_t start
+    cdef int groups = 0, most = 8
+    if i < end and s[i] == c':':
+        i += 1
+        if i == end or s[i] != c':':
+            stop[0] = i
+            return False
+        i += 1
+        most = 7
+    while True:
+        # A group; behind "::" there may be none.
+        start = i
+        while i < end and i - start < 4 and groups < most and hex_value(s[i]) >= 0:
+            i += 1
+        stop[0] = i
+        if i == start:
+            return most == 7 and s[i - 1] == c':' and s[i - 2] == c':' and i < end and s[i] == c']'
+        groups += 1
+        if i == end:
+            return False
+        if s[i] == c']':
+            return most == 7 or groups == 8
+        if s[i] == c'.' and end_of_octet(s, start, end) == i and (groups == 7 if most == 8 else groups < 7):
+            return read_ipv4(s, start, end, stop) and stop[0] < end and s[stop[0]] == c']'
+        if s[i] != c':' or groups == most:
+            return False
+        i += 1
+        if i < end and s[i] == c':':
+            if most == 7:
+                stop[0] = i
+                return False
+            most = 7
+            i += 1
+
+
+cdef bint read_future(const uint8_t *s, size_t i, size_t end, size_t *stop) noexcept nogil:
+    """IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" ), up to "]", from behind the "v"."""
+    cdef size_t start = i
+    while i < end and hex_value(s[i]) >= 0:
+        i += 1
+    stop[0] = i
+    if i == start or i == end or s[i] != c'.':
+        return False
+    i += 1
+    start = i
+    i += kernels.span(s + i, end - i, &USERINFO_PLAIN[<int>URI_SYNTAX])
+    stop[0] = i
+    return i > start and i < end and s[i] == c']'
+
+
+cdef bint read_literal(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil:
+    """IP-literal = "[" ( IPv6address / IPvFuture  ) "]", whose "[" is there."""
+    cdef bint done
+    cdef size_t i = start + 1
+    if i < end and s[i] | 0x20 == c'v':
+        done = read_future(s, i + 1, end, stop)
+    else:
+        done = read_ipv6(s, i, end, stop)
+    stop[0] += done
+    return done
+
+
+cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
+                         Outcome *outcome) noexcept nogil:
+    """authority = [ userinfo "@" ] host [ ":" port ]"""
+    cdef Py_ssize_t i = start
+    cdef size_t stop
+    authority.userinfo_end = authority.port = -1
+    authority.host = start
+    while i < end and s[i] != c'@':
+        i += 1
+    if i < end:
+        if not read_component(s, start, i, &USERINFO_PLAIN[<int>syntax], syntax, USERINFO, outcome):
+            return False
+        authority.userinfo_end = i
+        authority.host = i + 1
+    i = authority.host
+    if i < end and s[i] == c'[':
+        if not read_literal(s, i, end, &stop):
+            return refuse(outcome, IP_LITERAL, stop)
+        i = <Py_ssize_t>stop
+        if i < end and s[i] != c':':
+            return refuse(outcome, IP_LITERAL, i)
+    else:
+        while i < end and s[i] != c':':
+            i += 1
+        if not read_component(s, authority.host, i, &HOST_PLAIN[<int>syntax], syntax, HOST, outcome):
+            return False
+    authority.host_end = i
+    if i < end:
+        authority.port = i + 1
+        for i in range(authority.port, end):    # port = *DIGIT
+            if not DIGIT.set.member[s[i]]:
+                return refuse(outcome, PORT, i)
+    return True
+
+
+cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """host = IP-literal / IPv4address / reg-name, of which the first that matches is meant (section 3.2.2)."""
+    cdef size_t stop
+    if start < end and s[start] == c'[':
+        return IP_LITERAL_HOST
+    return IPV4_ADDRESS if read_ipv4(s, start, end, &stop) and <Py_ssize_t>stop == end else REG_NAME
+
+
+# --- references -------------------------------------------------------------------------------------------------------
+
+cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept nogil:
+    return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
+
+
+cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Outcome *outcome) noexcept nogil:
+    """Where the authority ends; 0 if something in it is refused."""
+    cdef Authority authority
+    cdef size_t i = start + kernels.span(s + start, n - start, &HOST_PLAIN[<int>syntax])
+    if i < n and s[i] == c':':      # most have a plain host, and a port at most
+        i += 1
+        while i < n and DIGIT.set.member[s[i]]:
+            i += 1
+    if ends_authority(s, n, i):
+        return i
+    while not ends_authority(s, n, i):
+        i += 1
+    return i if read_authority(s, start, i, syntax, &authority, outcome) else 0
+
+
+cdef bint read_from_path(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
+                         Outcome *outcome) noexcept nogil:
+    """path [ "?" query ] [ "#" fragment ]"""
+    cdef uint64_t words[WORDS]
+    cdef uint64_t word
+    cdef size_t start = parts.path, size, i, w
+    cdef Code component = PATH
+    parts.query = parts.fragment = -1
+    parts.path_end = parts.query_end = parts.end = <Py_ssize_t>n
+    while start < n:
+        size = n - start if n - start < CHUNK else CHUNK
+        kernels.mark_outside(s + start, size, &PATH_PLAIN[<int>syntax], words)
+        for w in range((size + 63) // 64):
+            word = words[w]
+            while word:
+                i = start + 64 * w + <size_t>uc_lowest_bit(word)
+                word &= word - 1
+                if s[i] == c'?':
+                    if component == PATH:
+                        parts.path_end = <Py_ssize_t>i
+                        parts.query = <Py_ssize_t>i + 1
+                        component = QUERY
+                elif s[i] == c'#' and component != FRAGMENT and production != ABSOLUTE:
+                    parts.query_end = <Py_ssize_t>i
+                    if component == PATH:
+                        parts.path_end = <Py_ssize_t>i
+                    parts.fragment = <Py_ssize_t>i + 1
+                    component = FRAGMENT
+                elif not read_marked(s, n, i, syntax, FRAGMENT if s[i] == c'#' else component, outcome):
+                    return False
+        start += size
+    return True
+
+
+cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
+                         Outcome *outcome) noexcept nogil:
+    """URI-reference = URI / relative-ref
+
+    URI           = scheme ":" hier-part [ "?" query ] [ "#" fragment ]
+    relative-ref  = relative-part [ "?" query ] [ "#" fragment ]
+    """
+    cdef size_t i = 0, colon = n
+    cdef bint done
+    if n and ALPHA.set.member[s[0]]:
+        i = 1
+        while i < n and SCHEME_TAIL.set.member[s[i]]:
+            i += 1
+    if i and i < n and s[i] == c':':
+        if production == RELATIVE:
+            return refuse(outcome, PATH_COLON, i)
+        parts.scheme_end = <Py_ssize_t>i
+        i += 1
+    elif production == FULL or production == ABSOLUTE:
+        return refuse(outcome, SCHEME, i)
+    else:
+        parts.scheme_end = -1
+        # path-noscheme = segment-nz-nc *( "/" segment ): no colon in the first segment
+        while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+            if s[i] == c':':
+                colon = i
+                break
+            i += 1
+        i = 0
+    parts.authority = -1
+    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        i += 2
+        parts.authority = <Py_ssize_t>i
+        i = end_of_authority(s, n, i, syntax, outcome)
+        if i == 0:
+            return False
+    parts.path = <Py_ssize_t>i
+    done = read_from_path(s, n, syntax, production, parts, outcome)
+    if colon < n and (done or outcome.offset > colon):
+        return refuse(outcome, PATH_COLON, colon)
+    return done
+
+
+cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
+                      Outcome *outcome) noexcept nogil:
+    """An IRI of ill-formed UTF-8 is read as far as that is well-formed, if nothing is wrong before."""
+    cdef uc_utf8 found
+    cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)
+    cdef bint done = read_reference(s, whole, syntax, production, parts, outcome)
+    if whole < n and (done or outcome.offset >= whole):
+        return refuse(outcome, UTF8, whole)
+    return done

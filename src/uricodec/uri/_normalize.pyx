@@ -1,0 +1,426 @@
+"""The normal forms of URIs and IRIs: RFC 3986 section 6.2, RFC 3987 section 5.3, RFC 2396, RFC 1630.
+
+A form is written from left to right: scheme, authority, path, and what follows the path. Between its components only
+triplets change, a few characters that are on another level of encoding, and letters of the scheme and the host; most
+octets are copied, run by run. Dot segments are then removed where the path was written, which makes it shorter. Last
+comes what keeps the structure: removing dot segments must not begin an authority, nor decoding a scheme.
+
+Whatever is malformed stands for itself: a "%" that begins no triplet, octets that are not UTF-8, an authority whose
+delimiters are out of place. So that a form is its own form, a triplet is not decoded if the digit that it stands for
+would become part of a triplet behind a "%" that began none.
+"""
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memchr, memcmp, memcpy
+
+from uricodec._base._atomic cimport uc_publish, uc_read
+from uricodec.uri._ipv6 cimport IPV6_GROWTH, normalize_ipv6
+from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome, copy_row
+from uricodec._base._text cimport *
+from uricodec.uri._grammar cimport *
+from uricodec.uri._path cimport *
+from uricodec.uri._scheme_defaults cimport Scheme, find_scheme
+from uricodec._base._utf8 cimport continues, sequence_length
+
+from cpython.ref cimport Py_INCREF
+
+
+cdef extern from "Python.h":
+    void PyErr_SetObject(object type, object value) noexcept
+
+
+# --- octets -----------------------------------------------------------------------------------------------------------
+
+cdef ByteSet ALL = ByteSet(range(256))
+cdef ByteSet NONE = ByteSet("")
+cdef ByteSet ASCII = ByteSet(range(128))
+cdef ByteSet ALPHANUM = ByteSet(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+cdef ByteSet BUT_PERCENT = ALL - "%"
+cdef ByteSet ASCII_BUT_PERCENT = ASCII - "%"
+
+# RFC 2396 section 2.3:
+#   unreserved  = alphanum | mark
+#   mark        = "-" | "_" | "." | "!" | "~" | "*" | "'" | "(" | ")"
+cdef ByteSet UNRESERVED_2396 = ALPHANUM | "-_.!~*'()"
+
+# RFC 1630:
+#   xalpha                 alpha | digit | safe | extra | escape
+#   safe                   $ | - | _ | @ | . | &
+#   extra                  ! | * | " |  ' | ( | ) | ,
+#   reserved               = | ; | / | # | ? | : | space
+# "Reserved characters" are also the percent sign, the plus sign, "the astersik ("*", ASCII 2A hex) and exclamation mark
+# ("!" , ASCII 21 hex)". They "may NEVER be encoded and unencoded". The brackets of later hosts are kept like these.
+cdef ByteSet RESERVED_1630 = ByteSet("=;/#?: *!+%[]")
+cdef ByteSet PLAIN_1630 = (ALPHANUM | "$-_@.&!*\"'(),") - RESERVED_1630
+# An "@" delimits a part of an authority.
+cdef ByteSet IN_AUTHORITY_1630 = PLAIN_1630 - "@"
+cdef ByteSet ENCODED_1630 = ASCII - PLAIN_1630 - RESERVED_1630
+cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
+
+# What a domain name may be made of, and an address.
+cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
+
+# The value of a hexadecimal digit; 16 and more for all other octets.
+cdef uint8_t DIGIT_VALUES[256]
+cdef int octet
+for octet in range(256):
+    DIGIT_VALUES[octet] = int(chr(octet), 16) if ByteSet("0123456789ABCDEFabcdef").set.member[octet] else 0xFF
+cdef const char *UPPER_DIGITS = "0123456789ABCDEF"
+
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
+    """What the triplet stands for that begins with the "%" s[0]; -1 if there is none."""
+    cdef int high, low
+    if n < 3:
+        return -1
+    # Each is read once: another thread may change s.
+    high, low = DIGIT_VALUES[s[1]], DIGIT_VALUES[s[2]]
+    return -1 if (high | low) > 15 else high << 4 | low
+
+
+cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
+    dst[0], dst[1], dst[2] = c'%', UPPER_DIGITS[c >> 4], UPPER_DIGITS[c & 15]
+    return 3
+
+
+cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
+    """Whether what was written ends with a "%" that began no triplet, or with one and a digit."""
+    return o >= 1 and dst[o - 1] == c'%' or o >= 2 and dst[o - 2] == c'%' and DIGIT_VALUES[dst[o - 1]] < 16
+
+
+cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
+    """The octets of the character that an octet above 0x7F begins; 0 if it begins none that an IRI may have."""
+    cdef int size = sequence_length(s[0]), i
+    if size < 2 or <size_t>size > n:
+        return 0
+    for i in range(1, size):
+        if not continues(s[0], i, s[i]):
+            return 0
+    return <size_t>size if character_kind(character_at(s, &size)) != NO_CHARACTER else 0
+
+
+cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
+                         uint8_t *dst) noexcept nogil:
+    """Write octets that are in one component, or in some with their delimiters, at the level's encoding."""
+    cdef size_t i = 0, o = 0, size
+    cdef int c
+    while i < n:
+        if form.quiet.member[s[i]]:
+            if folds:
+                dst[o] = lower(s[i])
+                i += 1
+                o += 1
+                continue
+            size = kernels.span(s + i, n - i, form.quiet)
+            copy_text(dst + o, s + i, size)
+            i += size
+            o += size
+            if i == n:
+                break
+        c = s[i]
+        if c == c'%':
+            c = triplet_value(s + i, n - i)
+            if c < 0:
+                dst[o] = c'%'
+                i += 1
+                o += 1
+                continue
+            i += 3
+            if decoded.member[c] and not (DIGIT_VALUES[c] < 16 and ends_open(dst, o)):
+                dst[o] = lower(<uint8_t>c) if folds else <uint8_t>c
+                o += 1
+            else:
+                o += write_triplet(<uint8_t>c, dst + o)
+        elif form.encoded.member[c]:
+            o += write_triplet(<uint8_t>c, dst + o)
+            i += 1
+        else:
+            size = character_size(s + i, n - i)
+            if size == 0:
+                dst[o] = <uint8_t>c
+                i += 1
+                o += 1
+            while size:
+                o += write_triplet(s[i], dst + o)
+                i += 1
+                size -= 1
+    return o
+
+
+# --- components -------------------------------------------------------------------------------------------------------
+
+cdef void *to_ascii = NULL      # of _hosts, once it is there
+
+# At level "scheme": an IPv6 address may grow, and an empty path after it becomes "/"; or a guard.
+cdef enum:
+    SCHEME_EXTRA = IPV6_GROWTH + GUARD
+
+# In octets. What is longer is no domain name, and not worth the work.
+cdef enum:
+    MOST_OF_NAME = FORM_EXTRA - GUARD, MOST_OF_HOST = 1024
+
+
+cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
+    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REJECTED if an exception is set."""
+    cdef void *known = uc_read(&to_ascii)
+    cdef bytes name
+    cdef size_t i, size
+    try:
+        if known == NULL:
+            from uricodec.iri import _hosts
+            function = _hosts.to_ascii
+            Py_INCREF(function)
+            known = <void *>function
+            uc_publish(&to_ascii, known)
+        name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
+        size = <size_t>len(name)
+        if size > MOST_OF_NAME:
+            return 0
+        memcpy(dst, PyBytes_AS_STRING(name), size)
+    except BaseException as error:
+        if isinstance(error, ValueError):
+            return 0
+        PyErr_SetObject(type(error), error)
+        return UC_REJECTED
+    for i in range(size):
+        if not DOMAIN_NAME.set.member[dst[i]]:
+            return 0
+        dst[i] = lower(dst[i])
+    return size
+
+
+cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
+    """Put A-labels in the place of a host that is not ASCII, if it has any. Returns its size; UC_REJECTED as above."""
+    cdef uint8_t utf8[MOST_OF_HOST]
+    cdef uint8_t name[MOST_OF_NAME]
+    cdef size_t i = 0, o = 0, size
+    cdef bint ascii = True
+    cdef int c
+    while i < n:
+        c = host[i]
+        if c == c'%':
+            c = triplet_value(host + i, n - i)
+            if c < 0x80:
+                return n
+            i += 2
+        if o == MOST_OF_HOST:
+            return n
+        ascii &= c < 0x80
+        utf8[o] = <uint8_t>c
+        i += 1
+        o += 1
+    if ascii:
+        return n
+    size = ask_for_name(utf8, o, name)
+    if size == 0 or size == UC_REJECTED:
+        return size if size else n
+    memcpy(host, name, size)
+    return size
+
+
+cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
+    """Where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has none."""
+    cdef size_t i = 0
+    cdef const uint8_t *found
+    while i < n:
+        found = <const uint8_t *>memchr(host + i, c'%', n - i)
+        if found == NULL:
+            return n
+        i = found - host
+        if triplet_value(host + i, n - i) == c'%':
+            return i
+        i += 1
+    return n
+
+
+cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+    """Write a host. A zone keeps its case: it is the name of a network interface."""
+    cdef size_t zone = n, size
+    if n and s[0] == c'[':
+        zone = zone_start(s, n)
+    size = write_octets(s, zone, form, form.in_authority, form.folds, dst)
+    if zone < n:
+        size += write_octets(s + zone, n - zone, form, form.in_authority, False, dst + size)
+    return size
+
+
+cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, const Form *form, bint by_scheme,
+                            const Scheme *scheme, uint8_t *dst) noexcept nogil:
+    cdef Authority found
+    cdef size_t o = 0, size
+    if not find_authority(s, start, end, &found):
+        memcpy(dst, s + start, <size_t>(end - start))
+        return <size_t>(end - start)
+    if found.userinfo_end >= 0:
+        o = write_octets(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
+        dst[o] = c'@'
+        o += 1
+    size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, dst + o)
+    if size and dst[o] == c'[':
+        if form.by_scheme:
+            size = normalize_ipv6(dst + o, size)
+    elif form.to_uri and scheme != NULL and scheme.dns and size:
+        size = write_name(dst + o, size)
+        if size == UC_REJECTED:
+            return size
+    o += size
+    if found.port >= 0:
+        size = <size_t>(end - found.port)
+        if by_scheme and (size == 0 or scheme != NULL and size == scheme.port_size
+                          and memcmp(s + found.port, scheme.port, size) == 0):
+            return o
+        dst[o] = c':'
+        memcpy(dst + o + 1, s + found.port, size)
+        o += 1 + size
+    return o
+
+
+cdef bint is_dot_segment(const uint8_t *s, size_t n) noexcept nogil:
+    """Whether a segment decodes to "." or ".."."""
+    cdef size_t i = 0, dots = 0
+    while i < n:
+        if s[i] != c'.' and (s[i] != c'%' or triplet_value(s + i, n - i) != c'.'):
+            return False
+        i += 1 if s[i] == c'.' else 3
+        dots += 1
+    return 1 <= dots <= 2
+
+
+cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
+    """At level "rfc1630": "Substrings consisting of single or double dots ("." or "..") are similarly reserved"."""
+    cdef size_t i = 0, o = 0, size
+    cdef const uc_set *decoded
+    while True:
+        size = 0
+        while i + size < n and s[i + size] != c'/':
+            size += 1
+        decoded = form.decoded
+        if is_dot_segment(s + i, size):
+            decoded = &NONE.set
+        o += write_octets(s + i, size, form, decoded, False, dst + o)
+        i += size
+        if i == n:
+            return o
+        dst[o] = c'/'
+        i += 1
+        o += 1
+
+
+cdef void fold_hosts(uint8_t *path, size_t n) noexcept nogil:
+    """The host of each mail address, behind its last "@", to lower case. A "," ends an address (RFC 6068 section 2)."""
+    cdef size_t start = 0, end, i
+    while start < n:
+        end = start
+        while end < n and path[end] != c',':
+            end += 1
+        i = end
+        while i > start and path[i - 1] != c'@':
+            i -= 1
+        if i > start:
+            fold_host(path, i, end)
+        start = end + 1
+
+
+cdef void fold_host(uint8_t *path, size_t i, size_t n) noexcept nogil:
+    while i < n:
+        if path[i] == c'%' and triplet_value(path + i, n - i) >= 0:
+            i += 2
+        else:
+            path[i] = lower(path[i])
+        i += 1
+
+
+cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
+                       Outcome *outcome) noexcept nogil:
+    cdef size_t i, o = 0, size, path_size = <size_t>(parts.path_end - parts.path)
+    cdef const Scheme *scheme = NULL
+    cdef bint has_scheme = parts.scheme_end >= 0, by_scheme = has_scheme and form.by_scheme
+    cdef uint8_t *path
+    if has_scheme:
+        o = <size_t>parts.scheme_end
+        for i in range(o):
+            dst[i] = lower(s[i]) if form.folds else s[i]
+        if by_scheme:
+            scheme = find_scheme(dst, o)
+        dst[o] = c':'
+        o += 1
+    if parts.authority >= 0:
+        dst[o] = dst[o + 1] = c'/'
+        o += 2
+        size = write_authority(s, parts.authority, parts.path, form, by_scheme, scheme, dst + o)
+        if size == UC_REJECTED:
+            outcome.code, outcome.offset = UC_RAISED, 0
+            return UC_REJECTED
+        o += size
+    path = dst + o
+    if form.rfc1630:
+        size = write_segments(s + parts.path, path_size, form, path)
+    else:
+        size = write_octets(s + parts.path, path_size, form, form.decoded, False, path)
+    # Other paths have no hierarchy: data:text/plain,a/../b is not data:text/b.
+    if form.removes_dots and size and path[0] == c'/':
+        size = remove_dot_segments(path, size)
+    if parts.authority < 0:
+        size = guard_slashes(path, size)
+        if not has_scheme:
+            size = guard_colon(path, size)
+        elif by_scheme and parts.scheme_end == 6 and memcmp(dst, b"mailto", 6) == 0:
+            fold_hosts(path, size)
+    elif by_scheme and size == 0:
+        path[0] = c'/'
+        size = 1
+    o += size
+    size = <size_t>(parts.end - parts.path_end)
+    return o + write_octets(s + parts.path_end, size, form, form.decoded, False, dst + o)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                          Outcome *outcome) noexcept nogil:
+    cdef const Form *form = <const Form *>options
+    cdef Parts parts
+    cdef size_t i
+    if form.rfc1630:
+        # "The percent sign intended as such must always be encoded".
+        i = kernels.span(src, n, &BUT_PERCENT.set)
+        while i < n:
+            if triplet_value(src + i, n - i) < 0:
+                outcome.code, outcome.offset = PERCENT, i
+                return UC_REJECTED
+            i += 3
+            i += kernels.span(src + i, n - i, &BUT_PERCENT.set)
+    find_parts(src, n, &parts)
+    return write_form(src, &parts, form, dst, outcome)
+
+
+def _fill_tables():
+    cdef int level
+    cdef Form *form
+    for level in range(<int>LEVELS):
+        form = FORMS + level
+        form.quiet, form.encoded, form.decoded = &BUT_PERCENT.set, &NONE.set, &UNRESERVED.set
+        form.folds = level != AT_RFC1630
+        form.removes_dots = AT_PATH <= level <= AT_IRI
+        form.by_scheme = AT_SCHEME <= level <= AT_IRI
+        form.to_uri = level == AT_IRI
+        form.rfc1630 = level == AT_RFC1630
+        NORMALIZE_ROWS[level].row = normalize_row if level else copy_row
+        NORMALIZE_ROWS[level].factor = 3 if level == AT_IRI or level == AT_RFC1630 else 1
+        NORMALIZE_ROWS[level].extra = FORM_EXTRA if level == AT_IRI else SCHEME_EXTRA if level == AT_SCHEME else GUARD
+    FORMS[<int>AT_CASE].decoded = &NONE.set
+    FORMS[<int>AT_IRI].quiet = &ASCII_BUT_PERCENT.set
+    FORMS[<int>AT_RFC1630].quiet, FORMS[<int>AT_RFC1630].encoded = &QUIET_1630.set, &ENCODED_1630.set
+    FORMS[<int>AT_RFC1630].decoded = &PLAIN_1630.set
+    FORMS[<int>AT_RFC2396].decoded = &UNRESERVED_2396.set
+    for level in range(<int>LEVELS):
+        FORMS[level].in_authority = FORMS[level].decoded
+    FORMS[<int>AT_RFC1630].in_authority = &IN_AUTHORITY_1630.set
+
+
+_fill_tables()
+del _fill_tables

@@ -1,0 +1,389 @@
+"""Relative references: from a base and a reference to the target (RFC 3986 section 5.2), and back.
+
+Resolving writes the parts of the target as they stand in the base or in the reference, and removes dot segments where
+the path was written. RFC 1630's partial forms give the same (all of its printed examples; its sentence on consecutive
+slashes contradicts them).
+
+Relativizing looks at every kind of reference there is, which are five, with the shortest path that leads to the target:
+up from the directory of the base to the deepest one that it shares with the target, and down again. The shortest is
+taken that does resolve to the target.
+"""
+from libc.stdint cimport uint8_t
+from libc.string cimport memcmp, memcpy
+
+from uricodec._rows._operation cimport Operation, Outcome
+from uricodec._base._text cimport *
+from uricodec.uri._components cimport *
+from uricodec.uri._equivalence cimport is_short
+from uricodec.uri._grammar cimport *
+from uricodec.uri._path cimport *
+
+from uricodec.errors import UriSyntaxError
+
+
+cdef extern from "<stdint.h>":
+    const size_t SIZE_MAX
+
+
+# --- resolving --------------------------------------------------------------------------------------------------------
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef bint find_base(const uint8_t *s, size_t n, bint strict, Base *base) noexcept nogil:
+    find_parts(s, n, &base.parts)
+    base.s, base.n, base.strict = s, n, strict
+    base.directory = <size_t>base.parts.path_end
+    while base.directory > <size_t>base.parts.path and s[base.directory - 1] != c'/':
+        base.directory -= 1
+    return base.parts.scheme_end >= 0
+
+
+cdef bint is_scheme_of(const Base *base, const uint8_t *s, Py_ssize_t n) noexcept nogil:
+    """Schemes are case-insensitive (RFC 3986 section 3.1)."""
+    cdef Py_ssize_t i
+    if n != base.parts.scheme_end:
+        return False
+    for i in range(n):
+        if lower(s[i]) != lower(base.s[i]):
+            return False
+    return True
+
+
+cdef inline size_t append(uint8_t *dst, size_t o, const uint8_t *s, size_t start, size_t end) noexcept nogil:
+    copy_text(dst + o, s + start, end - start)
+    return o + (end - start)
+
+
+cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    cdef Parts parts
+    cdef const Parts *b = &base.parts
+    cdef size_t o = 0, path, start, end
+    cdef bint removes_dots = True, has_authority = True
+    find_parts(s, n, &parts)
+    start, end = <size_t>parts.path, <size_t>parts.path_end
+    if parts.scheme_end >= 0 and (base.strict or not is_scheme_of(base, s, parts.scheme_end)):
+        path = o = append(dst, 0, s, 0, start)
+        has_authority = parts.authority >= 0
+    elif parts.authority >= 0:
+        o = append(dst, 0, base.s, 0, <size_t>b.scheme_end + 1)
+        path = o = append(dst, o, s, <size_t>parts.authority - 2, start)
+    else:
+        path = o = append(dst, 0, base.s, 0, <size_t>b.path)
+        has_authority = b.authority >= 0
+        if start == end:
+            o = append(dst, o, base.s, <size_t>b.path, <size_t>b.path_end if parts.query >= 0 else <size_t>b.query_end)
+            removes_dots = False
+        elif s[start] != c'/':
+            # 5.2.3: "all but the last segment of the base URI's path", or "/" behind an authority without a path.
+            if has_authority and b.path == b.path_end:
+                dst[o] = c'/'
+                o += 1
+            o = append(dst, o, base.s, <size_t>b.path, base.directory)
+    o = append(dst, o, s, start, end)
+    if removes_dots:
+        o = path + remove_dot_segments(dst + path, o - path)
+        if not has_authority:
+            o = path + guard_slashes(dst + path, o - path)
+    return append(dst, o, s, end, n)
+
+
+cdef size_t resolve_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                        Outcome *outcome) noexcept nogil:
+    return write_target(<const Base *>options, src, n, dst)
+
+
+cdef Operation resolve_rows(const Base *base) noexcept:
+    cdef Operation rows
+    rows.row, rows.factor, rows.extra = resolve_row, 1, base.n + RESOLVE_EXTRA
+    return rows
+
+
+# --- a base and something else ----------------------------------------------------------------------------------------
+
+cdef class _Pair:
+    """The octets of a base and of something of the same type, borrowed as long as this lives."""
+    cdef object base, other
+    cdef Octets base_octets, other_octets
+    cdef uint8_t base_room[UTF8_ROOM]
+    cdef uint8_t other_room[UTF8_ROOM]
+
+    def __cinit__(self, base, other):
+        self.base, self.other = plain(base), plain(other)
+        if type(self.base) is not type(self.other):
+            raise TypeError("a str and a bytes-like have no common octets")
+        if not borrow(self.base, &self.base_octets, self.base_room):
+            raise_surrogate(base, UriSyntaxError)
+        if not borrow(self.other, &self.other_octets, self.other_room):
+            raise_surrogate(other, UriSyntaxError)
+
+    def __dealloc__(self):
+        release(&self.base_octets)
+        release(&self.other_octets)
+
+    cdef int find_base(self, object given, bint strict, Base *base) except -1:
+        cdef Outcome outcome
+        if not find_base(self.base_octets.data, self.base_octets.size, strict, base):
+            outcome.code = SCHEME
+            outcome.offset = scheme_end(base.s, base.n)
+            raise_refusal(given, base.s, &outcome, UriSyntaxError)
+        return 0
+
+    cdef size_t room(self, size_t extra) except 0:
+        if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
+            raise OverflowError("the result may be longer than an object can be")
+        return self.base_octets.size + self.other_octets.size + extra
+
+    cdef object new_object(self, const uint8_t *data, size_t n):
+        if type(self.base) is bytes or PyUnicode_IS_ASCII(self.base) and PyUnicode_IS_ASCII(self.other):
+            return text_or_bytes(type(self.base) is str, data, n)
+        return PyUnicode_DecodeUTF8(<const char *>data, <Py_ssize_t>n, NULL)
+
+
+def resolve(base, ref, strict=True):
+    """The target of a reference that stands in a document with a base URI.
+
+    Args:
+        base (str | bytes-like): The base URI or IRI. It needs a scheme; its fragment does not matter.
+        ref (str | bytes-like): The reference, of the same type.
+        strict (bool): False: a scheme in the reference that is the base's is ignored, as older software does.
+
+    Returns:
+        str | bytes: The target, bytes for a bytes-like; the reference itself if it is its own target. Where the RFC's
+            result would be read as other components, "/." stands before its path.
+
+    Raises:
+        UriSyntaxError: The base has no scheme; a lone surrogate.
+
+    Source: RFC 3986 sections 5.2 and 5.3; RFC 1630, "Partial (relative) form".
+
+    >>> resolve("http://a/b/c/d;p?q", "../g?y#s"), resolve("urn:example:a", "?+r")
+    ('http://a/b/g?y#s', 'urn:example:a?+r')
+    >>> resolve("http://a/b", "http:g"), resolve("http://a/b", "http:g", strict=False)
+    ('http:g', 'http://a/g')
+    >>> resolve("s:a/b", "..//c")       # and not s://c, where c would be the authority
+    's:/.//c'
+    """
+    cdef _Pair pair = _Pair(base, ref)
+    cdef Base found
+    cdef uint8_t *dst
+    cdef size_t size, n = pair.other_octets.size
+    pair.find_base(base, strict, &found)
+    dst = allocate(pair.room(RESOLVE_EXTRA))
+    try:
+        with nogil:
+            size = write_target(&found, pair.other_octets.data, n, dst)
+        if size == n and memcmp(dst, pair.other_octets.data, n) == 0:
+            return ref if isinstance(ref, (str, bytes)) else pair.other
+        return pair.new_object(dst, size)
+    finally:
+        PyMem_RawFree(dst)
+
+
+# --- relativizing -----------------------------------------------------------------------------------------------------
+
+# The kinds of references (RFC 3986 sections 4.2 and 4.4). Of those that are as short as each other the first is taken.
+cdef enum Kind:
+    SAME_DOCUMENT, RELATIVE_PATH, ABSOLUTE_PATH, NETWORK_PATH, WHOLE_URI
+    KINDS
+
+cdef struct Target:
+    const uint8_t *s
+    size_t n
+    Parts parts
+    size_t path             # where its path starts, without a guard
+    size_t size[KINDS]      # of references to it, at most n; SIZE_MAX: there is none of the kind
+    size_t up, down         # of a relative path: how many "../", and from where on the path of the target follows
+    bint dot                # whether "./" stands before that
+
+cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uint8_t *b, size_t b_start,
+                       size_t b_end) noexcept nogil:
+    return a_end - a_start == b_end - b_start and memcmp(a + a_start, b + b_start, a_end - a_start) == 0
+
+
+cdef bint find_relative_path(Target *target, const uint8_t *directory, size_t n) noexcept nogil:
+    """The way from a directory, a path without dot segments that ends with "/" or is empty."""
+    cdef const uint8_t *path = target.s + target.path
+    cdef size_t size = <size_t>target.parts.path_end - target.path, i = 0, common = 0, end
+    while i < n and i < size and path[i] == directory[i]:
+        i += 1
+        if path[i - 1] == c'/':
+            common = i
+    if n and common == 0:
+        return False        # above what is no root is one
+    target.up = 0
+    for i in range(common, n):
+        target.up += directory[i] == c'/'
+    target.down = target.path + common
+    path += common
+    size -= common
+    end = 0
+    while end < size and path[end] != c'/' and path[end] != c':':
+        end += 1
+    target.dot = target.up == 0 and (size == 0 or end == 0 and path[0] == c'/' or end < size and path[end] == c':')
+    return True
+
+
+cdef void find_references(const Base *base, Target *target, const uint8_t *directory, size_t n) noexcept nogil:
+    cdef const Parts *b = &base.parts
+    cdef const Parts *t = &target.parts
+    cdef const uint8_t *s = target.s
+    cdef size_t path_end = <size_t>t.path_end, tail = target.n - path_end
+    cdef int kind
+    for kind in range(<int>KINDS):
+        target.size[kind] = SIZE_MAX
+    target.size[<int>WHOLE_URI] = target.n
+    if not equal(base.s, 0, <size_t>b.scheme_end, s, 0, <size_t>t.scheme_end):
+        return
+    if t.authority >= 0:
+        target.size[<int>NETWORK_PATH] = target.n - <size_t>(t.authority - 2)
+    if not equal(base.s, 0, <size_t>b.path, s, 0, <size_t>t.path):
+        return
+    if equal(base.s, <size_t>b.path, <size_t>b.path_end, s, <size_t>t.path, path_end):
+        if equal(base.s, <size_t>b.path_end, <size_t>b.query_end, s, path_end, <size_t>t.query_end):
+            target.size[<int>SAME_DOCUMENT] = target.n - <size_t>t.query_end
+        elif t.query >= 0:
+            target.size[<int>SAME_DOCUMENT] = tail
+    target.path = <size_t>t.path
+    if t.authority < 0 and path_end - target.path >= 4 and memcmp(s + target.path, b"/.//", 4) == 0:
+        target.path += GUARD
+    if target.path < path_end and s[target.path] == c'/':
+        target.size[<int>ABSOLUTE_PATH] = target.n - target.path
+        if path_end - target.path >= 2 and s[target.path + 1] == c'/':
+            target.size[<int>ABSOLUTE_PATH] += GUARD
+    if find_relative_path(target, directory, n):
+        target.size[<int>RELATIVE_PATH] = 3 * target.up + 2 * target.dot + (target.n - target.down)
+        if target.down == path_end:
+            target.size[<int>RELATIVE_PATH] -= 1        # without the last "/"
+        if target.size[<int>RELATIVE_PATH] > target.n:
+            target.size[<int>RELATIVE_PATH] = SIZE_MAX
+
+
+cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcept nogil:
+    cdef size_t i, o = 0, start = 0, end = target.n
+    if kind == SAME_DOCUMENT:
+        start = end - target.size[<int>kind]
+    elif kind == NETWORK_PATH:
+        start = <size_t>target.parts.authority - 2
+    elif kind == ABSOLUTE_PATH:
+        start = target.path
+        if target.size[<int>kind] > end - start:
+            dst[0], dst[1] = c'/', c'.'
+            o = GUARD
+    elif kind == RELATIVE_PATH:
+        start = target.down
+        for i in range(target.up):
+            dst[o], dst[o + 1], dst[o + 2] = c'.', c'.', c'/'
+            o += 3
+        if target.dot:
+            dst[o], dst[o + 1] = c'.', c'/'
+            o += 2
+        if start == <size_t>target.parts.path_end:
+            o -= 1
+    memcpy(dst + o, target.s + start, end - start)
+
+
+cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *room) noexcept nogil:
+    """Write the shortest reference and return its kind, or KINDS if there is none."""
+    cdef size_t n = base.directory - <size_t>base.parts.path
+    cdef int kind, best
+    if base.parts.authority >= 0 and base.parts.path == base.parts.path_end:
+        room[0] = c'/'
+        n = 1
+    else:
+        memcpy(room, base.s + base.parts.path, n)
+        n = remove_dot_segments(room, n)
+    find_references(base, target, room, n)
+    while True:
+        best = KINDS
+        for kind in range(<int>KINDS):
+            if target.size[kind] != SIZE_MAX and (best == KINDS or target.size[kind] < target.size[best]):
+                best = kind
+        if best == KINDS:
+            return KINDS
+        write_reference(target, <Kind>best, dst)
+        n = write_target(base, dst, target.size[best], room)
+        if n == target.n and memcmp(room, target.s, n) == 0:
+            return <Kind>best
+        target.size[best] = SIZE_MAX
+
+
+def relativize(base, target):
+    """The shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
+
+    Args:
+        base (str | bytes-like): The base URI or IRI.
+        target (str | bytes-like): The URI or IRI to refer to, of the same type.
+
+    Returns:
+        str | bytes: The reference, bytes for a bytes-like; the target itself if nothing is shorter.
+
+    Raises:
+        UriSyntaxError: The base or the target has no scheme; nothing resolves to the target, since there are dot
+            segments in its path; a lone surrogate.
+
+    Source: RFC 3986 section 4.2; RFC 1630, "Partial (relative) form".
+
+    >>> relativize("http://a/b/c/d;p?q", "http://a/b/g?y#s"), relativize("http://a/b/c", "http://a/b/")
+    ('../g?y#s', '.')
+    >>> relativize("http://a/b/c", "http://a/b/c:d")
+    './c:d'
+    """
+    cdef _Pair pair = _Pair(base, target)
+    cdef Base found
+    cdef Target to
+    cdef Outcome outcome
+    cdef Kind kind
+    cdef uint8_t *dst
+    cdef uint8_t *room = NULL
+    pair.find_base(base, True, &found)
+    to.s, to.n = pair.other_octets.data, pair.other_octets.size
+    find_parts(to.s, to.n, &to.parts)
+    if to.parts.scheme_end < 0:
+        outcome.code, outcome.offset = SCHEME, scheme_end(to.s, to.n)
+        raise_refusal(target, to.s, &outcome, UriSyntaxError)
+    dst = allocate(to.n + 1)
+    try:
+        room = allocate(pair.room(RESOLVE_EXTRA))
+        with nogil:
+            kind = relativize_into(&found, &to, dst, room)
+        if kind == KINDS:
+            outcome.code = PATH
+            outcome.offset = <size_t>to.parts.path + first_dot_segment(
+                to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
+            raise_refusal(target, to.s, &outcome, UriSyntaxError, "a dot segment, to which nothing resolves")
+        if kind == WHOLE_URI:
+            return target if isinstance(target, (str, bytes)) else pair.other
+        return pair.new_object(dst, to.size[<int>kind])
+    finally:
+        PyMem_RawFree(dst)
+        PyMem_RawFree(room)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+# resolve(base, ref) is what most calls are, and short.
+cdef vectorcall parse_resolve
+
+
+cdef object call_resolve(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef uint8_t room[2 * SMALL + RESOLVE_EXTRA]
+    cdef const uint8_t *ref
+    cdef size_t n, size
+    cdef Base base
+    if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])
+            and find_base(<const uint8_t *>PyUnicode_DATA(<object>args[0]),
+                          <size_t>PyUnicode_GET_LENGTH(<object>args[0]), True, &base)):
+        ref, n = <const uint8_t *>PyUnicode_DATA(<object>args[1]), <size_t>PyUnicode_GET_LENGTH(<object>args[1])
+        size = write_target(&base, ref, n, room)
+        if size == n and memcmp(room, ref, n) == 0:
+            return <object>args[1]
+        return ascii_text(room, size)
+    return parse_resolve(function, args, flags, names)
+
+
+parse_resolve = take_calls(resolve, call_resolve)
+for function in resolve, relativize:
+    function.__module__ = "uricodec.uri"        # pickled by reference to where users find them
+del function

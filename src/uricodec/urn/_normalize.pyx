@@ -1,0 +1,418 @@
+"""The normal forms of URNs, lexical equivalence being equality of them: RFC 2141 section 5, RFC 8141 section 3.1.
+
+What is equivalent in every URN: the case of "urn", of the NID and of the digits of triplets. Namespaces add rules, of
+which a table says which one is whose; a public module fills it. Nothing is ever decoded, and letters beyond
+ASCII have no case here.
+"""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+
+from uricodec._base._atomic cimport *
+from uricodec._base._kernels cimport ByteSet, kernels, provide, remove_octet, uc_kernels, uc_lowest_bit, uc_set
+from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_OCTETS, TRIPLETS, Reading
+
+from cpython.mem cimport PyMem_RawMalloc
+
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
+# --- lines, without a look at their grammar -----------------------------------------------------------------------------
+
+cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
+    """Where the second colon of a URN stands, or the line ends; 0 if the line is no URN."""
+    cdef size_t i = 4
+    if n < 4 or lower(line[0]) != c'u' or lower(line[1]) != c'r' or lower(line[2]) != c'n' or line[3] != c':':
+        return 0
+    while i < n and line[i] != c':':
+        i += 1
+    return i
+
+
+cdef void normalize_urns(const uint8_t *src, size_t n, uint8_t end, uint8_t *dst) noexcept nogil:
+    cdef size_t start = 0, size, nid, i
+    cdef const uint8_t *found
+    while start < n:
+        found = <const uint8_t *>memchr(src + start, end, n - start)
+        size = (n if found == NULL else found - src + 1) - start
+        nid = end_of_nid(src + start, size if found == NULL else size - 1)
+        for i in range(start, start + nid):
+            dst[i] = lower(src[i])
+        if nid:
+            kernels.upper_triplets(src + start + nid, size - nid, dst + start + nid)
+        else:
+            memmove(dst + start, src + start, size)
+        start += size
+
+
+cdef uc_kernels portable
+portable.normalize_urns = normalize_urns
+provide(&portable)
+
+
+# --- the rules of namespaces --------------------------------------------------------------------------------------------
+
+# Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
+# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled in:
+# what it is, its `state`, is written last and read first.
+cdef struct Row:
+    uint64_t ends       # the first and the last four octets: all of an NID of up to eight
+    uint16_t state      # its size; above that, the rule. 0: free
+
+cdef struct Nid:
+    uint8_t octets[4 + 32]      # behind "urn:"
+
+cdef struct Table:
+    size_t mask         # number of rows - 1
+    size_t used
+    bint frozen         # somebody counts on what it is: the next rule gets a copy
+    Row *rows
+    Nid *nids           # of the rows, apart: few are asked for, and the rows stay in the first cache
+
+cdef void *table = NULL
+
+
+cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
+    """The NID stands behind "urn:", so that a short one needs no branch: it is read with what is before."""
+    cdef uint32_t first, last
+    memcpy(&first, nid + min(n, <size_t>4) - 4, 4)
+    memcpy(&last, nid + n - 4, 4)
+    return first | <uint64_t>last << 32
+
+
+cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
+    """The row of a lower-case NID of 1 to 32 octets behind "urn:", or the free one where it would be; and its state."""
+    cdef uint64_t ends = ends_of(nid, n)
+    cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
+    cdef Row *row
+    cdef uint8_t size
+    while True:
+        row = rows.rows + (i & rows.mask)
+        state[0] = uc_read16(&row.state)
+        size = <uint8_t>state[0]
+        # Of this row or a free one it is 0: one branch, nearly always taken, where two would often be mispredicted.
+        if min(uc_glance64(&row.ends) ^ ends | size ^ n, <uint64_t>size) == 0:
+            if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
+                return row
+        i += 1
+
+
+cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
+    """The rule of a lower-case NID behind "urn:", by a frozen table; NULL: by the one in use."""
+    cdef uint16_t state
+    row_of(<Table *>rules if rules != NULL else <Table *>uc_read(&table), nid, n, &state)
+    return <Rule>(state >> 8)
+
+
+cdef const void *freeze_rules() noexcept nogil:
+    """Return the table, which no longer changes. Not while a rule is set."""
+    (<Table *>table).frozen = True
+    return table
+
+
+cdef Table *new_table(size_t rows) noexcept nogil:
+    cdef Table *made = <Table *>PyMem_RawMalloc(sizeof(Table) + rows * (sizeof(Row) + sizeof(Nid)))
+    if made != NULL:
+        made.mask, made.used, made.frozen, made.rows = rows - 1, 0, False, <Row *>(made + 1)
+        made.nids = <Nid *>(made.rows + rows)
+        memset(made.rows, 0, rows * sizeof(Row))
+    return made
+
+
+cdef Table *publish_copy(size_t size) noexcept nogil:
+    """Put a table of so many rows in the place of the one in use. NULL: there is no memory."""
+    cdef Table *rows = <Table *>table
+    cdef Table *made = new_table(size)
+    cdef Row *moved
+    cdef uint16_t state
+    cdef size_t i
+    if made == NULL:
+        return NULL
+    for i in range(rows.mask + 1):
+        if rows.rows[i].state:
+            moved = row_of(made, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
+            moved[0], made.nids[moved - made.rows] = rows.rows[i], rows.nids[i]
+    made.used = rows.used
+    uc_publish(&table, made)
+    return made
+
+
+cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
+    """Set the rule of a lower-case NID of 1 to 32 octets. -1: no memory. One thread at a time."""
+    cdef Nid name
+    cdef Row *row
+    cdef Table *rows = <Table *>table
+    cdef uint16_t state
+    memcpy(name.octets, b"urn:", 4)
+    memcpy(name.octets + 4, nid, n)
+    row = row_of(rows, name.octets + 4, n, &state)
+    if state == <uint16_t>(n | <size_t>rule << 8):
+        return 0
+    if rows.frozen or state == 0 and rows.used * 4 >= rows.mask:
+        rows = publish_copy((2 if rows.used * 4 >= rows.mask else 1) * (rows.mask + 1))
+        if rows == NULL:
+            return -1
+        row = row_of(rows, name.octets + 4, n, &state)
+    if state == 0:
+        rows.nids[row - rows.rows] = name
+        uc_put64(&row.ends, ends_of(name.octets + 4, n))
+        rows.used += 1
+    uc_publish16(&row.state, <uint16_t>(n | <size_t>rule << 8))
+    return 0
+
+
+table = new_table(1024)
+if table == NULL:
+    raise MemoryError
+
+
+# --- what a rule does to an NSS -----------------------------------------------------------------------------------------
+
+cdef inline void fold_octets(uint8_t *p, int n) noexcept nogil:
+    """n is a constant."""
+    cdef int i
+    for i in range(n):
+        p[i] += (<uint8_t>(p[i] - c'A') < 26) << 5
+
+
+cdef inline void fold(uint8_t *nss, size_t n, bint triplets) noexcept nogil:
+    """Lower case for all letters but the digits of triplets. Twice does no harm: the last block overlaps."""
+    cdef size_t i = 0
+    if n >= 16:
+        while n - i > 16:
+            fold_octets(nss + i, 16)
+            i += 16
+        fold_octets(nss + n - 16, 16)
+    elif n >= 8:
+        fold_octets(nss, 8)
+        fold_octets(nss + n - 8, 8)
+    else:
+        for i in range(n):
+            fold_octets(nss + i, 1)
+    if triplets:
+        kernels.upper_triplets(nss, n, nss)
+
+
+cdef size_t before(const uint8_t *nss, size_t n, uint8_t delimiter) noexcept nogil:
+    cdef const uint8_t *found = <const uint8_t *>memchr(nss, delimiter, n)
+    return n if found == NULL else found - nss
+
+
+cdef bint begins(const uint8_t *nss, size_t n, const char *word, size_t size) noexcept nogil:
+    """Whether the NSS begins with a word in lower case, in whatever case."""
+    cdef size_t i
+    if n < size:
+        return False
+    for i in range(size):
+        if lower(nss[i]) != <uint8_t>word[i]:
+            return False
+    return True
+
+
+cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
+    """RFC 3187 section 3.2, RFC 3044. Without its first octet, even if that is a hyphen, an NSS might be none."""
+    cdef size_t i, size = 1
+    cdef uint8_t octet
+    if n == 0:      # what somebody else wrote meanwhile
+        return 0
+    for i in range(n):
+        octet = nss[i]
+        nss[i] = c'X' if octet == c'x' else octet
+    for i in range(1, n):
+        octet = nss[i]
+        nss[size] = octet
+        size += octet != c'-'
+    return size
+
+
+cdef size_t drop_version_0(uint8_t *nss, size_t n) noexcept nogil:
+    """RFC 7254: "the 'vers=0' parameter is to be ignored"; parameters stand behind semicolons."""
+    cdef size_t i = before(nss, n, c';'), size = i, length
+    while i < n:
+        length = 1 + before(nss + i + 1, n - i - 1, c';')
+        if length != 7 or memcmp(nss + i, b";vers=0", 7) != 0:
+            memmove(nss + size, nss + i, length)
+            size += length
+        i += length
+    return size
+
+
+cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
+    """RFC 3085: of ProviderId ":" DateId ":" NewsItemId ":" RevisionId Update, the last one is not compared."""
+    cdef size_t i = 0
+    cdef int colons
+    if n < 5 or nss[n - 1] != c'a' and nss[n - 1] != c'u':
+        return n
+    for colons in range(3):
+        i += before(nss + i, n - i, c':') + 1
+        if i >= n - 1:
+            return n
+    if nss[i] == c'0':
+        return n
+    for i in range(i, n - 1):
+        if not c'0' <= nss[i] <= c'9':
+            return n
+    return n - 1
+
+
+cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
+    """ISO 2108: the digits of a right ISBN-10 behind 978, and the other check digit. 13, or 10 if it is none."""
+    cdef int i, digit, sum_10 = 0, sum_13 = 9 + 3 * 7 + 8
+    for i in range(10):
+        if c'0' <= isbn[i] <= c'9':
+            digit = isbn[i] - c'0'
+        elif i == 9 and isbn[i] == c'X':
+            digit = 10
+        else:
+            return 10
+        sum_10 += (10 - i) * digit
+        if i < 9:
+            sum_13 += digit if i & 1 else 3 * digit
+    if sum_10 % 11:
+        return 10
+    memmove(isbn + 3, isbn, 9)
+    memcpy(isbn, b"978", 3)
+    isbn[12] = <uint8_t>(c'0' + (10 - sum_13 % 10) % 10)
+    return 13
+
+
+cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets) noexcept nogil:
+    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if `triplets`
+    says that there are some."""
+    cdef size_t prefix
+    if rule == DROP_HYPHENS:
+        return drop_hyphens(nss, size)
+    if rule == FOLD_SEGMENT:
+        fold(nss, before(nss, size, c':'), triplets)
+        return size
+    if rule == FOLD_HYPHEN:
+        prefix = before(nss, size, c'-')
+        if prefix < size:
+            fold(nss, prefix, triplets)
+        return size
+    if rule == EXCEPT_PARAMS and begins(nss, size, b"params:", 7):
+        return size
+    if rule == ONLY_UL and not (begins(nss, size, b"ul", 2) and (size == 2 or nss[2] == c':')):
+        return size
+    if rule == IMEI and not begins(nss, size, b"imei:", 5):
+        return size
+    fold(nss, size, triplets)
+    if rule == IMEI:
+        return drop_version_0(nss, size)
+    return drop_update(nss, size) if rule == NEWSML else size
+
+
+cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
+    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with room for GROWTH octets
+    more, and return its size. `triplets` as of write_nss."""
+    cdef size_t nss = nid_end + 1
+    n = nss + write_nss(rule, urn + nss, n - nss, triplets)
+    if level == FUNCTIONAL and rule == DROP_HYPHENS and n == nss + 10 and memcmp(urn + 4, b"isbn:", 5) == 0:
+        n = nss + to_isbn_13(urn + nss)
+    return n
+
+
+# --- normal forms -------------------------------------------------------------------------------------------------------
+
+cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
+    """Write the normal form, and return its size. dst has room for GROWTH octets more than the URN, and may overlap it from
+    below."""
+    cdef Rule rule
+    cdef size_t nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
+    if dst != s:
+        memmove(dst, s, n)
+    if level == BYTES:
+        return n
+    fold(dst, nss, False)
+    if urn.changes & (DIGITS | COMPONENT_DIGITS):
+        kernels.upper_triplets(dst + nss, n - nss, dst + nss)
+    if level < NAMESPACE:
+        return n
+    rule = rule_of(frozen, dst + 4, urn.nid_end - 4)
+    return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
+
+
+# --- lines --------------------------------------------------------------------------------------------------------------
+
+cdef ByteSet ALL = ByteSet(range(256))
+
+
+cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
+    """64 bits from bit i on."""
+    return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
+
+
+cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
+                     uint8_t *rules) noexcept nogil:
+    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK octets:
+    line i ends at ends[i + 1] - ends[0]."""
+    cdef uint64_t stops[WORDS + 1]
+    cdef uint64_t stop
+    cdef size_t n = ends[rows] - ends[0], i, nid, size, line_end
+    kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
+    stops[(n + 63) // 64] = 0
+    for i in range(rows):
+        nid, line_end = ends[i] - ends[0] + 4, ends[i + 1] - ends[0] - 1
+        nids[i], rules[i] = 1, BASE
+        # Every URN has an NID; what somebody else wrote meanwhile may have none.
+        stop = bits_from(stops, nid) if nid < line_end else 0
+        if stop:
+            size = <size_t>uc_lowest_bit(stop)
+            if nid + size < line_end:
+                nids[i], rules[i] = <uint8_t>size, <uint8_t>rule_of(frozen, lines + nid, size)
+
+
+cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, size_t line_end, const void *frozen, size_t *run,
+                               size_t *out) noexcept nogil:
+    cdef size_t nss = nid_end + 1, size
+    cdef Rule rule = rule_of(frozen, lines + start + 4, nid_end - start - 4)
+    if rule == BASE:
+        return
+    size = write_nss(rule, lines + nss, line_end - nss, False)
+    if nss + size == line_end:
+        return
+    if out[0] != run[0]:
+        memmove(lines + out[0], lines + run[0], nss + size - run[0])
+    out[0] += nss + size - run[0]
+    run[0] = line_end
+
+
+cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
+    """Apply the rules of namespaces to whole lines, at most CHUNK octets, of URNs in normal form without components.
+    Returns the octets that remain.
+
+    A rule works where its line stands. Lines move up only behind one that became shorter, those between two of these at
+    once. Triplets, which a rule may have folded, become upper case again for all lines together.
+    """
+    cdef uint64_t stops[WORDS + 1]
+    cdef uint64_t ends[WORDS + 1]
+    cdef uc_set no_end = ALL.set
+    cdef size_t w, nid_end, line_end, start = 0
+    cdef size_t run = 0, out = 0        # lines from `run` on go to `out`
+    cdef uint64_t word, nid
+    remove_octet(&no_end, end)
+    kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
+    kernels.mark_outside(lines, n, &no_end, ends)
+    stops[(n + 63) // 64] = 0
+    if n and lines[n - 1] != end:       # the last line ends where all do
+        if n % 64 == 0:
+            ends[n // 64] = 0
+        ends[n // 64] |= <uint64_t>1 << n % 64
+    for w in range(n // 64 + 1):
+        word = ends[w] if w < (n + 63) // 64 or lines[n - 1] != end else 0
+        while word:
+            line_end = 64 * w + <size_t>uc_lowest_bit(word)
+            word &= word - 1
+            # Every URN has an NID; what somebody else wrote meanwhile may have none.
+            if line_end - start > 4:
+                nid = bits_from(stops, start + 4)
+                nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)
+                if nid_end < line_end:
+                    apply_to_line(lines, start, nid_end, line_end, frozen, &run, &out)
+            start = line_end + 1
+    if out != run:
+        memmove(lines + out, lines + run, n - run)
+    n -= run - out
+    kernels.upper_triplets(lines, n, lines)
+    return n

@@ -1,0 +1,607 @@
+"""URNs one by one: checked, read, brought into normal form and compared (RFC 2141, RFC 8141)."""
+cimport cython
+from libc.stdint cimport uint8_t
+from libc.string cimport memcmp
+
+from uricodec._base._text cimport *
+from uricodec.urn._normalize cimport *
+from uricodec.urn._grammar cimport *
+
+from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+
+from collections import namedtuple
+
+from uricodec.errors import UrnError
+
+
+# --- names --------------------------------------------------------------------------------------------------------------
+
+# Code: its name, and the reason that an UrnError gives.
+CODE_NAMES = [None] * CODES
+cdef list REASONS = [None] * CODES
+cdef int number
+for number, name, reason in (
+    (SCHEME, "scheme", "does not begin with \"urn:\""),
+    (NID, "nid", "no octet of a NID, nor the \":\" behind it"),
+    (NID_LENGTH, "nid-length", "the NID is too short or too long"),
+    (NID_HYPHEN, "nid-hyphen", "a hyphen at an end of the NID"),
+    (NID_URN, "nid-urn", "the NID is \"urn\""),
+    (NSS_EMPTY, "nss-empty", "the NSS is empty"),
+    (NSS, "nss", "no octet of an NSS"),
+    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
+    (PERCENT_NULL, "percent-null", "octet 0"),
+    (COMPONENT_EMPTY, "component-empty", "the component is empty"),
+    (COMPONENT, "component", "no octet of a component, nor the beginning of one"),
+):
+    CODE_NAMES[number], REASONS[number] = name, reason
+
+cdef list SPEC_NAMES = ["2141", "8141", "any"]
+cdef list LEVEL_NAMES = ["bytes", "2141", "8141", "namespace", "functional"]
+cdef str DEFAULT = "8141"
+del name, reason
+
+Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.urn")
+Fault.__doc__ = "What is wrong with a URN first: a code, and the index of the first offending character or octet."
+
+
+cdef int spec_of(object spec) except -1:
+    cdef int i
+    if spec is DEFAULT:
+        return RFC8141
+    for i in range(3):
+        if SPEC_NAMES[i] == spec:
+            return i
+    raise ValueError(f"no specification {spec!r}; there are: {', '.join(SPEC_NAMES)}")
+
+
+cdef int level_of(object level) except -1:
+    cdef int i
+    if level is DEFAULT:
+        return CASE_8141
+    for i in range(5):
+        if LEVEL_NAMES[i] == level:
+            return i
+    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+
+
+cdef inline Spec spec_at(Level level) noexcept:
+    return RFC2141 if level == CASE_2141 else RFC8141
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------
+
+cdef object plain(object urn):
+    """The str or bytes, and no instance of a subclass, in which a URN stands."""
+    if type(urn) is str or type(urn) is bytes:
+        return urn
+    if type(urn) is URN:
+        return (<URN>urn).text
+    if isinstance(urn, str):
+        return str.__str__(urn)
+    return copy_of_octets(urn)
+
+
+cdef bytes to_fault(str text):
+    """Octets with the first fault of a str that is not ASCII: what stands before its first such character, and one."""
+    cdef Py_ssize_t n = 0
+    while text[n] < "\x80":
+        n += 1
+    return text[:n].encode("ascii") + b"\xff"
+
+
+cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
+    """Borrow the octets of what plain() gave; a str is ASCII."""
+    if type(text) is str:
+        n[0] = <size_t>PyUnicode_GET_LENGTH(text)
+        return <const uint8_t *>PyUnicode_DATA(text)
+    n[0] = <size_t>PyBytes_GET_SIZE(text)
+    return <const uint8_t *>PyBytes_AS_STRING(text)
+
+
+cdef bint read(object text, Spec spec, Reading *urn) except -1:
+    """Read what plain() gave."""
+    cdef size_t n
+    cdef const uint8_t *s
+    if type(text) is str:
+        PyUnicode_READY(text)
+        if not PyUnicode_IS_ASCII(text):
+            text = to_fault(text)
+    s = octets_of(text, &n)
+    if n <= SMALL:
+        return read_urn(s, n, spec, urn)
+    with nogil:
+        return read_urn(s, n, spec, urn)
+
+
+cdef object raise_fault_at(object urn, Code code, size_t offset):
+    raise UrnError(REASONS[code], urn, <Py_ssize_t>offset)
+
+
+cdef object raise_fault(object urn, const Reading *fault):
+    return raise_fault_at(urn, fault.code, fault.offset)
+
+
+def check(urn, spec="8141"):
+    """Find the first fault of a URN.
+
+    Args:
+        urn (str | bytes-like | URN): What should be a URN.
+        spec (str): "2141", "8141", or "any": valid by at least one of them, the fault being that of "8141".
+
+    Returns:
+        Fault | None: None for a URN. Otherwise a code and an offset in characters of a str, octets of bytes; the end for
+            what is missing there. The codes: "scheme" (not "urn:"), "nid" (no octet of a NID, or no ":" behind it),
+            "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141), "nss-empty", "nss" (no octet of an NSS),
+            "percent" (without two hexadecimal digits), "percent-null" (2141: "%00"), "component-empty" (8141), and
+            "component" (8141: no octet of a component, or a "?" that begins none).
+
+    Raises:
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> check("urn:example:a%2g")
+    Fault(code='percent', offset=13)
+    >>> check("urn:x:a") and check("urn:x:a", spec="2141") is None
+    True
+    """
+    cdef Reading reading
+    if read(plain(urn), <Spec>spec_of(spec), &reading):
+        return None
+    return Fault(CODE_NAMES[reading.code], <Py_ssize_t>reading.offset)
+
+
+def is_valid(urn, spec="8141"):
+    """Whether it is a URN.
+
+    Args:
+        urn (str | bytes-like | URN): What should be a URN.
+        spec (str): "2141", "8141", or "any" of the two.
+
+    Returns:
+        bool: Whether its syntax is right; what a namespace demands of it is a question for `verdict`.
+
+    Raises:
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> is_valid("urn:example:a/b"), is_valid("urn:example:/a"), is_valid("urn:example:/a", spec="2141")
+    (True, False, True)
+    """
+    cdef Reading reading
+    return read(plain(urn), <Spec>spec_of(spec), &reading)
+
+
+def specs(urn):
+    """By which specifications it is a URN.
+
+    Args:
+        urn (str | bytes-like | URN): What should be a URN.
+
+    Returns:
+        tuple[str, ...]: What there is of "2141" and "8141".
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> specs("urn:example:a"), specs("urn:example:a~b"), specs("urn:x:a"), specs("x")
+    (('2141', '8141'), ('8141',), ('2141',), ())
+    """
+    cdef Reading reading
+    text = plain(urn)
+    return tuple([SPEC_NAMES[spec] for spec in (RFC2141, RFC8141) if read(text, spec, &reading)])
+
+
+# --- URN ----------------------------------------------------------------------------------------------------------------
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class URN:
+    """A URN that was read: immutable, hashable, ordered.
+
+    Two of them are equal if their normal forms are, each at the level of the spec by which it was read.
+
+    Args:
+        urn (str | bytes-like | URN): The text, kept as it is.
+        spec (str): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
+
+    Raises:
+        UrnError: It is no URN by that spec.
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 sections 2 and 5; RFC 8141 sections 2 and 3.
+
+    >>> urn = URN("URN:Example:a%2fb?+r?=q#f")
+    >>> urn.nid, urn.nss, urn.r_component, urn.q_component, urn.f_component
+    ('Example', 'a%2fb', 'r', 'q', 'f')
+    >>> urn.normalized, urn == URN("urn:example:a%2Fb")
+    ('urn:example:a%2Fb', True)
+    >>> urn
+    URN('URN:Example:a%2fb?+r?=q#f')
+    """
+    cdef str text, normal
+    cdef Reading reading
+
+    def __cinit__(self, urn, spec="8141"):
+        text = plain(urn)
+        if not read(text, <Spec>spec_of(spec), &self.reading):
+            raise_fault(urn, &self.reading)
+        self.text = text if type(text) is str else (<bytes>text).decode("ascii")
+        self.normal = form_of(self.text, &self.reading, CASE_2141 if self.reading.spec == RFC2141 else CASE_8141)
+
+    @property
+    def nid(self):
+        """The Namespace Identifier, as it is spelled."""
+        return part(self, 4, self.reading.nid_end)
+
+    @property
+    def nss(self):
+        """The Namespace Specific String, as it is spelled."""
+        return part(self, self.reading.nid_end + 1, self.reading.nss_end)
+
+    @property
+    def r_component(self):
+        """What stands behind "?+"; None if there is no r-component."""
+        cdef Reading *urn = &self.reading
+        return part(self, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end) if urn.r else None
+
+    @property
+    def q_component(self):
+        """What stands behind "?="; None if there is no q-component."""
+        cdef Reading *urn = &self.reading
+        return part(self, urn.q, urn.f - 1 if urn.f else urn.end) if urn.q else None
+
+    @property
+    def f_component(self):
+        """What stands behind "#"; None if there is no f-component, which may also be empty."""
+        return part(self, self.reading.f, self.reading.end) if self.reading.f else None
+
+    @property
+    def spec(self):
+        """The specification by which it was read, "2141" or "8141"."""
+        return SPEC_NAMES[self.reading.spec]
+
+    @property
+    def specs(self):
+        """By which specifications it is a URN."""
+        return specs(self.text)
+
+    @property
+    def normalized(self):
+        """The normal form, at the level of its spec."""
+        return self.normal
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        if self.reading.spec == RFC8141:
+            return f"URN({self.text!r})"
+        return f"URN({self.text!r}, spec={self.spec!r})"
+
+    def __hash__(self):
+        return hash(self.normal)
+
+    def __richcmp__(self, other, int operation):
+        if type(other) is not URN or type(self) is not URN:
+            return NotImplemented
+        a, b = (<URN>self).normal, (<URN>other).normal
+        if operation == Py_EQ:
+            return a == b
+        if operation == Py_NE:
+            return a != b
+        if operation == Py_LT:
+            return a < b
+        if operation == Py_LE:
+            return a <= b
+        if operation == Py_GT:
+            return a > b
+        return a >= b
+
+    def __reduce__(self):
+        return URN, (self.text, self.spec)
+
+
+cdef inline str part(URN urn, size_t start, size_t end):
+    return ascii_text(<const uint8_t *>PyUnicode_DATA(urn.text) + start, end - start)
+
+
+def parse(urn, spec="8141"):
+    """Read a URN.
+
+    Args:
+        urn (str | bytes-like | URN): The text.
+        spec (str): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
+
+    Returns:
+        URN: Its parts and its normal form.
+
+    Raises:
+        UrnError: It is no URN by that spec.
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+
+    >>> parse("urn:isbn:0451450523").nss
+    '0451450523'
+    >>> parse("urn:isbn:04514 50523")
+    Traceback (most recent call last):
+    uricodec.errors.UrnError: no octet of an NSS at position 14
+    """
+    if type(urn) is URN and spec == (<URN>urn).spec:
+        return urn
+    return URN(urn, spec)
+
+
+# --- normal forms -------------------------------------------------------------------------------------------------------
+
+cdef object new_form(object text, const Reading *urn, Level level):
+    """The form of a text that changes, at a level up to CASE_8141."""
+    cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
+    cdef const uint8_t *s = octets_of(text, &n)
+    cdef uint8_t *dst
+    cdef object form
+    if type(text) is str:
+        form = PyUnicode_New(<Py_ssize_t>size, 127)
+    else:
+        form = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
+    dst = <uint8_t *>octets_of(form, &n)
+    if size <= SMALL:
+        write_form(s, urn, level, dst)
+    else:
+        with nogil:
+            write_form(s, urn, level, dst)
+    return form
+
+
+cdef object namespace_form(object text, const Reading *urn, Level level):
+    """The form at a level from NAMESPACE on."""
+    cdef uint8_t room[SMALL + GROWTH]
+    cdef uint8_t *dst = room
+    cdef size_t n, size
+    cdef const uint8_t *s = octets_of(text, &n)
+    cdef object form = text
+    if n <= SMALL:
+        size = write_form(s, urn, level, dst)
+    else:
+        dst = allocate(n + GROWTH)
+        with nogil:
+            size = write_form(s, urn, level, dst)
+    try:
+        if size != n or memcmp(dst, s, n) != 0:
+            form = text_or_bytes(type(text) is str, dst, size)
+    finally:
+        if dst != room:
+            PyMem_RawFree(dst)
+    return form
+
+
+cdef inline object form_of(object text, const Reading *urn, Level level):
+    """The normal form of what plain() gave and read() read; the same object if it is in that form."""
+    if level >= NAMESPACE:
+        return namespace_form(text, urn, level)
+    return text if is_normal(urn, level) else new_form(text, urn, level)
+
+
+cdef object read_form(object urn, object level, object spec, bint keep_class):
+    """What normalize or key returns."""
+    cdef Reading reading
+    cdef Level at = <Level>level_of(level)
+    cdef object text = plain(urn), form
+    cdef Spec by = spec_at(at) if spec is None else <Spec>spec_of(spec)
+    if spec is None and type(urn) is URN:
+        by = (<URN>urn).reading.spec
+    if not read(text, by, &reading):
+        raise_fault(urn, &reading)
+    form = form_of(text, &reading, at)
+    if keep_class and type(urn) is URN:
+        return urn if form is text else URN(form, SPEC_NAMES[reading.spec])
+    return urn if form is text and isinstance(urn, (str, bytes)) else form
+
+
+def normalize(urn, level="8141", spec=None):
+    """The normal form of a URN, which is the same for all that are equivalent to it.
+
+    Args:
+        urn (str | bytes-like | URN): The URN.
+        level (str): Which differences vanish. "bytes": none. "2141": the case of "urn", of the NID and of the digits of
+            triplets (which become upper case). "8141": these, and r-, q- and f-components. "namespace": also what the
+            rule of its namespace adds. "functional": also an ISBN-10 and its ISBN-13.
+        spec (str | None): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
+            None: by that of the level, which is 2141 for "2141" and 8141 for all others; a URN by that by which it was
+            read before.
+
+    Returns:
+        str | bytes | URN: Of the kind that came in, bytes for a bytes-like; the same object if a str, bytes or URN does
+            not change. A triplet is never decoded, nor is anything but ASCII folded.
+
+    Raises:
+        UrnError: It is no URN by that spec.
+        ValueError: There is no such level or spec.
+
+    Source: RFC 2141 section 5; RFC 8141 section 3.1.
+
+    >>> normalize("URN:ISBN:0-395%2d36341-1#p")
+    'urn:isbn:0-395%2D36341-1'
+    >>> normalize("URN:x:A#p", level="2141")
+    'urn:x:A#p'
+    """
+    return read_form(urn, level, spec, True)
+
+
+def key(urn, level="8141", spec=None):
+    """What URNs have in common exactly if they are equivalent: the normal form, as a str or bytes.
+
+    Args:
+        urn (str | bytes-like | URN): The URN.
+        level (str): As of `normalize`.
+        spec (str | None): As of `normalize`.
+
+    Returns:
+        str | bytes: bytes for a bytes-like, otherwise str.
+
+    Raises:
+        UrnError: It is no URN by that spec.
+        ValueError: There is no such level or spec.
+
+    Source: RFC 2141 section 5; RFC 8141 section 3.1.
+
+    >>> key(b"URN:example:a%2c") == key(b"urn:EXAMPLE:a%2C?=q")
+    True
+    """
+    return read_form(urn, level, spec, False)
+
+
+def equivalent(a, b, level="8141", spec=None):
+    """Whether two URNs are equivalent.
+
+    Args:
+        a (str | bytes-like | URN): A URN.
+        b (str | bytes-like | URN): Another one, not necessarily of the same type.
+        level (str): As of `normalize`.
+        spec (str | None): As of `normalize`.
+
+    Returns:
+        bool: Whether their normal forms are the same.
+
+    Raises:
+        UrnError: One of them is no URN by that spec.
+        ValueError: There is no such level or spec.
+
+    Source: RFC 2141 section 5; RFC 8141 section 3.1.
+
+    >>> equivalent("URN:foo:a123%2C456", "urn:FOO:a123%2c456"), equivalent("urn:foo:a", "urn:foo:A")
+    (True, False)
+    """
+    x, y = read_form(a, level, spec, False), read_form(b, level, spec, False)
+    return x == y if type(x) is type(y) else octets(x) == octets(y)
+
+
+cdef bytes octets(object form):
+    return form if type(form) is bytes else (<str>form).encode("ascii")
+
+
+# --- namespaces ---------------------------------------------------------------------------------------------------------
+
+# The rules by number, for set_rule.
+RULE_NUMBERS = {
+    "base": BASE, "nss": FOLD_NSS, "segment": FOLD_SEGMENT, "hyphen": FOLD_HYPHEN, "drop-hyphens": DROP_HYPHENS,
+    "except-params": EXCEPT_PARAMS, "only-ul": ONLY_UL, "imei": IMEI, "newsml": NEWSML,
+}
+
+
+def set_rule(nid, rule):
+    """Say which rule a namespace has at the levels "namespace" and "functional", in the whole process.
+
+    Args:
+        nid (str): The NID, in any case.
+        rule (int): One of RULE_NUMBERS.
+
+    Raises:
+        UrnError: It is no NID.
+        ValueError: There is no such rule.
+
+    >>> set_rule("example-1", RULE_NUMBERS["segment"])
+    >>> normalize("urn:EXAMPLE-1:A:B", level="namespace")
+    'urn:example-1:a:B'
+    """
+    cdef Reading reading
+    cdef bytes lower
+    cdef int number = rule
+    if not 0 <= number < RULES:
+        raise ValueError(f"no rule {rule!r}")
+    if not read(plain(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
+        raise UrnError("no NID", nid, 0)
+    lower = nid.lower().encode("ascii")
+    with cython.critical_section(RULE_NUMBERS):
+        if add_rule(<const uint8_t *>PyBytes_AS_STRING(lower), <size_t>len(lower), <Rule>number) < 0:
+            raise MemoryError
+
+
+cdef const void *frozen_rules() except NULL:
+    """The rules of all namespaces that are known now. They do not change."""
+    import uricodec.urn     # noqa: F401  (it brings them)
+    with cython.critical_section(RULE_NUMBERS):
+        return freeze_rules()
+
+
+# --- calls --------------------------------------------------------------------------------------------------------------
+
+# f(text), and f(text, text), are what most calls are. These take them before any argument is parsed, if the text is short
+# and all goes well, and leave all others to the functions.
+cdef vectorcall parse_check, parse_is_valid, parse_normalize, parse_key, parse_equivalent
+
+
+cdef inline bint is_short(PyObject *text) noexcept:
+    return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
+            and PyUnicode_GET_LENGTH(<object>text) <= SMALL)
+
+
+cdef inline bint is_short_call(PyObject *const *args, size_t flags, PyObject *names) noexcept:
+    return PyVectorcall_NARGS(flags) == 1 and names == NULL and is_short(args[0])
+
+
+cdef inline bint reads(PyObject *text, Reading *urn) noexcept:
+    """Whether a short text is a URN of RFC 8141."""
+    return read_urn(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text), RFC8141,
+                    urn)
+
+
+cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Reading urn
+    if is_short_call(args, flags, names) and reads(args[0], &urn):
+        return None
+    return parse_check(function, args, flags, names)
+
+
+cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Reading urn
+    if is_short_call(args, flags, names):
+        return reads(args[0], &urn)
+    return parse_is_valid(function, args, flags, names)
+
+
+cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Reading urn
+    if is_short_call(args, flags, names) and reads(args[0], &urn):
+        return form_of(<object>args[0], &urn, CASE_8141)
+    return parse_normalize(function, args, flags, names)
+
+
+cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Reading urn
+    if is_short_call(args, flags, names) and reads(args[0], &urn):
+        return form_of(<object>args[0], &urn, CASE_8141)
+    return parse_key(function, args, flags, names)
+
+
+cdef inline const uint8_t *short_form(PyObject *text, const Reading *urn, uint8_t *room) noexcept:
+    """Where the normal form is: in the text or, if that is not normal, in room."""
+    cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
+    if urn.changes & (LETTERS | DIGITS) == 0:
+        return s
+    write_form(s, urn, CASE_8141, room)
+    return room
+
+
+cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef Reading a, b
+    cdef uint8_t room_a[SMALL]
+    cdef uint8_t room_b[SMALL]
+    if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])
+            and reads(args[0], &a) and reads(args[1], &b)):
+        return a.nss_end == b.nss_end and memcmp(short_form(args[0], &a, room_a), short_form(args[1], &b, room_b),
+                                                 a.nss_end) == 0
+    return parse_equivalent(function, args, flags, names)
+
+
+parse_check = take_calls(check, call_check)
+parse_is_valid = take_calls(is_valid, call_is_valid)
+parse_normalize = take_calls(normalize, call_normalize)
+parse_key = take_calls(key, call_key)
+parse_equivalent = take_calls(equivalent, call_equivalent)
+for function in check, is_valid, specs, parse, normalize, key, equivalent:
+    function.__module__ = "uricodec.urn"        # pickled by reference to where users find them
+del function

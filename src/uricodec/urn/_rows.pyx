@@ -1,0 +1,357 @@
+"""Operations on rows of URNs (RFC 2141, RFC 8141) for the row engine.
+
+A kernel says how many lines are plain: valid, and without components. Other kernels bring these into normal form, and get the
+rules of their namespaces; any other row is read by itself, and so are the next ones for a while, if there are more of that
+kind. Rows of a column are packed as lines into a buffer of the first cache's size first. So are lines that "\\r\\n"
+terminates where rules of namespaces need the end of the NSS; elsewhere their "\\r" passes as the last byte of the NSS.
+"""
+cimport cython
+from libc.string cimport memchr
+
+from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
+from uricodec.urn._parse cimport CODE_NAMES, REASONS, frozen_rules, level_of, spec_of
+from uricodec.urn._normalize cimport *
+from uricodec.urn._grammar cimport *
+from uricodec._rows._operation cimport *
+
+from uricodec.errors import UrnError
+
+cdef ByteSet NO_CR = ~ByteSet("\r")
+cdef ByteSet PLAIN_2141_OR_CR = PLAIN_2141 | "\r"
+cdef ByteSet PLAIN_8141_OR_CR = PLAIN_8141 | "\r"
+
+FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
+
+
+# --- one row ------------------------------------------------------------------------------------------------------------
+
+cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Outcome *outcome) noexcept nogil:
+    if read_urn(src, n, (<const Naming *>options).spec, urn):
+        return True
+    outcome.code, outcome.offset = urn.code, urn.offset
+    return False
+
+
+cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Reading urn
+    if not read_row(src, n, options, &urn, outcome):
+        return UC_REJECTED
+    return write_form(src, &urn, (<const Naming *>options).level, dst, (<const Naming *>options).rules)
+
+
+cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Outcome *outcome) noexcept nogil:
+    cdef Reading urn
+    return 0 if read_row(src, n, options, &urn, outcome) else UC_REJECTED
+
+
+cdef size_t nid_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Reading urn
+    if not read_row(src, n, options, &urn, outcome):
+        return UC_REJECTED
+    memcpy(dst, src + 4, urn.nid_end - 4)
+    return urn.nid_end - 4
+
+
+cdef inline void set_component(Component *component, size_t start, size_t end) noexcept nogil:
+    """A component starts after the start of the row; 0 is none."""
+    component.start, component.end = <int64_t>start if start else -1, <int64_t>end
+
+
+cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Reading urn
+    cdef Component *components = <Component *>dst
+    if not read_row(src, n, options, &urn, outcome):
+        return UC_REJECTED
+    set_component(components, 4, urn.nid_end)
+    set_component(components + 1, urn.nid_end + 1, urn.nss_end)
+    set_component(components + 2, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end)
+    set_component(components + 3, urn.q, urn.f - 1 if urn.f else urn.end)
+    set_component(components + 4, urn.f, urn.end)
+    return 5 * sizeof(Component)
+
+
+# --- many rows ----------------------------------------------------------------------------------------------------------
+
+# Rows as lines: those of the block where it stands, or packed ones. Line i is data[ends[i] .. ends[i + 1]).
+cdef struct Lines:
+    const uint8_t *data
+    const uint32_t *ends
+    size_t count
+    uint8_t terminator
+    bint has_cr
+    bint packed
+
+
+cdef size_t pack(Run *run, size_t stop, uint32_t *ends) noexcept nogil:
+    """Pack rows from the first that is not done as lines. Returns how many; ends[i] is where line i starts."""
+    cdef Block *block = run.block
+    cdef size_t first = run.done, i = first, n, o = 0, last = block.at[block.rows]
+    ends[0] = 0
+    while i < stop:
+        n = block.at[i + 1] - block.at[i] - tail_of(run, i)
+        if o + n + 1 > CHUNK:
+            break
+        if block.at[i] + n + WIDE <= last:
+            copy_octets(run.scratch + o, block.data + block.at[i], n)
+        else:
+            memcpy(run.scratch + o, block.data + block.at[i], n)
+        run.scratch[o + n] = c'\n'
+        o += n + 1
+        i += 1
+        ends[i - first] = <uint32_t>o
+    return i - first
+
+
+cdef size_t lines_before(const uint32_t *ends, size_t first, size_t count, size_t bytes) noexcept nogil:
+    """Return the first line that ends after so many bytes; `count` if none does."""
+    cdef size_t low = first, high = count, middle
+    while low < high:
+        middle = (low + high + 1) // 2
+        if ends[middle] <= bytes:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
+    """Bring plain lines into normal form where they have their terminators, and no rule can change their sizes."""
+    cdef const uint8_t *src = lines.data + lines.ends[first]
+    cdef uint8_t *dst = run.out + run.written
+    cdef size_t n = lines.ends[stop] - lines.ends[first], i
+    cdef uint32_t shift = <uint32_t>run.written - lines.ends[first]
+    if (<const Naming *>run.options).level == BYTES:
+        memcpy(dst, src, n)
+    else:
+        kernels.normalize_urns(src, n, lines.terminator, dst)
+    for i in range(first, stop):
+        run.out_at[run.done + i - first + 1] = lines.ends[i + 1] + shift
+    run.written += n
+    run.done += stop - first
+
+
+cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
+    """Bring plain lines into normal form, one by one after the kernel, and give each its terminator."""
+    cdef const Naming *naming = <const Naming *>run.options
+    cdef uint8_t nids[ROWS]
+    cdef uint8_t rules[ROWS]
+    cdef const uint8_t *src = lines.data + lines.ends[first]
+    cdef const uint8_t *forms = src
+    cdef uint8_t *dst = run.out + run.written
+    cdef size_t n = lines.ends[stop] - lines.ends[first], i, o = 0, start = 0, size, tail
+    cdef bint has_rules = naming.level >= NAMESPACE, has_tails = run.block.gap > 0
+    if naming.level != BYTES:
+        forms = run.scratch + lines.ends[first] if lines.packed else run.scratch
+        kernels.normalize_urns(src, n, lines.terminator, <uint8_t *>forms)
+    if has_rules:
+        find_rules(forms, lines.ends + first, stop - first, naming.rules, nids, rules)
+    for i in range(first, stop):
+        size = lines.ends[i + 1] - lines.ends[first] - start - 1
+        copy_octets(dst + o, forms + start, size)
+        start += size + 1
+        if has_rules and rules[i - first] != BASE:
+            size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, naming.level, False)
+        o += size
+        if has_tails:
+            tail = tail_of(run, run.done + i - first)
+            dst[o] = c'\r'      # or what follows
+            o += tail
+            dst[o - 1] = run.source.terminator
+        run.out_at[run.done + i - first + 1] = <uint32_t>(run.written + o)
+    if has_rules:       # which may have folded triplets
+        kernels.upper_triplets(dst, o, dst)
+    run.written += o
+    run.done += stop - first
+
+
+cdef size_t span_with_cr(const uint8_t *src, size_t n, const Naming *naming) noexcept nogil:
+    """Return where the first line that is not plain starts, as kernels.span_urns does. Lines may end with CR LF."""
+    cdef uint64_t marks[WORDS]
+    cdef uint64_t word
+    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_OCTETS.set, naming.nss_or_cr, c'\n')
+    kernels.mark_outside(src, size, &NO_CR.set, marks)
+    for w in range((size + 63) // 64):
+        word = marks[w]
+        while word:
+            at = 64 * w + <size_t>uc_lowest_bit(word)
+            if at + 1 == size or src[at + 1] != c'\n' or src[at - 1] == c':':    # the NSS may be empty
+                while at > 0 and src[at - 1] != c'\n':
+                    at -= 1
+                return at
+            word &= word - 1
+    return size
+
+
+cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, bint has_cr,
+                              const Naming *naming) noexcept nogil:
+    if has_cr:
+        return span_with_cr(src, n, naming)
+    return kernels.span_urns(src, n, &NID_OCTETS.set, naming.nss, terminator)
+
+
+cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
+    cdef const Naming *naming = <const Naming *>run.options
+    cdef size_t i = 0, stop, others = 1
+    while i < lines.count:
+        stop = lines_before(lines.ends, i, lines.count, lines.ends[i] + span_lines(
+            lines.data + lines.ends[i], lines.ends[lines.count] - lines.ends[i], lines.terminator, lines.has_cr, naming))
+        if stop > i:
+            others = 1
+            if not run.writes:
+                run.done += stop - i
+            elif lines.packed or naming.level >= NAMESPACE:
+                write_forms(run, lines, i, stop)
+            else:
+                write_lines(run, lines, i, stop)
+        elif others < 64:
+            others *= 2
+        i = min(stop + others, lines.count)
+        while stop < i:
+            if not do_row(run):
+                return False
+            stop += 1
+    return True
+
+
+cdef bint do_block(Run *run) noexcept nogil:
+    cdef Block *block = run.block
+    cdef uint32_t ends[ROWS + 1]
+    cdef Lines lines
+    cdef size_t stop
+    if block.gap and not (block.has_cr and run.writes and (<const Naming *>run.options).level >= NAMESPACE):
+        lines.data, lines.ends, lines.count = block.data, &block.at[0], block.rows
+        lines.terminator, lines.has_cr, lines.packed = run.source.terminator, block.has_cr, False
+        return do_lines(run, &lines)
+    if (block.gap == 0 or run.source.terminator != c'\n') and memchr(block.data, c'\n', block.at[block.rows]) != NULL:
+        return do_rows(run)
+    lines.data, lines.ends, lines.terminator = run.scratch, &ends[0], c'\n'
+    lines.has_cr, lines.packed = False, True
+    while run.done < block.rows:
+        stop = block.rows
+        if run.source.valid != NULL:        # up to the next null
+            stop = run.done
+            while stop < block.rows and is_valid(run.source, block.first + stop):
+                stop += 1
+        lines.count = pack(run, stop, ends)
+        if not (do_lines(run, &lines) if lines.count else do_row(run)):
+            return False
+    return True
+
+
+cdef size_t span_whole(const LineSpan *span, const Naming *naming, bint with_cr) noexcept nogil:
+    """Return where the first line that is not plain starts. Lines that end with CR LF are plain, too, if they may be."""
+    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_OCTETS.set, naming.nss, span.terminator)
+    if n == 0 and with_cr and span.terminator == c'\n':
+        n = span_with_cr(span.data, span.size, naming)
+    return n
+
+
+cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
+    """Bring the plain ones of lines into normal form, up to the first that is not."""
+    cdef const Naming *naming = <const Naming *>options
+    cdef size_t n = span_whole(span, naming, naming.level < NAMESPACE)
+    if n == 0:
+        return 0
+    if naming.level == BYTES:
+        memcpy(dst, span.data, n)
+    else:
+        kernels.normalize_urns(span.data, n, span.terminator, dst)
+    written[0] = apply_rules(dst, n, span.terminator, naming.rules) if naming.level == NAMESPACE else n
+    return n
+
+
+cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst, size_t *_written) noexcept nogil:
+    return span_whole(span, <const Naming *>options, True)
+
+
+# --- operations ---------------------------------------------------------------------------------------------------------
+
+cdef class UrnRows(RowOperation):
+    """An operation on rows of URNs. This one copies."""
+
+    def __cinit__(self):
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
+        self.slots.options = &self.naming
+
+    cdef int set_naming(self, Spec spec, Level level) except -1:
+        self.naming.spec, self.naming.level = spec, level
+        self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
+        self.naming.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
+        self.naming.nss_or_cr = &PLAIN_2141_OR_CR.set if spec == RFC2141 else &PLAIN_8141_OR_CR.set
+        return 0
+
+
+@cython.final
+cdef class CheckUrnRows(UrnRows):
+    """Reject what is no URN, and write nothing.
+
+    Args:
+        spec (str): "2141", "8141" or "any".
+
+    Raises:
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 section 2; RFC 8141 section 2.
+    """
+
+    def __cinit__(self, spec="8141"):
+        self.set_naming(<Spec>spec_of(spec), BYTES)
+        self.slots.strict, self.slots.result, self.slots.block = Operation(check_row, 0, 0), WRITES_NOTHING, do_block
+        self.slots.whole, self.slots.prefix = check_whole, True
+
+
+@cython.final
+cdef class NidRows(UrnRows):
+    """Leave the NID of each URN, as it is written.
+
+    Args:
+        spec (str): As of `CheckUrnRows`.
+
+    Raises:
+        ValueError: There is no such spec.
+
+    Source: RFC 2141 section 2.1; RFC 8141 section 2.
+    """
+
+    def __cinit__(self, spec="8141"):
+        self.set_naming(<Spec>spec_of(spec), BYTES)
+        self.slots.strict, self.slots.block = Operation(nid_row, 1, 0), NULL
+
+
+@cython.final
+cdef class NormalizeUrnRows(UrnRows):
+    """Bring URNs into normal form, by the rules of namespaces that are known when this is made.
+
+    Args:
+        level (str): As of `normalize`.
+        spec (str | None): As of `normalize`.
+
+    Raises:
+        ValueError: There is no such level or spec.
+
+    Source: RFC 2141 section 5; RFC 8141 section 3.1.
+    """
+
+    def __cinit__(self, level="8141", spec=None):
+        cdef Level form = <Level>level_of(level)
+        self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec), form)
+        self.slots.strict, self.slots.block = Operation(normalize_row, 1, GROWTH), do_block
+        if form != FUNCTIONAL:      # which may make lines longer
+            self.slots.whole, self.slots.prefix = normalize_whole, True
+
+
+@cython.final
+cdef class SplitUrns(UrnRows):
+    """Take URNs apart.
+
+    Args:
+        spec (str): As of `CheckUrnRows`.
+
+    Raises:
+        ValueError: There is no such spec.
+    """
+
+    def __cinit__(self, spec="8141"):
+        self.set_naming(<Spec>spec_of(spec), BYTES)
+        self.slots.strict, self.slots.block = Operation(split_row, 0, 5 * sizeof(Component)), NULL
+        self.slots.result = WRITES_COMPONENTS

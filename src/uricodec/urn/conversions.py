@@ -1,0 +1,319 @@
+"""Between URNs and what they name elsewhere, without loss: public identifiers, UUIDs, OIDs, ISBNs, resolver URLs.
+
+RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn), RFC 2169 and 2483 (THTTP).
+Every function refuses what it could not give back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from uricodec.errors import UrnError
+from uricodec.urn.namespaces import NAMESPACES
+from uricodec.urn import URN, parse
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+__all__ = [
+    "SERVICES",
+    "Resolution",
+    "from_isbn",
+    "from_oid",
+    "from_public_id",
+    "from_thttp_url",
+    "from_uuid",
+    "isbn_10",
+    "isbn_13",
+    "thttp_url",
+    "to_isbn",
+    "to_oid",
+    "to_public_id",
+    "to_uuid",
+]
+
+_Urn = str | bytes | bytearray | memoryview | URN
+
+
+def _nss(urn: _Urn, nid: str) -> str:
+    """The NSS of a well-formed name of one namespace, which has no components."""
+    name = parse(urn, "any")
+    if name.nid.lower() != nid:
+        raise UrnError(f"no name of the namespace {nid}", urn, len("urn:"))
+    start = len(f"urn:{nid}:")
+    if (name.r_component, name.q_component, name.f_component) != (None, None, None):
+        raise UrnError("a component behind the name, which would be lost", urn, start + len(name.nss))
+    return _well_formed(name.nss, nid, urn, start)
+
+
+def _well_formed(nss: str, nid: str, given: object, position: int = 0) -> str:
+    validate = NAMESPACES[nid].validate
+    found = validate(nss) if validate else None
+    if found is not True:
+        raise UrnError(found if isinstance(found, str) else "not well formed", given, position)
+    return nss
+
+
+# --- public identifiers, RFC 3151 -------------------------------------------------------------------------------------
+
+# Section 2, in the order of its list.
+_TRANSCRIBED = {" ": "+", "//": ":", "::": ";"} | {
+    character: f"%{ord(character):02X}" for character in ("+", ":", "/", ";", "'", "?", "#", "%")
+}
+_PUBLIC = {transcribed: plain for plain, transcribed in _TRANSCRIBED.items()}
+# XML 1.0: PubidChar ::= #x20 | #xD | #xA | [a-zA-Z0-9] | [-'()+,./:=?;!*#@$_%]; and the tab, which RFC 3151 section 1.1
+# has among white space.
+_NO_PUBLIC_ID = r"[^ \t\r\na-zA-Z0-9'()+,./:=?;!*#@$_%-]"
+
+
+def from_public_id(public_id: str) -> str:
+    """The URN of a public identifier of SGML or XML. White space is normalised first.
+
+    Raises:
+        UrnError: It has a character that no public identifier has, or nothing but white space.
+
+    Source: RFC 3151 section 2.
+
+    >>> from_public_id("-//ArborText::prod//DTD Help Document::19970708//EN")
+    'urn:publicid:-:ArborText;prod:DTD+Help+Document;19970708:EN'
+    """
+    wrong = re.search(_NO_PUBLIC_ID, public_id)
+    if wrong:
+        raise UrnError("no character of a public identifier", public_id, wrong.start())
+    text = re.sub("[ \t\r\n]+", " ", public_id).strip(" ")
+    if not text:
+        raise UrnError("an empty public identifier", public_id, 0)
+    return "urn:publicid:" + re.sub("//|::|[^0-9A-Za-z]", lambda found: _TRANSCRIBED.get(found[0], found[0]), text)
+
+
+def to_public_id(urn: _Urn) -> str:
+    """The public identifier that a URN transcribes.
+
+    Raises:
+        UrnError: It is no URN of the namespace publicid, no transcription has this form, or there are components.
+
+    Source: RFC 3151 section 2.
+
+    >>> to_public_id("urn:publicid:%2B:IDN+example.org:DTD+XML+Bookmarks+1.0:EN:XML")
+    '+//IDN example.org//DTD XML Bookmarks 1.0//EN//XML'
+    """
+    nss = _nss(urn, "publicid")
+    text = re.sub("%..|[+:;]", lambda found: _PUBLIC[found[0].upper()], nss)
+    # "%2F:" reads "///", of which the first two characters would be the ":".
+    again = from_public_id(text).removeprefix("urn:publicid:")
+    if again != re.sub("%..", lambda triplet: triplet[0].upper(), nss):
+        raise UrnError("no public identifier is transcribed so (RFC 3151 section 2)", urn, len("urn:publicid:"))
+    return text
+
+
+# --- UUIDs and OIDs ---------------------------------------------------------------------------------------------------
+
+
+def from_uuid(uuid: UUID) -> str:
+    """The URN of a UUID.
+
+    Source: RFC 4122 section 3; RFC 9562 section 4.
+
+    >>> from uuid import UUID
+    >>> from_uuid(UUID(int=0))
+    'urn:uuid:00000000-0000-0000-0000-000000000000'
+    """
+    return f"urn:uuid:{uuid}"
+
+
+def to_uuid(urn: _Urn) -> UUID:
+    """The UUID that a URN names.
+
+    Raises:
+        UrnError: It is no URN of the namespace uuid, its form is another, or there are components.
+
+    Source: RFC 4122 section 3; RFC 9562 section 4.
+
+    >>> to_uuid("urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
+    UUID('f81d4fae-7dec-11d0-a765-00a0c91e6bf6')
+    """
+    # Imported here: it costs more time than all of the package.
+    from uuid import UUID
+
+    return UUID(_nss(urn, "uuid"))
+
+
+def from_oid(oid: str | Iterable[int]) -> str:
+    """The URN of an object identifier.
+
+    Args:
+        oid (str | Iterable[int]): Its arcs: numbers with periods between, or integers.
+
+    Raises:
+        UrnError: It is no object identifier.
+
+    Source: RFC 3061 section 2.
+
+    >>> from_oid((1, 3, 6, 1)), from_oid("0.9.2342")
+    ('urn:oid:1.3.6.1', 'urn:oid:0.9.2342')
+    """
+    text = oid if isinstance(oid, str) else ".".join(map(str, oid))
+    return "urn:oid:" + _well_formed(text, "oid", text)
+
+
+def to_oid(urn: _Urn) -> tuple[int, ...]:
+    """The arcs of the object identifier that a URN names.
+
+    Raises:
+        UrnError: It is no URN of the namespace oid, its form is another, or there are components.
+        ValueError: An arc has more digits than int() takes.
+
+    Source: RFC 3061 section 2.
+
+    >>> to_oid("urn:oid:1.3.6.1")
+    (1, 3, 6, 1)
+    """
+    return tuple(map(int, _nss(urn, "oid").split(".")))
+
+
+# --- ISBNs ------------------------------------------------------------------------------------------------------------
+
+
+def from_isbn(isbn: str) -> str:
+    """The URN of an ISBN, spelled as it is.
+
+    Args:
+        isbn (str): 10 or 13 digits, perhaps with hyphens; the check digit must be right.
+
+    Raises:
+        UrnError: It is no ISBN.
+
+    Source: RFC 3187 section 3; ISO 2108.
+
+    >>> from_isbn("0-395-36341-1")
+    'urn:isbn:0-395-36341-1'
+    """
+    return "urn:isbn:" + _well_formed(isbn, "isbn", isbn)
+
+
+def to_isbn(urn: _Urn) -> str:
+    """The ISBN that a URN names, without hyphens.
+
+    Raises:
+        UrnError: It is no URN of the namespace isbn, no ISBN stands in it, or there are components.
+
+    Source: RFC 3187 section 3; ISO 2108.
+
+    >>> to_isbn("urn:isbn:0-8044-2957-x"), isbn_13(to_isbn("urn:isbn:0-395-36341-1"))
+    ('080442957X', '9780395363416')
+    """
+    return _nss(urn, "isbn").replace("-", "").upper()
+
+
+def isbn_13(isbn: str) -> str:
+    """The ISBN-13 of an ISBN, without hyphens.
+
+    Raises:
+        UrnError: It is no ISBN.
+
+    Source: ISO 2108: 978, the first nine digits, and a check digit by the weights 1 and 3.
+
+    >>> isbn_13("0-395-36341-1"), isbn_13("978-0-395-36341-6")
+    ('9780395363416', '9780395363416')
+    """
+    digits = _well_formed(isbn, "isbn", isbn).replace("-", "")
+    if len(digits) == 13:
+        return digits
+    body = "978" + digits[:9]
+    total = sum(map(int, body[::2])) + 3 * sum(map(int, body[1::2]))
+    return body + str(-total % 10)
+
+
+def isbn_10(isbn: str) -> str:
+    """The ISBN-10 of an ISBN, without hyphens.
+
+    Raises:
+        UrnError: It is no ISBN, or one that begins with 979, which has no ISBN-10.
+
+    Source: ISO 2108: a check digit modulo 11, weights 10 to 1, X for 10.
+
+    >>> isbn_10("978-0-8044-2957-3")
+    '080442957X'
+    """
+    digits = _well_formed(isbn, "isbn", isbn).replace("-", "").upper()
+    if len(digits) == 10:
+        return digits
+    if not digits.startswith("978"):
+        raise UrnError("no ISBN-10 for an ISBN that begins with 979", isbn, 0)
+    body = digits[3:12]
+    total = sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True))
+    return body + "0123456789X"[-total % 11]
+
+
+# --- resolvers, RFC 2169 ----------------------------------------------------------------------------------------------
+
+# RFC 2169 section 3: what can be asked of a URN; RFC 2483 section 4: the same of any URI. The mnemonics are
+# case-insensitive there (section 2.1).
+SERVICES = (
+    *("N2L", "N2Ls", "N2R", "N2Rs", "N2C", "N2Ns"),
+    *("I2L", "I2Ls", "I2R", "I2Rs", "I2C", "I2Cs", "I2N", "I2Ns"),
+)
+_SPELLED = {service.lower(): service for service in SERVICES}
+
+
+class Resolution(NamedTuple):
+    """What a THTTP URL asks."""
+
+    resolver: str  # what stands before "/uri-res/"
+    service: str  # of SERVICES
+    urn: str
+
+
+def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
+    """The URL by which a resolver is asked about a URN: "GET /uri-res/<service>?<uri>".
+
+    An f-component becomes the fragment of the URL, which a client keeps to itself.
+
+    Args:
+        urn (str | bytes-like | URN): The URN, by RFC 8141 or else by RFC 2141.
+        resolver (str): Scheme and host, perhaps a path; without it the request target alone is given.
+        service (str): One of SERVICES, in any case: N2L to a URL, N2R to the resource, N2C to a description, N2Ns to
+            other URNs; with s to several.
+
+    Raises:
+        UrnError: It is no URN, or one by RFC 2141 alone whose NSS has a "#", which no query can have.
+        ValueError: There is no such service, or the resolver has a query or a fragment.
+
+    Source: RFC 2169 sections 2 and 3; RFC 2483 section 4.
+
+    >>> thttp_url("urn:foo:12345-54321")
+    '/uri-res/N2L?urn:foo:12345-54321'
+    >>> thttp_url("urn:isbn:0451450523", "http://resolver.example", "n2ls")
+    'http://resolver.example/uri-res/N2Ls?urn:isbn:0451450523'
+    """
+    name = parse(urn, "any")
+    if name.spec == "2141" and "#" in name.nss:
+        raise UrnError('"#" ends a query', urn, str(name).index("#"))
+    if service.lower() not in _SPELLED:
+        raise ValueError(f"no resolution service: {service!r}")
+    if "?" in resolver or "#" in resolver:
+        raise ValueError(f"a resolver with a query or a fragment: {resolver!r}")
+    return f"{resolver.rstrip('/')}/uri-res/{_SPELLED[service.lower()]}?{name}"
+
+
+def from_thttp_url(url: str) -> Resolution:
+    """What a THTTP URL asks of which resolver about which URN.
+
+    Raises:
+        UrnError: It is no such URL, the service is not known, or no URN stands in it.
+
+    Source: RFC 2169 section 2.
+
+    >>> from_thttp_url("http://resolver.example/uri-res/N2L?urn:foo:12345-54321")
+    Resolution(resolver='http://resolver.example', service='N2L', urn='urn:foo:12345-54321')
+    """
+    found = re.match("([^?#]*)/uri-res/([0-9A-Za-z]+)[?]", url)
+    if found is None or found[2].lower() not in _SPELLED:
+        raise UrnError("no THTTP URL", url, 0)
+    try:
+        urn = str(parse(url[found.end() :], "any"))
+    except UrnError as error:
+        raise UrnError(error.reason, url, found.end() + error.position) from None
+    return Resolution(found[1], _SPELLED[found[2].lower()], urn)
