@@ -13,8 +13,8 @@ from setuptools import Extension, setup
 from setuptools._distutils.errors import CCompilerError, DistutilsError
 
 SOURCE = Path("src/uricodec")
-SIMD = SOURCE / "_core" / "simd"
-ROOMS = ["_core", "_rows"]
+SIMD = SOURCE / "_base" / "simd"
+ROOMS = ["_base", "_rows", "_codec", "_records", "parse", "uri", "iri", "urn", "logs", "dedup"]
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 CORES = os.cpu_count() or 1
 
@@ -47,7 +47,7 @@ def find_extensions():
         if not modules:
             raise SystemExit(f"missing from {SOURCE / room}: all modules")
         for stub in sorted(SOURCE.joinpath(room).glob("*.pyi")):
-            if not stub.with_suffix(".pyx").exists():
+            if not (stub.with_suffix(".pyx").exists() or stub.with_suffix(".py").exists()):
                 raise SystemExit(f"missing from {SOURCE / room}: {stub.stem}.pyx")
         extensions.extend(extension_of(path) for path in modules)
     return extensions

@@ -16,9 +16,9 @@ from rfc3986.iri import IRIReference
 from test_buffers import COPY, megabyte
 from yarl import URL
 
-from uricodec import charsets, iri
+from uricodec import bytesets, iri
 
-STAYS = bytes(charsets.RFC3986_URI_CHAR).decode()
+STAYS = bytes(bytesets.RFC3986_URI_CHAR).decode()
 SCRIPTS = (
     (0x4E00, 0x9FA5),
     (0x3041, 0x3090),

@@ -22,11 +22,10 @@ from types import SimpleNamespace
 from arrow_memory import Lent, rows_of
 
 import uricodec
-from uricodec.uri import legacy_schemes as schemes
-from uricodec.urn import namespaces
-from uricodec.urn import conversions as urn_transforms
-from uricodec import bulk, charsets, dedup, iri, logs, parse, uri, urn
+from uricodec import bulk, bytesets, dedup, iri, logs, parse, uri, urn
 from uricodec._rows.registry import OPERATIONS
+from uricodec.uri import legacy_schemes
+from uricodec.urn import conversions, namespaces
 
 # Calls that touch what all threads share: not to be made while others run.
 ALONE = {"uricodec.install", "uricodec.uninstall"}
@@ -101,7 +100,7 @@ CALLS = {
     "uricodec.unquote_to_bytes": _each(uricodec.unquote_to_bytes, *_TEXTS),
     "uricodec.percent_encode": _each(
         uricodec.percent_encode,
-        *(*_TEXTS, (_RAW, "é"), (_RAW, charsets.RFC3986_PCHAR, True), (_RAW, ~charsets.WHATWG_PATH)),
+        *(*_TEXTS, (_RAW, "é"), (_RAW, bytesets.RFC3986_PCHAR, True), (_RAW, ~bytesets.WHATWG_PATH)),
     ),
     "uricodec.percent_decode": [
         *_each(uricodec.percent_decode, *_TEXTS, (_ENCODED, True), (_ENCODED, False, "no-such")),
@@ -117,7 +116,7 @@ CALLS = {
         partial(_into, uricodec.quote_into),
         (_RAW.encode(), 9000),
         (_RAW.encode(), 9),
-        (b"a b", 9, charsets.RFC3986_PCHAR),
+        (b"a b", 9, bytesets.RFC3986_PCHAR),
     ),
     "uricodec.unquote_into": _each(
         partial(_into, uricodec.unquote_into), (_ENCODED.encode(), 9000), (_ENCODED.encode(), 9)
@@ -155,7 +154,7 @@ def _copy(value):
     return make(*arguments)
 
 
-_SET = charsets.RFC3986_PCHAR
+_SET = bytesets.RFC3986_PCHAR
 CALLS |= {
     "uricodec.ByteSet": _each(
         uricodec.ByteSet, "abc", b"\xff" * 2000, _SET, (range(256),), ([1, 300],), "é", 5, (["x"],)
@@ -276,7 +275,9 @@ _SCHEMES = """
     news:comp.infosystems.www nntp://h/a.b/5 telnet://me@h:5/ wais://h/db/t/1=a;2=b; prospero://h:1/a%00v1
     file://h/a/b mid:a%40@b afs://cell/a/b http://h/%FF
 """
-CALLS["uricodec.uri.legacy_schemes.parse"] = _each(schemes.parse, *_SCHEMES.split(), "x:é", "urn:x:y" * 600, b"http://h/%FF", 5)
+CALLS["uricodec.uri.legacy_schemes.parse"] = _each(
+    legacy_schemes.parse, *_SCHEMES.split(), "x:é", "urn:x:y" * 600, b"http://h/%FF", 5
+)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ _BOTH_WAYS = {
     "from_thttp_url": (_THTTP, "http://h/", _THTTP + " "),
 }
 for _name, _inputs in _BOTH_WAYS.items():
-    CALLS[f"uricodec.urn.conversions.{_name}"] = _each(getattr(urn_transforms, _name), *_inputs)
+    CALLS[f"uricodec.urn.conversions.{_name}"] = _each(getattr(conversions, _name), *_inputs)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

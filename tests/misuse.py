@@ -94,7 +94,7 @@ def misuse(subject, name):
 
 def good(module):
     """Objects as they should be, of the compiled classes of a module."""
-    from uricodec import bulk, charsets, urn
+    from uricodec import bulk, bytesets, urn
 
     def of(name, *arguments):
         return getattr(importlib.import_module(module.__name__), name)(*arguments)
@@ -120,8 +120,8 @@ def good(module):
         "CheckUrnRows": lambda: of("CheckUrnRows"),
         "Column": lambda: column,
         "ColumnNames": lambda: names("ColumnNames"),
-        "DecodeRows": lambda: of("DecodeRows") if module.__name__.endswith("_codec_rows") else plan().rows,
-        "EncodeRows": lambda: of("EncodeRows", charsets.ByteSet(b"ab")),
+        "DecodeRows": lambda: of("DecodeRows") if module.__name__.endswith("_codec._rows") else plan().rows,
+        "EncodeRows": lambda: of("EncodeRows", bytesets.ByteSet(b"ab")),
         "FingerprintKey": lambda: of("FingerprintKey", b"key"),
         "FingerprintNames": lambda: of("FingerprintNames", b"one fingerprint."),
         "FirstRows": lambda: of("FirstRows"),
@@ -134,7 +134,7 @@ def good(module):
         "NormalizeRows": lambda: of("NormalizeRows"),
         "NormalizeUrnRows": lambda: of("NormalizeUrnRows"),
         "Plan": plan,
-        "RequoteRows": lambda: of("RequoteRows", charsets.ByteSet(b"ab")),
+        "RequoteRows": lambda: of("RequoteRows", bytesets.ByteSet(b"ab")),
         "ResolveRows": lambda: of("ResolveRows", b"http://a/"),
         "SpillBuffers": lambda: of("SpillBuffers"),
         "SplitReferences": lambda: of("SplitReferences", "uri"),
@@ -146,7 +146,7 @@ def good(module):
         "Work": lambda: of("Work", plan, "keep", 3, 1),
     }
     for kind in classes(module):
-        if kind.__name__ in makers and module.__name__.startswith(("uricodec._core.", "uricodec._rows.")):
+        if kind.__name__ in makers and is_compiled(module):
             yield kind, makers[kind.__name__]
 
 
@@ -186,6 +186,10 @@ def without_init(kind):
                 yield f"initialised with {len(arguments)} arguments", made
 
 
+def is_compiled(module):
+    return not module.__file__.endswith(".py")
+
+
 def classes(module):
     return [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
 
@@ -204,7 +208,7 @@ def main(name):
         for subject in states(kind):
             misuse(subject, f"{name}.{kind.__qualname__} unpickled")
         gc.collect()
-    for function in vars(module).values() if name.startswith("uricodec._core._") else ():
+    for function in vars(module).values() if is_compiled(module) else ():
         if callable(function) and not isinstance(function, type) and getattr(function, "__module__", "") == name:
             say(name, function.__name__)
             for arguments in combinations(None):

@@ -6,7 +6,7 @@ import oracle
 
 from uricodec import iri, percent_decode, requote, uri, urn
 from uricodec._rows.registry import OPERATIONS
-from uricodec.charsets import RFC3986_UNRESERVED
+from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
 

@@ -8,8 +8,8 @@ import re
 from ipaddress import IPv6Address
 from typing import NamedTuple
 
-from uricodec.iri import _hosts
 from uricodec.errors import UriSyntaxError
+from uricodec.iri import _hosts
 
 LADDER = ["simple", "case", "percent", "path", "scheme", "iri"]
 LEVELS = [*LADDER, "rfc1630", "rfc2396"]

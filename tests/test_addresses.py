@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
-from uricodec.uri._rows import NormalizeRows
 from uricodec.errors import IriError
+from uricodec.uri._rows import NormalizeRows
 
 # --- IPv4: hosts whose mapped form is numeric -------------------------------------------------------------------------
 

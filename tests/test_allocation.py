@@ -22,13 +22,13 @@ from calls import CALLS, FOREIGN
 
 import uricodec
 from uricodec import bulk
-from uricodec.iri import _hosts
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._records._framing import Framing
-from uricodec.uri._rows import IriToUriRows
 from uricodec._records._fields import transform_fields
+from uricodec._records._framing import Framing
 from uricodec.dedup._identifiers import ColumnNames, LineNames
 from uricodec.errors import IriError
+from uricodec.iri import _hosts
+from uricodec.uri._rows import IriToUriRows
 
 HERE = pathlib.Path(__file__).parent
 MOST = os.environ.get("URICODEC_SWEEP", "4")

@@ -10,8 +10,9 @@ from calls import ALONE, CALLS, FOREIGN, KEEPING, THREADED, outcome
 import uricodec
 from uricodec.parse import _stdlib
 
-MODULES = ["uricodec", *(f"uricodec.{module.name}" for module in pkgutil.iter_modules(uricodec.__path__)
-                         if not module.ispkg and not module.name.startswith("_"))]  # fmt: skip
+NOT_CALLED = ("uricodec.cli", "uricodec.integrations")
+MODULES = [module.name for module in pkgutil.walk_packages(uricodec.__path__, "uricodec.")]
+MODULES = ["uricodec", *(name for name in MODULES if "._" not in name and not name.startswith(NOT_CALLED))]
 
 
 class Any(Exception):

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
-from uricodec._io import streams
-from uricodec._io import compress
+from uricodec._io import compress, streams
 from uricodec._rows._lines import transform_lines
-from uricodec.charsets import RFC3986_UNRESERVED
+from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.cli import filters, main, make_parser
 
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "access.log"
@@ -656,7 +655,7 @@ def test_start_imports_little():
         "platform",
         "urllib.parse",
         "uricodec.cli.filters",
-        "uricodec.charsets",
+        "uricodec.bytesets",
         "logging",
         "signal",
     }

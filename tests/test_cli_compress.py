@@ -14,8 +14,7 @@ import zlib
 import pytest
 from command import Text, output_of, run
 
-from uricodec._io import streams
-from uricodec._io import compress
+from uricodec._io import compress, streams
 
 LINES = b"".join(b"/line%%20%d\n" % i for i in range(50_000))
 PLAIN = LINES.replace(b"%20", b" ")

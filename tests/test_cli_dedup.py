@@ -473,7 +473,7 @@ def test_help(capsys):
 def test_start_imports_little():
     code = "import sys; from uricodec.cli import main; main(['dedup', '--help']); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not set(result.stderr.decode().split()) & {"uricodec.dedup", "uricodec.dedup._sift", "tempfile", "json", "mmap"}
+    assert not set(result.stderr.decode().split()) & {"uricodec.dedup", "tempfile", "json", "mmap"}
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

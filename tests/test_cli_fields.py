@@ -18,15 +18,14 @@ from oracle import ill_formed
 import uricodec
 from uricodec import ByteSet, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
-from uricodec._records._framing import Framing
-from uricodec.uri._rows import SplitRows
-from uricodec._io import streams
-from uricodec._io import compress
+from uricodec._io import compress, streams
 from uricodec._records._fields import transform_fields
+from uricodec._records._framing import Framing
 from uricodec._rows._operation import RowOperation
 from uricodec._rows.reports import visible
 from uricodec.cli import main
 from uricodec.cli.fields import spans_of
+from uricodec.uri._rows import SplitRows
 
 PIECES = [
     b"%",
@@ -946,9 +945,7 @@ def test_plain_lines_pay_nothing():
     assert (done.stdout, done.stderr) == (b"A\n", b"")
     code = "import sys; from uricodec.cli import main; main(['decode']); print(*sys.modules, file=sys.stderr)"
     said = subprocess.run([sys.executable, "-c", code], input=b"%41", capture_output=True, check=True).stderr.split()
-    assert not {b"threading", b"uricodec.cli.fields", b"uricodec._io.compress", b"typing", b"csv", b"json"} & set(
-        said
-    )
+    assert not {b"threading", b"uricodec.cli.fields", b"uricodec._io.compress", b"typing", b"csv", b"json"} & set(said)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import logs
-from uricodec.logs._records import FORMATS, NAMES, LogReader
 from uricodec._io import streams
 from uricodec.cli import log, main
+from uricodec.logs._records import FORMATS, NAMES, LogReader
 
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
 CLOUDFRONT = b"#Fields: x-edge-location cs-uri-stem\nFRA2\t/caf%25C3%25A9/100%2525\n"

@@ -36,9 +36,9 @@ from test_uri_lines import (
 )
 
 from uricodec import iri, uri
-from uricodec.uri._rows import CheckRows
 from uricodec._rows.reports import visible
 from uricodec.cli import lines, main
+from uricodec.uri._rows import CheckRows
 
 NORMALIZE = ["normalize", "--kind", "uri"]
 CHECK = ["check", "--kind", "uri"]

@@ -23,10 +23,9 @@ from hypothesis import strategies as st
 
 from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._io import streams
-from uricodec._io import compress
-from uricodec.dedup._identifiers import ColumnNames, mask, select
+from uricodec._io import compress, streams
 from uricodec._rows._operation import RowOperation
+from uricodec.dedup._identifiers import ColumnNames, mask, select
 from uricodec.dedup._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 

@@ -19,10 +19,8 @@ import pytest
 from command import COMMAND, output_to_nobody, process, run
 
 import uricodec
-from uricodec.dedup import _corpus
-from uricodec.dedup import _groups
-from uricodec.dedup import _sift
 from uricodec._io import streams
+from uricodec.dedup import _corpus, _groups, _sift
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 

@@ -17,19 +17,19 @@ from calls import CALLS, outcome
 from lines import decode_lines, encode_lines
 
 from uricodec import ByteSet, bulk, dedup
-from uricodec.uri import _rows as operations
-from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._records._framing import Framing
-from uricodec.logs._columns import convert_columns
-from uricodec.logs._records import FORMATS, LogReader
-from uricodec.dedup._table import Table
-from uricodec.uri._component_rows import run_row
-from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
+from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._records._fields import transform_fields
-from uricodec.dedup._identifiers import LineNames
+from uricodec._records._framing import Framing
 from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation
+from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._table import Table
+from uricodec.logs._columns import convert_columns
+from uricodec.logs._records import FORMATS, LogReader
+from uricodec.uri import _rows as operations
+from uricodec.uri._component_rows import run_row
+from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
 NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]
 NEAR = 64

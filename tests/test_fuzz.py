@@ -21,8 +21,20 @@ sys.path += [str(FUZZ), str(FUZZ / "seeds")]
 from unpack import seeds  # noqa: E402
 
 TARGETS = sorted(path.stem for path in (FUZZ / "targets").glob("*.py"))
-PUBLIC = ["", "parse", "uri", "iri", "urn", "urn_transforms", "schemes", "bulk", "logs", "dedup", "charsets"]
-PUBLIC = [f"uricodec.{name}".rstrip(".") for name in [*PUBLIC, "namespaces"]]
+PUBLIC = [
+    "",
+    "parse",
+    "uri",
+    "uri.legacy_schemes",
+    "iri",
+    "urn",
+    "urn.conversions",
+    "bulk",
+    "logs",
+    "dedup",
+    "bytesets",
+]
+PUBLIC = [f"uricodec.{name}".rstrip(".") for name in [*PUBLIC, "urn.namespaces"]]
 # Classes that are looked at as functions are. All others come out of functions, or are errors.
 CLASSES = ["ByteSet", "Column", "Deduplicator", "Faults", "Statistics", "URN"]
 

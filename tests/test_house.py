@@ -1,6 +1,5 @@
 """The rules of the house that a program can check."""
 
-import ast
 import re
 import subprocess
 import sys
@@ -11,98 +10,61 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"})
 
-# What a module may import of ours: those that stand before it. Public modules stand on all of the core.
-CORE = [
-    "_atomic",
-    "_kernels",
-    "_utf8",
-    "_text",
-    "_percent",
-    "_quote",
-    "_fingerprint",
-    "_arrow",
-    "_arrow_join",
-    "_engine",
-    "_operation",
-    "_sinks",
-    "_tasks",
-    "_lines",
-    "_dictionaries",
-    "_values",
-    "_columns",
-    "_lists",
-    "_quoting",
-    "_split",
-    "_urn_grammar",
-    "_urn_forms",
-    "_urn",
-    "_urn_find",
-    "_urn_rows",
-    "_uri_grammar",
-    "_uri",
-    "_uri_rows",
-    "_uri_path",
-    "_uri_schemes",
-    "_ipv6",
-    "_uri_forms",
-    "_equivalence",
-    "_resolve",
-    "_iri_forms",
-    "_iri",
-    "_uri_marks",
-    "_uri_operations",
-    "_triplets",
-    "_codec_rows",
-    "_framing",
-    "_fields",
-    "_log_fields",
-    "_log_formats",
-    "_log_records",
-    "_log_columns",
-    "_query",
-    "_join",
-    "_names",
-    "_table",
-    "_cardinality",
-    "_spill",
-    "_first_rows",
-    "_identifiers",
+# A room imports only rooms before it, and those that stand beside it.
+ROOMS = [
+    "errors",
+    "_base",
+    "bytesets",
+    "_io",
+    "_rows",
+    "_codec",
+    "_records",
+    "parse",
+    "uri iri",
+    "urn",
+    "logs",
+    "bulk",
+    "dedup",
+    "cli",
+    "integrations",
 ]
+PLACES = {name: place for place, names in enumerate(ROOMS) for name in names.split()}
+IMPORT = re.compile(
+    r"^\s*(?:from uricodec\.(\w+)[\w.]* c?import|import uricodec\.(\w+)|from uricodec import ([\w, ]+))", re.MULTILINE
+)
 
 
-@pytest.mark.parametrize("name", CORE)
-def test_imports_of_the_core_run_one_way(name):
-    before = CORE[: CORE.index(name)]
-    for path in (ROOT / "src/uricodec").glob(f"_[cr]o*/{name}.p[yx]*"):
-        text = path.read_text("utf-8")
-        for imported in re.findall(r"^(?:from|c?import) uricodec(?:\._core|\._rows)?\.(\w+)", text, re.MULTILINE):
-            assert imported in {*before, name, "errors", "_core", "_rows"}, f"{path.name} imports {imported}"
+@pytest.mark.parametrize("name", PLACES)
+def test_imports_of_rooms_run_one_way(name):
+    room = ROOT / "src/uricodec" / name
+    paths = [path for path in SOURCES if path.is_relative_to(room) or path.with_suffix("") == room]
+    assert paths
+    for path in paths:
+        for below, module, several in IMPORT.findall(path.read_text("utf-8")):
+            for imported in re.findall(r"\w+", below or module or several):
+                assert PLACES.get(imported, 0) <= PLACES[name], f"{path.relative_to(ROOT)} imports {imported}"
 
 
-def test_charsets_stand_on_the_kernels_alone():
-    assert ours_in("charsets.py") == {"uricodec._base._kernels"}
+def test_every_module_is_in_a_room():
+    found = {path.name if path.is_dir() else path.stem for path in (ROOT / "src/uricodec").glob("[!_]*")}
+    found |= {path.stem for path in (ROOT / "src/uricodec").glob("_*") if path.stem[:2] != "__"}
+    assert found - {"py"} == {*PLACES}
 
 
-def test_contributing_says_where_each_module_is():
+def test_contributing_says_where_each_room_is():
     table = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    modules = {p.name for p in SOURCES if p.suffix in {".py", ".pyx"} and p.name[:2] != "__"}
-    inside = {p.name for p in SOURCES if {"_files", "cli", "integrations"} & set(p.parts)}  # by directory
-    assert {name for name in modules - inside if f"`{name}`" not in table} == set()
+    for name in PLACES:
+        assert f"`{name}/`" in table or f"`{name}.py`" in table, name
 
 
-def test_errors_are_a_leaf():
-    assert ours_in("errors.py") == set()
-
-
-def test_namespaces_are_a_leaf():
-    assert ours_in("namespaces.py") == {"uricodec.errors"}
-
-
-def ours_in(name):
-    tree = ast.parse((ROOT / "src/uricodec" / name).read_text("utf-8"))
-    froms = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    return {module for module in froms | plain if module and module.startswith("uricodec")}
+@pytest.mark.parametrize("room", ["_base", "_io", "_rows", "_codec", "_records"])
+def test_a_room_says_where_each_module_is(room):
+    folder = ROOT / "src/uricodec" / room
+    text = (folder / "__init__.py").read_text("utf-8")
+    modules = {
+        path.stem for path in folder.iterdir() if path.suffix in {".py", ".pyx", ".pxd"} and path.stem != "__init__"
+    }
+    assert {name for name in modules if not re.search(rf"\b{name}\b", text)} == set()
 
 
 def test_import_is_light():

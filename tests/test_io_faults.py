@@ -12,10 +12,9 @@ from itertools import pairwise
 import pytest
 from command import run
 
-from uricodec.dedup import _sift
-from uricodec._io import streams
-from uricodec._io import temporary
+from uricodec._io import streams, temporary
 from uricodec.cli import dedup
+from uricodec.dedup import _sift
 
 pytest.importorskip("fcntl", reason="other calls of the system, and no /proc")
 

@@ -18,9 +18,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec.iri import _hosts
 from uricodec.errors import IriError
-from uricodec.iri import iri_to_uri, uri_to_iri
+from uricodec.iri import _hosts, iri_to_uri, uri_to_iri
 
 VECTORS = Path(__file__).parent / "data" / "iri_vectors.tsv"
 CORPORA = os.environ.get("URICODEC_CORPORA")

@@ -16,11 +16,13 @@ import oracle
 import pytest
 
 from uricodec import ByteSet
-from uricodec._base import _kernels  # noqa: F401  (the latter provide kernels)
-from uricodec._base import _utf8  # noqa: F401  (the latter provide kernels)
+from uricodec._base import (
+    _kernels,
+    _utf8,  # noqa: F401  (the latter provide kernels)
+)
+from uricodec.bytesets import RFC8141_NSS
 from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provide kernels)
 from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provide kernels)
-from uricodec.charsets import RFC8141_NSS
 
 ROOT = Path(__file__).parent.parent
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

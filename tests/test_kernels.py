@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import uricodec
 from uricodec import ByteSet
-from uricodec._base import _kernels  # noqa: F401  (the latter provides normalize_urns)
+from uricodec._base import _kernels
 from uricodec.urn import _normalize as _urn_forms  # noqa: F401  (the latter provides normalize_urns)
 
 LETTERS = ByteSet("abcdefghijklmnopqrstuvwxyz")

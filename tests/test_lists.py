@@ -7,10 +7,10 @@ from reference.rows import OPERATIONS, rows_of
 
 from uricodec import bulk
 from uricodec._codec._rows import DecodeRows
-from uricodec.uri._rows import FIELDS, SplitReferences
 from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
+from uricodec.uri._rows import FIELDS, SplitReferences
 
 LONG = 20_000  # more bytes than a block has
 

@@ -24,10 +24,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from uricodec import logs
+from uricodec._io import compress, streams
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import FORMATS, NAMES, LogReader
-from uricodec._io import streams
-from uricodec._io import compress
 
 LONGEST = 1 << 16
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -13,13 +13,13 @@ from oracle import lines_of
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._rows._engine import set_block_size
+from uricodec._rows._operation import RowOperation
+from uricodec.dedup._identifiers import ColumnNames, LineNames
 from uricodec.dedup._table import Table
+from uricodec.errors import UriError, UriSyntaxError, UrnError
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
-from uricodec._rows._engine import set_block_size
-from uricodec.dedup._identifiers import ColumnNames, LineNames
-from uricodec._rows._operation import RowOperation
-from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 KEY = FingerprintKey("tests")
 URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from uricodec.urn import namespaces
 from uricodec import urn
-from uricodec.urn import _parse as _urn
 from uricodec.errors import UnknownNamespaceError, UrnError
+from uricodec.urn import _parse as _urn
+from uricodec.urn import namespaces
 from uricodec.urn.namespaces import NAMESPACES, RULES, lookup, nid_class, register_namespace
 
 LEVELS = oracle_urn.LEVELS

@@ -9,7 +9,7 @@ import pytest
 from command import run
 
 from uricodec import bulk
-from uricodec.charsets import RFC3986_UNRESERVED
+from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriSyntaxError
 
 pa = pytest.importorskip("pyarrow")

@@ -14,8 +14,7 @@ import time
 import pytest
 from command import COMMAND, output_of, process, run
 
-from uricodec._io import streams
-from uricodec._io import temporary
+from uricodec._io import streams, temporary
 
 fcntl = pytest.importorskip("fcntl", reason="no locks of files here: temporary files have random names")
 

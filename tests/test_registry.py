@@ -11,13 +11,13 @@ import pytest
 from arrow_memory import Lent
 
 from uricodec import bulk, cli
-from uricodec.bulk._operations import _bytes_to_keep
-from uricodec.uri import _rows as _uri_operations
-from uricodec.urn import _rows as _urn_rows
 from uricodec._base._kernels import ByteSet
 from uricodec._rows import registry
 from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import _bytes_to_keep
 from uricodec.cli.completion import commands_of
+from uricodec.uri import _rows as _uri_operations
+from uricodec.urn import _rows as _urn_rows
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = {row.command.line: row for row in OPERATIONS.values() if row.command}

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec.uri import legacy_schemes as schemes
 from uricodec import uri
 from uricodec.errors import UriSyntaxError
+from uricodec.uri import legacy_schemes
 
 TABLE = Path(__file__).with_name("data") / "scheme_table.tsv"
 ROWS = [line.split("\t") for line in TABLE.read_text("utf-8").splitlines()[1:]]
-SCHEMES = sorted(schemes._SCHEMES)
+SCHEMES = sorted(legacy_schemes._SCHEMES)
 
 
 def as_octets(value):
@@ -31,12 +31,12 @@ def as_octets(value):
 def test_row_of_the_table(url, expected):
     if "error" in expected:
         with pytest.raises(UriSyntaxError) as caught:
-            schemes.parse(url)
+            legacy_schemes.parse(url)
         assert (caught.value.reason, url[caught.value.position]) == (expected["error"], "%")
     else:
-        assert schemes.parse(url) == expected
-        assert list(schemes.parse(url)) == list(expected)
-        assert schemes.parse(url.encode()) == as_octets(expected)
+        assert legacy_schemes.parse(url) == expected
+        assert list(legacy_schemes.parse(url)) == list(expected)
+        assert legacy_schemes.parse(url.encode()) == as_octets(expected)
 
 
 def test_every_scheme_of_the_table_has_a_row():
@@ -117,7 +117,7 @@ def test_every_scheme_of_the_table_has_a_row():
     ],
 )
 def test_what_a_url_says(url, expected):
-    found = schemes.parse(url)
+    found = legacy_schemes.parse(url)
     assert {key: found[key] for key in expected} == expected
     if "scheme" in expected:
         assert found == expected
@@ -249,11 +249,11 @@ def test_what_a_url_says(url, expected):
 )
 def test_what_is_refused_and_where(url, position):
     with pytest.raises(UriSyntaxError) as caught:
-        schemes.parse(url)
+        legacy_schemes.parse(url)
     assert (caught.value.position, caught.value.input) == (position, url)
     if url.isascii():
         with pytest.raises(UriSyntaxError) as caught:
-            schemes.parse(bytearray(url.encode()))
+            legacy_schemes.parse(bytearray(url.encode()))
         assert caught.value.position == position
 
 
@@ -263,19 +263,19 @@ def test_what_is_refused_and_where(url, position):
 )
 def test_a_str_holds_utf8(url, position):
     with pytest.raises(UriSyntaxError) as caught:
-        schemes.parse(url)
+        legacy_schemes.parse(url)
     assert (caught.value.position, caught.value.reason) == (position, "octets that are not UTF-8")
-    schemes.parse(url.encode())
+    legacy_schemes.parse(url.encode())
 
 
 def test_bytes_need_not_be_utf8():
     """Triplets stand for ISO Latin 1 in RFC 1630."""
-    found = schemes.parse(b"file:///caf%E9/%00")
+    found = legacy_schemes.parse(b"file:///caf%E9/%00")
     assert found == {"scheme": b"file", "host": b"localhost", "path": [b"caf\xe9", b"\0"]}
-    assert schemes.parse(b"ftp://h/")["user"] == b"anonymous"
-    assert schemes.parse(memoryview(b"gopher://h"))["gtype"] == b"1"
+    assert legacy_schemes.parse(b"ftp://h/")["user"] == b"anonymous"
+    assert legacy_schemes.parse(memoryview(b"gopher://h"))["gtype"] == b"1"
     with pytest.raises(UriSyntaxError) as caught:
-        schemes.parse(b"file:///caf\xe9")
+        legacy_schemes.parse(b"file:///caf\xe9")
     assert caught.value.position == 11
 
 
@@ -287,17 +287,17 @@ def test_other_types():
         def replace(self, *_):
             return "no"
 
-    assert schemes.parse(Text("x:a")) == {"scheme": "x", "opaque": "a"}
+    assert legacy_schemes.parse(Text("x:a")) == {"scheme": "x", "opaque": "a"}
     for wrong in None, 5, ["http://h"]:
         with pytest.raises(TypeError):
-            schemes.parse(wrong)
+            legacy_schemes.parse(wrong)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_normal_forms_assume_the_same_ports(scheme):
     for path in "", "/a", "/a/T/1=b;":
         try:
-            port = schemes.parse(f"{scheme}://h{path}").get("port")
+            port = legacy_schemes.parse(f"{scheme}://h{path}").get("port")
         except UriSyntaxError:
             continue
         for other in {80, 443, 21, 70, 119, 1525, 23, 210, port} - {None}:
@@ -306,7 +306,7 @@ def test_normal_forms_assume_the_same_ports(scheme):
 
 
 def test_the_docstring_names_the_keys_of_every_scheme():
-    lines = re.findall(r"^ {8}(\w[\w ,]*): (.*)", inspect.getdoc(schemes.parse), re.MULTILINE)
+    lines = re.findall(r"^ {8}(\w[\w ,]*): (.*)", inspect.getdoc(legacy_schemes.parse), re.MULTILINE)
     keys = {name: described for names, described in lines for name in names.replace("and ", "").split(", ")}
     assert set(SCHEMES) < set(keys)
     for _, url, _, found, _ in ROWS:
@@ -354,7 +354,7 @@ TEXTS = st.one_of(
 def test_nothing_but_a_dict_or_a_syntax_error(text):
     for given_, items in (text, len(text)), (octets := text.encode("utf-8", "surrogatepass"), len(octets)):
         try:
-            found = schemes.parse(given_)
+            found = legacy_schemes.parse(given_)
         except UriSyntaxError as error:
             assert 0 <= error.position <= items
             assert error.input is given_
@@ -372,11 +372,11 @@ def test_what_is_encoded_comes_back(directories, name):
         path = "/".join(quote(part, safe="") for part in [*directories, name])
     except UnicodeEncodeError:
         return
-    found = schemes.parse(f"ftp://h/{path};type=L8")
+    found = legacy_schemes.parse(f"ftp://h/{path};type=L8")
     assert (found["cwd"], found["file"], found["type"]) == (directories, name, "L8")
-    assert schemes.parse(f"file:///{path}")["path"] == [*directories, name]
+    assert legacy_schemes.parse(f"file:///{path}")["path"] == [*directories, name]
     fields = "".join(f"{number}={quote(part, safe='')};" for number, part in enumerate(directories))
-    assert schemes.parse(f"wais://h/d/T/{fields}")["wpath"] == list(enumerate(directories))
+    assert legacy_schemes.parse(f"wais://h/d/T/{fields}")["wpath"] == list(enumerate(directories))
 
 
 @pytest.mark.parametrize("unit", ["../", "%41", "/", "&", "a@", ".a"])
@@ -384,7 +384,7 @@ def test_what_is_encoded_comes_back(directories, name):
 def test_long_urls(scheme, unit):
     n = (1 << 18) // len(unit)
     try:
-        found = schemes.parse(scheme + unit * n)
+        found = legacy_schemes.parse(scheme + unit * n)
     except UriSyntaxError:
         assert scheme in {"news:a", "mailto:a@"}
     else:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import uricodec
-from uricodec.uri import legacy_schemes as schemes
 from uricodec import iri, parse, uri
 from uricodec.errors import IriError, UriSyntaxError
+from uricodec.uri import legacy_schemes
 
 DELIMITERS = "/?#@:[]\\%"
 
@@ -114,7 +114,7 @@ def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
     assert iri.check_iri(text, production="IRI") == ("scheme", 0)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
-        schemes.parse(text)
+        legacy_schemes.parse(text)
     with pytest.raises(IriError):
         iri.iri_to_uri(text)
 
@@ -124,7 +124,7 @@ def test_cve_2022_0391_blanks_and_controls_within_a_url(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
-        schemes.parse(text)
+        legacy_schemes.parse(text)
     with pytest.raises(IriError) as caught:
         iri.iri_to_uri(text)
     assert caught.value.position <= offset
@@ -188,7 +188,7 @@ def test_cve_2024_11168_what_is_in_brackets(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
-        schemes.parse(text)
+        legacy_schemes.parse(text)
 
 
 @pytest.mark.parametrize(("text", "code", "offset"), PLACES)
@@ -196,7 +196,7 @@ def test_cve_2025_0938_brackets_out_of_place(text, code, offset):
     assert_refused(text, code, offset)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
-        schemes.parse(text)
+        legacy_schemes.parse(text)
 
 
 def test_cve_2024_11168_addresses_that_are_some():
@@ -277,7 +277,7 @@ def test_cve_2021_23336_one_separator():
     # The strict functions give the query as it is: nobody has split it.
     assert uri.split(f"?{query}").query == query
     assert uri.normalize(f"?{query}", level="scheme") == f"?{query}"
-    assert schemes.parse(f"http://h/?{query}")["search"] == [query]
+    assert legacy_schemes.parse(f"http://h/?{query}")["search"] == [query]
 
 
 @pytest.mark.parametrize("level", ["percent", "path", "scheme", "iri"])
@@ -287,7 +287,7 @@ def test_cve_2021_41773_dots_behind_triplets(level):
     assert uri.check(text) is None
     assert uri.normalize(text, level=level) == {"percent": "/cgi-bin/../../../etc/passwd"}.get(level, "/etc/passwd")
     assert uri.resolve("http://h/a", text) in {"http://h/etc/passwd", f"http://h{text}"}
-    assert schemes.parse(f"file://{text}")["path"] == ["cgi-bin", "..", "..", "..", "etc", "passwd"]
+    assert legacy_schemes.parse(f"file://{text}")["path"] == ["cgi-bin", "..", "..", "..", "etc", "passwd"]
     assert_dropped_in(text)
 
 
@@ -334,7 +334,7 @@ def test_cve_2022_27780_delimiters_behind_triplets_in_a_host(triplet):
             # A normal form keeps it as it is: nobody is led elsewhere.
             assert triplet in uri.normalize(text, level="iri")
     with pytest.raises(UriSyntaxError):
-        schemes.parse(f"ftp://good.example{triplet}.evil.example/")
+        legacy_schemes.parse(f"ftp://good.example{triplet}.evil.example/")
     # Elsewhere it is data.
     assert uri.check(f"http://u{triplet}@h/{triplet}?{triplet}#{triplet}") is None
 
@@ -458,7 +458,7 @@ def long_calls(unit, size):
         yield "resolve from", uri.resolve(given, like("/x")), like("http://h/x")
         yield "iri_to_uri", iri.iri_to_uri(given), given
         yield "uri_to_iri", iri.uri_to_iri(given), like("http://h/" + expected["percent"])
-        yield "schemes", given if expected["fault"] else schemes.parse(like("x:") + given)["opaque"], given
+        yield "schemes", given if expected["fault"] else legacy_schemes.parse(like("x:") + given)["opaque"], given
         yield "requote", uricodec.requote(given), given
         yield "percent_decode", uricodec.percent_decode(given), like("http://h/" + expected["percent"])
         yield "unquote", parse.unquote(given), "http://h/" + expected["percent"]
@@ -508,7 +508,7 @@ def errors_of_nesting(text):
     """Which errors all that reads raises, with the text wherever it can be."""
     reading = [uri.check, uri.split, uri.normalize, uri.key, iri.check_iri, iri.split, iri.iri_to_uri, iri.uri_to_iri]
     reading += [
-        schemes.parse,
+        legacy_schemes.parse,
         parse.urlsplit,
         parse.unquote,
         parse.parse_qsl,

@@ -21,20 +21,21 @@ def test_every_module_is_compiled(monkeypatch):
 
 
 def test_a_module_that_is_missing(monkeypatch, tmp_path):
-    for folder in "_core", "_rows":
-        room = tmp_path / "src/uricodec" / folder
-        room.mkdir(parents=True)
-        (room / "_some.pyx").touch()
-    stub = tmp_path / "src/uricodec/_rows/_lost.pyi"
-    stub.touch()
     monkeypatch.chdir(tmp_path)
-    find_extensions = runpy.run_path(str(ROOT / "setup.py"))["find_extensions"]
+    build = runpy.run_path(str(ROOT / "setup.py"))
+    rooms, find_extensions = build["ROOMS"], build["find_extensions"]
+    for room in rooms:
+        path = tmp_path / "src/uricodec" / room
+        path.mkdir(parents=True)
+        (path / "_some.pyx").touch()
+    stub = tmp_path / "src/uricodec" / rooms[0] / "_lost.pyi"
+    stub.touch()
     with pytest.raises(SystemExit, match=r"_lost\.pyx"):
         find_extensions()
     stub.unlink()
-    assert len(find_extensions()) == 2
-    (tmp_path / "src/uricodec/_core/_some.pyx").unlink()
-    with pytest.raises(SystemExit, match="_core: all modules"):
+    assert len(find_extensions()) == len(rooms)
+    stub.with_name("_some.pyx").unlink()
+    with pytest.raises(SystemExit, match=f"{rooms[0]}: all modules"):
         find_extensions()
 
 

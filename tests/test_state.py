@@ -45,14 +45,15 @@ def state():
     bases = {}
     for line in open("/proc/self/maps"):
         fields = line.split(maxsplit=5)
-        if len(fields) == 6 and "/uricodec/_core/" in fields[5] and fields[2] == "00000000":
+        if len(fields) == 6 and "/uricodec/" in fields[5] and ".so" in fields[5] and fields[2] == "00000000":
             bases.setdefault(fields[5].strip(), int(fields[0].split("-")[0], 16))
     for path, base in bases.items():
         module = path.rsplit("/", 1)[1].split(".")[0]
         for name, address, size in objects_of(path):
-            user, _, own = name.partition(f"_core_{len(module)}{module}_")
+            room = path.rsplit("/", 2)[1]
+            user, _, own = name.partition(f"{len(room)}{room}_{len(module)}{module}_")
             if own or not name.startswith(("__pyx", "__Pyx", "_ZL", "completed")):
-                found[f"{module}.{own or name}"] = ctypes.string_at(base + address, size)
+                found[f"{room}.{module}.{own or name}"] = ctypes.string_at(base + address, size)
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] == "uricodec":
             for key, value in vars(module).items():
@@ -62,7 +63,7 @@ def state():
 
 
 before = state()
-assert "_split.hits" in before, "no symbols"
+assert "parse._split.hits" in before, "no symbols"
 changed = set()
 for number, (name, rows) in enumerate(calls.CALLS.items()):
     if name not in calls.FOREIGN:

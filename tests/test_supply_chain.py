@@ -51,13 +51,13 @@ def test_workflows_use_what_is_pinned():
 
 def make_wheel(path):
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("uricodec/_core/_x.so", b"\0_cython_3_3_1\0_cython_3_3_1.function\0")
+        archive.writestr("uricodec/_base/_x.so", b"\0_cython_3_3_1\0_cython_3_3_1.function\0")
         archive.writestr(
             f"{INFO}/METADATA",
             "Metadata-Version: 2.4\nName: uricodec\nVersion: 1.2\nSummary: s\nLicense-Expression: Apache-2.0\n"
             'Requires-Dist: idna>=3.15\nRequires-Dist: polars>=1; extra == "polars"\n\nText.\n',
         )
-        archive.writestr(f"{INFO}/RECORD", f"uricodec/_core/_x.so,,\n{INFO}/METADATA,,\n{INFO}/RECORD,,\n")
+        archive.writestr(f"{INFO}/RECORD", f"uricodec/_base/_x.so,,\n{INFO}/METADATA,,\n{INFO}/RECORD,,\n")
 
 
 def test_bill_of_materials(tmp_path):

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle_dedup import LATER, NEW, PENDING, SEEN
 
-from uricodec.dedup._cardinality import Cardinality
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec.dedup._cardinality import Cardinality
 from uricodec.dedup._names import FingerprintNames, Names
 from uricodec.dedup._table import Table
 

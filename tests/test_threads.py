@@ -16,17 +16,16 @@ import calls
 import pytest
 
 import uricodec
-from uricodec.bulk import _operations as _column_operations
-from uricodec.urn import namespaces
-from uricodec.parse import _install
-from uricodec import bulk, charsets, dedup, iri, logs, parse, urn
+from uricodec import bulk, bytesets, dedup, iri, logs, parse, urn
 from uricodec._base import _kernels
-from uricodec.parse import _stdlib
-from uricodec.dedup._cardinality import Cardinality
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._spill import SpillBuffers
-from uricodec.dedup._identifiers import LineNames
 from uricodec._rows._operation import RowOperation
+from uricodec.bulk import _operations as _column_operations
+from uricodec.dedup._cardinality import Cardinality
+from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._spill import SpillBuffers
+from uricodec.parse import _install, _stdlib
+from uricodec.urn import namespaces
 
 THREADS = 8
 FREE = not getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -162,7 +161,7 @@ print(len(found), len(set(map(repr, found))), found[0])
         ("from uricodec import bulk", "bulk.unquote(['%41'])", "['A']"),
         ("from uricodec.dedup import unique", "unique(['urn:a1:b', 'URN:a1:b'])", "['urn:a1:b']"),
         ("from uricodec import logs", "len(list(logs.parse(b'x')))", "0"),
-        ("from uricodec import namespaces", "namespaces.lookup('ISBN').nid", "isbn"),
+        ("from uricodec.urn import namespaces", "namespaces.lookup('ISBN').nid", "isbn"),
     ],
 )
 def test_the_first_call_in_all_threads(imports, call, result):
@@ -259,7 +258,7 @@ def test_namespaces_that_are_registered_during_calls():
 
 
 def test_immutable_objects():
-    octets, key = charsets.RFC3986_PCHAR, FingerprintKey("k")
+    octets, key = bytesets.RFC3986_PCHAR, FingerprintKey("k")
     name, parts = urn.URN("URN:Example:a%2fb?=q#f"), iri.split("http://é/a?b#c")
 
     def everything():

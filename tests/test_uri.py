@@ -19,8 +19,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
-from uricodec.uri._component_rows import run_row
 from uricodec.errors import IriError, UriSyntaxError
+from uricodec.uri._component_rows import run_row
 
 REFERENCES = [
     "http://me:pw@example.org:8042/over/there?name=ferret#nose",

@@ -33,6 +33,9 @@ from reference.uri_lines import (
 )
 
 from uricodec import UriSyntaxError, iri, uri
+from uricodec._rows._lines import LineFault, Lines, transform_lines
+from uricodec._rows._operation import RowOperation
+from uricodec.errors import IriError
 from uricodec.uri._rows import (
     CheckedRows,
     CheckRows,
@@ -44,9 +47,6 @@ from uricodec.uri._rows import (
     UriRows,
     UriToIriRows,
 )
-from uricodec._rows._lines import LineFault, Lines, transform_lines
-from uricodec._rows._operation import RowOperation
-from uricodec.errors import IriError
 
 BASE = b"http://a.example/b/c/d?q"
 

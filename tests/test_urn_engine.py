@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from oracle import lines_of
 
 from uricodec import ByteSet, bulk
-from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
-from uricodec.urn._find import TERMINATORS, find
-from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
+from uricodec.urn._find import TERMINATORS, find
+from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
+from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
 SPECS = ["2141", "8141", "any"]
 RULES = {

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uricodec import ByteSet
-from uricodec._base import _kernels  # noqa: F401  (the latter provides the kernel)
+from uricodec._base import _kernels
+from uricodec.bytesets import RFC2141_TRANS, RFC8141_NSS
 from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provides the kernel)
-from uricodec.charsets import RFC2141_TRANS, RFC8141_NSS
 
 NID = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 NSS = {"2141": RFC2141_TRANS - "%", "8141": RFC8141_NSS, "few": ByteSet("ab:"), "wide": ~ByteSet("\n%\0a")}

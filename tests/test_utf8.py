@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec._base import _kernels  # noqa: F401  (the latter provides the kernels)
-from uricodec._base import _utf8  # noqa: F401  (the latter provides the kernels)
+from uricodec._base import (
+    _kernels,
+    _utf8,  # noqa: F401  (the latter provides the kernels)
+)
 
 # Longer than two blocks of 64 octets.
 LENGTHS = range(131)

@@ -10,8 +10,7 @@ import time
 import pytest
 from command import COMMAND
 
-from uricodec._io import streams
-from uricodec._io import workers
+from uricodec._io import streams, workers
 
 LINES = [b"%05d\n" % i for i in range(1000)]
 ALL = b"".join(LINES)

@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 from typing_extensions import assert_type
 
 import uricodec
-from uricodec import bulk, charsets, dedup, iri, parse, uri, urn
+from uricodec import bulk, bytesets, dedup, iri, parse, uri, urn
 from uricodec.errors import UriError, UrnError
 
 
@@ -19,7 +19,7 @@ def octets_and_text(name: str, octets: bytes, shared: memoryview) -> None:
     assert_type(uricodec.percent_decode(shared), bytes)
     assert_type(uricodec.requote(name), str)
     assert_type(uricodec.quote_into(octets, bytearray(300)), int)
-    assert_type(charsets.RFC3986_UNRESERVED | charsets.RFC3986_SUB_DELIMS, uricodec.ByteSet)
+    assert_type(bytesets.RFC3986_UNRESERVED | bytesets.RFC3986_SUB_DELIMS, uricodec.ByteSet)
     assert_type(uricodec.cpu_tiers(), tuple[str, ...])
 
 

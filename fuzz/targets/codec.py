@@ -6,7 +6,7 @@ import oracle
 from support import GIVEN, behaviour, exact, is_refusal, outcome, run, text_of
 
 import uricodec
-from uricodec import ByteSet, charsets, parse
+from uricodec import ByteSet, bytesets, parse
 from uricodec.parse import _stdlib
 
 COVERS = {
@@ -19,7 +19,7 @@ COVERS = {
 
 DICTIONARIES = "percent"
 
-SETS = [getattr(charsets, name) for name in charsets.__all__]
+SETS = [getattr(bytesets, name) for name in bytesets.__all__]
 ENCODINGS = (None, "utf-8", "latin-1", "ascii", "utf-16", "cp1252", "no-such-encoding", "shift_jis", "utf-7")
 ERRORS = (None, "strict", "replace", "ignore", "surrogateescape", "backslashreplace", "no-such-policy")
 ASCII = ByteSet(range(128))
@@ -59,7 +59,7 @@ def safe_of(kind, named, octets):
     if kind == 2:
         return ByteSet(octets), {*octets}
     octets = bytes(octet for octet in octets if octet < 0x80)
-    return octets.decode() if kind == 3 else octets, {*charsets.RFC3986_UNRESERVED, *octets}
+    return octets.decode() if kind == 3 else octets, {*bytesets.RFC3986_UNRESERVED, *octets}
 
 
 def encoders(draw):
@@ -98,7 +98,7 @@ def into(draw):
     """quote_into and unquote_into: into exactly enough room, more, less, and where the input itself lies."""
     spare, back = draw.number(4), draw.number(64)
     src, stay = draw.parts(2)
-    safe = ByteSet(stay) if stay else charsets.RFC3986_UNRESERVED
+    safe = ByteSet(stay) if stay else bytesets.RFC3986_UNRESERVED
     for function, arguments, want in (
         (uricodec.quote_into, (safe,), oracle.encode(src, safe)),
         (uricodec.unquote_into, (), oracle.decode(src)),

@@ -7,26 +7,31 @@ import json
 import oracle
 from support import lines_of, run
 
-from uricodec import ByteSet, charsets, uri, urn
+from uricodec import ByteSet, bytesets, uri, urn
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
+from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
+from uricodec._rows._engine import set_block_size
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
-from uricodec._rows._engine import set_block_size
-from uricodec._records._fields import reason_of, transform_fields
 
 DICTIONARIES = "percent uri urn lines"
 COVERS = {  # no public names: what uricodec.cli calls
     "uricodec._records._fields": ["transform_fields", "reason_of"],
 }
 
-SAFE = charsets.RFC3986_UNRESERVED | "/"
+SAFE = bytesets.RFC3986_UNRESERVED | "/"
+
+
+def is_utf8(value):
+    return value.decode("utf-8", "ignore").encode() == value
+
 
 VALUES = (
     (DecodeRows(decodable=ByteSet()), lambda value: value, ["keep"]),
     (RequoteRows(SAFE), lambda value: oracle.requote(value, SAFE), ["keep"]),
     (EncodeRows(SAFE), lambda value: oracle.encode(value, SAFE), ["keep"]),
-    (NormalizeRows("path"), uri.normalize, ["keep", "null"]),
+    (NormalizeRows("path"), lambda value: uri.normalize(value) if is_utf8(value) else None, ["keep", "null"]),
     (CheckUrnRows(), lambda value: b"" if urn.is_valid(value) else None, ["keep", "null"]),
     (
         NormalizeUrnRows("2141"),

@@ -5,7 +5,10 @@ from lines import decode_lines, encode_lines, room_for
 from reference.uri_lines import Refused, both, checked, guarded, of_text, scheme, to_csv, to_json
 from support import lines_of, outcome, run
 
-from uricodec import charsets, iri, uri
+from uricodec import bytesets, iri, uri
+from uricodec._rows._lines import transform_lines
+from uricodec._rows._operation import RowOperation
+from uricodec.errors import UriSyntaxError
 from uricodec.uri._rows import (
     CheckedRows,
     CheckRows,
@@ -16,16 +19,13 @@ from uricodec.uri._rows import (
     SplitRows,
     UriToIriRows,
 )
-from uricodec._rows._lines import transform_lines
-from uricodec._rows._operation import RowOperation
-from uricodec.errors import UriSyntaxError
 
 DICTIONARIES = "percent uri urn lines"
 COVERS = {  # no public names: what uricodec.cli calls
     "uricodec._rows._lines": ["transform_lines"],
 }
 
-SAFE = charsets.RFC3986_UNRESERVED | "/"
+SAFE = bytesets.RFC3986_UNRESERVED | "/"
 BASE = b"http://a.example/b/c/d?q"
 LEVELS = ("simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396")
 ENDS = (b"\n", b"\0")

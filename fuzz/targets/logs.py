@@ -12,9 +12,9 @@ import oracle_logs as oracle
 from support import run
 
 from uricodec import logs
+from uricodec._io import compress
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import NAMES, LogReader
-from uricodec._io import compress
 
 DICTIONARIES = "percent logs"
 COVERS = {"uricodec.logs": ["columns", "detect", "parse"]}

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from support import is_refusal, outcome, run, text_of
 
-from uricodec.urn import conversions as urn_transforms
 from uricodec import urn
 from uricodec.errors import UrnError
+from uricodec.urn import conversions
 
 DICTIONARIES = "urn"
 COVERS = {
@@ -26,21 +26,21 @@ def isbn(draw):
     ten = nine + "0123456789X"[-weighted % 11]
     total = sum(int(digit) * (3 if i % 2 else 1) for i, digit in enumerate("978" + nine))
     thirteen = f"978{nine}{-total % 10}"
-    assert urn_transforms.isbn_13(ten) == thirteen == urn_transforms.isbn_13(thirteen)
-    assert urn_transforms.isbn_10(thirteen) == ten == urn_transforms.isbn_10(ten)
-    name = urn_transforms.from_isbn(ten)
-    assert name == f"urn:isbn:{ten}" and urn_transforms.to_isbn(name) == ten
+    assert conversions.isbn_13(ten) == thirteen == conversions.isbn_13(thirteen)
+    assert conversions.isbn_10(thirteen) == ten == conversions.isbn_10(ten)
+    name = conversions.from_isbn(ten)
+    assert name == f"urn:isbn:{ten}" and conversions.to_isbn(name) == ten
     wrong = f"{nine}{'0' if ten[-1] != '0' else '1'}"
-    for function in urn_transforms.from_isbn, urn_transforms.isbn_13, urn_transforms.isbn_10:
+    for function in conversions.from_isbn, conversions.isbn_13, conversions.isbn_10:
         assert outcome(function, wrong) == (UrnError, 0)
-    name = outcome(urn_transforms.from_isbn, text)
+    name = outcome(conversions.from_isbn, text)
     if is_refusal(name):
-        assert is_refusal(outcome(urn_transforms.isbn_13, text))
+        assert is_refusal(outcome(conversions.isbn_13, text))
         return
     digits = text.replace("-", "").upper()
-    assert name == "urn:isbn:" + text and urn_transforms.to_isbn(name.encode()) == digits
-    assert urn_transforms.isbn_13(text)[3:12] == digits[-10:-1]
-    assert urn.equivalent(name, "urn:isbn:" + urn_transforms.isbn_13(text), "functional")
+    assert name == "urn:isbn:" + text and conversions.to_isbn(name.encode()) == digits
+    assert conversions.isbn_13(text)[3:12] == digits[-10:-1]
+    assert urn.equivalent(name, "urn:isbn:" + conversions.isbn_13(text), "functional")
 
 
 def oid(draw):
@@ -48,16 +48,16 @@ def oid(draw):
     arcs = (len(text) % 3, *map(ord, text[:20]))
     arcs = (arcs[0], *(arc % 40 if arcs[0] < 2 and i == 0 else arc for i, arc in enumerate(arcs[1:])))
     if len(arcs) > 1:
-        name = urn_transforms.from_oid(arcs)
-        assert name == "urn:oid:" + ".".join(map(str, arcs)) and urn_transforms.to_oid(name) == arcs
-    name = outcome(urn_transforms.from_oid, text)
+        name = conversions.from_oid(arcs)
+        assert name == "urn:oid:" + ".".join(map(str, arcs)) and conversions.to_oid(name) == arcs
+    name = outcome(conversions.from_oid, text)
     if is_refusal(name):
-        found = outcome_of_urn(urn_transforms.to_oid, f"urn:oid:{text}")
+        found = outcome_of_urn(conversions.to_oid, f"urn:oid:{text}")
         assert is_refusal(found) or urn.parse(f"urn:oid:{text}").nss != text  # but for components, or empty ones
         return
     assert name == "urn:oid:" + text
     try:
-        assert urn_transforms.to_oid(name) == tuple(map(int, text.split(".")))
+        assert conversions.to_oid(name) == tuple(map(int, text.split(".")))
     except ValueError:
         assert len(text) > 4000  # more digits than int() takes
 
@@ -73,43 +73,43 @@ def outcome_of_urn(function, name):
 def uuid(draw):
     octets = draw.octets()
     number = UUID(bytes=octets[:16].ljust(16, b"\0"))
-    name = urn_transforms.from_uuid(number)
-    assert name == number.urn and urn_transforms.to_uuid(name) == number
-    assert urn_transforms.to_uuid(name.upper().encode()) == number
+    name = conversions.from_uuid(number)
+    assert name == number.urn and conversions.to_uuid(name) == number
+    assert conversions.to_uuid(name.upper().encode()) == number
     text = "urn:uuid:" + text_of(octets)
-    found = outcome_of_urn(urn_transforms.to_uuid, text)
+    found = outcome_of_urn(conversions.to_uuid, text)
     if not is_refusal(found):
         assert str(found) == text[9:].lower()
 
 
 def public_id(draw):
     text = text_of(draw.octets())
-    name = outcome(urn_transforms.from_public_id, text)
+    name = outcome(conversions.from_public_id, text)
     if is_refusal(name):
         assert not text.strip(" \t\r\n") or not re.fullmatch(r"[ \t\r\na-zA-Z0-9'()+,./:=?;!*#@$_%-]*", text)
     else:
-        assert urn_transforms.to_public_id(name) == re.sub("[ \t\r\n]+", " ", text).strip(" ")
+        assert conversions.to_public_id(name) == re.sub("[ \t\r\n]+", " ", text).strip(" ")
     name = "urn:publicid:" + text
-    found = outcome_of_urn(urn_transforms.to_public_id, name)
+    found = outcome_of_urn(conversions.to_public_id, name)
     if not is_refusal(found):
-        assert urn_transforms.from_public_id(found) == urn.normalize(name, spec="any")
+        assert conversions.from_public_id(found) == urn.normalize(name, spec="any")
 
 
 def resolver_url(draw):
-    service = draw.one(urn_transforms.SERVICES)
+    service = draw.one(conversions.SERVICES)
     service = service.lower() if draw.flag() else service
     name, resolver = map(text_of, draw.parts(2))
     try:
-        url = urn_transforms.thttp_url(name, resolver, service)
+        url = conversions.thttp_url(name, resolver, service)
     except UrnError:
         assert not urn.is_valid(name, "any") or (urn.specs(name) == ("2141",) and "#" in name)
     except ValueError:
         assert "?" in resolver or "#" in resolver
     else:
-        found = urn_transforms.from_thttp_url(url)
-        assert found[1].lower() == service.lower() and found[1] in urn_transforms.SERVICES
+        found = conversions.from_thttp_url(url)
+        assert found[1].lower() == service.lower() and found[1] in conversions.SERVICES
         assert found == (resolver.rstrip("/"), found[1], name)
-    found = outcome(urn_transforms.from_thttp_url, name)
+    found = outcome(conversions.from_thttp_url, name)
     if not is_refusal(found):
         assert urn.is_valid(found.urn, "any") and name.endswith("?" + found.urn)
         assert name.lower() == f"{found.resolver}/uri-res/{found.service}?{found.urn}".lower()

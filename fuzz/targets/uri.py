@@ -4,9 +4,9 @@ import oracle_uri
 import oracle_uri_forms as forms
 from support import GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
 
-from uricodec.uri import legacy_schemes as schemes
 from uricodec import uri
 from uricodec.errors import UriSyntaxError
+from uricodec.uri import legacy_schemes
 
 DICTIONARIES = "percent uri"
 COVERS = {
@@ -126,9 +126,9 @@ def outcome_of_two(function, *arguments):
 
 
 def by_scheme(draw):
-    """schemes.parse: a dict or a syntax error; of octets what it is of their text; and the URI is one."""
+    """legacy_schemes.parse: a dict or a syntax error; of octets what it is of their text; and the URI is one."""
     octets = draw.octets()
-    found, of_text = outcome(schemes.parse, octets), outcome(schemes.parse, text_of(octets))
+    found, of_text = outcome(legacy_schemes.parse, octets), outcome(legacy_schemes.parse, text_of(octets))
     if is_refusal(found):
         assert is_refusal(of_text)
         return

@@ -7,9 +7,9 @@ import re
 import oracle_urn as oracle
 from support import BETWEEN, GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
 
-from uricodec.urn import namespaces
 from uricodec import urn
 from uricodec.errors import UnknownNamespaceError, UrnError
+from uricodec.urn import namespaces
 
 DICTIONARIES = "percent urn"
 COVERS = {

@@ -33,6 +33,20 @@ cdef extern from "Python.h":
     PyTypeObject *Py_TYPE(object) noexcept
 
 
+cdef extern from *:
+    """
+    /* A tuple made by the allocator of its subclass has no hash yet; since 3.14 a tuple says so by itself. */
+    #if PY_VERSION_HEX >= 0x030E0000
+    #define UC_FORGET_HASH(tuple) (((PyTupleObject *)(tuple))->ob_hash = -1)
+    #else
+    #define UC_FORGET_HASH(tuple) ((void)0)
+    #endif
+    #define UC_NEW_TUPLE(type, size) (((PyTypeObject *)(type))->tp_alloc((PyTypeObject *)(type), (size)))
+    """
+    object UC_NEW_TUPLE(object type, Py_ssize_t size)
+    void UC_FORGET_HASH(object tuple)
+
+
 # Inputs of up to SMALL octets are worked on in buffers on the stack.
 cdef enum:
     SMALL = 512

@@ -31,3 +31,6 @@ cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogi
 # UTF-8 with U+FFFD in place of every maximal subpart that is ill-formed, as bytes.decode(errors="replace") has it.
 cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
 cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil
+
+# A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace".
+cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)

@@ -3,6 +3,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels, uc_utf8
+from uricodec._base._text cimport PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_New, ascii_text
 
 
 cdef extern from "simd/target.h" nogil:
@@ -235,3 +236,26 @@ cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *
             kernels.from_utf8(<const uint8_t *>b"\xEF\xBF\xBD", 3, width, dst, 1)
             dst += width
         i += size + subpart
+
+
+# --- objects ------------------------------------------------------------------------------------------------------------
+
+cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
+    """A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace"."""
+    cdef uc_utf8 found
+    cdef int width
+    cdef str text
+    cdef bint well_formed = kernels.scan_utf8(src, n, &found) == n
+    if not well_formed:
+        if errors != NULL:
+            return PyUnicode_DecodeUTF8(<const char *>src, <Py_ssize_t>n, errors)
+        scan_replacing(src, n, &found)
+    if found.highest < 0x80:
+        return ascii_text(src, n)
+    width = 1 if found.highest < 0xC4 else 2 if found.highest < 0xF0 else 4
+    text = PyUnicode_New(<Py_ssize_t>found.characters, 0xFF if width == 1 else 0xFFFF if width == 2 else 0x10FFFF)
+    if well_formed:
+        kernels.from_utf8(src, n, width, PyUnicode_DATA(text), found.characters)
+    else:
+        from_utf8_replacing(src, n, width, <uint8_t *>PyUnicode_DATA(text))
+    return text

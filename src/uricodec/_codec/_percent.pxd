@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
-from uricodec._base._text cimport SMALL
+from uricodec._base._text cimport *
 
 # Room on the stack for what SMALL octets become, with that of the wide stores past its end.
 cdef enum:
@@ -16,13 +16,19 @@ ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
 cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const uc_set *safe, bint plus, bint text)
 cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *safe, bint plus)
-cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors)
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus)
 cdef str decode_runs(str text, run_decoder decoder, void *context)
 cdef int hex_value(uint8_t c) noexcept nogil
 
 cdef ByteSet PLAIN      # every octet but '%' and '+'
+cdef ByteSet UNRESERVED
+cdef ByteSet UNRESERVED_SLASH
+cdef ByteSet UNRESERVED_SPACE
+
+cdef ByteSet quote_set(object safe, bint plus)
+cdef object quote_dirty(str text, const uc_set *safe, bint plus)
+cdef str unquote_str(str text, bint plus, const char *errors)
 
 
 cdef inline bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil:
@@ -30,3 +36,25 @@ cdef inline bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogi
     if plus:
         return kernels.span(src, n, &PLAIN.set) == n
     return memchr(src, c'%', n) == NULL
+
+
+cdef inline bint is_spaced(const uint8_t *src, size_t n) noexcept nogil:
+    return memchr(src, c' ', n) != NULL
+
+
+cdef inline object quote_text(str text, const uc_set *safe, bint plus):
+    """The quoted text, or the same object if there is nothing to quote; None if it has a surrogate."""
+    cdef const uint8_t *src
+    cdef size_t n
+    PyUnicode_READY(text)
+    n, src = <size_t>PyUnicode_GET_LENGTH(text), <const uint8_t *>PyUnicode_DATA(text)
+    if PyUnicode_IS_ASCII(text) and kernels.span(src, n, safe) == n and not (plus and is_spaced(src, n)):
+        return text
+    return quote_dirty(text, safe, plus)
+
+
+cdef inline object unquote_text(str text, bint plus, const char *errors):
+    PyUnicode_READY(text)
+    if PyUnicode_IS_ASCII(text) and is_plain(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus):
+        return text
+    return unquote_str(text, plus, errors)

@@ -1,9 +1,9 @@
 """Percent-encoding (RFC 3986 section 2.1): the portable kernels, and the objects that they turn into each other."""
 from libc.string cimport memchr
 
-from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels
 from uricodec._base._text cimport *
-from uricodec._base._utf8 cimport from_utf8_replacing, scan_replacing
+from uricodec._base._utf8 cimport utf8_text
 
 from cpython.ref cimport Py_DECREF
 
@@ -135,27 +135,6 @@ cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *saf
 
 # --- decoded objects ----------------------------------------------------------------------------------------------------
 
-cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
-    """A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace"."""
-    cdef uc_utf8 found
-    cdef int width
-    cdef str text
-    cdef bint well_formed = kernels.scan_utf8(src, n, &found) == n
-    if not well_formed:
-        if errors != NULL:
-            return PyUnicode_DecodeUTF8(<const char *>src, <Py_ssize_t>n, errors)
-        scan_replacing(src, n, &found)
-    if found.highest < 0x80:
-        return ascii_text(src, n)
-    width = 1 if found.highest < 0xC4 else 2 if found.highest < 0xF0 else 4
-    text = PyUnicode_New(<Py_ssize_t>found.characters, 0xFF if width == 1 else 0xFFFF if width == 2 else 0x10FFFF)
-    if well_formed:
-        kernels.from_utf8(src, n, width, PyUnicode_DATA(text), found.characters)
-    else:
-        from_utf8_replacing(src, n, width, <uint8_t *>PyUnicode_DATA(text))
-    return text
-
-
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors):
     """The decoded octets, read as UTF-8 like utf8_text."""
     cdef uint8_t room[DECODED_ROOM]
@@ -215,3 +194,71 @@ cdef str decode_runs(str text, run_decoder decoder, void *context):
 
 
 PLAIN = ~ByteSet("%+")
+
+
+# --- what is safe -------------------------------------------------------------------------------------------------------
+
+# urllib.parse never quotes these: the unreserved characters of RFC 3986 section 2.3.
+UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+UNRESERVED_SLASH = UNRESERVED | "/"
+UNRESERVED_SPACE = UNRESERVED | " "
+
+# The sets of the last values of `safe`, for quote and for quote_plus. A program has a handful; bounded all the same.
+cdef dict quote_sets = {}
+cdef dict plus_sets = {}
+cdef enum:
+    MANY_SETS = 64
+
+
+cdef ByteSet quote_set(object safe, bint plus):
+    """The octets that quote (or quote_plus) leaves as they are for this `safe`; None if it is no plain str or bytes.
+
+    The set of quote_plus has the space, which the encoder then turns into a plus sign.
+    """
+    cdef dict sets = plus_sets if plus else quote_sets
+    if type(safe) is bytes:
+        safe = (<bytes>safe).decode("latin-1")
+    elif type(safe) is not str:
+        return None
+    if not safe:
+        return UNRESERVED_SPACE if plus else UNRESERVED
+    known = sets.get(safe)
+    if known is None:
+        # As the stdlib: characters beyond ASCII are ignored.
+        known = UNRESERVED | (<str>safe).encode("ascii", "ignore")
+        if plus:
+            known = known | " "
+        if len(sets) >= MANY_SETS:
+            sets.clear()
+        sets[safe] = known
+    return known
+
+
+# --- text, as urllib.parse quotes and unquotes it -----------------------------------------------------------------------
+
+cdef object quote_dirty(str text, const uc_set *safe, bint plus):
+    """The quoted text; None if it has a surrogate."""
+    cdef uint8_t utf8[UTF8_ROOM]
+    cdef uint8_t quoted[ENCODED_ROOM]
+    cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
+    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text)
+    if not PyUnicode_IS_ASCII(text):
+        if n > SMALL:
+            return encode_units(src, n, PyUnicode_KIND(text), safe, plus)
+        n = kernels.to_utf8(src, n, PyUnicode_KIND(text), utf8)
+        if n == UC_SURROGATE:
+            return None
+        src = utf8
+    if n <= SMALL:
+        return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
+    return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
+
+
+cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
+    return decode_text(src, n, False, <const char *>context)
+
+
+cdef str unquote_str(str text, bint plus, const char *errors):
+    if PyUnicode_IS_ASCII(text):
+        return decode_text(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus, errors)
+    return decode_runs(text.replace("+", " ") if plus else text, decode_run, <void *>errors)

@@ -14,7 +14,7 @@ cimport cython
 from libc.string cimport memchr, memcpy
 
 from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
-from uricodec.parse._quote cimport quote_text, stdlib, unquote_text
+from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
 from uricodec._base._utf8 cimport continues, sequence_length
 from uricodec._rows._operation cimport *
@@ -368,7 +368,7 @@ cdef class DecodeRows(CodecRows):
         if policy != REPLACE_ROW or self.how.replaces:
             return None
         # To urllib.parse.unquote such characters mean nothing.
-        return stdlib().unquote(text.replace("+", " ") if self.how.plus else text)
+        return unquote_text(text, self.how.plus, NULL)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from typing_extensions import Buffer
 
 from uricodec._base._kernels import ByteSet
 
-UNRESERVED: ByteSet
 URI_CHARACTERS: ByteSet
 
 _Safe = ByteSet | str | bytes

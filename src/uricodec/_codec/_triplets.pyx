@@ -7,9 +7,8 @@ from libc.string cimport memchr, memmove
 
 from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
 from uricodec._codec._percent cimport *
-from uricodec.parse._quote cimport quote_set
 from uricodec._base._text cimport *
-from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._base._utf8 cimport continues, sequence_length, utf8_text
 from uricodec.errors import UriError, UriSyntaxError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -95,7 +94,6 @@ cdef int raise_fault(object data, const Careful *how) except -1:
 # --- public functions ---------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2.3, and with the reserved characters of section 2.2.
-UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
 
 

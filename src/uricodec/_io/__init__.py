@@ -1,1 +1,7 @@
-"""Files in, files out: chunks of lines, compression, threads, outputs that appear when they are complete."""
+"""Files in, files out.
+
+- streams: inputs as chunks of lines, outputs, the meter
+- compress: gzip, bzip2, xz and Zstandard
+- temporary: outputs that appear when they are complete
+- workers: threads that work on pieces and use the results in order
+"""

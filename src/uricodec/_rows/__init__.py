@@ -1,1 +1,12 @@
-"""The row engine: one operation over rows of any source, under one policy, into any sink."""
+"""The row engine: source -> block of rows -> operation -> results -> sink, under one policy.
+
+- registry: the table of operations, from which bulk, the engines, SQL, the command line, the docs and tests have theirs
+- _operation: an operation on rows as an object
+- _engine: the loop; blocks of rows; the policy for invalid rows
+- _sinks: where results go
+- reports: invalid rows and lines as messages and rows of reports
+- _tasks: runs over arrays and buffers, and their threads
+- _columns, _lists, _lines: calls for Arrow columns and lines in memory, for lists, and for lines from buffer to buffer
+- _dictionaries, _values: distinct values of dictionaries; rows of arrays as Python objects
+- _arrow, _arrow_join: the Arrow C data interface; several arrays as one
+"""

@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memset
 from uricodec._rows._arrow cimport Room, discard, grow
 from uricodec._base._fingerprint cimport fingerprints
 from uricodec._base._kernels cimport kernels, uc_utf8
-from uricodec._codec._percent cimport utf8_text
+from uricodec._base._utf8 cimport utf8_text
 from uricodec._base._text cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *

@@ -67,7 +67,7 @@ class Operation(NamedTuple):
     Attributes:
         name (str): The name in `bulk`, Polars, pandas and Spark.
         summary (str): What it does with a row, for the documentation.
-        make (str): "module:name" of the RowOperation, or of a function that returns what `_column_operations` needs.
+        make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
             "struct" (components) or "fingerprint" (16 bytes).
@@ -125,7 +125,6 @@ _IRI_PRODUCTION = Parameter("production", "IRI-reference", ("IRI-reference", "IR
 _SPEC = Parameter("spec", "8141", ("2141", "8141", "any"))
 _LEVEL_OR_SPEC = Parameter("spec", None, (None, *_SPEC.choices))
 
-_CORE = "uricodec._core"
 _MADE = "uricodec.bulk._operations"
 
 
@@ -182,7 +181,7 @@ _ROWS = (
     Operation(
         name="iri_to_uri",
         summary="turn an IRI into a URI",
-        make=f"uricodec.uri._rows:IriToUriRows",
+        make="uricodec.uri._rows:IriToUriRows",
         result="text",
         parameters=(
             Parameter("ascii_ext", "error", ("error", "encode")),
@@ -198,7 +197,7 @@ _ROWS = (
     Operation(
         name="uri_to_iri",
         summary="turn a URI into an IRI",
-        make=f"uricodec.uri._rows:UriToIriRows",
+        make="uricodec.uri._rows:UriToIriRows",
         result="text",
         parameters=(Parameter("host", "keep", ("keep", "unicode")),),
         policies=_TEXT,
@@ -211,7 +210,7 @@ _ROWS = (
     Operation(
         name="normalize_uri",
         summary="bring a URI or IRI into normal form",
-        make=f"uricodec.uri._rows:NormalizeRows",
+        make="uricodec.uri._rows:NormalizeRows",
         result="text",
         parameters=(_URI_LEVEL,),
         policies=_TEXT,
@@ -236,7 +235,7 @@ _ROWS = (
     Operation(
         name="is_valid_uri",
         summary="whether it is a URI reference",
-        make=f"uricodec.uri._rows:CheckRows",
+        make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="verdict",
         parameters=(_URI_PRODUCTION,),
@@ -248,7 +247,7 @@ _ROWS = (
     Operation(
         name="is_valid_iri",
         summary="whether it is an IRI reference",
-        make=f"uricodec.uri._rows:CheckRows",
+        make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="verdict",
         parameters=(_IRI_PRODUCTION,),
@@ -260,7 +259,7 @@ _ROWS = (
     Operation(
         name="is_valid_urn",
         summary="whether it is a URN",
-        make=f"uricodec.urn._rows:CheckUrnRows",
+        make="uricodec.urn._rows:CheckUrnRows",
         result="verdict",
         parameters=(_SPEC,),
         policies=_VERDICT,
@@ -271,7 +270,7 @@ _ROWS = (
     Operation(
         name="check_uri",
         summary="why it is no URI reference",
-        make=f"uricodec.uri._rows:CheckRows",
+        make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
@@ -285,7 +284,7 @@ _ROWS = (
     Operation(
         name="check_iri",
         summary="why it is no IRI reference",
-        make=f"uricodec.uri._rows:CheckRows",
+        make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
@@ -299,7 +298,7 @@ _ROWS = (
     Operation(
         name="check_urn",
         summary="why it is no URN",
-        make=f"uricodec.urn._rows:CheckUrnRows",
+        make="uricodec.urn._rows:CheckUrnRows",
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
         parameters=(_SPEC,),
@@ -312,7 +311,7 @@ _ROWS = (
     Operation(
         name="split_uri",
         summary="the components of a URI reference",
-        make=f"uricodec.uri._rows:SplitReferences",
+        make="uricodec.uri._rows:SplitReferences",
         constants={"kind": "uri"},
         result="struct",
         fields=_URI_FIELDS,
@@ -325,7 +324,7 @@ _ROWS = (
     Operation(
         name="split_iri",
         summary="the components of an IRI reference",
-        make=f"uricodec.uri._rows:SplitReferences",
+        make="uricodec.uri._rows:SplitReferences",
         constants={"kind": "iri"},
         result="struct",
         fields=_URI_FIELDS,
@@ -338,7 +337,7 @@ _ROWS = (
     Operation(
         name="split_urn",
         summary="the components of a URN",
-        make=f"uricodec.urn._rows:SplitUrns",
+        make="uricodec.urn._rows:SplitUrns",
         result="struct",
         fields=_URN_FIELDS,
         parameters=(_SPEC,),

@@ -45,11 +45,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from uricodec.bulk._calls import Faults, How, run
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._triplets import URI_CHARACTERS
 from uricodec._rows._columns import Column
+from uricodec.bulk._calls import Faults, How, run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

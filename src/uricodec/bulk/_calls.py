@@ -9,12 +9,12 @@ from io import RawIOBase
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uricodec.bulk._operations import Make, make_plan
 from uricodec._io import streams
 from uricodec._io.workers import useful_threads
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
+from uricodec.bulk._operations import Make, make_plan
 
 if TYPE_CHECKING:
     from typing import BinaryIO

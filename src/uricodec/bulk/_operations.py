@@ -11,13 +11,13 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
-from uricodec.urn._rows import NormalizeUrnRows
+from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec._rows._operation import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
+from uricodec.urn._rows import NormalizeUrnRows
 
 # The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
 Make = Callable[[bool, bytes], Plan]

@@ -6,8 +6,8 @@ names may hold, only its last ones stay, enough for a name to begin in, or, if a
 written in pieces.
 """
 
-from uricodec.urn._find import find
 from uricodec._io import streams
+from uricodec.urn._find import find
 
 # The buffer has room for so many chunks.
 ROOM = 4

@@ -4,9 +4,9 @@ import os
 
 from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL
-from uricodec._records._framing import Framing
 from uricodec._io import streams
 from uricodec._records._fields import reason_of, transform_fields
+from uricodec._records._framing import Framing
 from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError

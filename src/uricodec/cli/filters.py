@@ -32,7 +32,7 @@ def encode(arguments):
         from uricodec.uri._rows import IriToUriRows
 
         return run(arguments, IriToUriRows(arguments.ascii_ext, arguments.host))
-    from uricodec.charsets import RFC3986_UNRESERVED
+    from uricodec.bytesets import RFC3986_UNRESERVED
 
     plan = plan_of(arguments)
     safe = RFC3986_UNRESERVED | ("/" if arguments.safe is None else arguments.safe)
@@ -42,7 +42,7 @@ def encode(arguments):
 def requote(arguments):
     """Percent-encode what is not encoded yet in lines or fields; see lines.filter_inputs()."""
     from uricodec._codec._triplets import URI_CHARACTERS
-    from uricodec.charsets import RFC3986_UNRESERVED
+    from uricodec.bytesets import RFC3986_UNRESERVED
 
     plan = plan_of(arguments)
     safe = URI_CHARACTERS if arguments.safe is None else RFC3986_UNRESERVED | arguments.safe
@@ -112,8 +112,8 @@ def split(arguments):
 
 def resolve(arguments):
     """Resolve references against a base; see lines.filter_inputs()."""
-    from uricodec.uri._rows import ResolveRows
     from uricodec.errors import UriSyntaxError
+    from uricodec.uri._rows import ResolveRows
 
     base = os.fsencode(arguments.base)
     if CONTROL.search(base):

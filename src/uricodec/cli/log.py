@@ -5,12 +5,12 @@ Chunks of whole lines go through the core. Python looks only at the lines that a
 
 import re
 
-from uricodec.logs._records import NAMES, LogReader
 from uricodec._io import streams
 from uricodec._rows.reports import SHOWN, InvalidLine
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import descending, refuse_same_file
 from uricodec.logs import ROOM, LogLines, RecordBuffer
+from uricodec.logs._records import NAMES, LogReader
 
 
 def run(arguments):

@@ -15,18 +15,18 @@ from itertools import compress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
 
-from uricodec.dedup._cardinality import Cardinality
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._first_rows import FirstRows
-from uricodec.uri._rows import NormalizeRows
-from uricodec.urn._rows import NormalizeUrnRows
-from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec._io import streams
-from uricodec.dedup._identifiers import ColumnNames, LineNames, borrow, mask, select
 from uricodec._rows._operation import RowOperation
 from uricodec._rows.reports import text_of
+from uricodec.dedup._cardinality import Cardinality
+from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
+from uricodec.dedup._first_rows import FirstRows
+from uricodec.dedup._identifiers import ColumnNames, LineNames, borrow, mask, select
 from uricodec.dedup._sift import Scratch, Sieve, parse_memory
 from uricodec.errors import UriError
+from uricodec.uri._rows import NormalizeRows
+from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -11,11 +11,11 @@ from stat import S_ISREG
 from time import monotonic
 from typing import NamedTuple
 
-from uricodec.dedup._first_rows import FirstRows
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec.dedup._identifiers import LineNames
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
+from uricodec.dedup._first_rows import FirstRows
+from uricodec.dedup._identifiers import LineNames
 from uricodec.errors import UriSyntaxError
 
 # Octets of the buffers of lines. They grow for longer lines, up to `max_line`.

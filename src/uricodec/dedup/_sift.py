@@ -16,9 +16,9 @@ import os
 import sys
 from mmap import mmap
 
+from uricodec._io import streams
 from uricodec.dedup._spill import SpillBuffers, SpilledNames
 from uricodec.dedup._table import Table
-from uricodec._io import streams
 
 # Octets of the buffer of a partition: as many as that if memory is not tiny.
 SPILL_ROOM = 64 * 1024

@@ -4,7 +4,8 @@ from libc.string cimport memcmp
 
 from uricodec.iri._normalize cimport *
 from uricodec._base._kernels cimport kernels
-from uricodec._codec._percent cimport ENCODED_ROOM, utf8_text
+from uricodec._base._utf8 cimport utf8_text
+from uricodec._codec._percent cimport ENCODED_ROOM
 from uricodec._rows._operation cimport UC_REJECTED, Outcome
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport borrow, plain, raise_refusal, raise_surrogate

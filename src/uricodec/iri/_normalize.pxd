@@ -13,7 +13,7 @@ cdef struct Mapping:
 cdef Mapping STRICT_MAPPING     # ascii_ext="error"
 cdef Mapping LENIENT_MAPPING    # ascii_ext="encode"
 
-# Rows of any octets (_rows.pxd); a outcome is a Code of _uri_grammar.
+# Rows of any octets (_rows.pxd); a outcome is a Code of uri/_grammar.
 cdef Operation IRI_TO_URI_ROW   # options: a Mapping
 cdef Operation URI_TO_IRI_ROW   # options: none
 

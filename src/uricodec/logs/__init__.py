@@ -11,10 +11,9 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from uricodec._io import compress, streams
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import FORMATS, MAX_LINE, NAMES, Lines, LogReader
-from uricodec._io import streams
-from uricodec._io import compress
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

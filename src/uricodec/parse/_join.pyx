@@ -6,7 +6,7 @@ path that looks like an authority), what is no plain str, and every error, are t
 from libc.string cimport memchr, memmove
 
 from uricodec.parse._quote cimport stdlib
-from uricodec.parse._split cimport Parts, UC_NEW_TUPLE, find, finished, in_list, lower_scheme, piece, set_item
+from uricodec.parse._split cimport Parts, find, finished, in_list, lower_scheme, piece, set_item
 from uricodec._base._text cimport *
 from uricodec.parse._split import KNOWS_MISSING as _KNOWS_MISSING
 

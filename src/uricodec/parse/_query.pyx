@@ -4,8 +4,8 @@ The fast paths take a str (no subclass) in UTF-8 with a separator of one ASCII c
 float, bool or None; everything else, and every error, is the stdlib's own function.
 """
 from uricodec._base._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
-from uricodec._codec._percent cimport decode_text
-from uricodec.parse._quote cimport quote_set, stdlib
+from uricodec._codec._percent cimport decode_text, quote_set
+from uricodec.parse._quote cimport stdlib
 from uricodec._base._text cimport *
 from uricodec.parse import _quote
 

@@ -20,44 +20,6 @@ cdef extern from "Python.h":
     PyObject *PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
 
 
-# --- what is safe -------------------------------------------------------------------------------------------------------
-
-# urllib.parse never quotes these: the unreserved characters of RFC 3986 section 2.3.
-cdef ByteSet UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-cdef ByteSet UNRESERVED_SLASH = UNRESERVED | "/"
-cdef ByteSet UNRESERVED_SPACE = UNRESERVED | " "
-
-# The sets of the last values of `safe`, for quote and for quote_plus. A program has a handful; bounded all the same.
-cdef dict quote_sets = {}
-cdef dict plus_sets = {}
-cdef enum:
-    MANY_SETS = 64
-
-
-cdef ByteSet quote_set(object safe, bint plus):
-    """The octets that quote (or quote_plus) leaves as they are for this `safe`; None if it is no plain str or bytes.
-
-    The set of quote_plus has the space, which the encoder then turns into a plus sign.
-    """
-    cdef dict sets = plus_sets if plus else quote_sets
-    if type(safe) is bytes:
-        safe = (<bytes>safe).decode("latin-1")
-    elif type(safe) is not str:
-        return None
-    if not safe:
-        return UNRESERVED_SPACE if plus else UNRESERVED
-    known = sets.get(safe)
-    if known is None:
-        # As the stdlib: characters beyond ASCII are ignored.
-        known = UNRESERVED | (<str>safe).encode("ascii", "ignore")
-        if plus:
-            known = known | " "
-        if len(sets) >= MANY_SETS:
-            sets.clear()
-        sets[safe] = known
-    return known
-
-
 # --- urllib.parse -------------------------------------------------------------------------------------------------------
 
 cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not
@@ -76,39 +38,6 @@ cdef object stdlib():
 
 cdef inline bint is_default(object argument, str default) noexcept:
     return argument is None or argument is default or type(argument) is str and <str>argument == default
-
-
-cdef inline bint is_spaced(const uint8_t *src, size_t n) noexcept nogil:
-    return memchr(src, c' ', n) != NULL
-
-
-cdef object quote_dirty(str text, const uc_set *safe, bint plus):
-    """The quoted text; None if it has a surrogate."""
-    cdef uint8_t utf8[UTF8_ROOM]
-    cdef uint8_t quoted[ENCODED_ROOM]
-    cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
-    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text)
-    if not PyUnicode_IS_ASCII(text):
-        if n > SMALL:
-            return encode_units(src, n, PyUnicode_KIND(text), safe, plus)
-        n = kernels.to_utf8(src, n, PyUnicode_KIND(text), utf8)
-        if n == UC_SURROGATE:
-            return None
-        src = utf8
-    if n <= SMALL:
-        return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
-    return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
-
-
-cdef inline object quote_text(str text, const uc_set *safe, bint plus):
-    """The quoted text, or the same object if there is nothing to quote; None if it has a surrogate."""
-    cdef const uint8_t *src
-    cdef size_t n
-    PyUnicode_READY(text)
-    n, src = <size_t>PyUnicode_GET_LENGTH(text), <const uint8_t *>PyUnicode_DATA(text)
-    if PyUnicode_IS_ASCII(text) and kernels.span(src, n, safe) == n and not (plus and is_spaced(src, n)):
-        return text
-    return quote_dirty(text, safe, plus)
 
 
 cdef object quote_buffer(object data, const uc_set *safe, bint plus):
@@ -226,23 +155,6 @@ cdef inline bint is_handler(object errors, const char **name) noexcept:
         return False
     name[0] = <const char *>PyUnicode_DATA(errors)
     return True
-
-
-cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
-    return decode_text(src, n, False, <const char *>context)
-
-
-cdef str decode_str(str text, bint plus, const char *errors):
-    if PyUnicode_IS_ASCII(text):
-        return decode_text(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus, errors)
-    return decode_runs(text.replace("+", " ") if plus else text, decode_run, <void *>errors)
-
-
-cdef inline object unquote_text(str text, bint plus, const char *errors):
-    PyUnicode_READY(text)
-    if PyUnicode_IS_ASCII(text) and is_plain(<const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text), plus):
-        return text
-    return decode_str(text, plus, errors)
 
 
 def unquote(string, encoding='utf-8', errors='replace'):

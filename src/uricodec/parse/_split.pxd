@@ -32,20 +32,6 @@ cdef inline str piece(str url, Py_ssize_t start, Py_ssize_t end):
     return PyUnicode_Substring(url, start, end)
 
 
-cdef extern from *:
-    """
-    /* A tuple made by the allocator of its subclass has no hash yet; since 3.14 a tuple says so by itself. */
-    #if PY_VERSION_HEX >= 0x030E0000
-    #define UC_FORGET_HASH(tuple) (((PyTupleObject *)(tuple))->ob_hash = -1)
-    #else
-    #define UC_FORGET_HASH(tuple) ((void)0)
-    #endif
-    #define UC_NEW_TUPLE(type, size) (((PyTypeObject *)(type))->tp_alloc((PyTypeObject *)(type), (size)))
-    """
-    object UC_NEW_TUPLE(object type, Py_ssize_t size)
-    void UC_FORGET_HASH(object tuple)
-
-
 cdef inline void set_item(object result, Py_ssize_t i, str item) noexcept:
     Py_INCREF(item)
     PyTuple_SET_ITEM(result, i, item)

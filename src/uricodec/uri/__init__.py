@@ -13,9 +13,9 @@ Fault(code='percent', offset=19)
 ('http://example.org/c', 'http://example.org/b')
 """
 
+from uricodec.uri._components import Components, Fault, check, is_uri, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve
-from uricodec.uri._components import Components, Fault, check, is_uri, split, unsplit
 
 __all__ = [
     "Components",

@@ -2,9 +2,8 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
-from uricodec._codec._percent cimport utf8_text
+from uricodec._base._utf8 cimport utf8_text
 from uricodec._rows._operation cimport Outcome
-from uricodec.parse._split cimport UC_FORGET_HASH, UC_NEW_TUPLE
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
 

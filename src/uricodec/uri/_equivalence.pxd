@@ -1,7 +1,7 @@
 """Normal forms as objects."""
 from uricodec._base._text cimport *
 
-# The Level (_uri_forms.pxd) of that name.
+# The Level (_normalize.pxd) of that name.
 cdef int level_of(object level) except -1
 
 

@@ -126,7 +126,7 @@ cdef class SchemeRows(UriRows):
 # --- splitting ----------------------------------------------------------------------------------------------------------
 
 cdef struct Records:
-    Grammar grammar             # first: what the row functions of _uri_rows get
+    Grammar grammar             # first: what the row functions of _component_rows get
     const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is refused, up to its offset
     size_t sizes[CODES + FRAME_CODES]
     bint json                   # there is a "}" behind that

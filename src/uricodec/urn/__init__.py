@@ -14,13 +14,12 @@ Verdict(ok=False, reason='wrong check digit', nid_class='formal', known=True)
 import re
 from typing import NamedTuple, overload
 
-from uricodec.urn import namespaces
-from uricodec.urn import _parse as _urn
 from uricodec._codec._triplets import percent_decode, percent_encode
-from uricodec.urn._parse import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
-from uricodec.urn._find import TERMINATORS, find
-from uricodec.charsets import RFC2141_NSS
+from uricodec.bytesets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
+from uricodec.urn import _parse, namespaces
+from uricodec.urn._find import TERMINATORS, find
+from uricodec.urn._parse import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
 __all__ = [
@@ -46,7 +45,7 @@ __all__ = [
     "verdict",
 ]
 
-namespaces.subscribe(lambda row: _urn.set_rule(row.nid, _urn.RULE_NUMBERS[row.rule]))
+namespaces.subscribe(lambda row: _parse.set_rule(row.nid, _parse.RULE_NUMBERS[row.rule]))
 
 _Octets = bytes | bytearray | memoryview
 _Urn = str | _Octets | URN

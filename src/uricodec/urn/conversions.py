@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uricodec.errors import UrnError
-from uricodec.urn.namespaces import NAMESPACES
 from uricodec.urn import URN, parse
+from uricodec.urn.namespaces import NAMESPACES
 
 if TYPE_CHECKING:
     from uuid import UUID

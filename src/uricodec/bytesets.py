@@ -13,7 +13,7 @@ pass their complement, `safe=~WHATWG_COMPONENT`. Every WHATWG set but COMPONENT 
 complement leaves existing triplets (and stray `%`) alone.
 
 >>> from uricodec import percent_encode
->>> from uricodec.charsets import RFC3986_PCHAR, RFC3986_UNRESERVED, WHATWG_COMPONENT
+>>> from uricodec.bytesets import RFC3986_PCHAR, RFC3986_UNRESERVED, WHATWG_COMPONENT
 >>> percent_encode("a b&c", safe=RFC3986_UNRESERVED)
 'a%20b%26c'
 >>> percent_encode("a b&c", safe=~WHATWG_COMPONENT)

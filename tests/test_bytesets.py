@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec import ByteSet, charsets
+from uricodec import ByteSet, bytesets
 
-# The evidence for each public set: its column of data/charsets.tsv. Productions of equal content share a column.
+# The evidence for each public set: its column of data/bytesets.tsv. Productions of equal content share a column.
 COLUMNS = {
     "JS_ENCODE_URI": "js.encodeURI_keeps",
     "JS_ENCODE_URI_COMPONENT": "js.encodeURIComponent_keeps",
@@ -77,7 +77,7 @@ COLUMNS = {
 }
 
 # Not quoted: the row of the double quote has a bare `"`.
-with (Path(__file__).parent / "data" / "charsets.tsv").open(encoding="ascii", newline="") as file:
+with (Path(__file__).parent / "data" / "bytesets.tsv").open(encoding="ascii", newline="") as file:
     ROWS = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 ALL = ByteSet(range(256))
@@ -100,20 +100,20 @@ def test_table_has_all_octets():
 
 @pytest.mark.parametrize(("name", "column"), COLUMNS.items())
 def test_set_is_its_column(name, column):
-    value = getattr(charsets, name)
+    value = getattr(bytesets, name)
     assert type(value) is ByteSet
     assert {c: c in value for c in range(256)} == {int(row["octet"]): row[column] == "1" for row in ROWS}
 
 
 def test_no_set_without_evidence_and_no_column_unused():
-    public = {name for name, value in vars(charsets).items() if isinstance(value, ByteSet) and name[0] != "_"}
-    assert public == set(COLUMNS) == set(charsets.__all__)
+    public = {name for name, value in vars(bytesets).items() if isinstance(value, ByteSet) and name[0] != "_"}
+    assert public == set(COLUMNS) == set(bytesets.__all__)
     assert set(COLUMNS.values()) == set(ROWS[0]) - {"octet", "hex", "char"}
 
 
 def test_all_is_sorted_and_nothing_else_is_public():
-    assert charsets.__all__ == sorted(charsets.__all__)
-    assert {name for name in vars(charsets) if name[0] != "_"} - set(charsets.__all__) == {"ByteSet"}
+    assert bytesets.__all__ == sorted(bytesets.__all__)
+    assert {name for name in vars(bytesets) if name[0] != "_"} - set(bytesets.__all__) == {"ByteSet"}
 
 
 # What the standards say besides the productions
@@ -128,7 +128,7 @@ def is_partition(whole, *parts):
 
 
 def test_rfc1630_classes():
-    c = charsets
+    c = bytesets
     rest = [c.RFC1630_EXTRA, c.RFC1630_RESERVED, c.RFC1630_NATIONAL, c.RFC1630_PUNCTUATION]
     # "%" introduces the escape, the backtick was forgotten, "+" is in the safe of the second BNF alone.
     assert is_partition(PRINTABLE - "%`+", ALPHANUM, c.RFC1630_SAFE, *rest)
@@ -136,37 +136,37 @@ def test_rfc1630_classes():
 
 
 def test_double_quote_was_legal_in_rfc1630_alone():
-    assert ord('"') in charsets.RFC1630_XALPHA & charsets.RFC1630_XPALPHA
-    later = [charsets.RFC1738_SAFE, charsets.RFC1738_EXTRA, charsets.RFC1738_RESERVED, charsets.RFC2141_TRANS]
-    later += [charsets.RFC2396_URIC, charsets.RFC3986_URI_CHAR, charsets.RFC8141_NSS, charsets.RFC8141_R_COMPONENT]
+    assert ord('"') in bytesets.RFC1630_XALPHA & bytesets.RFC1630_XPALPHA
+    later = [bytesets.RFC1738_SAFE, bytesets.RFC1738_EXTRA, bytesets.RFC1738_RESERVED, bytesets.RFC2141_TRANS]
+    later += [bytesets.RFC2396_URIC, bytesets.RFC3986_URI_CHAR, bytesets.RFC8141_NSS, bytesets.RFC8141_R_COMPONENT]
     assert not any(ord('"') in value for value in later)
 
 
 def test_rfc1738_classes():
-    c = charsets
+    c = bytesets
     classes = [c.RFC1738_SAFE, c.RFC1738_EXTRA, c.RFC1738_NATIONAL, c.RFC1738_PUNCTUATION, c.RFC1738_RESERVED]
     assert is_partition(PRINTABLE - " ", ALPHANUM, *classes)
 
 
 def test_rfc2141_classes():
-    assert is_partition(ALL, charsets.RFC2141_TRANS, charsets.RFC2141_EXCLUDED, charsets.RFC2141_NEVER)
-    assert is_partition(charsets.RFC2141_TRANS, charsets.RFC2141_NSS, charsets.RFC2141_RESERVED)
+    assert is_partition(ALL, bytesets.RFC2141_TRANS, bytesets.RFC2141_EXCLUDED, bytesets.RFC2141_NEVER)
+    assert is_partition(bytesets.RFC2141_TRANS, bytesets.RFC2141_NSS, bytesets.RFC2141_RESERVED)
 
 
 def test_rfc2396_classes():
-    c = charsets
+    c = bytesets
     excluded = [c.RFC2396_CONTROL, c.RFC2396_SPACE, c.RFC2396_DELIMS, c.RFC2396_UNWISE]
     assert is_partition(ByteSet(range(128)), c.RFC2396_UNRESERVED, c.RFC2396_RESERVED, *excluded)
 
 
 def test_rfc3986_classes():
-    c = charsets
+    c = bytesets
     assert is_partition(c.RFC3986_RESERVED, c.RFC3986_GEN_DELIMS, c.RFC3986_SUB_DELIMS)
     assert is_partition(c.RFC3986_URI_CHAR, c.RFC3986_UNRESERVED, c.RFC3986_RESERVED, ByteSet("%"))
 
 
 def test_rfc3987_lists_are_what_a_uri_may_not_contain():
-    c = charsets
+    c = bytesets
     assert c.RFC3987_IRI_TO_URI_OPTIONAL == PRINTABLE - c.RFC3986_URI_CHAR
     assert c.RFC3987_IRI_TO_URI_NEVER & c.RFC3986_URI_CHAR == c.RFC3987_IRI_TO_URI_NEVER
     assert c.RFC3987_URI_TO_IRI_DECODED == c.RFC3986_UNRESERVED
@@ -174,17 +174,17 @@ def test_rfc3987_lists_are_what_a_uri_may_not_contain():
 
 def test_whatwg_notes():
     # "gives identical results to JavaScript's encodeURIComponent() [sic]"
-    assert ~charsets.WHATWG_COMPONENT == charsets.JS_ENCODE_URI_COMPONENT
+    assert ~bytesets.WHATWG_COMPONENT == bytesets.JS_ENCODE_URI_COMPONENT
     # "contains all code points, except the ASCII alphanumeric, U+002A (*), U+002D (-), U+002E (.), and U+005F (_)"
-    assert ~charsets.WHATWG_FORM == ALPHANUM | "*-._"
+    assert ~bytesets.WHATWG_FORM == ALPHANUM | "*-._"
     # "only two end up encoding U+0025 (%)"
-    encoding = [name for name in charsets.__all__ if name.startswith("WHATWG") and ord("%") in getattr(charsets, name)]
+    encoding = [name for name in bytesets.__all__ if name.startswith("WHATWG") and ord("%") in getattr(bytesets, name)]
     assert encoding == ["WHATWG_COMPONENT", "WHATWG_FORM"]
 
 
 def test_urllib_always_safe_is_the_running_interpreter_s():
     kept = [c for c in range(256) if quote_from_bytes(bytes([c]), safe="") == chr(c)]
-    assert list(charsets.URLLIB_ALWAYS_SAFE) == kept
+    assert list(bytesets.URLLIB_ALWAYS_SAFE) == kept
 
 
 # ByteSet: construction
