@@ -223,7 +223,7 @@ _ROWS = (
     Operation(
         name="normalize_urn",
         summary="bring a URN into normal form",
-        make=f"{_MADE}:normalize_urn",
+        make="uricodec.urn._rows:NormalizeUrnRows",
         result="text",
         parameters=(_URN_LEVEL, _LEVEL_OR_SPEC),
         policies=_TEXT,

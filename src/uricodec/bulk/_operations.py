@@ -17,7 +17,6 @@ from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRow
 from uricodec._rows._operation import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
-from uricodec.urn._rows import NormalizeUrnRows
 
 # The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
 Make = Callable[[bool, bytes], Plan]
@@ -110,11 +109,6 @@ def _decode(plus: bool, lossless: bool) -> Make:
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------
 
 
-def normalize_urn(level: str, spec: str | None = None) -> NormalizeUrnRows:
-    """Return the operation of `bulk.normalize_urn`."""
-    return NormalizeUrnRows(level, spec)
-
-
 _own_key: dict[None, FingerprintKey] = {}
 
 
@@ -130,7 +124,9 @@ def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes 
             raise ValueError("octets have no levels")
         rows = RowOperation()
     elif kind == "urn":
-        rows = normalize_urn(level or "8141")
+        from uricodec.urn._rows import NormalizeUrnRows
+
+        rows = NormalizeUrnRows(level or "8141")
     elif kind in ("uri", "iri"):
         from uricodec.uri._rows import NormalizeRows
 
