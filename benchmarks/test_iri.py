@@ -75,8 +75,8 @@ CALL_LIBRARIES = {
     },
     # What urllib.parse decodes wrongly, a delimiter, is no error of the others.
     "uri_to_iri": {
-        "urllib.parse": Library(lambda text: iri.iri_to_uri(unquote(text), ascii_ext="encode")),
-        "uricodec": Library(iri.uri_to_iri, result=lambda text: iri.iri_to_uri(unquote(text), ascii_ext="encode")),
+        "urllib.parse": Library(lambda text: iri.iri_to_uri(unquote(text), disallowed="encode")),
+        "uricodec": Library(iri.uri_to_iri, result=lambda text: iri.iri_to_uri(unquote(text), disallowed="encode")),
         "yarl": Library(lambda text: URL(text).human_repr(), result=None),
         "werkzeug": Library(werkzeug.urls.uri_to_iri, result=None),
         "hyperlink": Library(lambda text: hyperlink.URL.from_text(text).to_iri().to_text(), result=None),

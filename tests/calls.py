@@ -253,7 +253,7 @@ CALLS |= {
     "uricodec.iri.unsplit": _each(iri.unsplit, *((iri.split(each),) for each in (_URIS[0], _IRIS[0])), ((None,),)),
     "uricodec.iri.iri_to_uri": [
         *_each(iri.iri_to_uri, *_URIS, *_IRIS, ("\xe9".encode("latin-1") * 900, "latin-1"), ("é", "no-such")),
-        *_each(iri.iri_to_uri, *_URIS, *_IRIS, ascii_ext="encode", host="idna"),
+        *_each(iri.iri_to_uri, *_URIS, *_IRIS, disallowed="encode", host="idna"),
         *_each(iri.iri_to_uri, "e\u0301" * 900, written=True),
     ],
     "uricodec.iri.uri_to_iri": [
@@ -314,7 +314,7 @@ CALLS |= {
     "uricodec.urn.encode_nss": _each(urn.encode_nss, *_TEXTS, ("a:b", ":"), ("a", "é"), "a\0"),
     "uricodec.urn.decode_nss": _each(urn.decode_nss, *_TEXTS, "100%20K%C3%A4se" * 300, b"a%00"),
     "uricodec.urn.display": [*_each(urn.display, *_URNS, *_NAMES), *_each(urn.display, *_URNS, canonical=True)],
-    "uricodec.urn.verdict": _each(urn.verdict, *_URNS, *_NAMES),
+    "uricodec.urn.validate": _each(urn.validate, *_URNS, *_NAMES),
     "uricodec.urn.namespaces.lookup": _each(namespaces.lookup, "ISBN", "no-such", "é"),
     "uricodec.urn.namespaces.nid_class": _each(
         namespaces.nid_class, "uuid", "urn-7", "x-mine", "urn-07", "de-x", "mine", "\u212a"
@@ -380,8 +380,8 @@ def _ways(operation):
 
 
 def _with_faults(function, column, **options):
-    faults = bulk.Faults(limit=5)
-    return function(column, faults=faults, **options), faults.count, faults.rows
+    faults = bulk.InvalidRows(limit=5)
+    return function(column, invalid=faults, **options), faults.count, faults.rows
 
 
 def _file(function, lines, **options):
@@ -450,8 +450,8 @@ def _as_array():
 
 
 CALLS |= {
-    "uricodec.bulk.Faults": [lambda: repr(bulk.Faults(7))],
-    "uricodec.bulk.Faults.__repr__": [lambda: repr(bulk.Faults())],
+    "uricodec.bulk.InvalidRows": [lambda: repr(bulk.InvalidRows(7))],
+    "uricodec.bulk.InvalidRows.__repr__": [lambda: repr(bulk.InvalidRows())],
     "uricodec.bulk.Column": [lambda: bulk.Column(_COLUMN.type, _COLUMN.arrays * 3)],
     "uricodec.bulk.Column.type": [lambda: repr(_COLUMN.type)],
     "uricodec.bulk.Column.arrays": [lambda: len(_COLUMN.arrays)],
@@ -544,13 +544,13 @@ def _dedup_file(**options):
 
 def _rejected():
     refused = []
-    _dedup_file(refused=lambda *line: refused.append(line), jobs=1, memory=1 << 20)
+    _dedup_file(on_invalid=lambda *line: refused.append(line), jobs=1, memory=1 << 20)
     return refused
 
 
 def _reported():
     told = []
-    dedup.estimate_files(_INPUT, progress=told.append, jobs=1)
+    dedup.estimate_files(_INPUT, on_progress=told.append, jobs=1)
     return [type(each) is dedup.Progress for each in told]
 
 
@@ -599,9 +599,9 @@ CALLS |= {
         partial(dedup.estimate_files, _INPUT, key="k", jobs=1, errors="raise"),
         _reported,
     ],
-    "uricodec.dedup.Statistics": [lambda: dedup.Statistics().as_dict()],
-    "uricodec.dedup.Statistics.as_dict": [lambda: dedup.Statistics().as_dict()],
-    "uricodec.dedup.Statistics.__repr__": [lambda: repr(dedup.Statistics())],
+    "uricodec.dedup.DedupStats": [lambda: dedup.DedupStats().as_dict()],
+    "uricodec.dedup.DedupStats.as_dict": [lambda: dedup.DedupStats().as_dict()],
+    "uricodec.dedup.DedupStats.__repr__": [lambda: repr(dedup.DedupStats())],
 }
 THREADED |= {
     "uricodec.dedup.dedup_files": [

@@ -44,13 +44,13 @@ def kind_of(result, data):
     return result if isinstance(data, str) else result.encode()
 
 
-def iri_to_uri(data, ascii_ext="error"):
+def iri_to_uri(data, disallowed="raise"):
     """RFC 3987 section 3.1, step 2."""
     result = ""
     for position, character in enumerate(characters(data)):
         if character in URI_ASCII:
             result += character
-        elif within(character, UCSCHAR + IPRIVATE) or (character in OPTIONAL and ascii_ext == "encode"):
+        elif within(character, UCSCHAR + IPRIVATE) or (character in OPTIONAL and disallowed == "encode"):
             result += triplets(character)
         else:
             refuse(data, position, "character")

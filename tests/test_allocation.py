@@ -110,7 +110,7 @@ def test_threads_that_do_not_start_are_done_without(monkeypatch):
 
 def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
     """As above, for rows of which the names are wanted, and for fields."""
-    rows, key, row = IriToUriRows("error", "idna"), FingerprintKey("k"), "http://é/"
+    rows, key, row = IriToUriRows("raise", "idna"), FingerprintKey("k"), "http://é/"
     columns = [row], [row.encode()], Lent([row.encode()])
 
     def stop(_host):

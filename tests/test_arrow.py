@@ -426,7 +426,7 @@ def test_indices_of_what_is_not_there(index):
     source = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
     with pytest.raises(ValueError, match="not there"):
         bulk.split_urn(source)
-    bulk.unquote(source, errors="null", faults=bulk.Faults())  # nobody looks at the indices
+    bulk.unquote(source, errors="null", invalid=bulk.InvalidRows())  # nobody looks at the indices
 
 
 def test_sizes_that_cannot_be():

@@ -49,8 +49,8 @@ def make_array(rows, type_):
     ]
 
 
-def run(name, column, errors, faults=None, **how):
-    return getattr(bulk, name)(column, errors=errors, faults=faults, **how)
+def run(name, column, errors, invalid=None, **how):
+    return getattr(bulk, name)(column, errors=errors, invalid=invalid, **how)
 
 
 def as_rows(result):
@@ -109,7 +109,7 @@ def test_dictionaries(name, values, index):
     rows = source.cast(pa.string()).to_pylist() if values != pa.string_view() else source.to_pylist()
     for errors in ["keep"] if name == "is_valid_urn" else oracle.policies(name):
         want, refused = oracle.column(name, rows, errors)
-        faults = bulk.Faults()
+        faults = bulk.InvalidRows()
         result = run(name, source, errors, faults)
         assert as_rows(result) == want
         if name in ("unquote", "normalize_urn"):
@@ -122,8 +122,8 @@ def test_dictionaries(name, values, index):
 
 def test_a_value_that_no_row_refers_to_is_no_fault():
     source = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a%41", "%FF"]))
-    faults = bulk.Faults()
-    assert as_rows(bulk.unquote(source, errors="raise", faults=faults)) == ["aA", "aA"]
+    faults = bulk.InvalidRows()
+    assert as_rows(bulk.unquote(source, errors="raise", invalid=faults)) == ["aA", "aA"]
     assert faults.count == 0
 
 
@@ -187,9 +187,9 @@ def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
     assert as_rows(bulk.unquote(octets)) == [urllib.parse.unquote_to_bytes(row) for row in rows]
     for errors in "keep", "replace", "null":
         found, refused = oracle.column("requote", rows, errors)
-        faults = bulk.Faults()
+        faults = bulk.InvalidRows()
         assert as_rows(bulk.requote(pa.array(rows, type_), errors=errors)) == found
-        assert as_rows(bulk.requote(pa.array(rows, type_), errors=errors, faults=faults)) == found
+        assert as_rows(bulk.requote(pa.array(rows, type_), errors=errors, invalid=faults)) == found
         assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
 
 
@@ -201,9 +201,9 @@ def test_values_of_a_dictionary_that_are_null():
         for name, how in CALLS:
             if name == "iri_to_uri" and isinstance(rows[0], bytes):
                 continue
-            found, want = bulk.Faults(), bulk.Faults()
-            answers = as_rows(getattr(bulk, name)(source, faults=found, **how))
-            assert answers == getattr(bulk, name)(as_list, faults=want, **how) or name.startswith("check")
+            found, want = bulk.InvalidRows(), bulk.InvalidRows()
+            answers = as_rows(getattr(bulk, name)(source, invalid=found, **how))
+            assert answers == getattr(bulk, name)(as_list, invalid=want, **how) or name.startswith("check")
             assert answers[1] is answers[3] is answers[5] is None
             assert [row for row, _, _ in found.rows] == [row for row, _, _ in want.rows]
     refused = bulk.normalize_urn(pa.array(["urn:example:a", "bad"]).dictionary_encode(), errors="null")
@@ -264,8 +264,8 @@ def test_items_of_another_type_are_invalid_rows(name, how):
     text = not name.startswith(("is_valid", "check", "split"))
     plain = getattr(bulk, name)([row if i not in places else None for i, row in enumerate(rows)], **how)
     for errors in oracle.policies(name):
-        faults = bulk.Faults()
-        done = getattr(bulk, name)(tuple(rows), errors=errors, faults=faults, **how)
+        faults = bulk.InvalidRows()
+        done = getattr(bulk, name)(tuple(rows), errors=errors, invalid=faults, **how)
         assert faults.count == len(OTHERS) and faults.rows == [(place, "type", 0) for place in places]
         for row, result, want in zip(rows, done, plain, strict=True):
             if not any(row is other for other in OTHERS):
@@ -289,8 +289,8 @@ def test_scalars_of_numpy_are_not_bytes():
     """They have a buffer, and single values and buffers of lines do not read it, either."""
     np = pytest.importorskip("numpy")
     numbers = [np.int64(65), np.float64("nan"), np.bool_(True), np.datetime64("NaT"), np.array(65)]
-    faults = bulk.Faults()
-    assert bulk.unquote(numbers, errors="null", faults=faults) == [None] * 5
+    faults = bulk.InvalidRows()
+    assert bulk.unquote(numbers, errors="null", invalid=faults) == [None] * 5
     assert faults.rows == [(row, "type", 0) for row in range(5)]
     for number in numbers[:3]:
         with pytest.raises(TypeError, match=r"bytes-like"):
@@ -303,7 +303,7 @@ def test_scalars_of_numpy_are_not_bytes():
 def test_limits_of_faults():
     for limit, error in (-1, ValueError), (None, TypeError), ("3", TypeError):
         with pytest.raises(error):
-            bulk.Faults(limit)
+            bulk.InvalidRows(limit)
 
 
 def test_dictionaries_of_nulls():
@@ -531,10 +531,10 @@ def test_arrays_of_objects_come_out_as_such():
         for name, how in CALLS:
             if name == "iri_to_uri":
                 continue
-            faults, of_list = bulk.Faults(), bulk.Faults()
-            done = getattr(bulk, name)(column, faults=faults, **how)
+            faults, of_list = bulk.InvalidRows(), bulk.InvalidRows()
+            done = getattr(bulk, name)(column, invalid=faults, **how)
             rows = [None if any(row is each for each in missing) else row for row in column]
-            want = getattr(bulk, name)(rows, faults=of_list, **how)
+            want = getattr(bulk, name)(rows, invalid=of_list, **how)
             assert type(done) is np.ndarray and done.dtype == object and done.shape == column.shape
             text = not name.startswith(("is_valid", "check", "split"))
             for row, result, wanted in zip(column, done, want, strict=True):
@@ -551,9 +551,9 @@ def test_missing_values_without_pandas():
     code = (
         "import sys\n"
         "import numpy as np; from uricodec import bulk\n"
-        "faults = bulk.Faults(); nan = float('nan')\n"
+        "faults = bulk.InvalidRows(); nan = float('nan')\n"
         "rows = np.array(['%41', nan, None, np.datetime64('NaT'), 1], object)\n"
-        "done = bulk.unquote(rows, errors='null', faults=faults)\n"
+        "done = bulk.unquote(rows, errors='null', invalid=faults)\n"
         "assert 'pandas' not in sys.modules and 'pyarrow' not in sys.modules\n"
         "assert done[0] == 'A' and done[1] is nan and done[4] is None and faults.rows == [(4, 'type', 0)]\n"
     )
@@ -603,17 +603,17 @@ def test_surrogates_in_lists():
     assert bulk.unquote(rows) == ["\ud800A", "A+\udfff"]
     assert bulk.unquote(rows, plus=True) == ["\ud800A", "A \udfff"]
     for plus in False, True:
-        faults = bulk.Faults()
-        assert bulk.unquote(rows, plus=plus, faults=faults) == bulk.unquote(rows, plus=plus)
+        faults = bulk.InvalidRows()
+        assert bulk.unquote(rows, plus=plus, invalid=faults) == bulk.unquote(rows, plus=plus)
         assert faults.rows == [(0, "surrogate", 0), (1, "surrogate", 4)]
         assert bulk.unquote(rows, plus=plus, errors="keep") == bulk.unquote(rows, plus=plus)
         assert bulk.unquote(rows, plus=plus, errors="null") == [None, None]
-    assert bulk.unquote(["%FF\ud800"], errors="keep", faults=faults) == ["%FF\ud800"]
+    assert bulk.unquote(["%FF\ud800"], errors="keep", invalid=faults) == ["%FF\ud800"]
     assert faults.rows[2:] == [(0, "utf-8", 0)]
     assert bulk.quote(["%\ud800 "], errors="replace") == ["%25%EF%BF%BD%20"]
     assert bulk.requote(["%\ud800 "], errors="replace") == ["%25%EF%BF%BD%20"]
-    faults = bulk.Faults()
-    assert bulk.quote(rows, errors="null", faults=faults) == [None, None]
+    faults = bulk.InvalidRows()
+    assert bulk.quote(rows, errors="null", invalid=faults) == [None, None]
     assert faults.rows == [(0, "surrogate", 0), (1, "surrogate", 4)]
     with pytest.raises(UriError, match="row 1"):
         bulk.quote(["a", "\ud800"], errors="raise")
@@ -626,9 +626,9 @@ def test_surrogates_in_lists():
 def test_the_first_fault_of_a_str_with_surrogates(row):
     """As of a single value: what is wrong before the surrogate comes first."""
     for name in "check_uri", "check_iri", "check_urn", "split_uri", "split_urn", "normalize_uri", "iri_to_uri":
-        errors, faults = oracle.policies(name)[-1], bulk.Faults()
+        errors, faults = oracle.policies(name)[-1], bulk.InvalidRows()
         of_lists = oracle.column(name, [row], errors)
-        assert (getattr(bulk, name)([row], errors=errors, faults=faults), faults.count > 0) == (of_lists[0], True)
+        assert (getattr(bulk, name)([row], errors=errors, invalid=faults), faults.count > 0) == (of_lists[0], True)
         if not name.startswith("check"):
             assert [(number, place) for number, _, place in faults.rows] == of_lists[1]
 
@@ -782,7 +782,7 @@ def quote(column, **how):
         ({"threads": -1}, ValueError, r"^threads must be at least 1, got -1$"),
         ({"threads": "x"}, TypeError, "integer"),
         ({"threads": 1.5}, TypeError, "integer"),
-        ({"faults": 1}, TypeError, r"^faults must be a Faults, not int$"),
+        ({"invalid": 1}, TypeError, r"^invalid must be an InvalidRows, not int$"),
         ({"separator": None}, TypeError, r"^separator must be bytes, not NoneType$"),
         ({"separator": "\n"}, TypeError, r"^separator must be bytes, not str$"),
     ],
@@ -805,9 +805,9 @@ def test_more_threads_than_there_is_work(threads):
 
 
 def test_faults_say_what_they_are():
-    faults = bulk.Faults()
-    bulk.unquote(["a", "%zz"], faults=faults)
-    assert repr(faults) == "Faults(count=1, rows=[(1, 'percent', 0)])"
+    faults = bulk.InvalidRows()
+    bulk.unquote(["a", "%zz"], invalid=faults)
+    assert repr(faults) == "InvalidRows(count=1, rows=[(1, 'percent', 0)])"
 
 
 @pytest.mark.parametrize("threads", [1, None])
@@ -815,8 +815,8 @@ def test_files(threads):
     row = b"/a%20b/%C3%A9/" + b"x" * 40 + b"\n"
     lines = row * 60_000 + b"%FF\n" + b"y" * (3 << 20) + b"\nlast%41"
     output = io.BytesIO()
-    faults = bulk.Faults()
-    count = bulk.unquote(io.BytesIO(lines), output=output, faults=faults, threads=threads)
+    faults = bulk.InvalidRows()
+    count = bulk.unquote(io.BytesIO(lines), output=output, invalid=faults, threads=threads)
     assert count == 60_003
     assert output.getvalue() == bulk.unquote(lines)
     assert faults.rows == [(60_000, "utf-8", 0)]

@@ -83,8 +83,8 @@ def filters():
         yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
     yield RESOLVE, of_text(lambda row: uri.resolve(BASE, row)), None, b""
     yield ENCODE, of_core(iri.iri_to_uri), None, b""
-    command = [*ENCODE, "--ascii-ext", "encode", "--host", "idna"]
-    yield command, of_core(lambda row: iri.iri_to_uri(row, ascii_ext="encode", host="idna")), None, b""
+    command = [*ENCODE, "--disallowed", "encode", "--host", "idna"]
+    yield command, of_core(lambda row: iri.iri_to_uri(row, disallowed="encode", host="idna")), None, b""
     yield DECODE, of_core(iri.uri_to_iri), None, b""
     yield [*DECODE, "--host", "unicode"], of_core(lambda row: iri.uri_to_iri(row, host="unicode")), None, b""
 
@@ -137,7 +137,7 @@ def report(invalid, name="<stdin>"):
         (RESOLVE, "", BASE.decode()),
         (ENCODE, "http://résumé.example.org/%c3", "http://r%C3%A9sum%C3%A9.example.org/%c3"),
         ([*ENCODE, "--host", "idna"], "http://résumé.example.org/é", "http://xn--rsum-bpad.example.org/%C3%A9"),
-        ([*ENCODE, "--ascii-ext", "encode"], "a b", "a%20b"),
+        ([*ENCODE, "--disallowed", "encode"], "a b", "a%20b"),
         (ENCODE, "a b", "a b"),
         (DECODE, "http://xn--99zt52a.example.org/%e7%B4%8d%0A", "http://xn--99zt52a.example.org/納%0A"),
         ([*DECODE, "--host", "unicode"], "http://xn--99zt52a.example.org/%2f", "http://納豆.example.org/%2f"),
@@ -451,14 +451,14 @@ def test_many_faults(tmp_path):
         [*ENCODE, "--safe", "/"],
         [*ENCODE, "--errors", "replace"],
         [*ENCODE, "--host", "unicode"],
-        [*ENCODE, "--ascii-ext", "keep"],
+        [*ENCODE, "--disallowed", "keep"],
         [*DECODE, "--plus"],
         [*DECODE, "--raw"],
         [*DECODE, "--errors", "replace"],
         [*DECODE, "--host", "idna"],
-        [*DECODE, "--ascii-ext", "error"],
+        [*DECODE, "--disallowed", "raise"],
         ["encode", "--host", "idna"],
-        ["encode", "--ascii-ext", "error"],
+        ["encode", "--disallowed", "raise"],
         ["decode", "--host", "keep"],
     ],
 )
@@ -472,8 +472,8 @@ def test_wrong_usage(capfd, arguments):
 def test_a_wrong_option_says_what_is_right(capfd):
     assert main([*NORMALIZE, "--level", "8141"]) == 2
     assert "argument --level: invalid choice: '8141' (choose from 'simple', 'case'," in capfd.readouterr().err
-    assert main(["encode", "--ascii-ext", "error"]) == 2
-    assert "argument --ascii-ext: only with --iri" in capfd.readouterr().err
+    assert main(["encode", "--disallowed", "raise"]) == 2
+    assert "argument --disallowed: only with --iri" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["split", "resolve", "encode", "decode", "normalize", "check"])

@@ -297,7 +297,7 @@ def test_how_long_a_line_may_be(tmp_path, end):
     for size in 99, 100, 101, 102, 300:
         check(tmp_path, [b"c\n" + b"a" * size + end], max_line=100)
         told = []
-        how = {"kind": "bytes", "max_line": 100, "refused": lambda *line, told=told: told.append(line[1:])}
+        how = {"kind": "bytes", "max_line": 100, "on_invalid": lambda *line, told=told: told.append(line[1:])}
         dedup.dedup_files(tmp_path / "in0", os.devnull, **how)
         long = size + end.startswith(b"\r") > 100
         assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
@@ -513,7 +513,7 @@ def test_an_input_that_changes(tmp_path, report, change):
 
     message = "No such file" if change == "gone" else "in: it was changed while it was worked on"
     with pytest.raises(streams.FileError, match=message):
-        dedup.dedup_files(source, tmp_path / "out", memory=TINY, report=report, progress=meddle)
+        dedup.dedup_files(source, tmp_path / "out", memory=TINY, report=report, on_progress=meddle)
     assert (tmp_path / "out").read_bytes() == b"as it was"
 
 
@@ -600,7 +600,7 @@ def test_nothing_is_left(tmp_path):
         tmp_path / "out",
         memory=TINY,
         spill_dir=spills,
-        progress=lambda progress: seen.append((progress.phase, os.listdir(spills))),
+        on_progress=lambda progress: seen.append((progress.phase, os.listdir(spills))),
     )
     assert {phase for phase, _ in seen} == {"read", "sift", "write"}
     assert os.name == "nt" or not any(left for _, left in seen)
@@ -610,11 +610,11 @@ def test_nothing_is_left(tmp_path):
 def test_progress(tmp_path):
     (tmp_path / "in").write_bytes(DATA)
     seen = []
-    dedup.dedup_files(tmp_path / "in", tmp_path / "out", memory=TINY, rules=True, progress=seen.append)
+    dedup.dedup_files(tmp_path / "in", tmp_path / "out", memory=TINY, rules=True, on_progress=seen.append)
     assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "sift", "write"]
     assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "sift" for each in seen)
     with pytest.raises(ZeroDivisionError):
-        dedup.dedup_files(tmp_path / "in", tmp_path / "out", progress=lambda _: 1 / 0)
+        dedup.dedup_files(tmp_path / "in", tmp_path / "out", on_progress=lambda _: 1 / 0)
 
 
 @pytest.mark.parametrize(

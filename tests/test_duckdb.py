@@ -511,8 +511,8 @@ def test_stream_of_an_enum(con):
 
 
 def test_stream_with_what_it_does_not_take(con):
-    with pytest.raises(TypeError, match="faults"):
-        hook.stream(con, "from names", {"x": ("uri_decode", "name")}, faults=None)
+    with pytest.raises(TypeError, match="invalid"):
+        hook.stream(con, "from names", {"x": ("uri_decode", "name")}, invalid=None)
 
 
 def test_stream_of_no_rows(con):

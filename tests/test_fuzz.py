@@ -36,7 +36,7 @@ PUBLIC = [
 ]
 PUBLIC = [f"uricodec.{name}".rstrip(".") for name in [*PUBLIC, "urn.namespaces"]]
 # Classes that are looked at as functions are. All others come out of functions, or are errors.
-CLASSES = ["ByteSet", "Column", "Deduplicator", "Faults", "Statistics", "URN"]
+CLASSES = ["ByteSet", "Column", "Deduplicator", "InvalidRows", "DedupStats", "URN"]
 
 
 def module_of(name):

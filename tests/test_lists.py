@@ -46,8 +46,8 @@ def items(operation):
 
 
 def do(name, rows, how, errors, limit=1000):
-    faults = bulk.Faults(limit)
-    return getattr(bulk, name)(rows, errors=errors, faults=faults, **how), faults
+    faults = bulk.InvalidRows(limit)
+    return getattr(bulk, name)(rows, errors=errors, invalid=faults, **how), faults
 
 
 @pytest.mark.usefixtures("_blocks")

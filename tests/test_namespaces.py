@@ -279,7 +279,7 @@ def test_every_validator_is_tested():
 @pytest.mark.parametrize(("nid", "name"), GOOD)
 def test_well_formed(nid, name):
     assert NAMESPACES[nid].validate(name) is True
-    assert urn.verdict(f"URN:{nid.upper()}:{name}") == urn.Verdict(True, "", "formal", True)
+    assert urn.validate(f"URN:{nid.upper()}:{name}") == urn.Verdict(True, "", "formal", True)
 
 
 @pytest.mark.parametrize(("nid", "name"), BAD)
@@ -308,7 +308,7 @@ def test_not_well_formed(nid, name):
     ],
 )
 def test_nobody_says(name):
-    found = urn.verdict("urn:" + name)
+    found = urn.validate("urn:" + name)
     assert (found.ok, found.nid_class, found.known) == (None, "formal", True)
     assert found.reason
 
@@ -357,9 +357,9 @@ def test_isan_check_characters(digits):
     (version,) = [c for c in characters if checks(digits + c)]
     groups = "-".join(digits[i : i + 4] for i in range(0, 16, 4)), f"{digits[16:20]}-{digits[20:]}"
     for c in characters:
-        found = urn.verdict(f"urn:isan:{groups[0]}-{c}")
+        found = urn.validate(f"urn:isan:{groups[0]}-{c}")
         assert (found.ok, found.reason) == ((True, "") if c == work else (False, "wrong check character"))
-        found = urn.verdict(f"urn:isan:{groups[0]}-{work}-{groups[1]}-{c}".lower())
+        found = urn.validate(f"urn:isan:{groups[0]}-{work}-{groups[1]}-{c}".lower())
         assert (found.ok, found.reason) == (
             (True, "") if c == version else (False, "wrong check character of the version")
         )
@@ -392,15 +392,15 @@ def test_nid_class(nid, kind):
     ],
 )
 def test_verdicts_on_namespaces(name, ok, kind):
-    found = urn.verdict(name)
+    found = urn.validate(name)
     assert (found.ok, found.nid_class) == (ok, kind)
     assert found.reason and found.known is (name in {"urn:urn-7:x", "urn:c2pa:x"})
 
 
 def test_verdict_wants_a_urn():
-    assert urn.verdict(b"urn:isbn:0395363411").ok and urn.verdict(urn.parse("urn:isbn:0395363411")).ok
+    assert urn.validate(b"urn:isbn:0395363411").ok and urn.validate(urn.parse("urn:isbn:0395363411")).ok
     with pytest.raises(UrnError) as caught:
-        urn.verdict("urn:isbn:")
+        urn.validate("urn:isbn:")
     assert caught.value.position == 9
 
 
@@ -417,8 +417,8 @@ def test_register_a_namespace():
     assert lookup("x-TEST-a") is row is NAMESPACES["x-test-a"]
     assert (row.nid, row.rule, row.references, row.read) == ("x-test-a", "segment", ("mine",), True)
     assert urn.normalize("URN:X-TEST-A:A:B", "namespace") == "urn:x-test-a:a:B"
-    assert urn.verdict("urn:x-test-a:ab") == (True, "", "experimental", True)
-    assert urn.verdict("urn:x-test-a:b") == (False, "wrong", "experimental", True)
+    assert urn.validate("urn:x-test-a:ab") == (True, "", "experimental", True)
+    assert urn.validate("urn:x-test-a:b") == (False, "wrong", "experimental", True)
 
 
 def test_replace_a_namespace():
@@ -428,13 +428,13 @@ def test_replace_a_namespace():
     assert urn.normalize("urn:x-test-b:A", "namespace") == "urn:x-test-b:a"
     register_namespace("x-test-b", validate=lambda nss: False, replace=True)
     assert urn.normalize("urn:x-test-b:A", "namespace") == "urn:x-test-b:A"
-    assert urn.verdict("urn:x-test-b:A")[:2] == (False, "not well formed")
+    assert urn.validate("urn:x-test-b:A")[:2] == (False, "not well formed")
 
 
 def test_a_registered_namespace_is_formal():
     register_namespace("testtest", replace=True)
     assert nid_class("TestTest") == "formal"
-    assert urn.verdict("urn:testtest:a")[:2] == (None, "no form is registered")
+    assert urn.validate("urn:testtest:a")[:2] == (None, "no form is registered")
 
 
 @pytest.mark.parametrize(

@@ -187,8 +187,8 @@ def test_bulk(tier, name, errors, path):
         want, report = wanted(name, rows, errors, text)
         want = [row or None for row in want] if ended else want
         source = make(rows)
-        for faults in None, bulk.Faults(limit=1000):
-            how = {"errors": errors, "faults": faults}
+        for faults in None, bulk.InvalidRows(limit=1000):
+            how = {"errors": errors, "invalid": faults}
             if errors == "raise" and report:
                 number, code, offset = report[0]
                 with pytest.raises(UriSyntaxError) as caught:
@@ -215,17 +215,17 @@ def test_threads(name, path):
         want, report = wanted(name, rows, errors, text)
         want = [row or None for row in want] if path in {"lines", "file"} else want
         for threads in 1, 2, 3:
-            faults = bulk.Faults(limit=1000)
+            faults = bulk.InvalidRows(limit=1000)
             how = {"errors": errors, "threads": threads}
             assert rows_of(do(getattr(bulk, name), make(rows), **how)) == want
-            assert rows_of(do(getattr(bulk, name), make(rows), faults=faults, **how)) == want
+            assert rows_of(do(getattr(bulk, name), make(rows), invalid=faults, **how)) == want
             assert (faults.count, faults.rows) == (len(report), report)
 
 
 def test_the_default_of_unquote_is_what_urllib_does():
     for row in CASES:
         want = oracle.decode_row(row, "replace", "keep")[0] + b"\n"
-        assert bulk.unquote(row + b"\n") == bulk.unquote(row + b"\n", faults=bulk.Faults()) == want
+        assert bulk.unquote(row + b"\n") == bulk.unquote(row + b"\n", invalid=bulk.InvalidRows()) == want
 
 
 @pytest.mark.parametrize("errors", POLICIES)
@@ -241,8 +241,8 @@ def test_str(tier, name, errors):
         with pytest.raises(UriSyntaxError, match=f"row {report[0][0]}: {REASONS[report[0][1]]}"):
             function(texts, errors=errors)
         return
-    faults = bulk.Faults(limit=1000)
-    assert function(texts, errors=errors) == function(texts, errors=errors, faults=faults) == want
+    faults = bulk.InvalidRows(limit=1000)
+    assert function(texts, errors=errors) == function(texts, errors=errors, invalid=faults) == want
     assert (faults.count, faults.rows) == (len(report), report)
 
 

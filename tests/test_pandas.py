@@ -246,13 +246,13 @@ def test_objects_of_another_type_are_invalid_rows(errors):
     others = [1, 1.5, True, ["a"], np.int64(7)]
     column = pd.Series(["%41", None, *others, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")], dtype=object)
     given = {} if errors is None else {"errors": errors}
-    faults = bulk.Faults()
-    done = column.uricodec.unquote(faults=faults, **given)
+    faults = bulk.InvalidRows()
+    done = column.uricodec.unquote(invalid=faults, **given)
     assert faults.rows == [(row, "type", 0) for row in range(2, 7)] and done[0] == "A"
     for row, value in enumerate(column):
         assert row == 0 or done[row] is (None if errors == "null" and 2 <= row < 7 else value)
-    faults = bulk.Faults()
-    assert column.uricodec.check_uri(faults=faults)["code"].tolist()[2:7] == ["type"] * 5
+    faults = bulk.InvalidRows()
+    assert column.uricodec.check_uri(invalid=faults)["code"].tolist()[2:7] == ["type"] * 5
     assert column.uricodec.check_uri().isna().all(axis=1).tolist() == [True] * 2 + [False] * 5 + [True] * 4
     assert faults.count == 5
     valid = column.uricodec.is_valid_iri("IRI-reference")
@@ -272,9 +272,9 @@ def test_objects_that_are_no_text():
 @pytest.mark.parametrize(("name", "given"), CALLS, ids=IDS)
 def test_operations_of_bulk_are_those_of_the_accessor(name, given, kind):
     column = made(kind)
-    faults, others = bulk.Faults(), bulk.Faults()
-    done = getattr(bulk, name)(column, faults=faults, **given)
-    want = getattr(column.uricodec, name)(faults=others, **given)
+    faults, others = bulk.InvalidRows(), bulk.InvalidRows()
+    done = getattr(bulk, name)(column, invalid=faults, **given)
+    want = getattr(column.uricodec, name)(invalid=others, **given)
     (pd.testing.assert_frame_equal if OPERATIONS[name].fields else pd.testing.assert_series_equal)(done, want)
     assert faults.rows == others.rows
     index = pd.Index(column, name="y")
@@ -308,8 +308,8 @@ def test_errors_and_faults(kind):
     column = made(kind, ["/ok", "é100%"], [5, 6])
     with pytest.raises(UriError, match="row 1: malformed triplet"):
         column.uricodec.unquote(errors="raise")
-    faults = bulk.Faults()
-    assert plain(column.uricodec.unquote(errors="keep", faults=faults)) == ["/ok", "é100%"]
+    faults = bulk.InvalidRows()
+    assert plain(column.uricodec.unquote(errors="keep", invalid=faults)) == ["/ok", "é100%"]
     assert faults.rows == [(1, "percent", 4 if kind in OBJECTS else 5)]
     with pytest.raises(ValueError, match="errors of unquote must be one of"):
         column.uricodec.unquote(errors="ignore")
@@ -331,7 +331,7 @@ def test_signatures_and_documentation():
         own = list(inspect.signature(function).parameters)[1:-1]
         for accessor in pd.Series(["a"]).uricodec, pd.Index(["a"]).uricodec:
             method = getattr(accessor, name)
-            assert list(inspect.signature(method).parameters) == [*own, "errors", "faults", "threads"]
+            assert list(inspect.signature(method).parameters) == [*own, "errors", "invalid", "threads"]
             assert method.__qualname__ == f"{type(accessor).__name__}.{name}"
             assert method.__doc__.startswith(function.__doc__.splitlines()[0])
 

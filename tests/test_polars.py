@@ -45,7 +45,7 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("requote", {"errors": "null"}),
     ("unquote", {"plus": True, "errors": "null"}),
     ("unquote", {"errors": "keep"}),
-    ("iri_to_uri", {"ascii_ext": "encode"}),
+    ("iri_to_uri", {"disallowed": "encode"}),
     ("normalize_uri", {"level": "iri", "errors": "null"}),
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
     ("is_valid_uri", {"production": "URI", "errors": "null"}),
@@ -171,8 +171,8 @@ def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
         column.unquote(errors="ignore")
     with pytest.raises(ValueError, match="no kind"):
         column.fingerprint(kind="urn:")
-    with pytest.raises(TypeError, match=r"^unquote: .*'faults'"):
-        column.unquote(faults=bulk.Faults())
+    with pytest.raises(TypeError, match=r"^unquote: .*'invalid'"):
+        column.unquote(invalid=bulk.InvalidRows())
     with pytest.raises(TypeError, match=r"^unquote: .*'separator'"):
         pl.Series(["a"]).uricodec.unquote(separator=b"\0")
     with pytest.raises(TypeError, match="too many positional"):
@@ -199,9 +199,9 @@ def test_errors_that_are_raised():
 
 
 def test_faults_and_threads_of_a_series():
-    faults = bulk.Faults()
+    faults = bulk.InvalidRows()
     column = pl.concat([pl.Series("x", ["a", "%"]), pl.Series("x", ["%FF", "é%"])], rechunk=False)
-    assert column.uricodec.unquote(faults=faults, threads=2).to_list() == ["a", "%", "\ufffd", "é%"]
+    assert column.uricodec.unquote(invalid=faults, threads=2).to_list() == ["a", "%", "\ufffd", "é%"]
     assert faults.rows == [(1, "percent", 0), (2, "utf-8", 0), (3, "percent", 2)]
 
 
@@ -220,7 +220,10 @@ def test_the_same_key_gives_the_same_groups():
 def test_signatures_and_documentation():
     for name, function in FUNCTIONS.items():
         own = list(inspect.signature(function).parameters)[1:-1]
-        for methods, how in (pl.col("x").uricodec, ["errors"]), (pl.Series().uricodec, ["errors", "faults", "threads"]):
+        for methods, how in (
+            (pl.col("x").uricodec, ["errors"]),
+            (pl.Series().uricodec, ["errors", "invalid", "threads"]),
+        ):
             method = getattr(methods, name)
             assert list(inspect.signature(method).parameters) == own + how
             assert method.__name__ == name and method.__qualname__ == f"{type(methods).__name__}.{name}"

@@ -52,7 +52,7 @@ RAISE = "raise"  # as the command line has it
 
 def call(operation, column, errors, report=None, **options):
     """One operation of `bulk`."""
-    return getattr(bulk, operation.name)(column, errors=errors, faults=report, **operation.given, **options)
+    return getattr(bulk, operation.name)(column, errors=errors, invalid=report, **operation.given, **options)
 
 
 DECODING = {"unquote", "percent_decode"}  # controls may stay
@@ -60,7 +60,7 @@ PROMISING = {"normalize_uri", "resolve"}  # accept any bytes, but in lines their
 
 
 def new_report():
-    return bulk.Faults(limit=1_000_000)
+    return bulk.InvalidRows(limit=1_000_000)
 
 
 # --- batches of rows --------------------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ every_operation = pytest.mark.parametrize("operation", OF_BULK, ids=lambda opera
 
 
 def test_every_operation_has_a_reference():
-    assert {operation.name for operation in OF_BULK} == {*bulk.__all__} - {"Column", "Faults"}
+    assert {operation.name for operation in OF_BULK} == {*bulk.__all__} - {"Column", "InvalidRows"}
 
 
 @pytest.mark.parametrize(

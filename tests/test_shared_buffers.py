@@ -13,7 +13,7 @@ PATTERNS = b"%41", b"\n\n\n", b"abc", b"%zz", b"\xc3\xa9x", b"   "
 
 # What takes any buffer. Lines without end would make of the others one row only.
 CALLS = {
-    **{f"bulk.{name}": getattr(bulk, name) for name in bulk.__all__ if name not in ("Column", "Faults")},
+    **{f"bulk.{name}": getattr(bulk, name) for name in bulk.__all__ if name not in ("Column", "InvalidRows")},
     "bulk.unquote, 2 threads": lambda buffer: bulk.unquote(buffer, threads=2),
     "bulk.normalize_uri, 2 threads": lambda buffer: bulk.normalize_uri(buffer, threads=2),
     "bulk.fingerprint, 2 threads": lambda buffer: bulk.fingerprint(buffer, kind="uri", threads=2),

@@ -130,7 +130,7 @@ def test_columns(names, name):
         ("requote", {"errors": "replace"}),
         ("unquote", {"plus": True, "errors": "null"}),
         ("unquote", {"errors": "keep"}),
-        ("iri_to_uri", {"ascii_ext": "encode", "host": "idna", "errors": "null"}),
+        ("iri_to_uri", {"disallowed": "encode", "host": "idna", "errors": "null"}),
         ("uri_to_iri", {"host": "unicode"}),
         ("normalize_uri", {"level": "scheme", "errors": "null"}),
         ("normalize_urn", {"level": "namespace", "errors": "null"}),

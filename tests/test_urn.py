@@ -212,7 +212,7 @@ def test_public_identifiers_come_back(public_id):
         return
     name = conversions.from_public_id(public_id)
     assert urn.specs(name) == ("2141", "8141")
-    assert urn.verdict(name).ok is True
+    assert urn.validate(name).ok is True
     assert conversions.to_public_id(name) == text
 
 
@@ -261,7 +261,7 @@ def test_uuids_come_back(value):
     name = conversions.from_uuid(value)
     assert name == value.urn
     assert conversions.to_uuid(name) == value == conversions.to_uuid(name.upper().encode())
-    assert urn.verdict(name).ok
+    assert urn.validate(name).ok
 
 
 @given(st.integers(0, 2), st.integers(0, 39), st.lists(st.integers(0, 2**64), max_size=8))

@@ -89,7 +89,7 @@ def parts(library, text, spec):
 
 
 def nid_class(text):
-    found = urn.verdict(text)
+    found = urn.validate(text)
     if found.nid_class == "reserved":
         return "reserved(country)" if "country" in found.reason else "reserved(A-label-like)"
     return {"experimental": "experimental(3406)"}.get(found.nid_class, found.nid_class)
@@ -101,7 +101,7 @@ def answer(library, row):
     level = "namespace" if row.spec == "ns" else spec
     first, second = row.first, row.second
     operations = {
-        "valid": lambda: library.is_valid(first, spec) and (row.spec != "ns" or urn.verdict(first).ok is not False),
+        "valid": lambda: library.is_valid(first, spec) and (row.spec != "ns" or urn.validate(first).ok is not False),
         "equal": lambda: library.equivalent(first, second, level),
         "hash": lambda: hash(urn.parse(first, spec)) == hash(urn.parse(second, spec)),
         "normalize": lambda: library.normalize(first, level),

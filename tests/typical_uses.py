@@ -64,8 +64,8 @@ def rows_of(column: bulk.Column) -> None:
 
 
 def columns(rows: list[str | None], log: BinaryIO, out: BinaryIO) -> None:
-    faults = bulk.Faults(limit=10)
-    bulk.unquote(rows, errors="null", faults=faults, threads=2)
+    faults = bulk.InvalidRows(limit=10)
+    bulk.unquote(rows, errors="null", invalid=faults, threads=2)
     bulk.unquote(log, output=out)
     assert_type(faults.rows, list[tuple[int, str, int]])
     assert_type(bulk.normalize_uri(rows, level="scheme"), Any)

@@ -53,8 +53,8 @@ def in_columns(draw):
     rows, kind, sizes, as_text = drawn(draw)
     if lists.has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
-    faults = bulk.Faults(limit)
-    made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, faults=faults, threads=threads, **how)
+    faults = bulk.InvalidRows(limit)
+    made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, invalid=faults, threads=threads, **how)
     want, refused = oracle.column(name, rows, errors, **how)
     if name.startswith("check"):
         for row, found in zip(rows, want, strict=True):

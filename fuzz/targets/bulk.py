@@ -11,7 +11,7 @@ from uricodec._rows import registry
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
-COVERS = {"uricodec.bulk": [*registry.OPERATIONS, "Faults"]}
+COVERS = {"uricodec.bulk": [*registry.OPERATIONS, "InvalidRows"]}
 
 URI_LEVELS = registry.OPERATIONS["normalize_uri"].parameters[0].choices
 URN_LEVELS = registry.OPERATIONS["normalize_urn"].parameters[0].choices
@@ -39,7 +39,7 @@ def of_lists(draw):
     rows = rows_of(draw.octets(), as_text)
     if name in {"quote", "unquote", "requote", "percent_decode"}:  # urllib.parse has other errors for these, or none
         rows = [row for row in rows if not isinstance(row, str) or not has_surrogate(row)]
-    faults = bulk.Faults(limit)
+    faults = bulk.InvalidRows(limit)
     if errors == "raise":
         made = outcome(getattr(bulk, name), rows, errors=errors, **how)
         try:
@@ -48,7 +48,7 @@ def of_lists(draw):
         except UriError:
             assert is_refusal(made)
         return
-    made = getattr(bulk, name)(rows, errors=errors, faults=faults, **how)
+    made = getattr(bulk, name)(rows, errors=errors, invalid=faults, **how)
     want, refused = oracle.column(name, rows, errors, **how)
     assert made == want, (name, how, errors)
     if has_answers(name):
@@ -71,12 +71,12 @@ def of_lines(draw):
     lines = lines_of(source, end)
     want, refused = oracle.lines(name, [line for line, _ in lines], errors, **how)
     want = joined(want, lines, end)
-    faults, of_file = bulk.Faults(), bulk.Faults()
+    faults, of_file = bulk.InvalidRows(), bulk.InvalidRows()
     function = getattr(bulk, name)
-    assert function(source, errors=errors, faults=faults, separator=end, threads=threads, **how) == want
+    assert function(source, errors=errors, invalid=faults, separator=end, threads=threads, **how) == want
     assert faults.count == len(refused) and [(row, place) for row, _, place in faults.rows] == refused[:100]
     output = io.BytesIO()
-    how = {"output": output, "errors": errors, "faults": of_file, "separator": end, "threads": 1, **how}
+    how = {"output": output, "errors": errors, "invalid": of_file, "separator": end, "threads": 1, **how}
     assert function(io.BytesIO(source), **how) == len(lines)
     assert output.getvalue() == want and of_file.rows == faults.rows
 

@@ -11,7 +11,7 @@ from uricodec._io.compress import format_of
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
-COVERS = {"uricodec.dedup": ["dedup_files", "estimate_files", "rules_of", "unique", "Deduplicator", "Statistics"]}
+COVERS = {"uricodec.dedup": ["dedup_files", "estimate_files", "rules_of", "unique", "Deduplicator", "DedupStats"]}
 
 KINDS = (
     *(("urn", level) for level in (None, "bytes", "2141", "8141", "namespace", "functional")),
@@ -149,7 +149,7 @@ def of_files(draw):
     assert abs(near - len(counts)) <= 1 + len(counts) // 10
     if rules:
         assert tuple(done.merged) == ladder and sum(done.merged.values()) == done.duplicates
-    empty = dedup.Statistics()
+    empty = dedup.DedupStats()
     assert empty.rows == empty.unique == 0 and empty.merged == {}
 
 

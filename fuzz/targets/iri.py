@@ -59,14 +59,14 @@ def components(draw):
 
 def to_uri(draw):
     """iri_to_uri against its twin; what comes out is ASCII, and a URI stays what it is."""
-    make, ascii_ext = draw.one(GIVEN), draw.one(("error", "encode"))
+    make, disallowed = draw.one(GIVEN), draw.one(("raise", "encode"))
     given = make(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
-    made = outcome(iri.iri_to_uri, given, ascii_ext=ascii_ext)
-    assert exact(made) == exact(outcome(oracle_iri.iri_to_uri, plain, ascii_ext))
+    made = outcome(iri.iri_to_uri, given, disallowed=disallowed)
+    assert exact(made) == exact(outcome(oracle_iri.iri_to_uri, plain, disallowed))
     if not is_refusal(made):
         assert made.isascii() and iri.iri_to_uri(made) is made
-    hosted = same_on_every_tier(iri.iri_to_uri, given, ascii_ext=ascii_ext, host="idna")
+    hosted = same_on_every_tier(iri.iri_to_uri, given, disallowed=disallowed, host="idna")
     if is_refusal(hosted):
         return
     assert not is_refusal(made) and hosted.isascii() and iri.iri_to_uri(hosted, host="idna") == hosted
@@ -86,16 +86,16 @@ def is_ascii_host(authority):
 
 def in_encodings(draw):
     """iri_to_uri of octets in an encoding, and of what was written on paper."""
-    encoding, written, ascii_ext = draw.one(ENCODINGS), draw.flag(), draw.one(("error", "encode"))
+    encoding, written, disallowed = draw.one(ENCODINGS), draw.flag(), draw.one(("raise", "encode"))
     octets = draw.octets()
-    made = outcome(iri.iri_to_uri, octets, encoding, ascii_ext, "percent", written)
+    made = outcome(iri.iri_to_uri, octets, encoding, disallowed, "percent", written)
     try:
         text = octets.decode(encoding)
     except UnicodeDecodeError as error:
         assert made == (IriError, error.start)
         return
     composed = unicodedata.normalize("NFC", text) if written or encoding not in OF_UNICODE else text
-    want = outcome(oracle_iri.iri_to_uri, composed, ascii_ext)
+    want = outcome(oracle_iri.iri_to_uri, composed, disallowed)
     assert is_refusal(made) if is_refusal(want) else made == want.encode()
 
 

@@ -71,9 +71,9 @@ def row_operations():
         yield rows, normal
         yield CheckedRows("iri", "IRI-reference", rows), both(checked("iri", "IRI-reference"), normal)
     yield ResolveRows(BASE), of_text(lambda row: uri.resolve(BASE, row))
-    for ascii_ext in "error", "encode":
-        rows = IriToUriRows(ascii_ext)
-        yield rows, guarded(lambda row, ascii_ext=ascii_ext: iri.iri_to_uri(row, ascii_ext=ascii_ext), rows)
+    for disallowed in "raise", "encode":
+        rows = IriToUriRows(disallowed)
+        yield rows, guarded(lambda row, disallowed=disallowed: iri.iri_to_uri(row, disallowed=disallowed), rows)
     rows = UriToIriRows()
     yield rows, guarded(iri.uri_to_iri, rows)
 

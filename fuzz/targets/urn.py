@@ -15,7 +15,17 @@ DICTIONARIES = "percent urn"
 COVERS = {
     "uricodec.urn": [
         *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent"],
-        *["find", "encode_nss", "decode_nss", "display", "verdict", "lookup", "nid_class", "register_namespace", "URN"],
+        *[
+            "find",
+            "encode_nss",
+            "decode_nss",
+            "display",
+            "validate",
+            "lookup",
+            "nid_class",
+            "register_namespace",
+            "URN",
+        ],
     ],
     "uricodec.urn.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
 }
@@ -111,7 +121,7 @@ def displayed(draw):
 
 
 def namespace(draw):
-    """verdict, lookup, nid_class, register_namespace and subscribe."""
+    """validate, lookup, nid_class, register_namespace and subscribe."""
     rule, replace, ok = draw.one([*namespaces.RULES]), draw.flag(), draw.one((True, None, "wrong"))
     given = draw.octets()
     registered(rule, ok)
@@ -132,7 +142,7 @@ def namespace(draw):
             assert error.position <= len(nid) and not re.fullmatch("[A-Za-z0-9][A-Za-z0-9-]{,31}", nid)
         except ValueError:
             pass
-    found = outcome(urn.verdict, given)
+    found = outcome(urn.validate, given)
     if is_refusal(found):
         assert not urn.is_valid(given, "any")
         return

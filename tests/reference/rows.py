@@ -264,10 +264,10 @@ def _operations():
         split = strict(partial(uri_parts, is_iri=kind == "iri"))
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split, "uris", "struct", STRUCT, command, fields=URI_FIELDS)
-    for option in "error", "encode":
-        to_uri = strict(iri(partial(oracle_iri.iri_to_uri, ascii_ext=option)), text=True)
-        command = ("encode", "--iri", "--ascii-ext", option)
-        yield Operation("iri_to_uri", {"ascii_ext": option}, to_uri, "uris", command=command)
+    for option in "raise", "encode":
+        to_uri = strict(iri(partial(oracle_iri.iri_to_uri, disallowed=option)), text=True)
+        command = ("encode", "--iri", "--disallowed", option)
+        yield Operation("iri_to_uri", {"disallowed": option}, to_uri, "uris", command=command)
     yield Operation(
         "uri_to_iri", {}, strict(iri(oracle_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri")
     )

@@ -24,7 +24,7 @@ All operations take, besides their own arguments:
   another one is a ValueError.
   A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep
   it, and "raise" raises a TypeError.
-- `faults` (Faults | None): is filled with the number of these rows, and the first of them.
+- `invalid` (InvalidRows | None): is filled with the number of these rows, and the first of them.
 - `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
   more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.
 - `separator` (bytes): the control character that ends a line. A "\\r" before "\\n" belongs to the end.
@@ -34,11 +34,11 @@ No library is imported for this.
 
 >>> unquote(["/caf%C3%A9", None, "/plain", "%FF"])
 ['/café', None, '/plain', '\\ufffd']
->>> faults = Faults()
->>> normalize_urn(b"URN:ISBN:0451450523\\nurl:x\\n", faults=faults)
+>>> invalid = InvalidRows()
+>>> normalize_urn(b"URN:ISBN:0451450523\\nurl:x\\n", invalid=invalid)
 b'urn:isbn:0451450523\\nurl:x\\n'
->>> faults
-Faults(count=1, rows=[(1, 'scheme', 2)])
+>>> invalid
+InvalidRows(count=1, rows=[(1, 'scheme', 2)])
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._triplets import URI_CHARACTERS
 from uricodec._rows._columns import Column
-from uricodec.bulk._calls import Faults, How, run
+from uricodec.bulk._calls import How, InvalidRows, run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
     "Column",
-    "Faults",
+    "InvalidRows",
     "check_iri",
     "check_uri",
     "check_urn",
@@ -179,7 +179,7 @@ def percent_decode(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
 
 def iri_to_uri(
     column: Any,
-    ascii_ext: Literal["error", "encode"] = "error",
+    disallowed: Literal["raise", "encode"] = "raise",
     host: Literal["percent", "idna"] = "percent",
     **how: Unpack[How],
 ) -> Any:
@@ -187,7 +187,7 @@ def iri_to_uri(
 
     Args:
         column (Any): The rows, of any kind.
-        ascii_ext (str): "error" or "encode": what becomes of the ten characters of ASCII that no URI has.
+        disallowed (str): "raise" or "encode": what becomes of the ten characters of ASCII that no URI has.
         host (str): "percent" or "idna".
 
     Returns:
@@ -198,7 +198,7 @@ def iri_to_uri(
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    return run("iri_to_uri", column, how, ascii_ext=ascii_ext, host=host)
+    return run("iri_to_uri", column, how, disallowed=disallowed, host=host)
 
 
 def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Unpack[How]) -> Any:

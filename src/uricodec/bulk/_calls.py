@@ -24,7 +24,7 @@ _PIECE = 1 << 20  # octets of a file that are read at once, for each thread
 Missing = Callable[[Any], bool]
 
 
-class Faults:
+class InvalidRows:
     """What a call tells about rows that were refused.
 
     Args:
@@ -38,11 +38,11 @@ class Faults:
     Raises:
         ValueError: The limit is negative.
 
-    >>> from uricodec.bulk import Faults, unquote
-    >>> faults = Faults(limit=1)
-    >>> unquote(["%", "a", "%FF"], faults=faults)
+    >>> from uricodec.bulk import InvalidRows, unquote
+    >>> invalid = InvalidRows(limit=1)
+    >>> unquote(["%", "a", "%FF"], invalid=invalid)
     ['%', 'a', '\\ufffd']
-    >>> faults.count, faults.rows
+    >>> invalid.count, invalid.rows
     (2, [(0, 'percent', 0)])
     """
 
@@ -54,7 +54,7 @@ class Faults:
         self.rows: list[tuple[int, str, int]] = []
 
     def __repr__(self) -> str:
-        return f"Faults(count={self.count}, rows={self.rows})"
+        return f"InvalidRows(count={self.count}, rows={self.rows})"
 
     def _add(self, count: int, rows: list[tuple[int, str, int]]) -> None:
         self.count += count
@@ -65,7 +65,7 @@ class How(TypedDict, total=False):
     """What every operation takes besides its own arguments; see the head of `bulk`."""
 
     errors: str
-    faults: Faults | None
+    invalid: InvalidRows | None
     threads: int | None
     separator: bytes
     output: BinaryIO | None
@@ -107,13 +107,13 @@ def _run(  # noqa: PLR0913, PLR0917
         return _do_objects(column, partial(_run, operation, make, how=how, missing=_is_missing))
     if how and (unknown := how.keys() - How.__annotations__.keys()):
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    faults, threads = how.get("faults"), _threads(how.get("threads"))
+    invalid, threads = how.get("invalid"), _threads(how.get("threads"))
     separator, output = how.get("separator", b"\n"), how.get("output")
-    if not (faults is None or isinstance(faults, Faults)):
-        raise TypeError(f"faults must be a Faults, not {type(faults).__name__}")
+    if not (invalid is None or isinstance(invalid, InvalidRows)):
+        raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
     if not isinstance(separator, bytes):
         raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
-    limit = None if faults is None else faults.limit
+    limit = None if invalid is None else invalid.limit
     is_file = not is_list and hasattr(column, "readinto")
     if is_file != (output is not None) or (is_file and operation.result != "text"):
         raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
@@ -137,8 +137,8 @@ def _run(  # noqa: PLR0913, PLR0917
     else:
         work = Work(lambda _: make(True, separator), errors, limit, threads)
         result = work.lines(_buffer(column), separator)
-    if faults is not None:
-        faults._add(work.count, work.found)
+    if invalid is not None:
+        invalid._add(work.count, work.found)
     return result
 
 
@@ -195,7 +195,7 @@ def _buffer(column: Any) -> memoryview | bytes:
 
 def _do_file(begin: Callable[[int], Work], source: Any, how: How, room: int) -> int:
     """Do the lines of a file, pieces of so many bytes; returns their number."""
-    output, faults, separator = how["output"], how.get("faults"), how.get("separator", b"\n")
+    output, invalid, separator = how["output"], how.get("invalid"), how.get("separator", b"\n")
     assert output is not None
 
     def read_into(view: memoryview) -> int:
@@ -212,8 +212,8 @@ def _do_file(begin: Callable[[int], Work], source: Any, how: How, room: int) -> 
         with chunk.view[: chunk.size] as lines:
             _write(output, work.lines(lines, separator))
         rows += work.rows
-        if faults is not None:
-            faults._add(work.count, work.found)
+        if invalid is not None:
+            invalid._add(work.count, work.found)
         buffers.release(chunk)
     return rows
 

@@ -102,9 +102,9 @@ def run_codec(arguments):
         others, iri_options = ["plus", "raw"], ["host"]
         choose(arguments, "host", ["keep", "unicode"], "keep" if iri else None)
     else:
-        others, iri_options = ["plus", "safe"], ["ascii_ext", "host"]
+        others, iri_options = ["plus", "safe"], ["disallowed", "host"]
         choose(arguments, "host", ["percent", "idna"], "percent" if iri else None)
-        choose(arguments, "ascii_ext", ["error", "encode"], "error" if iri else None)
+        choose(arguments, "disallowed", ["raise", "encode"], "raise" if iri else None)
     if iri:
         exclude(arguments, "not allowed with --iri", *others)
     else:
@@ -462,12 +462,12 @@ def add_codec(commands):
     )
     encode.add_argument("--iri", action="store_true", help="each line is an IRI, and becomes a URI")
     action = encode.add_argument(
-        "--ascii-ext",
-        metavar="{error,encode}",
+        "--disallowed",
+        metavar="{raise,encode}",
         help='with --iri: the characters < > " { } | \\ ^ ` and space, which no IRI has, make a line invalid (the '
         "default), or are encoded",
     )
-    suggest(action, "error", "encode")
+    suggest(action, "raise", "encode")
     action = encode.add_argument(
         "--host",
         metavar="{percent,idna}",

@@ -53,7 +53,7 @@ def run(arguments):
     files = arguments.files or ["-"]
     with Meter(arguments.output) as meter:
         if meter.shows:
-            how["progress"] = meter.show
+            how["on_progress"] = meter.show
         try:
             if arguments.estimate:
                 return estimate(arguments, files, how)
@@ -86,7 +86,7 @@ def deduplicate(arguments, files, how):
         counts = dedup.dedup_files(files, arguments.output, **how)
     else:
         with streams.Output(arguments.invalid_to) as rejects:
-            how["refused"] = lambda *line: rejects.write(InvalidLine(*line).row())
+            how["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
             counts = dedup.dedup_files(files, arguments.output, **how)
     if arguments.stats:
         show_stats(counts, monotonic() - start, arguments.rules)

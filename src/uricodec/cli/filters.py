@@ -31,7 +31,7 @@ def encode(arguments):
     if arguments.iri:
         from uricodec.uri._rows import IriToUriRows
 
-        return run(arguments, IriToUriRows(arguments.ascii_ext, arguments.host))
+        return run(arguments, IriToUriRows(arguments.disallowed, arguments.host))
     from uricodec.bytesets import RFC3986_UNRESERVED
 
     plan = plan_of(arguments)

@@ -31,7 +31,7 @@ from uricodec.urn._rows import NormalizeUrnRows
 if TYPE_CHECKING:
     from typing import Literal
 
-__all__ = ["Deduplicator", "Progress", "Statistics", "dedup_files", "estimate_files", "rules_of", "unique"]
+__all__ = ["DedupStats", "Deduplicator", "Progress", "dedup_files", "estimate_files", "rules_of", "unique"]
 
 Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
@@ -46,7 +46,7 @@ _LADDERS = {
 _LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri"}
 
 
-class Statistics:
+class DedupStats:
     """What came of dedup_files().
 
     Attributes:
@@ -58,7 +58,7 @@ class Statistics:
         spilled (int): Octets that went to temporary files because they had no room in memory.
         merged (dict[str, int]): With rules=True: by what (see `rules_of`) how many lines became duplicates.
 
-    >>> Statistics().as_dict()
+    >>> DedupStats().as_dict()
     {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'merged': {}}
     """
 
@@ -71,7 +71,7 @@ class Statistics:
         return dict(self.__dict__)
 
     def __repr__(self) -> str:
-        return f"Statistics({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+        return f"DedupStats({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
 def rules_of(kind: str = "urn", level: str | None = None) -> tuple[str, ...]:
@@ -368,8 +368,8 @@ def unique(  # noqa: PLR0913
         kind, level, memory=memory, spill_dir=spill_dir, exact=exact, key=key, errors=errors
     ) as deduplicator:
         if isinstance(column, (list, tuple)) or _is_arrow(column):
-            if _is_arrow(column):
-                column = borrow(column)  # a stream can be read once
+            # A stream can be read once, and a list can change meanwhile.
+            column = borrow(column) if _is_arrow(column) else list(column)
             marks = bytearray().join([names.marks for names in deduplicator._batches(column)])
             for row in deduplicator.finish():
                 marks[row] = _NEW
@@ -441,9 +441,9 @@ def dedup_files(  # noqa: PLR0913
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,
     rules: bool = False,
-    progress: Callable[[Progress], None] | None = None,
-    refused: Callable[[str, int, int, str, bytes], None] | None = None,
-) -> Statistics:
+    on_progress: Callable[[Progress], None] | None = None,
+    on_invalid: Callable[[str, int, int, str, bytes], None] | None = None,
+) -> DedupStats:
     """Write the first line of each name.
 
     Args:
@@ -468,14 +468,14 @@ def dedup_files(  # noqa: PLR0913
         max_line (int): How many bytes a line may have, its terminator not counted: buffers hold one such line for each
             thread. A longer line is rejected with the code "too-long"; with errors="keep" it is copied as it is, and
             never the same as another one.
-        rules (bool): Find out what merged the lines, for Statistics.merged; one more pass for each rule.
-        progress (Callable[[Progress], None] | None): Is told now and then.
-        refused (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
+        rules (bool): Find out what merged the lines, for DedupStats.merged; one more pass for each rule.
+        on_progress (Callable[[Progress], None] | None): Is told now and then.
+        on_invalid (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
             (from 1), where in it the fault is (in octets, from 0), code, line. That is in order, and in any thread if
             there are several.
 
     Returns:
-        Statistics: How many there were.
+        DedupStats: How many there were.
 
     Raises:
         UriError: A line is refused, with errors="raise": the message says where, as "FILE:LINE:COLUMN (octet N): ...".
@@ -501,7 +501,7 @@ def dedup_files(  # noqa: PLR0913
         raise ValueError(f"no report {report!r}; there are: unique, counts, repeated")
     _check(errors, end, jobs, max_line)
     size, secret = parse_memory(memory), _key_of(key, exact)
-    statistics = Statistics()
+    statistics = DedupStats()
 
     def make(at: str | None = level) -> LineNames:
         return LineNames(_rows_of(kind, at, level), secret, end, errors, exact)
@@ -511,7 +511,9 @@ def dedup_files(  # noqa: PLR0913
         Scratch(spill_dir) as scratch,  # which is known to be there before anything else is
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
-        Corpus(_paths(inputs), _paths(against), end, jobs, scratch, progress, errors, max_line, refused) as corpus,
+        Corpus(
+            _paths(inputs), _paths(against), end, jobs, scratch, on_progress, errors, max_line, on_invalid
+        ) as corpus,
     ):
         file.end = end[0]
         sieve = Sieve(size, exact, report != "unique", scratch)
@@ -553,12 +555,12 @@ def estimate_files(  # noqa: PLR0913
     end: bytes = b"\n",
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,
-    progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> int:
     """About how many names there are (HyperLogLog), in one reading and next to no memory.
 
     Args:
-        inputs, kind, level, key, errors, end, jobs, max_line, progress: As of `dedup_files`.
+        inputs, kind, level, key, errors, end, jobs, max_line, on_progress: As of `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -576,7 +578,7 @@ def estimate_files(  # noqa: PLR0913
     level = _level_of(kind, level)
     _check(errors, end, jobs, max_line)
     secret, found = _key_of(key, False), Cardinality()
-    with Corpus(_paths(inputs), [], end, jobs, None, progress, errors, max_line) as corpus:
+    with Corpus(_paths(inputs), [], end, jobs, None, on_progress, errors, max_line) as corpus:
         corpus.first_reading(
             lambda: LineNames(_rows_of(kind, level), secret, end, errors, False),
             False,

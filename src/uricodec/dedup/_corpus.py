@@ -190,11 +190,11 @@ class Corpus:
         end (bytes): What ends a line.
         jobs (int | None): How many threads work, as for OrderedWorkers; None: as many as are worth it.
         scratch (Scratch): Where temporary files are.
-        progress (Callable[[Progress], None] | None): Is told how far it is.
+        on_progress (Callable[[Progress], None] | None): Is told how far it is.
         errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
         max_line (int): Bytes that a line may have, its terminator not counted.
-        refused (Callable | None): Is told of each line of the inputs that is refused: name of the input, number of the
-            line (from 1), where in it the fault is, code, the line (bytes). That may be in any thread.
+        on_invalid (Callable | None): Is told of each invalid line of the inputs: name of the input, number of the line
+            (from 1), where it is wrong, code, the line (bytes). That may be in any thread.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
@@ -205,7 +205,16 @@ class Corpus:
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
-        self, inputs, against, end, jobs, scratch, progress, errors="keep", max_line=streams.MAX_LINE, refused=None
+        self,
+        inputs,
+        against,
+        end,
+        jobs,
+        scratch,
+        on_progress,
+        errors="keep",
+        max_line=streams.MAX_LINE,
+        on_invalid=None,
     ):
         names = [*against, *inputs]
         if names.count("-") > 1:
@@ -213,9 +222,9 @@ class Corpus:
         self._against = [Source(path) for path in against]
         self._inputs = [Source(path) for path in inputs]
         self._end, self._workers, self._scratch = end, OrderedWorkers(jobs or threads_for(names)), scratch
-        self.ticker = Ticker(progress, streams.total_size(names))
+        self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
-        self._refused, self._spare = refused, None
+        self._on_invalid, self._spare = on_invalid, None
         self._from = None  # the first source of which something is to be read again
         self.mine = self.lines = 0
         self.invalid = self.long = 0
@@ -239,7 +248,7 @@ class Corpus:
             copy (Callable[[Chunk], None] | None): Is given, in turn, the pieces of lines that are too long, kept, and
                 before all that is for later.
         """
-        limit = FAULTS if self._refused else 0
+        limit = FAULTS if self._on_invalid else 0
         buffers = streams.Buffers(ROOM, make)
 
         def step(source, file, chunk, found, number):
@@ -332,8 +341,8 @@ class Corpus:
                 self._fail(invalid, source.size, UriSyntaxError, reason)
             self.invalid += 1
             self.long += self._errors == "keep"
-            if self._refused:
-                self._refused(*invalid)
+            if self._on_invalid:
+                self._on_invalid(*invalid)
         if copy and self._errors == "keep" and self.later is None:
             copy(chunk)
 
@@ -348,7 +357,7 @@ class Corpus:
         start = 0
         while True:
             for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
-                self._refused(*invalid)
+                self._on_invalid(*invalid)
             if found.invalid <= len(found.faults):
                 return
             last = found.faults[-1]

@@ -14,9 +14,9 @@ from uricodec._rows.registry import OPERATIONS, Operation
 from uricodec.integrations._operations import FUNCTIONS
 
 # What all operations take, and its type. The documentation of `errors` is the operation's own.
-HOW = {"errors": "str | None", "faults": "Faults | None", "threads": "int | None"}
+HOW = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
 ABOUT = {
-    "faults": "faults (uricodec.bulk.Faults | None): Is filled with the number of these rows, and the first of them.",
+    "invalid": "invalid (uricodec.bulk.InvalidRows | None): Is filled with the number of these rows and the first.",
     "threads": "threads (int | None): How many threads work; None: as many as there are, for more than 1 MiB.",
 }
 

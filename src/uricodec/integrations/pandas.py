@@ -31,7 +31,7 @@ _FIELDS = "fields that are undefined, and rows that are missing, are missing"
 
 @pd.api.extensions.register_series_accessor("uricodec")
 @with_operations(
-    ["errors", "faults", "threads"],
+    ["errors", "invalid", "threads"],
     {
         "text": "pd.Series: Of the dtype that came in.",
         "verdict": "pd.Series: bool; boolean where a row is missing; bool[pyarrow] of an ArrowDtype.",
@@ -66,7 +66,7 @@ class UricodecSeries:
 
 @pd.api.extensions.register_index_accessor("uricodec")
 @with_operations(
-    ["errors", "faults", "threads"],
+    ["errors", "invalid", "threads"],
     {
         "text": "pd.Index: Of the dtype that came in.",
         "verdict": "pd.Index: As of Series.",

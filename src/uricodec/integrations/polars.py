@@ -112,7 +112,7 @@ class UricodecExpr:
 
 @pl.api.register_series_namespace("uricodec")
 @with_operations(
-    ["errors", "faults", "threads"],
+    ["errors", "invalid", "threads"],
     {
         "text": "pl.Series: Strings; octets (Binary) of octets, Categorical of Categorical.",
         "verdict": "pl.Series: Boolean.",

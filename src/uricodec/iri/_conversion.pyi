@@ -6,7 +6,7 @@ from typing_extensions import Buffer
 def iri_to_uri(
     iri: str,
     encoding: None = None,
-    ascii_ext: Literal["error", "encode"] = "error",
+    disallowed: Literal["raise", "encode"] = "raise",
     host: Literal["percent", "idna"] = "percent",
     written: bool = False,
 ) -> str: ...
@@ -14,7 +14,7 @@ def iri_to_uri(
 def iri_to_uri(
     iri: Buffer,
     encoding: str | None = None,
-    ascii_ext: Literal["error", "encode"] = "error",
+    disallowed: Literal["raise", "encode"] = "raise",
     host: Literal["percent", "idna"] = "percent",
     written: bool = False,
 ) -> bytes: ...

@@ -127,12 +127,12 @@ cdef object to_iri(object given):
 # --- public functions ---------------------------------------------------------------------------------------------------
 
 # The names of what iri_to_uri() does with OPTIONAL, and both with the host.
-cdef const Mapping *mapping_of(object ascii_ext) except NULL:
-    if ascii_ext == "error":
+cdef const Mapping *mapping_of(object disallowed) except NULL:
+    if disallowed == "raise":
         return &STRICT_MAPPING
-    if ascii_ext == "encode":
+    if disallowed == "encode":
         return &LENIENT_MAPPING
-    raise ValueError(f"neither 'error' nor 'encode': {ascii_ext!r}")
+    raise ValueError(f"disallowed must be 'raise' or 'encode', got {disallowed!r}")
 
 
 cdef bint is_other_host(object host, str usual, str other) except -1:
@@ -140,7 +140,7 @@ cdef bint is_other_host(object host, str usual, str other) except -1:
         return False
     if host == other:
         return True
-    raise ValueError(f"neither {usual!r} nor {other!r}: {host!r}")
+    raise ValueError(f"host must be {usual!r} or {other!r}, got {host!r}")
 
 
 cdef tuple host_range(bytes iri):
@@ -184,7 +184,7 @@ cdef object with_host(object given, object iri, bint ascii):
     return octets if type(iri) is bytes else octets.decode()
 
 
-def iri_to_uri(iri, encoding=None, ascii_ext="error", host="percent", written=False):
+def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=False):
     """The URI of an IRI: the characters beyond ASCII become triplets of their UTF-8.
 
     What is a URI already does not change; nor do "%", "#", "[" and "]", wherever they are. An IRI reference or a
@@ -194,8 +194,8 @@ def iri_to_uri(iri, encoding=None, ascii_ext="error", host="percent", written=Fa
         iri (str | bytes-like): The IRI; bytes are UTF-8, or what `encoding` says.
         encoding (str | None): Of bytes: the name of their character encoding. If that is none of Unicode's, the
             characters are put into Normalization Form C first.
-        ascii_ext (str): What to do with the ten printable characters < > " { } | \\ ^ ` and space, which no URI has:
-            "error", or "encode" them.
+        disallowed (str): What to do with the ten printable characters < > " { } | \\ ^ ` and space, which no URI has:
+            "raise", or "encode" them.
         host (str): "percent": as everywhere. "idna": a host that is not ASCII becomes A-labels (ToASCII, with the STD 3
             rules); triplets in it that are UTF-8 are decoded first.
         written (bool): The characters were read from paper, or typed in: they are put into Normalization Form C first.
@@ -221,11 +221,11 @@ def iri_to_uri(iri, encoding=None, ascii_ext="error", host="percent", written=Fa
     >>> iri_to_uri(b"Vi\\xea\\xf2t", encoding="windows-1258")
     b'Vi%E1%BB%87t'
     """
-    cdef const Mapping *mapping = mapping_of(ascii_ext)
+    cdef const Mapping *mapping = mapping_of(disallowed)
     cdef bint idna = is_other_host(host, "percent", "idna")
     if encoding is not None or written:
         from uricodec.iri import _characters
-        return _characters.convert(iri, encoding, written, iri_to_uri, {"ascii_ext": ascii_ext, "host": host})
+        return _characters.convert(iri, encoding, written, iri_to_uri, {"disallowed": disallowed, "host": host})
     return to_uri_with_host(iri, mapping, idna)
 
 

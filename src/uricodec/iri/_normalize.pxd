@@ -7,11 +7,11 @@ from uricodec._rows._operation cimport Operation, Outcome
 
 # What iri_to_uri() takes as it is, and what stays. The options of its rows.
 cdef struct Mapping:
-    uc_set plain        # ASCII that an IRI has or, with ascii_ext="encode", may have; beyond it what needs no look
+    uc_set plain        # ASCII that an IRI has or, with disallowed="encode", may have; beyond it what needs no look
     uc_set safe         # ASCII that stays; all else is percent-encoded
 
-cdef Mapping STRICT_MAPPING     # ascii_ext="error"
-cdef Mapping LENIENT_MAPPING    # ascii_ext="encode"
+cdef Mapping STRICT_MAPPING     # disallowed="raise"
+cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 
 # Rows of any octets (_rows.pxd); a outcome is a Code of uri/_grammar.
 cdef Operation IRI_TO_URI_ROW   # options: a Mapping

@@ -46,7 +46,7 @@ class HostsRows(UriRows): ...
 @final
 class IriToUriRows(HostsRows):
     def __new__(
-        cls, ascii_ext: Literal["error", "encode"] = "error", host: Literal["percent", "idna"] = "percent"
+        cls, disallowed: Literal["raise", "encode"] = "raise", host: Literal["percent", "idna"] = "percent"
     ) -> IriToUriRows: ...
 
 @final

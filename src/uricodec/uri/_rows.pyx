@@ -362,7 +362,7 @@ cdef class IriToUriRows(HostsRows):
     """Turn IRIs into URIs.
 
     Args:
-        ascii_ext (str): As of `iri_to_uri`: "error" or "encode".
+        disallowed (str): As of `iri_to_uri`: "raise" or "encode".
         host (str): As of `iri_to_uri`: "percent" or "idna".
 
     Raises:
@@ -371,13 +371,13 @@ cdef class IriToUriRows(HostsRows):
     Source: RFC 3987 section 3.1.
     """
 
-    def __cinit__(self, ascii_ext="error", host="percent"):
-        iri_to_uri(b"", ascii_ext=ascii_ext, host=host)     # there are such options
+    def __cinit__(self, disallowed="raise", host="percent"):
+        iri_to_uri(b"", disallowed=disallowed, host=host)     # there are such options
         self.error = IriError
         self.slots.strict = IRI_TO_URI_ROW
-        self.slots.options = &STRICT_MAPPING if ascii_ext == "error" else &LENIENT_MAPPING
+        self.slots.options = &STRICT_MAPPING if disallowed == "raise" else &LENIENT_MAPPING
         if host == "idna":
-            self.convert_hosts(lambda iri: iri_to_uri(iri, ascii_ext=ascii_ext, host="idna"))
+            self.convert_hosts(lambda iri: iri_to_uri(iri, disallowed=disallowed, host="idna"))
 
 
 @cython.final

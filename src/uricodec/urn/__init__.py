@@ -7,7 +7,7 @@ What is named here and not defined here is compiled, or lies in `uricodec.urn.na
 
 >>> equivalent("URN:ISBN:0-395-36341-1", "urn:isbn:0395363411", level="namespace")
 True
->>> verdict("urn:isbn:0-395-36341-2")
+>>> validate("urn:isbn:0-395-36341-2")
 Verdict(ok=False, reason='wrong check digit', nid_class='formal', known=True)
 """
 
@@ -42,7 +42,7 @@ __all__ = [
     "parse",
     "register_namespace",
     "specs",
-    "verdict",
+    "validate",
 ]
 
 namespaces.subscribe(lambda row: _parse.set_rule(row.nid, _parse.RULE_NUMBERS[row.rule]))
@@ -174,7 +174,7 @@ class Verdict(NamedTuple):
     known: bool  # whether the namespace is in NAMESPACES
 
 
-def verdict(urn: _Urn) -> Verdict:
+def validate(urn: _Urn) -> Verdict:
     """What the registration of its namespace says of a URN, apart from syntax.
 
     Args:
@@ -189,9 +189,9 @@ def verdict(urn: _Urn) -> Verdict:
 
     Source: the registrations, RFC 8141 section 5; see `uricodec.urn.namespaces`.
 
-    >>> verdict("urn:issn:1046-8188").ok, verdict("urn:issn:1046-8189").ok, verdict("urn:swift:a").ok
+    >>> validate("urn:issn:1046-8188").ok, validate("urn:issn:1046-8189").ok, validate("urn:swift:a").ok
     (True, False, None)
-    >>> verdict("urn:de-x:a")  # doctest: +NORMALIZE_WHITESPACE
+    >>> validate("urn:de-x:a")  # doctest: +NORMALIZE_WHITESPACE
     Verdict(ok=None, reason='a NID kept for country codes (RFC 8141 section 5.1)', nid_class='reserved', known=False)
     """
     name = parse(urn, "any")

@@ -160,7 +160,7 @@ def is_valid(urn, spec="8141"):
         spec (str): "2141", "8141", or "any" of the two.
 
     Returns:
-        bool: Whether its syntax is right; what a namespace demands of it is a question for `verdict`.
+        bool: Whether its syntax is right; what a namespace demands of it is a question for `validate`.
 
     Raises:
         ValueError: There is no such spec.
