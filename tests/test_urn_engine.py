@@ -381,7 +381,8 @@ def check_normalize_lines(src, level, spec, errors="keep"):
     for limit in 0, len(faults) + 1:
         read, written, found = normalize_lines(src, level, spec, errors=errors, limit=limit)
         assert (read, written) == (len(src), out), f"{src!r} {level} {spec} {errors}"
-        assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults if limit else [])
+        counted = None if errors == "keep" and not limit else count
+        assert (found.lines, found.invalid, found.faults) == (counted, len(faults), faults if limit else [])
     if level == "bytes":
         found = transform_lines(src, None, CheckUrnRows(spec or "8141"), limit=len(faults) + 1)[1]
         assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults)
@@ -560,7 +561,7 @@ def test_linear_time(start, part):
     find(octets)
     lines = octets + b"\n" + octets
     for level in oracle.LEVELS[:4]:
-        assert normalize_lines(lines, level)[2].lines == 2
+        assert normalize_lines(lines, level, limit=1)[2].lines == 2
 
 
 def test_functions_are_found_where_users_find_them():
