@@ -10,7 +10,7 @@ import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
-from setuptools._distutils.errors import CCompilerError, DistutilsError
+from setuptools.errors import CompileError, PlatformError
 
 SOURCE = Path("src/uricodec")
 SIMD = SOURCE / "_base" / "simd"
@@ -82,7 +82,7 @@ def check_tools():
             customize_compiler(compiler)
             compiler.compile([str(test)], output_dir=folder)
             missing = None if header.exists() else f"Python's headers ({header})"
-        except (CCompilerError, DistutilsError, OSError):
+        except (CompileError, PlatformError, OSError):
             missing = "a C compiler"
     if missing:
         raise SystemExit(
