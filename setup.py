@@ -10,7 +10,6 @@ import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
-from setuptools.errors import CompileError, PlatformError
 
 SOURCE = Path("src/uricodec")
 SIMD = SOURCE / "_base" / "simd"
@@ -82,7 +81,7 @@ def check_tools():
             customize_compiler(compiler)
             compiler.compile([str(test)], output_dir=folder)
             missing = None if header.exists() else f"Python's headers ({header})"
-        except (CompileError, PlatformError, OSError):
+        except Exception:  # which class, depends on the version of setuptools
             missing = "a C compiler"
     if missing:
         raise SystemExit(
