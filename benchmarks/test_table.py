@@ -14,7 +14,7 @@ from time import process_time
 
 import pytest
 
-from uricodec.dedup._names import FingerprintNames
+from uricodec.dedup._table import FingerprintNames
 from uricodec.dedup._table import Table
 
 COUNT = 500_000

@@ -28,7 +28,7 @@ from uricodec.dedup._table import Table
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import FORMATS, LogReader
 from uricodec.uri import _rows as operations
-from uricodec.uri._component_rows import run_row
+from uricodec.uri._rows import run_row
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
 NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]

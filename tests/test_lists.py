@@ -10,7 +10,7 @@ from uricodec._codec._rows import DecodeRows
 from uricodec._rows._engine import set_block_size
 from uricodec._rows._lists import ListWork
 from uricodec._rows._tasks import Plan
-from uricodec.uri._rows import FIELDS, SplitReferences
+from uricodec.uri._rows import COLUMNS, SplitReferences
 
 LONG = 20_000  # more bytes than a block has
 
@@ -94,7 +94,7 @@ def test_no_triplet_has_bytes_of_two_rows():
 
 
 def test_columns_of_lists():
-    def work(fields=FIELDS):
+    def work(fields=COLUMNS):
         return ListWork(lambda _: Plan(SplitReferences("uri"), "struct", fields), "keep", None)
 
     with pytest.raises(ValueError, match="have fields"):
@@ -104,12 +104,12 @@ def test_columns_of_lists():
     with pytest.raises(TypeError, match="array of 1 objects"):
         work().run(["a"], columns=bytearray)
     with pytest.raises(ValueError, match="at most 8"):
-        work((*FIELDS, "ninth"))
+        work((*COLUMNS, "ninth"))
     np = pytest.importorskip("numpy")
     with pytest.raises(TypeError, match="array of 1 objects"):
         work().run(["a"], columns=lambda n: np.full(n + 1, None, object))
     rows = ["http://a/b?c", None, "%", b"//h:80", "é"] * 40
     found = work().run(rows, columns=lambda n: np.full(n, None, object))
     dicts = work().run(rows)
-    for field, column in zip(FIELDS, found, strict=True):
+    for field, column in zip(COLUMNS, found, strict=True):
         assert column.tolist() == [row and row[field] for row in dicts]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uricodec.dedup._names import Names
+from uricodec.dedup._table import Names
 from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledNames, block_size
 
 LATER = oracle.LATER

@@ -14,7 +14,7 @@ from oracle_dedup import LATER, NEW, PENDING, SEEN
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._cardinality import Cardinality
-from uricodec.dedup._names import FingerprintNames, Names
+from uricodec.dedup._table import FingerprintNames, Names
 from uricodec.dedup._table import Table
 
 KEY = FingerprintKey("of the tests")
@@ -243,7 +243,7 @@ def test_no_memory(exact):
     """The table is still usable, with the names it has."""
     code = f"""
 import resource
-from uricodec.dedup._names import FingerprintNames
+from uricodec.dedup._table import FingerprintNames
 from uricodec.dedup._table import Table
 import random
 octets = random.Random(1).randbytes(16 * 400_000)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from uricodec import bulk, iri, uri
 from uricodec.errors import IriError, UriSyntaxError
-from uricodec.uri._component_rows import run_row
+from uricodec.uri._rows import run_row
 
 REFERENCES = [
     "http://me:pw@example.org:8042/over/there?name=ferret#nose",

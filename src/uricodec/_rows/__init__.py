@@ -7,6 +7,6 @@
 - reports: invalid rows and lines as messages and rows of reports
 - _tasks: runs over arrays and buffers, and their threads
 - _columns, _lists, _lines: calls for Arrow columns and lines in memory, for lists, and for lines from buffer to buffer
-- _dictionaries, _values: distinct values of dictionaries; rows of arrays as Python objects
-- _arrow, _arrow_join: the Arrow C data interface; several arrays as one
+- _dictionaries: distinct values of dictionaries
+- _arrow: the Arrow C data interface; several arrays as one
 """

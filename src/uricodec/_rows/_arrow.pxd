@@ -126,3 +126,13 @@ cdef object stream_capsule(Type type, list arrays)
 
 # What an object has to give: its type, and its arrays.
 cdef object read_object(object source, list arrays)
+
+
+# The formats of text, and those that have 64-bit offsets instead.
+cdef dict LARGE
+
+cdef object join_arrays(Type type, list arrays, size_t limit)
+cdef Array part_of(Array array, int64_t start, int64_t length)
+cdef Array child_of(Array whole, int i)
+cdef int widen_offsets(Array array) except -1
+cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil

@@ -13,7 +13,6 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport *
-from uricodec._rows._arrow_join cimport join_arrays, part_of
 from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport WIDTHS, Rows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint

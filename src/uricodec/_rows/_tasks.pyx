@@ -8,7 +8,6 @@ from libc.stdint cimport INT32_MAX
 from libc.string cimport memchr, memset
 
 from uricodec._rows._arrow cimport *
-from uricodec._rows._arrow_join cimport copy_bits
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._base._kernels cimport ByteSet, kernels, remove_octet

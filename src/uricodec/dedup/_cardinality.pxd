@@ -1,7 +1,7 @@
 """How many names there are, roughly."""
 from libc.stdint cimport uint8_t, uint64_t
 
-from uricodec.dedup._names cimport Names
+from uricodec.dedup._table cimport Names
 
 
 cdef class Cardinality:

@@ -1,6 +1,6 @@
 from typing import final
 
-from uricodec.dedup._names import Names
+from uricodec.dedup._table import Names
 
 @final
 class Cardinality:

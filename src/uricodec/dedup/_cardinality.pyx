@@ -20,7 +20,7 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_put8
-from uricodec.dedup._names cimport SEEN, Names, uc_give
+from uricodec.dedup._table cimport SEEN, Names, uc_give
 
 
 cdef inline uint64_t second_half(const uint8_t *fingerprint) noexcept nogil:
@@ -65,7 +65,7 @@ cdef class Cardinality:
         MemoryError: There is no memory.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
-    >>> from uricodec.dedup._names import FingerprintNames
+    >>> from uricodec.dedup._table import FingerprintNames
     >>> key, cardinality = FingerprintKey("x"), Cardinality()
     >>> cardinality.add(FingerprintNames(b"".join(key.fingerprint(name) for name in ["a", "b", "a", "c"])))
     >>> cardinality.estimate()

@@ -1,7 +1,7 @@
 """Which rows are the first ones of their names."""
 from libc.stdint cimport uint8_t, uint64_t
 
-from uricodec.dedup._names cimport *
+from uricodec.dedup._table cimport *
 
 
 cdef class FirstRows:

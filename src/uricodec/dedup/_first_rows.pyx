@@ -14,7 +14,7 @@ from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memcpy, memmove, memset
 
 from uricodec._rows._engine cimport bits_of
-from uricodec.dedup._names cimport *
+from uricodec.dedup._table cimport *
 
 
 cdef enum:

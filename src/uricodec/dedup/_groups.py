@@ -26,7 +26,7 @@ from uricodec._io.streams import Output, close
 from uricodec.dedup._corpus import Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineNames
-from uricodec.dedup._names import FingerprintNames
+from uricodec.dedup._table import FingerprintNames
 from uricodec.dedup._sift import Scratch, Sieve
 
 NEW = 2

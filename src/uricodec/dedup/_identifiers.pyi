@@ -3,7 +3,7 @@ from typing import Any, Literal, final
 from typing_extensions import Buffer, disjoint_base
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._names import Names
+from uricodec.dedup._table import Names
 from uricodec._rows._columns import Column
 from uricodec._rows._lines import Lines
 from uricodec._rows._operation import RowOperation

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprints
-from uricodec.dedup._names cimport *
+from uricodec.dedup._table cimport *
 from uricodec._base._text cimport *
 from uricodec._rows._columns cimport read_column, table_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values

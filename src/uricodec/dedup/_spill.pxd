@@ -1,7 +1,7 @@
 """Records of names that wait for a table with room, and batches of them."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from uricodec.dedup._names cimport *
+from uricodec.dedup._table cimport *
 
 
 # How a block begins. All sizes are octets.

@@ -2,7 +2,7 @@ from typing import Final, final
 
 from typing_extensions import Buffer
 
-from uricodec.dedup._names import Names
+from uricodec.dedup._table import Names
 
 HEADER: Final[int]
 

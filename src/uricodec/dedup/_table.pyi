@@ -1,7 +1,7 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import final
 
-from uricodec.dedup._names import Names
+from typing_extensions import Buffer, disjoint_base
 
 @final
 class Table:
@@ -21,3 +21,27 @@ class Table:
     def add(self, names: Names) -> None: ...
     def counts(self, block: int = 65536) -> Iterator[bytes]: ...
     def clear(self) -> None: ...
+
+@disjoint_base
+class Names:
+    first: int
+    @property
+    def new(self) -> int: ...
+    @property
+    def later(self) -> int: ...
+    @property
+    def marks(self) -> bytes: ...
+    @property
+    def fingerprints(self) -> bytes: ...
+    def __len__(self) -> int: ...
+
+@final
+class FingerprintNames(Names):
+    def __new__(
+        cls,
+        fingerprints: Buffer,
+        forms: Sequence[bytes] | None = None,
+        first: int = 0,
+        numbers: Sequence[int] | None = None,
+        marks: bytes | None = None,
+    ) -> FingerprintNames: ...

@@ -13,13 +13,12 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec.uri._ipv6 cimport IPV6_GROWTH, normalize_ipv6
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome, copy_row
 from uricodec._base._text cimport *
+from uricodec.uri._authority cimport IPV6_GROWTH, Scheme, find_scheme, normalize_ipv6
 from uricodec.uri._grammar cimport *
 from uricodec.uri._path cimport *
-from uricodec.uri._scheme_defaults cimport Scheme, find_scheme
 from uricodec._base._utf8 cimport continues, sequence_length
 
 from cpython.ref cimport Py_INCREF

@@ -1,10 +1,11 @@
 from typing import Literal, final
 
-from typing_extensions import disjoint_base
+from typing_extensions import Buffer, disjoint_base
 
 from uricodec._rows._operation import RowOperation
+from uricodec.uri._components import Fault
 
-FIELDS: tuple[str, ...]
+COLUMNS: tuple[str, ...]
 
 _Kind = Literal["uri", "iri"]
 
@@ -52,3 +53,7 @@ class IriToUriRows(HostsRows):
 @final
 class UriToIriRows(HostsRows):
     def __new__(cls, host: Literal["keep", "unicode"] = "keep") -> UriToIriRows: ...
+
+def run_row(
+    name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, production: str, iri: bool = False
+) -> int | Fault: ...
