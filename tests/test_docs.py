@@ -224,8 +224,9 @@ def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
 
 def test_tests_that_the_pages_name():
     for page in PAGES:
-        for file, name in re.findall(r"`(?:tests/)?(test_\w+\.py)(?:::(\w+))?`", page.read_text("utf-8")):
-            text = (ROOT / "tests" / file).read_text("utf-8")
+        for file, name in re.findall(r"`(?:tests/)?((?:\w+/)?test_\w+\.py)(?:::(\w+))?`", page.read_text("utf-8")):
+            folder = ROOT if file.startswith("benchmarks/") else ROOT / "tests"
+            text = (folder / file).read_text("utf-8")
             assert re.search(rf"^(def|class) {name or 'test_'}", text, re.MULTILINE), (page.name, file, name)
 
 

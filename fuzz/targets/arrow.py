@@ -1,7 +1,7 @@
 """Columns of Arrow, which needs pyarrow: `uricodec.bulk`, `uricodec.dedup` and `uricodec.logs` on every layout."""
 
-import oracle_bulk as oracle
 import pyarrow as pa
+from reference import bulk as naive
 from support import run, text_of
 from targets import bulk as lists
 
@@ -49,13 +49,13 @@ def drawn(draw):
 def in_columns(draw):
     """Every operation gives what it gives of a list, whatever the layout."""
     name, how = draw.one(lists.CALLS)
-    errors, threads, limit = draw.one(oracle.policies(name)), draw.one((None, 1, 2)), draw.one((100, 0, 1))
+    errors, threads, limit = draw.one(naive.policies(name)), draw.one((None, 1, 2)), draw.one((100, 0, 1))
     rows, kind, sizes, as_text = drawn(draw)
     if lists.has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
     faults = bulk.InvalidRows(limit)
     made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, invalid=faults, threads=threads, **how)
-    want, refused = oracle.column(name, rows, errors, **how)
+    want, refused = naive.column(name, rows, errors, **how)
     if name.startswith("check"):
         for row, found in zip(rows, want, strict=True):
             if found:
@@ -83,7 +83,7 @@ def dictionaries(draw):
     source = pa.DictionaryArray.from_arrays(pa.array(places, index), pa.array(words))[1:]
     rows = [None if place is None else words[place] for place in places[1:]]
     made = getattr(bulk, name)(source, errors="keep", **how)
-    want, _ = oracle.column(name, rows, "keep", **how)
+    want, _ = naive.column(name, rows, "keep", **how)
     if name.startswith("check"):
         for row, found in zip(rows, want, strict=True):
             if found:

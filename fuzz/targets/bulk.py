@@ -1,9 +1,9 @@
-"""Columns: `uricodec.bulk` on lists, lines and files against a loop over single values (tests/oracle_bulk.py)."""
+"""Columns: `uricodec.bulk` on lists, lines and files against a loop over single values (tests/reference/bulk.py)."""
 
 import io
 
-import oracle_bulk as oracle
-import oracle_fingerprint
+from reference import bulk as naive
+from reference import fingerprint as naive_fingerprint
 from support import is_refusal, lines_of, outcome, run, text_of
 
 from uricodec import bulk, uri, urn
@@ -15,7 +15,7 @@ COVERS = {"uricodec.bulk": [*registry.OPERATIONS, "InvalidRows"]}
 
 URI_LEVELS = registry.OPERATIONS["normalize_uri"].parameters[0].choices
 URN_LEVELS = registry.OPERATIONS["normalize_urn"].parameters[0].choices
-CALLS = oracle.CALLS
+CALLS = naive.CALLS
 OF_LINES = [call for call in CALLS if call[0] in {"quote", "requote", "normalize_urn", "normalize_uri"}]
 NONE = b"\x1a"  # a row that is none
 KEY = "of the fuzzer"
@@ -33,7 +33,7 @@ def rows_of(octets, as_text):
 def of_lists(draw):
     """Each operation, with each policy."""
     (name, how), as_text = draw.one(CALLS), draw.flag()
-    errors, limit = draw.one(["raise", *oracle.policies(name)]), draw.one((100, 0, 1))
+    errors, limit = draw.one(["raise", *naive.policies(name)]), draw.one((100, 0, 1))
     if has_answers(name) or (errors == "replace" and not as_text):
         errors = "keep"
     rows = rows_of(draw.octets(), as_text)
@@ -43,13 +43,13 @@ def of_lists(draw):
     if errors == "raise":
         made = outcome(getattr(bulk, name), rows, errors=errors, **how)
         try:
-            want, _ = oracle.column(name, rows, errors, **how)
+            want, _ = naive.column(name, rows, errors, **how)
             assert made == want
         except UriError:
             assert is_refusal(made)
         return
     made = getattr(bulk, name)(rows, errors=errors, invalid=faults, **how)
-    want, refused = oracle.column(name, rows, errors, **how)
+    want, refused = naive.column(name, rows, errors, **how)
     assert made == want, (name, how, errors)
     if has_answers(name):
         refused = []
@@ -69,7 +69,7 @@ def of_lines(draw):
     end, threads = draw.one((b"\n", b"\0", b"\t")), draw.one((None, 1, 2))
     source = draw.octets()
     lines = lines_of(source, end)
-    want, refused = oracle.lines(name, [line for line, _ in lines], errors, **how)
+    want, refused = naive.lines(name, [line for line, _ in lines], errors, **how)
     want = joined(want, lines, end)
     faults, of_file = bulk.InvalidRows(), bulk.InvalidRows()
     function = getattr(bulk, name)
@@ -89,7 +89,7 @@ def decoded_lines(draw):
     done = decode(source, plus=plus, errors=errors)
     lines = lines_of(source)
     assert len(lines_of(done)) == len(lines)
-    want, _ = oracle.lines(name, [line for line, _ in lines], errors, plus=plus)
+    want, _ = naive.lines(name, [line for line, _ in lines], errors, plus=plus)
     assert done == joined(want, lines, b"\n")
     before, after = controls(source), controls(done)
     assert after == before if errors != "null" else len(after) <= len(before) + 1  # the end of an empty last line
@@ -114,7 +114,7 @@ def fingerprints(draw):
     keep, level = draw.flag(), draw.number(8)
     level = {"urn": URN_LEVELS[level % len(URN_LEVELS)], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]
     rows = [row for row in rows_of(draw.octets(), as_text) if not isinstance(row, str) or not has_surrogate(row)]
-    secret = oracle_fingerprint.derived(KEY)
+    secret = naive_fingerprint.derived(KEY)
     want = []
     for row in rows:
         try:
@@ -122,7 +122,7 @@ def fingerprints(draw):
         except UriError:
             name = row if keep else None
         name = name.encode() if isinstance(name, str) else name
-        want.append(None if name is None else oracle_fingerprint.fingerprint(secret, name))
+        want.append(None if name is None else naive_fingerprint.fingerprint(secret, name))
     assert bulk.fingerprint(rows, kind, level, KEY, errors="keep" if keep else "null") == want
 
 

@@ -2,8 +2,8 @@
 
 import unicodedata
 
-import oracle_iri
-import oracle_uri
+from reference import iri as naive_iri
+from reference import uri as naive_uri
 from support import GIVEN, exact, is_refusal, octets_of, outcome, run, same_on_every_tier, text_of
 
 from uricodec import iri, uri
@@ -21,8 +21,8 @@ def grammar(draw):
     """check_iri, is_iri, split and unsplit."""
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
-    for production in oracle_uri.IRI_PRODUCTIONS:
-        want = oracle_uri.check(plain, production, True)
+    for production in naive_uri.IRI_PRODUCTIONS:
+        want = naive_uri.check(plain, production, True)
         assert iri.check_iri(given, production) == want
         assert iri.is_iri(given, production) is (want is None)
     want = iri.check_iri(given, "IRI-reference")
@@ -34,10 +34,10 @@ def grammar(draw):
     if not isinstance(given, str):
         assert iri.unsplit(found) == plain
         found = iri.split(text)
-    assert found == oracle_uri.split(text) and iri.unsplit(found) == text
+    assert found == naive_uri.split(text) and iri.unsplit(found) == text
     if found.authority is not None:
-        assert (found.userinfo, found.host, found.port) == oracle_uri.split_authority(found.authority)
-        assert found.host_kind == oracle_uri.host_kind(found.host)
+        assert (found.userinfo, found.host, found.port) == naive_uri.split_authority(found.authority)
+        assert found.host_kind == naive_uri.host_kind(found.host)
     if text.isascii():
         assert uri.check(text) is None
 
@@ -47,10 +47,10 @@ def components(draw):
     octets = [None if part == ABSENT else part for part in draw.parts(5)]
     octets[2] = octets[2] or b""
     parts = [part if part is None else text_of(part) for part in octets]
-    whole = oracle_uri.unsplit(parts)
-    fault = oracle_uri.check(whole, "IRI-reference", True)
+    whole = naive_uri.unsplit(parts)
+    fault = naive_uri.check(whole, "IRI-reference", True)
     made = outcome(iri.unsplit, parts)
-    if fault is None and oracle_uri.split(whole) == tuple(parts):
+    if fault is None and naive_uri.split(whole) == tuple(parts):
         assert made == whole and iri.unsplit(octets) == whole.encode()
     else:
         assert is_refusal(made) and made[0] is IriError and is_refusal(outcome(iri.unsplit, octets))
@@ -63,7 +63,7 @@ def to_uri(draw):
     given = make(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
     made = outcome(iri.iri_to_uri, given, disallowed=disallowed)
-    assert exact(made) == exact(outcome(oracle_iri.iri_to_uri, plain, disallowed))
+    assert exact(made) == exact(outcome(naive_iri.iri_to_uri, plain, disallowed))
     if not is_refusal(made):
         assert made.isascii() and iri.iri_to_uri(made) is made
     hosted = same_on_every_tier(iri.iri_to_uri, given, disallowed=disallowed, host="idna")
@@ -77,7 +77,7 @@ def to_uri(draw):
 
 
 def apart(given):
-    return oracle_uri.split(octets_of(given).decode("latin-1"))
+    return naive_uri.split(octets_of(given).decode("latin-1"))
 
 
 def is_ascii_host(authority):
@@ -95,7 +95,7 @@ def in_encodings(draw):
         assert made == (IriError, error.start)
         return
     composed = unicodedata.normalize("NFC", text) if written or encoding not in OF_UNICODE else text
-    want = outcome(oracle_iri.iri_to_uri, composed, disallowed)
+    want = outcome(naive_iri.iri_to_uri, composed, disallowed)
     assert is_refusal(made) if is_refusal(want) else made == want.encode()
 
 
@@ -104,14 +104,14 @@ def to_iri(draw):
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
     made = outcome(iri.uri_to_iri, given)
-    assert exact(made) == exact(outcome(oracle_iri.uri_to_iri, plain))
+    assert exact(made) == exact(outcome(naive_iri.uri_to_iri, plain))
     hosted = same_on_every_tier(iri.uri_to_iri, given, host="unicode")
     if is_refusal(made):
         assert is_refusal(hosted)
         return
     assert iri.uri_to_iri(made) is made
     there = iri.iri_to_uri(given)
-    assert oracle_iri.same(text_of(octets_of(iri.iri_to_uri(made))), text_of(octets_of(there)))
+    assert naive_iri.same(text_of(octets_of(iri.iri_to_uri(made))), text_of(octets_of(there)))
     if not is_refusal(hosted):
         before, after = apart(made), apart(hosted)
         assert before[0] == after[0] and before[2:] == after[2:]

@@ -1,4 +1,4 @@
-"""Access logs: `uricodec.logs` against the naive model (tests/oracle_logs.py), in any pieces, from any source."""
+"""Access logs: `uricodec.logs` against the naive model (tests/reference/logs.py), in any pieces, from any source."""
 
 import csv
 import gzip
@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import oracle_logs as oracle
+from reference import logs as naive
 from support import run
 
 from uricodec import logs
@@ -27,10 +27,10 @@ def expected(data, format, **options):
     state, records, faults = {}, [], []
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
         text = line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
-        record = oracle.record(text, format, state, **options)
+        record = naive.record(text, format, state, **options)
         if record is None:
             faults.append(number)
-        elif record is not oracle.DIRECTIVE:
+        elif record is not naive.DIRECTIVE:
             records.append(record)
     return records, faults
 
@@ -80,7 +80,7 @@ def any_octets(draw):
     if format in TWINNED:
         assert (found, faults) == expected(data, format, **options)
     at = names.index("query")
-    for csv_safe, cell in (False, oracle.cell), (True, oracle.safe_cell):
+    for csv_safe, cell in (False, naive.cell), (True, naive.safe_cell):
         table = converted(data, LogReader(format, "csv", **options, csv_safe=csv_safe), room, size)
         assert table[1:] == (faults, records)
         harmless(table[0].decode())
@@ -178,7 +178,7 @@ OF_COLUMN = {"date": b"2025-01-01", "time": b"12:00:00"}
 def as_servers_write(draw):
     """Lines of JSON and of the W3C format, with any values in them, against the model."""
     format = draw.one(("nginx-json", "cloudfront", "iis"))
-    names = [*(oracle.MEMBER_OF if format == "nginx-json" else oracle.COLUMNS), "x"]
+    names = [*(naive.MEMBER_OF if format == "nginx-json" else naive.COLUMNS), "x"]
     names = [draw.one(names) for _ in range(draw.number(8))]
     options, number = options_of(draw), draw.one(NUMBERS)
     values = draw.parts(len(names))

@@ -1,7 +1,7 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and its naive twins, and `uricodec.uri.legacy_schemes`."""
 
-import oracle_uri
-import oracle_uri_forms as forms
+from reference import uri as naive_uri
+from reference import uri_forms as forms
 from support import GIVEN, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import uri
@@ -29,9 +29,9 @@ def first_surrogate(given):
 
 def grammar(draw):
     """check, is_uri, split and unsplit."""
-    given, production = draw.one(GIVEN)(draw.octets()), draw.one(oracle_uri.PRODUCTIONS)
-    for production in oracle_uri.PRODUCTIONS:
-        want = oracle_uri.check(octets_of(given) if not isinstance(given, str) else given, production)
+    given, production = draw.one(GIVEN)(draw.octets()), draw.one(naive_uri.PRODUCTIONS)
+    for production in naive_uri.PRODUCTIONS:
+        want = naive_uri.check(octets_of(given) if not isinstance(given, str) else given, production)
         assert uri.check(given, production) == want
         assert uri.is_uri(given, production) is (want is None)
     want = uri.check(given)
@@ -44,10 +44,10 @@ def grammar(draw):
         assert all(part is None or type(part) is bytes for part in found)
         assert uri.unsplit(found) == bytes(given)
         found = uri.split(text)
-    assert found == oracle_uri.split(text) and uri.unsplit(found) == text
+    assert found == naive_uri.split(text) and uri.unsplit(found) == text
     if found.authority is not None:
-        assert (found.userinfo, found.host, found.port) == oracle_uri.split_authority(found.authority)
-        assert found.host_kind == oracle_uri.host_kind(found.host)
+        assert (found.userinfo, found.host, found.port) == naive_uri.split_authority(found.authority)
+        assert found.host_kind == naive_uri.host_kind(found.host)
 
 
 def components(draw):
@@ -56,10 +56,10 @@ def components(draw):
     octets = [None if part == ABSENT else part for part in draw.parts(5)]
     octets[2] = octets[2] or b""
     parts = [part if part is None else part.decode("latin-1") for part in octets]
-    whole = oracle_uri.unsplit(parts)
+    whole = naive_uri.unsplit(parts)
     made = outcome(uri.unsplit, parts if as_text else octets)
-    fault = oracle_uri.check(whole)
-    if fault is None and oracle_uri.split(whole) == tuple(parts):
+    fault = naive_uri.check(whole)
+    if fault is None and naive_uri.split(whole) == tuple(parts):
         assert made == (whole if as_text else whole.encode("latin-1"))
     else:
         assert is_refusal(made) and made[0] is UriSyntaxError

@@ -6,7 +6,8 @@ A reference is a function of one row of bytes, a policy and the path that the ro
 result and why the row is invalid, a Fault or None. Only "keep" and "replace" are policies of a row; what "null", "drop"
 and "raise" do follows from the fault (see `handled`). The rows are hostile ones of tests/data/rows.
 
-tests/test_rows.py compares every path with it; other tests, tables of calls and the fuzz target take their calls here.
+tests/_rows/test_operations.py compares every path with it; other tests, tables of calls and the fuzz target take
+their calls here.
 """
 
 import re
@@ -14,12 +15,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import oracle
-import oracle_fingerprint
-import oracle_iri
-import oracle_uri
-import oracle_uri_forms
-import oracle_urn
+from reference import codec as naive
+from reference import fingerprint as naive_fingerprint
+from reference import iri as naive_iri
+from reference import uri as naive_uri
+from reference import uri_forms as naive_uri_forms
+from reference import urn as naive_urn
 
 from uricodec.errors import UriError
 
@@ -53,7 +54,7 @@ COLUMN, OCTETS = Way(), Way(text=False)
 
 def way_of_lines(terminator, *delimiters):
     """Lines that end with LF have no control but those that came in; others protect their terminator alone."""
-    return Way(True, frozenset(oracle.CONTROLS if terminator == b"\n" else {terminator}) | {*delimiters})
+    return Way(True, frozenset(naive.CONTROLS if terminator == b"\n" else {terminator}) | {*delimiters})
 
 
 # --- one row ----------------------------------------------------------------------------------------------------------
@@ -61,18 +62,18 @@ def way_of_lines(terminator, *delimiters):
 
 def quoted(row, errors, way, *, safe=b"/", plus=False, triplets=False):  # noqa: PLR0913
     kept = UNRESERVED | {*safe}
-    return oracle.encode_row(row, errors, oracle.form_set(kept) if plus else kept, triplets, plus, way.text)
+    return naive.encode_row(row, errors, naive.form_set(kept) if plus else kept, triplets, plus, way.text)
 
 
 def unquoted(row, errors, way, *, plus=False):
     """urllib.parse's: a malformed triplet stays also where U+FFFD replaces what is not UTF-8."""
-    made, fault = oracle.decode_row(row, errors, "keep", plus, way.text, stay=way.stay)
+    made, fault = naive.decode_row(row, errors, "keep", plus, way.text, stay=way.stay)
     return made, fault if way.text else None
 
 
 def percent_decoded(row, errors, way, *, plus=False):
     """The lossless one: U+FFFD replaces malformed triplets, too."""
-    return oracle.decode_row(row, errors, None, plus, way.text, stay=way.stay)
+    return naive.decode_row(row, errors, None, plus, way.text, stay=way.stay)
 
 
 def strict(function, text=False):
@@ -85,7 +86,7 @@ def strict(function, text=False):
             return row, Fault(error.reason, error.position)
         if isinstance(made, tuple) and len(made) == 2:
             return row, Fault(*made)
-        parts = oracle.ill_formed(row) if text and way.text else []
+        parts = naive.ill_formed(row) if text and way.text else []
         return (row, Fault("utf-8", parts[0][0])) if parts else (made, None)
 
     return reference
@@ -96,9 +97,9 @@ def code_of_character(row, offset):
     character = row[offset:].decode("utf-8", "surrogateescape")[0]
     if character >= "\ud800" and character <= "\udfff":
         return "utf-8"
-    if character in oracle_iri.BIDI:
+    if character in naive_iri.BIDI:
         return "bidi"
-    if oracle_iri.within(character, oracle_iri.IPRIVATE):
+    if naive_iri.within(character, naive_iri.IPRIVATE):
         return "private"
     return "percent" if character == "%" else "character"
 
@@ -115,11 +116,11 @@ def iri(function):
 
 def normal_urn(row, level="8141", spec=None):
     spec = spec or ("2141" if level == "2141" else "8141")
-    return oracle_urn.check(row, spec) or oracle_urn.normalize(row, level, spec)
+    return naive_urn.check(row, spec) or naive_urn.normalize(row, level, spec)
 
 
 def normal_uri(row, level="path"):
-    return oracle_uri_forms.normalize(row, level)
+    return naive_uri_forms.normalize(row, level)
 
 
 URI_FIELDS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
@@ -131,16 +132,16 @@ def octets_of(texts):
 
 
 def uri_parts(row, is_iri=False):
-    fault = oracle_uri.check(row, "IRI-reference" if is_iri else "URI-reference", is_iri)
+    fault = naive_uri.check(row, "IRI-reference" if is_iri else "URI-reference", is_iri)
     if fault:
         return fault
-    scheme, authority, *rest = oracle_uri.split(row.decode("latin-1"))
-    of_authority = (None,) * 3 if authority is None else oracle_uri.split_authority(authority)
+    scheme, authority, *rest = naive_uri.split(row.decode("latin-1"))
+    of_authority = (None,) * 3 if authority is None else naive_uri.split_authority(authority)
     return list(octets_of((scheme, authority, *of_authority, *rest)))
 
 
 def urn_parts(row, spec="8141"):
-    return oracle_urn.check(row, spec) or list(octets_of(oracle_urn.parse(row, spec)[:5]))
+    return naive_urn.check(row, spec) or list(octets_of(naive_urn.parse(row, spec)[:5]))
 
 
 def checked(function):
@@ -150,17 +151,17 @@ def checked(function):
 
 def fingerprints(normal):
     """Of the normal form; of an invalid row with "keep", of the row."""
-    secret = oracle_fingerprint.derived(KEY)
+    secret = naive_fingerprint.derived(KEY)
 
     def reference(row, _errors, _way):
         made, fault = strict(normal)(row, None, OCTETS)
-        return oracle_fingerprint.fingerprint(secret, made), fault
+        return naive_fingerprint.fingerprint(secret, made), fault
 
     return reference
 
 
 def resolved(row):
-    return oracle_uri_forms.resolve(BASE, row)
+    return naive_uri_forms.resolve(BASE, row)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ def _operations():
     normal = partial(normal_urn, spec="any")
     yield Operation("normalize_urn", {"spec": "any"}, strict(normal, text=True), "urns", command=command)
     for given in {}, {"spec": "2141"}:
-        check = checked(partial(oracle_urn.check, **given))
+        check = checked(partial(naive_urn.check, **given))
         yield Operation("is_valid_urn", given, check, "urns", "verdict", VERDICT)
         command = ("check", "--kind", "urn", "--spec", given.get("spec", "8141"))
         yield Operation("check_urn", given, check, "urns", "diagnostic", DIAGNOSTIC, command)
@@ -254,10 +255,10 @@ def _operations():
         command = ("normalize", "--kind", "uri", "--level", level)
         normal = strict(partial(normal_uri, level=level), text=True)
         yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
-    for kind, productions in ("uri", oracle_uri.PRODUCTIONS), ("iri", oracle_uri.IRI_PRODUCTIONS):
+    for kind, productions in ("uri", naive_uri.PRODUCTIONS), ("iri", naive_uri.IRI_PRODUCTIONS):
         for production in productions[:2]:
             given = {} if production.endswith("reference") else {"production": production}
-            check = checked(partial(oracle_uri.check, production=production, iri=kind == "iri"))
+            check = checked(partial(naive_uri.check, production=production, iri=kind == "iri"))
             yield Operation(f"is_valid_{kind}", given, check, "uris", "verdict", VERDICT)
             command = ("check", "--kind", kind, "--production", production)
             yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
@@ -265,12 +266,10 @@ def _operations():
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split, "uris", "struct", STRUCT, command, fields=URI_FIELDS)
     for option in "raise", "encode":
-        to_uri = strict(iri(partial(oracle_iri.iri_to_uri, disallowed=option)), text=True)
+        to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)
         yield Operation("iri_to_uri", {"disallowed": option}, to_uri, "uris", command=command)
-    yield Operation(
-        "uri_to_iri", {}, strict(iri(oracle_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri")
-    )
+    yield Operation("uri_to_iri", {}, strict(iri(naive_iri.uri_to_iri), text=True), "uris", command=("decode", "--iri"))
     command = ("resolve", "--base", BASE.decode())
     yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
     for kind, level, rows, normal in IDENTIFIERS:

@@ -1,8 +1,8 @@
 """The operations on columns and lines: one table, OPERATIONS.
 
 Made from it: what `uricodec.bulk` runs and which policies it accepts, the methods for Polars and pandas, the functions
-of Spark and of SQL, the calls that tests and the fuzz target make. Compared with it, by tests/test_registry.py and
-tests/test_docs.py: the signatures of `bulk`, the parser of the command line, the table in docs/columns.md.
+of Spark and of SQL, the calls that tests and the fuzz target make. Compared with it, by test_registry.py and
+test_docs.py: the signatures of `bulk`, the parser of the command line, the table in docs/columns.md.
 
 The module imports nothing of the package, and an operation is loaded when it is first used.
 """

@@ -1,0 +1,179 @@
+"""The table of operations, compared with what is not made from it: `bulk`, the core, the parser, files and pages."""
+
+import ast
+import importlib
+import inspect
+import io
+import re
+from pathlib import Path
+
+import pytest
+from arrow_memory import Lent
+
+from uricodec import bulk, cli
+from uricodec._base._kernels import ByteSet
+from uricodec._rows import registry
+from uricodec._rows.registry import OPERATIONS
+from uricodec.bulk._operations import _bytes_to_keep
+from uricodec.cli.completion import commands_of
+from uricodec.uri import _rows as _uri_operations
+from uricodec.urn import _rows as _urn_rows
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = {row.command.line: row for row in OPERATIONS.values() if row.command}
+
+every_operation = pytest.mark.parametrize("row", OPERATIONS.values(), ids=list(OPERATIONS))
+
+
+def test_the_table_is_a_leaf():
+    nodes = list(ast.walk(ast.parse(Path(registry.__file__).read_text("utf-8"))))
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert imported == {"__future__", "collections.abc", "types", "typing"}
+    assert not any(isinstance(node, ast.Import) for node in nodes)
+
+
+def test_each_function_of_bulk_has_a_row():
+    assert {name for name in bulk.__all__ if not isinstance(getattr(bulk, name), type)} == set(OPERATIONS)
+    names = [function.name for row in OPERATIONS.values() for function in row.sql]
+    assert len(names) == len(set(names))
+
+
+# --- bulk -------------------------------------------------------------------------------------------------------------
+
+
+@every_operation
+def test_signatures(row):
+    first, *own, shared = inspect.signature(getattr(bulk, row.name)).parameters.values()
+    assert first.name == "column" and shared.kind is inspect.Parameter.VAR_KEYWORD
+    assert [each.name for each in own] == [each.name for each in row.parameters]
+    for mine, parameter in zip(own, row.parameters, strict=True):
+        if isinstance(mine.default, ByteSet):
+            assert mine.default == _bytes_to_keep(parameter.default)
+        else:
+            assert mine.default == parameter.default
+        assert not parameter.choices or parameter.default in parameter.choices
+
+
+@every_operation
+def test_values_of_parameters(row):
+    function = getattr(bulk, row.name)
+    for parameter in row.parameters:
+        for value in parameter.choices or parameter.examples:
+            assert function([], **{parameter.name: value}) == []
+        if parameter.choices and parameter.choices != (False, True):
+            with pytest.raises(ValueError, match=r"'nonsense'"):
+                function([], **{parameter.name: "nonsense"})
+
+
+@every_operation
+def test_its_class_is_there(row):
+    module, _, name = row.make.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+    for function in row.sql:
+        assert {*function.parameters, *function.fixed} <= {each.name for each in row.parameters} | {"errors"}
+        assert function.fixed.get("errors", row.policies[0]) in row.policies
+
+
+def test_fields_are_those_of_the_core():
+    assert OPERATIONS["split_uri"].fields == OPERATIONS["split_iri"].fields == _uri_operations.FIELDS
+    assert OPERATIONS["split_urn"].fields == _urn_rows.FIELDS
+    for row in OPERATIONS.values():
+        assert bool(row.fields) == (row.result in {"diagnostic", "struct"})
+
+
+@every_operation
+def test_policies(row):
+    """Those of the table are accepted, and others are a ValueError that lists them, whatever the rows are."""
+    function, output = getattr(bulk, row.name), io.BytesIO
+    lists = [lambda errors: function(["a:"], errors=errors), lambda errors: function(Lent([b"a:"], "u"), errors=errors)]
+    lines = [lambda errors: function(b"a:\n", errors=errors)]
+    if row.result == "text":
+        lines += [lambda errors: function(output(b"a:\n"), errors=errors, output=output())]
+    for call in lists + lines:
+        for errors in {"keep", "null", "replace", "ignore", None} - {*row.policies}:
+            allowed = ", ".join(repr(each) for each in row.policies if each != "drop" or call not in lists)
+            with pytest.raises(ValueError, match=f"^errors of {row.name} must be one of {allowed}, got {errors!r}$"):
+                call(errors)
+        for errors in {*row.policies} - {"raise", "drop"}:
+            call(errors)
+    for call in lists:
+        with pytest.raises(ValueError, match=r"got 'drop': the length of a list or column must match$"):
+            call("drop")
+    assert function(["a:"]) == function(["a:"], errors=row.policies[0])
+
+
+def test_policies_of_objects():
+    """The columns that become lists, and back."""
+    pd = pytest.importorskip("pandas")
+    for column in pd.Series(["a"], dtype=object), pd.Index(["a"]), pd.Series(["a"]).to_numpy(object):
+        with pytest.raises(ValueError, match=r"^errors of check_urn must be one of 'keep', 'raise', got 'null'$"):
+            bulk.check_urn(column, errors="null")
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+# Filters that no operation on columns stands behind.
+OTHERS = {"resolve", "extract", "dedup", "log"}
+
+
+def values_of(action):
+    """What an option may have, if the parser or the completion knows."""
+    return tuple(action.choices or getattr(action, "suggestions", ()))
+
+
+def option(command, name):
+    found = [action for action in command._actions if name in action.option_strings]
+    assert len(found) == 1, name
+    return found[0]
+
+
+def test_each_filter_has_a_row():
+    commands = commands_of(cli.make_parser())
+    filters = {name for name, (_, command) in commands.items() if command.get_default("refuse")}
+    assert {line.split()[0] for line in COMMANDS} == filters - OTHERS
+    for name in filters - OTHERS:
+        kinds = [action for action in commands[name][1]._actions if "--kind" in action.option_strings]
+        known = {line.partition("--kind ")[2] for line in COMMANDS if line.startswith(f"{name} ")}
+        assert not kinds or known >= {*kinds[0].choices} - ({"iri"} if name == "normalize" else set())
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_options(line):
+    row, (name, *words) = COMMANDS[line], line.split()
+    command = commands_of(cli.make_parser())[name][1]
+    for word in words:
+        if word.startswith("--"):
+            assert option(command, word)
+    for parameter in row.parameters:
+        values = values_of(option(command, row.command.options[parameter.name]))
+        wanted = {each for each in parameter.choices if isinstance(each, str)}
+        assert not wanted or wanted <= {*values}
+    assert row.command.options.keys() == {each.name for each in row.parameters}
+    if row.result != "diagnostic":  # `check` reports, whatever is wrong
+        # Records of invalid rows say what is wrong: `split` keeps those.
+        errors = {*row.policies} | ({"keep"} if row.result == "struct" else set())
+        found = {*values_of(option(command, "--errors"))}
+        assert errors <= found if "--iri" in words else errors == found
+
+
+# --- files and pages --------------------------------------------------------------------------------------------------
+
+
+@every_operation
+def test_its_page_and_libraries(row):
+    assert (ROOT / "docs" / f"{row.page}.md").exists()
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    for library in row.needs:
+        assert re.search(rf'"{library}[>;"]', project)
+
+
+@every_operation
+def test_its_reference_and_rows(row):
+    reference = pytest.importorskip("reference.rows")
+    found = [each for each in reference.OPERATIONS if each.name == row.name]
+    assert {(each.result, each.policies) for each in found} == {(row.result, row.policies)}
+    assert row.rows in {each.rows for each in found} and (ROOT / f"tests/data/rows/{row.rows}.txt").exists()
+    assert row.result != "struct" or {each.fields for each in found} == {row.fields}
+    if row.command:
+        line = tuple(row.command.line.split())
+        assert all(each.command[: len(line)] == line for each in found)

@@ -1,0 +1,350 @@
+"""`uricodec log`: what it writes where, chunks and formats of several logs, memory.
+
+The records are in logs/test_records.py.
+"""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import sys
+
+import pytest
+from command import growth, output_of, output_to_nobody, process, run
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import logs as naive_logs
+
+from uricodec import logs
+from uricodec._io import streams
+from uricodec.cli import log, main
+from uricodec.logs._records import FORMATS, NAMES, LogReader
+
+COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
+CLOUDFRONT = b"#Fields: x-edge-location cs-uri-stem\nFRA2\t/caf%25C3%25A9/100%2525\n"
+IIS = (
+    b"#Software: Microsoft Internet Information Services 10.0\r\n"
+    b"#Fields: date time cs-method cs-uri-stem cs-uri-query c-ip cs(User-Agent) sc-status\r\n"
+    b"2025-01-01 12:00:00.25 GET /caf\xc3\xa9%20 q=a%20b 192.0.2.1 Mozilla/5.0+(X11;+Linux) 200\r\n"
+    b"#Fields: c-ip cs-uri-stem cs-username sc-bytes time\r\n"
+    b"192.0.2.2 /b DOMAIN\\frank 17 12:00:01\r\n"
+)
+ALB = b'h2 - lb 192.0.2.1:2817 - - - - 200 - - 366 "GET https://www.example.com:443/caf%C3%A9?a=1 HTTP/2.0" "-" -'
+
+
+def request(target):
+    """A line of "common" with this request, as it is."""
+    return b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "%b" 200 5' % target
+
+
+LONGEST = 1 << 16
+
+
+def converted(data):
+    """Its records, in one go."""
+    room = bytearray(LogReader.room(len(data)))
+    return bytes(room[: LogReader("combined").convert(data, room).written])
+
+
+def test_command(tmp_path):
+    data = COMBINED + b"\njunk\n" + COMBINED
+    status, output, complaint = run("log", stdin=data)
+    assert (status, output) == (0, 2 * converted(COMBINED))
+    assert complaint == "uricodec: 1 of 3 lines are no records; --invalid-to FILE writes them\n"
+    bad = tmp_path / "bad"
+    assert output_of("log", "--invalid-to", bad, stdin=data) == output
+    assert bad.read_bytes() == b"<stdin>\t2\t4\thost\tjunk\n"
+    status, _, said = run("log", "--stats", stdin=data)
+    assert json.loads(said) == {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"host": 1}}
+
+
+def test_command_writes_csv():
+    output = output_of("log", "--to", "csv", "--flags", stdin=request(b'GET /a"%2C%0Ab?c=%22,%0A HTTP/1.1')).decode()
+    [row] = csv.DictReader(io.StringIO(output))
+    assert (row["path"], row["status"], row["referer"], row["flags"]) == ('/a",%0Ab', "200", "", "")
+    assert json.loads(row["query"]) == [["c", '",\n']]
+    assert output_of("log", "--to", "csv") == (",".join(NAMES[:-1]) + "\n").encode()
+
+
+def test_csv_that_is_safe_for_spreadsheets():
+    data = b'192.0.2.1 - =u [-] "GET /%3D1 HTTP/1.1" 200 5 "-1" "@x"\n192.0.2.1 - u [-] "=1+1|cmd" 200 5'
+    rows = list(csv.DictReader(io.StringIO(output_of("log", "--to", "csv", "--csv-safe", stdin=data).decode())))
+    assert [(row["user"], row["target"], row["referer"], row["agent"]) for row in rows] == [
+        ("'=u", "/%3D1", "'-1", "'@x"),
+        ("u", "'=1+1|cmd", "", ""),
+    ]
+    assert [row["status"] for row in rows] == ["200", "200"]
+    assert b'"=u"' in output_of("log", "--to", "csv", stdin=data)
+    for to in "jsonl", "arrow":
+        status, output, complaint = run("log", "--to", to, "--csv-safe", stdin=data)
+        assert (status, output) == (2, b"")
+        assert complaint.endswith("error: argument --csv-safe: not allowed without --to csv\n")
+
+
+def test_command_writes_arrow(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    out = tmp_path / "out.arrow"
+    assert output_of("log", "--to", "arrow", "-o", out, stdin=COMBINED) == b""
+    assert pa.ipc.open_stream(out.read_bytes()).read_all() == logs.to_arrow(COMBINED).read_all()
+    assert pa.ipc.open_stream(output_of("log", "--to", "arrow", "--flags")).read_all().num_rows == 0
+
+
+def test_arrow_does_not_go_to_a_terminal():
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    try:
+        said = "uricodec: --to arrow does not write to a terminal\n"
+        assert run("log", "--to", "arrow", "-o", os.ttyname(theirs), stdin=COMBINED) == (2, b"", said)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_command_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert run("log", "--to", "arrow") == (2, b"", "uricodec: --to arrow needs pyarrow\n")
+
+
+def test_several_logs_of_several_formats(tmp_path):
+    names = []
+    for number, data in enumerate([IIS, IIS.splitlines()[4], COMBINED, CLOUDFRONT, ALB]):
+        names.append(tmp_path / f"{number}.log")
+        names[-1].write_bytes(data)
+    bad = tmp_path / "bad"
+    records = [json.loads(line) for line in output_of("log", *names, "--invalid-to", bad).splitlines()]
+    assert [record["path"] for record in records] == ["/café%20", "/b", "/café", "/café/100%", "/café"]
+    # The fields of one log are not those of the next.
+    assert bad.read_text() == f"{names[1]}\t1\t37\ttime\t192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
+    assert run("log", "--format", "iis", names[0], names[1])[2].startswith("uricodec: 1 of 6 lines")
+
+
+@pytest.mark.parametrize("size", [1, 16, 100])
+def test_a_pipe_may_show_the_format_later(monkeypatch, size):
+    logs = [IIS, b"#Version: 1.0\n" + CLOUDFRONT, b"\n" + ALB, b"\n" * 101 + COMBINED, b"# nothing\n", b""]
+    expected = [run("log", "--stats", stdin=log) for log in logs]
+    read_into = streams.Input.read_into
+    monkeypatch.setattr(streams.Input, "read_into", lambda self, view: read_into(self, view[:size]))
+    assert [run("log", "--stats", stdin=log) for log in logs] == expected
+    # When so much has been read, it is not waited for any longer.
+    assert run("log", stdin=b"\n" * 20 + ALB, chunk=size)[1] == b""
+
+
+def refused(line, *names, format="auto"):
+    """What is shown of a line that is no record."""
+    arguments = ["log", "--format", format, "--mask", ",".join(names), "-o", os.devnull, "--invalid-to", "-"]
+    [shown] = output_of(*arguments, stdin=line).decode().splitlines()
+    return shown.split("\t", 4)[4]
+
+
+# A line of each format that is no record, whatever the target holds.
+REFUSED = {
+    "combined": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x "-" "-"',
+    "common": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x',
+    "nginx-json": b'{"request":"GET /a?x=1&%b HTTP/1.1","status":"x"}',
+    "cloudfront": b"2025-01-01\t12:00:00\t-\tx\t-\t-\t-\t/a\t200\t-\t-\tx=1&%b",
+    "iis": b"2025-01-01 12:00:00 - - /a x=1&%b - - - - - x - - -",
+    "alb": b'h2 - lb 192.0.2.1:2817 - - - - x - - 366 "GET https://www.example.com/a?x=1&%b HTTP/2.0" "-" -',
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "target",
+    [
+        rb"token=|SEC;RET", rb"token=|SEC\"RET", rb"token=|\SECRET", rb'token=|SEC"RET', rb"token=|SEC RET",
+        rb"token=|SEC&RET", rb"token=|SEC%26RET", rb"tok\x65n=|SECRET", rb"token\x3d|SECRET",
+        rb"\x3ftoken=|SECRET", rb"&TOKEN=|SECRET",
+        rb"to%256Ben=|SECRET", rb"\u0074oken=|SECRET", rb"token%25253d|SECRET", rb"token\u003D|SECRET",
+        rb"%u0074oken=|SECRET", rb"%5Cx74oken=|SECRET", rb"\\u0025%37%34oken=|SECRET", rb"%%37%34oken=|SECRET",
+        rb"\\token\\=|SECRET", rb"\token=|SECRET", rb"a+key=|SECRET", rb"a%20key=|SECRET", rb"a\tname=|SECRET",
+        rb"a\u0009name=|SECRET", rb"cl\u00e9=|SECRET", rb"cl\xC3\xA9=|SECRET", b"cl\xc3\xa9=|SECRET",
+        rb"\ud83d\ude00=|SECRET", rb"%25F0%9F\x98\x80=|SECRET",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_masked_too(format, target):
+    shown = refused(
+        REFUSED[format] % target.replace(b"|", b""), "Token", "a key", "a\tname", "clé", "😀", format=format
+    )
+    before = REFUSED[format].split(b"%b")[0] + target.split(b"|")[0]
+    assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
+
+
+def test_the_first_of_the_names_that_are_masked():
+    line = b'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=5 HTTP/1.1" token=6; Token=7'
+    assert refused(line, "key", "token", "pass") == 'junk "GET /?a=1&to=2&token&pass%3D***'
+    assert refused(line, "key", "token") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=***'
+    assert refused(line, "key") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=***'
+    assert refused(line, "secret") == line.decode()
+
+
+LAYERS = [
+    (b"%", "%{:02x}"),
+    (b"%", "%{:02X}"),
+    (b"\\", r"\x{:02x}"),
+    (b"\\", r"\u{:04X}"),
+]
+
+
+@given(st.sampled_from(FORMATS), st.text("TOKENtoken", min_size=1, max_size=6), st.text("JQWZ", min_size=1), st.data())
+def test_secrets_under_any_escapes(format, name, secret, data):
+    pieces = [letter.encode() for letter in f"{name}={secret}"]
+    for own, escape in data.draw(st.lists(st.sampled_from(LAYERS), max_size=4)):
+        for i, piece in enumerate(pieces):
+            chosen = data.draw(st.booleans())
+            pieces[i] = b"".join(
+                escape.format(octet).encode() if octet in own or chosen else bytes([octet]) for octet in piece
+            )
+    shown = refused(REFUSED[format] % b"".join(pieces), name, format=format)
+    before = REFUSED[format].split(b"%b")[0] + b"".join(pieces[: len(name) + 1])
+    assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
+    assert not re.search("[JQWZ]", shown)
+
+
+PIECES = [
+    *rb"token token= = tok en \x74 \u0074 %74 %25 %3D \x3d \u003d \u00 \x % \ \\ 74 3 d & \" 5C x u00".split(),
+    *[b" ", b"SECRET", b"%ed", b"%a0", b"%b0", b"\xed", b"\xa0", b"\xb0", rb"\ud83d", rb"\ude00"],
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+def test_nothing_is_shown_behind_a_name(line):
+    """Nor if only some of the layers of escapes are undone."""
+    shown = log.Mask(["token"]).hide(line)
+    cut = line if shown == line else shown.removesuffix(b"***")
+    assert line.startswith(cut)
+    for reading in naive_logs.readings(cut):
+        assert reading.find(b"token=") in (-1, len(reading) - 6)
+        assert shown != line or b"token=" not in reading
+
+
+def test_what_looks_like_surrogates_can_be_masked():
+    line = rb"%ed%a0A%ed%b0A%ed%a0%80\ud83d\ude0\ude00"
+    assert log.Mask(["token"]).hide(line + b"token=secret") == line + b"token=***"
+
+
+@pytest.mark.parametrize("unit", [b"25", b"%", b"\\", rb"\x5cx41", b"%41", rb"\ud83d"])
+def test_the_time_to_mask_is_linear(unit):
+    line = b"%" + unit * (100_000 // len(unit))
+    assert log.Mask(["token"]).hide(line + b"&token=secret") == line + b"&token=***"
+
+
+@pytest.mark.parametrize("chunk", [12, 100, 1000])
+def test_chunks_of_the_command(tmp_path, chunk):
+    long = b"x" * 950
+    lines = [request(b"GET /%d HTTP/1.1" % i) for i in range(9)] + [long, b"", b"junk", long, request(b"-")]
+    bad = tmp_path / "bad"
+    for end in b"", b"\n", b"\n" + long:
+        options = ["--stats", "--invalid-to", bad, "--max-line", chunk]
+        status, output, said = run("log", *options, stdin=b"\n".join(lines) + end, chunk=chunk)
+        fit = [line for line in lines if len(line) <= chunk]
+        assert status == 0
+        assert output == converted(b"\n".join(fit))
+        counts = json.loads(said)
+        assert counts["lines"] == 14 + (end > b"\n") == counts["records"] + counts["invalid"]
+        assert bad.read_text().count("\n") == counts["invalid"]
+        assert [int(line.split("\t")[1]) for line in bad.read_text().splitlines()][-1] >= (12 if end <= b"\n" else 15)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\r\n" + COMBINED])
+def test_the_longest_line(end):
+    """The same as for logs.parse()."""
+    start = b'- - - [-] "GET /'
+    for size, more in (LONGEST, 0), (LONGEST + 1, 1), (LONGEST + 2, 1), (LONGEST + 3, 1), (2 * LONGEST, 1):
+        line = start + b"x" * (size - len(start) - 16) + b' HTTP/1.1" 200 5'
+        assert len(line) == size
+        faults = []
+        paths = [record.path for record in logs.parse(line + end, max_line=LONGEST, faults=faults)]
+        assert [(fault.line, fault.offset, fault.code) for fault in faults] == [(1, LONGEST, "too-long")] * more
+        arguments = ["--format", "combined", "--max-line", LONGEST, "-o", os.devnull, "--stats", "--invalid-to", "-"]
+        _, shown, counts = run("log", *arguments, stdin=line + end)
+        assert shown == b"<stdin>\t1\t%d\ttoo-long\t%b...\n" % (LONGEST, line[:100]) * more
+        counts = json.loads(counts)
+        assert (counts["records"], counts["invalid"]) == (len(paths), more)
+        assert counts["lines"] == len(paths) + more == 1 + end.endswith(COMBINED)
+        assert [len(path) for path in paths if path != "/café"] == [LONGEST - len(start) - 15] * (1 - more)
+
+
+def test_outputs_that_are_an_input(tmp_path):
+    (tmp_path / "in").write_bytes(COMBINED + b"\n")
+    for name in "in", "./in", "link":
+        if name == "link":
+            (tmp_path / name).symlink_to("in")
+        status, _, said = run("log", tmp_path / "in", "--invalid-to", tmp_path / name)
+        assert (status, said) == (2, "uricodec: --invalid-to is an input\n")
+        assert (tmp_path / "in").read_bytes() == COMBINED + b"\n"
+
+
+@pytest.mark.parametrize("text", [b"user=joe&password=hunter2", b"password=hunter2", b"a&PASSWORD=hunter2&b=c"])
+def test_the_body_of_a_form_is_masked(text):
+    for line in request(text), request(b"-") + b' "%b" "-"' % text:
+        [record] = map(json.loads, output_of("log", "--mask", "password", stdin=line).splitlines())
+        shown = record["target"] if record["target"] != "-" and record["target"] else record["referer"]
+        assert shown == re.sub("hunter2", "***", text.decode())
+    line = request(b"GET /%b HTTP/1.1" % text)
+    [record] = map(json.loads, output_of("log", "--mask", "password", stdin=line).splitlines())
+    assert record["target"] == "/" + text.decode() == record["path"]  # a path is shown as it is
+
+
+def test_outputs_that_are_one_file(tmp_path):
+    out = tmp_path / "out"
+    assert run("log", "-o", out, "--invalid-to", out)[:2] == (2, b"")
+    assert run("log", "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0
+
+
+def test_each_log_may_have_a_byte_order_mark(tmp_path):
+    names = []
+    for number, data in enumerate([IIS, IIS.splitlines()[4], IIS]):
+        names.append(tmp_path / f"{number}.log")
+        names[-1].write_bytes(b"\xef\xbb\xbf" + data)
+    bad = tmp_path / "bad"
+    for format in "iis", "auto":
+        output = output_of("log", "--format", format, names[0], names[2], "--to", "csv")
+        assert output == output_of("log", "--to", "csv", stdin=IIS + IIS)
+    output_of("log", "--format", "iis", *names, "--invalid-to", bad)
+    assert (
+        bad.read_text("utf-8")
+        == f"{names[1]}\t1\t40\tfields\t\\xef\\xbb\\xbf192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
+    )
+
+
+def test_gzip():
+    assert output_of("log", stdin=gzip.compress(COMBINED)) == output_of("log", stdin=COMBINED)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--format", "apache"], ["--to", "xml"], ["--errors", "raise"], ["--mask", "x" * 256]]
+)
+def test_wrong_usage(capfd, arguments):
+    assert main(["log", *arguments]) == 2
+    assert capfd.readouterr().err.startswith("usage: uricodec")
+
+
+def test_help(capsys):
+    assert main(["log", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.isascii() and max(map(len, text.splitlines())) < 80
+
+
+def test_a_closed_pipe_is_quiet():
+    result = output_to_nobody("log", input=(COMBINED + b"\n") * 100_000)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("unit", [COMBINED + b"\n", b"x", b"\n", b"junk\n"])
+def test_memory_is_flat(tmp_path, unit):
+    path = tmp_path / "long"
+    with open(path, "wb") as file:
+        for _ in range(4 if len(unit) < 6 else 20):
+            file.write(unit * (1_000_000 // len(unit)))
+    assert growth(["log", "--max-line", "1M"], path, tmp_path / "out") < 20_000
+
+
+def test_a_line_of_a_log_may_have_256_megabytes():
+    """Columns have 32 bits for the offsets of their texts."""
+    assert process("log", "--max-line", "256M", os.devnull).returncode == 0
+    done = process("log", "--max-line", "257M", os.devnull)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"argument --max-line: max_line must be from 1 to 268435456, got 269484032\n")

@@ -1,0 +1,544 @@
+"""The commands over URIs and IRIs: each option against a naive twin, lines at every place of the buffer."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import pytest
+from command import growth, output_of, output_to_nobody, process, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.codec import lines_of
+from reference.uri_lines import (
+    both,
+    checked,
+    csv_record,
+    guarded,
+    json_record,
+    of_text,
+    to_csv,
+    to_json,
+    to_safe_csv,
+)
+from uri.test_rows import (
+    BASE,
+    IRI_PRODUCTIONS,
+    LEVELS,
+    LINES,
+    TEXT,
+    URI_PRODUCTIONS,
+    control_count,
+    model,
+)
+
+from uricodec import iri, uri
+from uricodec._rows.reports import visible
+from uricodec.cli import lines, main
+from uricodec.uri._rows import CheckRows
+
+NORMALIZE = ["normalize", "--kind", "uri"]
+CHECK = ["check", "--kind", "uri"]
+SPLIT = ["split", "--kind", "uri"]
+RESOLVE = ["resolve", "--base", BASE.decode()]
+ENCODE = ["encode", "--iri"]
+DECODE = ["decode", "--iri"]
+CSV_HEADER = b"scheme,authority,userinfo,host,port,path,query,fragment,error,offset\n"
+
+
+def of_core(function):
+    """A function of the core, refusing."""
+    return guarded(function, CheckRows("uri", "URI"))
+
+
+def normal(level):
+    return of_text(of_core(lambda row: uri.normalize(row, level)))
+
+
+class Filter(NamedTuple):
+    """A command, and its model."""
+
+    command: list[str]
+    function: Any  # what it does with one line
+    record: Any  # what stands for one that is refused; None: nothing
+    header: bytes  # what it writes first
+
+
+def filters():
+    yield NORMALIZE, normal("path"), None, b""
+    yield ["normalize", "--kind", "iri"], normal("iri"), None, b""
+    yield [*NORMALIZE, "--production", "URI"], both(checked("uri", "URI"), normal("path")), None, b""
+    for level in LEVELS:
+        yield [*NORMALIZE, "--level", level], normal(level), None, b""
+    for production in IRI_PRODUCTIONS:
+        command = ["normalize", "--kind", "iri", "--production", production, "--level", "case"]
+        yield command, both(checked("iri", production), normal("case")), None, b""
+    for kind in "uri", "iri":
+        yield ["split", "--kind", kind], of_core(lambda row, kind=kind: to_json(row, kind)), json_record, b""
+        command = ["split", "--kind", kind, "--format", "csv"]
+        yield command, of_core(lambda row, kind=kind: to_csv(row, kind)), csv_record, CSV_HEADER
+        yield [*command, "--csv-safe"], of_core(lambda row, kind=kind: to_safe_csv(row, kind)), csv_record, CSV_HEADER
+    yield RESOLVE, of_text(lambda row: uri.resolve(BASE, row)), None, b""
+    yield ENCODE, of_core(iri.iri_to_uri), None, b""
+    command = [*ENCODE, "--disallowed", "encode", "--host", "idna"]
+    yield command, of_core(lambda row: iri.iri_to_uri(row, disallowed="encode", host="idna")), None, b""
+    yield DECODE, of_core(iri.uri_to_iri), None, b""
+    yield [*DECODE, "--host", "unicode"], of_core(lambda row: iri.uri_to_iri(row, host="unicode")), None, b""
+
+
+FILTERS = [Filter(*row) for row in filters()]
+every_filter = pytest.mark.parametrize("case", FILTERS, ids=[" ".join(case.command) for case in FILTERS])
+every_policy = pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+# One for each command.
+COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--format", "csv"], RESOLVE, ENCODE, DECODE]
+every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+
+
+def twin(data, case, errors="keep"):
+    """What becomes of lines, and the refused ones: number, offset, code and text."""
+    output, found = model(data, case, errors)
+    texts = [text for text, _ in lines_of(data)]
+    return output, [(fault.line + 1, fault.offset, fault.code, texts[fault.line]) for fault in found.faults]
+
+
+def with_last_end(output, data, errors):
+    """An empty line at the end has an end."""
+    ended = not output or output.endswith(b"\n")
+    return output + b"\n" if data and not data.endswith(b"\n") and ended and errors != "drop" else output
+
+
+def report(invalid, name="<stdin>"):
+    return "".join(f"{name}\t{number}\t{offset}\t{code}\t{visible(text)}\n" for number, offset, code, text in invalid)
+
+
+# --- what the commands write ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "expected"),
+    [
+        (NORMALIZE, "HTTP://Example.com:80/a/../%7Eb", "http://example.com:80/~b"),
+        ([*NORMALIZE, "--level", "simple"], "HTTP://Example.com/a/../%7Eb", "HTTP://Example.com/a/../%7Eb"),
+        ([*NORMALIZE, "--level", "case"], "HTTP://Example.com/a/../%7eb", "http://example.com/a/../%7Eb"),
+        ([*NORMALIZE, "--level", "percent"], "HTTP://Example.com/a/../%7eb", "http://example.com/a/../~b"),
+        ([*NORMALIZE, "--level", "scheme"], "HTTP://Example.com:80", "http://example.com/"),
+        ([*NORMALIZE, "--level", "iri"], "http://example.com/é", "http://example.com/%C3%A9"),
+        (["normalize", "--kind", "iri"], "http://résumé.example.org", "http://xn--rsum-bpad.example.org/"),
+        (["normalize", "--kind", "iri", "--level", "path"], "http://a/./é", "http://a/é"),
+        ([*NORMALIZE, "--level", "rfc2396"], "x:%21", "x:!"),
+        ([*NORMALIZE, "--level", "rfc1630"], "x:%61", "x:a"),
+        ([*NORMALIZE, "--production", "URI"], "a/./b", "a/./b"),
+        ([*NORMALIZE, "--production", "URI"], "s:/a/./b", "s:/a/b"),
+        (RESOLVE, "../g?y", "http://a.example/b/g?y"),
+        (RESOLVE, "//g/é", "http://g/é"),
+        (RESOLVE, "", BASE.decode()),
+        (ENCODE, "http://résumé.example.org/%c3", "http://r%C3%A9sum%C3%A9.example.org/%c3"),
+        ([*ENCODE, "--host", "idna"], "http://résumé.example.org/é", "http://xn--rsum-bpad.example.org/%C3%A9"),
+        ([*ENCODE, "--disallowed", "encode"], "a b", "a%20b"),
+        (ENCODE, "a b", "a b"),
+        (DECODE, "http://xn--99zt52a.example.org/%e7%B4%8d%0A", "http://xn--99zt52a.example.org/納%0A"),
+        ([*DECODE, "--host", "unicode"], "http://xn--99zt52a.example.org/%2f", "http://納豆.example.org/%2f"),
+    ],
+)
+def test_lines(command, line, expected):
+    line, expected = line.encode(), expected.encode()
+    assert output_of(*command, stdin=line + b"\n") == expected + b"\n"
+    assert output_of(*command, stdin=2 * (line + b"\r\n")) == 2 * (expected + b"\r\n")
+    if line:
+        assert output_of(*command, stdin=line) == expected
+
+
+def test_split():
+    data = b"HTTP://u@a:80/b?#\n//\n\nx y\n"
+    nothing = dict.fromkeys(["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"])
+    assert [json.loads(line) for line in output_of(*SPLIT, stdin=data).splitlines()] == [
+        {
+            **{"scheme": "HTTP", "authority": "u@a:80", "userinfo": "u", "host": "a", "port": "80"},
+            **{"path": "/b", "query": "", "fragment": ""},
+        },
+        nothing | {"authority": "", "host": "", "path": ""},
+        nothing | {"path": ""},
+        nothing | {"error": "path", "offset": 1},
+    ]
+    assert output_of(*SPLIT, "--format", "csv", stdin=data).splitlines(keepends=True) == [
+        CSV_HEADER,
+        b'"HTTP","u@a:80","u","a","80","/b","","",,\n',
+        b',"",,"",,"",,,,\n',
+        b',,,,,"",,,,\n',
+        b",,,,,,,,path,1\n",
+    ]
+    assert output_of(*SPLIT, "--errors", "drop", stdin=b"x y\na:\nb%\n").count(b"\n") == 1
+
+
+@every_filter
+@every_policy
+def test_filters_are_their_twins(case, errors, tmp_path):
+    for data in (
+        b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES),
+        b"\n".join([*LINES, b"x y"]),
+        b"\r\n".join([*LINES, b"a:"]) + b"\r\n",
+    ):
+        output, invalid = twin(data, case, errors)
+        output = case.header + with_last_end(output, data, errors)
+        options = ["--errors", errors]
+        assert output_of(*case.command, *options, stdin=data) == output
+        bad = tmp_path / "bad"
+        assert output_of(*case.command, *options, "--invalid-to", bad, stdin=data) == output
+        assert bad.read_text("utf-8") == report(invalid)
+
+
+@every_filter
+@settings(max_examples=15)
+@given(data=TEXT, chunk=st.integers(128, 256), errors=st.sampled_from(["keep", "null", "drop"]))
+def test_chunks_do_not_show(case, data, chunk, errors):
+    expected = case.header + with_last_end(twin(data, case, errors)[0], data, errors)
+    assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
+
+
+@pytest.mark.parametrize("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
+@settings(max_examples=25)
+@given(data=TEXT, chunk=st.integers(128, 256))
+def test_check_is_its_twin(production, data, chunk):
+    kind = "iri" if production in IRI_PRODUCTIONS or production == "iri" else "uri"
+    options = ["--production", production] if production and production != "iri" else []
+    _, invalid = twin(
+        data, Filter([], checked(kind, production if options else f"{kind.upper()}-reference"), None, b"")
+    )
+    for chunks in {}, {"chunk": chunk}:
+        status, output, complaint = run("check", "--kind", kind, *options, stdin=data, **chunks)
+        assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
+
+
+@pytest.mark.parametrize("kind", ["uri", "iri"])
+def test_check_takes_references(kind):
+    assert output_of("check", "--kind", kind, stdin=b"/a\nhttp://e/\n") == b""
+    strict = ["--production", kind.upper()]
+    assert run("check", "--kind", kind, *strict, stdin=b"/a\n")[:2] == (1, b"<stdin>\t1\t0\tscheme\t/a\n")
+
+
+@every_filter
+@settings(max_examples=15)
+@given(data=TEXT, chunk=st.integers(128, 256))
+def test_a_fault_is_found_where_it_is(case, data, chunk):
+    """And what was written is what comes before its line."""
+    status, output, complaint = run(*case.command, "--errors", "raise", stdin=data, chunk=chunk)
+    expected, invalid = twin(data, case)
+    if not invalid:
+        assert (status, output, complaint) == (0, case.header + with_last_end(expected, data, "keep"), "")
+        return
+    number, offset = invalid[0][:2]
+    before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
+    assert (status, output) == (1, case.header + twin(before, case)[0])
+    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
+    assert complaint.count("\n") == 1
+
+
+@every_filter
+@settings(max_examples=15)
+@given(data=TEXT)
+def test_a_line_stays_a_line(case, data):
+    for errors in "keep", "null":
+        output = output_of(*case.command, "--errors", errors, stdin=data)[len(case.header) :]
+        before, after = lines_of(data), lines_of(output)
+        assert len(after) == len(before)
+        for (line, _), (written, _) in zip(before, after, strict=True):
+            assert control_count(written) <= control_count(line)
+
+
+def test_the_words_of_a_fault(tmp_path):
+    path = tmp_path / "uris"
+    path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
+    status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
+    assert (status, output.count(b"\n")) == (1, 3)
+    assert re.fullmatch(
+        rf'uricodec: {re.escape(str(path))}:3:5 \(octet 14\): ".*\n|.*:3:5 \(octet 14\): [^\n]+\n', complaint
+    )
+
+
+# --- long lines -------------------------------------------------------------------------------------------------------
+
+
+@every_filter
+@every_policy
+@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+def test_lines_that_are_too_long(tmp_path, case, errors, length):
+    """They stay whole, or become one record, are counted once, and do not take their neighbours with them."""
+    line = b"urn:ex:" + b"A" * (length - 7)
+    data = line + b"\nx:y\n" + line
+    bad = tmp_path / "bad"
+    options = ["--errors", errors, "--invalid-to", bad, "--stats"]
+    status, output, complaint = run(*case.command, *options, "--max-line", 128, stdin=data, chunk=32)
+    assert status == 0
+    between = twin(b"x:y\n", case, errors)[0]
+    reports = [line.split("\t") for line in bad.read_text().splitlines()]
+    assert [(number, code) for _, number, _, code, _ in reports if code == "too-long"] == [
+        ("1", "too-long"),
+        ("3", "too-long"),
+    ]
+    assert all(text == line[:100].decode() + "..." for *_, code, text in reports if code == "too-long")
+    assert json.loads(complaint)["faults"]["too-long"] == 2
+    if errors == "drop":
+        expected = between
+    elif case.record:
+        assert int(reports[0][2]) == int(reports[-1][2]) == 128
+        record = case.record("too-long", 128)
+        expected = record + b"\n" + between + record  # the last line has no end, and its record has none
+    else:
+        expected = line + b"\n" + between + line if errors == "keep" else b"\n" + between + b"\n"
+    assert output == case.header + expected
+    status, output, complaint = run(*case.command, "--errors", "raise", "--max-line", 128, stdin=data, chunk=32)
+    assert (status, output) == (1, case.header)
+    assert complaint == "uricodec: <stdin>:1:129 (octet 128): the line is longer than 128 bytes (--max-line)\n"
+
+
+@every_filter
+def test_long_lines(case):
+    """Some that take more room than there is, and fit."""
+    data = b"".join(
+        (b"http://a/" + piece * (size // len(piece)) + b"\n")
+        for size in (200_000, 400_000, 900_000)
+        for piece in (b"a", b"%C3%A9", "é".encode(), b"../")
+    )
+    assert output_of(*case.command, "--errors", "keep", stdin=data) == case.header + twin(data, case)[0]
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_follow_each_other(tmp_path):
+    for name, data in (("a", b"A:1"), ("b", b""), ("c", b"x y\n"), ("d", b"%"), ("e", b"B:3\n")):
+        (tmp_path / name).write_bytes(data)
+    files = [tmp_path / name for name in "abcde"]
+    command = [*NORMALIZE, "--production", "URI"]
+    assert output_of(*command, *files) == b"a:1\nx y\n%\nb:3\n"
+    assert output_of(*command, "--errors", "null", *files) == b"a:1\n\n\nb:3\n"
+    assert output_of(*command, "--errors", "drop", *files) == b"a:1\nb:3\n"
+    assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t1\tpath\tx y\n{files[3]}\t1\t0\tpercent\t%\n"
+    assert output_of(*SPLIT, "--format", "csv", *files).count(b"\n") == 5
+    assert output_of(*SPLIT, *files).count(b"\n") == 4
+
+
+@every_command
+def test_nothing_gives_nothing(tmp_path, command):
+    (tmp_path / "empty").touch()
+    expected = CSV_HEADER if "csv" in command else b""
+    assert output_of(*command) == output_of(*command, tmp_path / "empty") == expected
+
+
+@every_command
+def test_gzip(command, tmp_path):
+    data = b"\n".join(LINES)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(data[:100]) + gzip.compress(data[100:]))
+    assert run(*command, tmp_path / "a.gz", "-o", tmp_path / "out")[0] == run(*command, stdin=data)[0]
+    if command != CHECK:
+        assert (tmp_path / "out").read_bytes() == run(*command, stdin=data)[1]
+    assert run(*command, stdin=gzip.compress(data)) == run(*command, stdin=data)
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def test_invalid_lines_are_what_check_says(tmp_path):
+    path, out, bad = tmp_path / "uris", tmp_path / "out", tmp_path / "bad"
+    path.write_bytes(b"\n".join(LINES))
+    assert run(*CHECK, path, "-o", tmp_path / "faults")[::2] == (1, "")
+    for command in [*NORMALIZE, "--production", "URI-reference"], SPLIT:
+        assert output_of(*command, path, "-o", out, "--errors", "drop", "--invalid-to", bad) == b""
+        assert bad.read_bytes() == (tmp_path / "faults").read_bytes()
+        assert output_of(*CHECK, out if command != SPLIT else os.devnull) == b""
+
+
+@pytest.mark.parametrize("command", [NORMALIZE, SPLIT, RESOLVE, ENCODE, DECODE], ids=" ".join)
+def test_outputs_that_are_one_file(tmp_path, command):
+    out = tmp_path / "out"
+    complaint = "uricodec: --output and --invalid-to are the same file\n"
+    assert run(*command, "-o", out, "--invalid-to", out) == (2, b"", complaint)
+    assert run(*command, "--invalid-to", "-") == (2, b"", complaint)
+    assert run(*command, "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0  # which is none
+
+
+@pytest.mark.parametrize("command", [[*NORMALIZE, "--production", "URI"], SPLIT, ENCODE, DECODE], ids=" ".join)
+def test_a_failure_leaves_nothing_behind(tmp_path, command):
+    path = tmp_path / "uris"
+    path.write_bytes(b"a:b\nx y\n")
+    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
+        outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
+        assert run(*command, *arguments, *outputs)[:2] == (status, b"")
+        assert os.listdir(tmp_path) == ["uris"]
+
+
+# --- --stats ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk", [None, 128])
+def test_stats_of_check(chunk):
+    data = b"HTTP://a\nhttp://b\r\nx y\nhttp://c%\n//d\nftp:e\n\n#"
+    status, output, said = run(*CHECK, "--stats", stdin=data, chunk=chunk)
+    assert (status, output.count(b"\n"), said.count("\n")) == (1, 2, 1)
+    counts = json.loads(said)
+    assert counts == {
+        **{"lines": 8, "valid": 6, "invalid": 2},
+        "faults": counts["faults"],
+        "schemes": {"": 3, "http": 2, "ftp": 1},
+    }
+    assert sum(counts["faults"].values()) == 2
+    assert [*counts["schemes"]] == ["", "http", "ftp"]
+
+
+@every_filter
+@every_policy
+def test_stats(case, errors):
+    data = b"".join(line + b"\n" for line in 3 * LINES)
+    status, output, said = run(*case.command, "--errors", errors, "--stats", stdin=data, chunk=256)
+    expected, invalid = twin(data, case, errors)
+    counts = json.loads(said)
+    total = {"lines": len(3 * LINES), "valid": len(3 * LINES) - len(invalid), "invalid": len(invalid)}
+    assert counts == total | {"faults": counts["faults"]}
+    assert sum(counts["faults"].values()) == len(invalid)
+    assert (status, output) == (0, case.header + expected)
+
+
+def test_stats_forget_rare_schemes(monkeypatch):
+    monkeypatch.setattr(lines, "GROUPS", 3)
+    data = b"http:\n" * 100 + b"".join(b"a%d:\n" % i for i in range(100))
+    counts = json.loads(run(*CHECK, "--stats", stdin=data, chunk=16)[2])
+    assert counts["valid"] == 200 == sum(counts["schemes"].values()) + counts["other schemes"]
+    assert len(counts["schemes"]) <= 6
+    assert counts["schemes"]["http"] == 100
+
+
+def test_many_faults(tmp_path):
+    """More than are fetched at once."""
+    data = b"x y\n" * 20_000 + b"\n" * 20_000 + b"a:b"
+    status, output, said = run(*CHECK, "--production", "URI", "--stats", stdin=data)
+    assert (status, output.count(b"\n")) == (1, 40_000)
+    assert output.endswith(b"<stdin>\t40000\t0\tscheme\t\n")
+    assert json.loads(said)["faults"] == {"scheme": 40_000}
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["normalize", "--kind", "uri", "--level", "8141"],
+        ["normalize", "--kind", "urn", "--level", "path"],
+        ["normalize", "--kind", "urn", "--production", "URI"],
+        [*NORMALIZE, "--spec", "8141"],
+        [*NORMALIZE, "--production", "IRI"],
+        [*NORMALIZE, "--errors", "replace"],
+        ["normalize", "--kind", "iri", "--production", "URI"],
+        [*CHECK, "--production", "uri"],
+        [*CHECK, "--errors", "drop"],
+        [*CHECK, "--level", "path"],
+        ["split"],
+        ["split", "--kind", "urn"],
+        [*SPLIT, "--format", "xml"],
+        [*SPLIT, "--csv-safe"],
+        [*SPLIT, "--format", "jsonl", "--csv-safe"],
+        [*SPLIT, "--errors", "replace"],
+        ["resolve"],
+        ["resolve", "--base"],
+        ["resolve", "--base", "//a/b"],
+        ["resolve", "--base", ""],
+        ["resolve", "--base", "http://a/\n"],
+        ["resolve", "--base", "http://a/\x85"],
+        [*ENCODE, "--plus"],
+        [*ENCODE, "--safe", "/"],
+        [*ENCODE, "--errors", "replace"],
+        [*ENCODE, "--host", "unicode"],
+        [*ENCODE, "--disallowed", "keep"],
+        [*DECODE, "--plus"],
+        [*DECODE, "--raw"],
+        [*DECODE, "--errors", "replace"],
+        [*DECODE, "--host", "idna"],
+        [*DECODE, "--disallowed", "raise"],
+        ["encode", "--host", "idna"],
+        ["encode", "--disallowed", "raise"],
+        ["decode", "--host", "keep"],
+    ],
+)
+def test_wrong_usage(capfd, arguments):
+    assert main(arguments) == 2
+    output = capfd.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("usage: uricodec")
+
+
+def test_a_wrong_option_says_what_is_right(capfd):
+    assert main([*NORMALIZE, "--level", "8141"]) == 2
+    assert "argument --level: invalid choice: '8141' (choose from 'simple', 'case'," in capfd.readouterr().err
+    assert main(["encode", "--disallowed", "raise"]) == 2
+    assert "argument --disallowed: only with --iri" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["split", "resolve", "encode", "decode", "normalize", "check"])
+def test_help(capsys, command):
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "example" in text and "exit status:" in text
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_examples_of_the_help_run():
+    assert output_of(*NORMALIZE, stdin=b"HTTP://Example.com/a/../%7Eb\n") == b"http://example.com/~b\n"
+    assert output_of("resolve", "--base", "http://example.com/a/b", stdin=b"../c\n") == b"http://example.com/c\n"
+    assert output_of(*SPLIT, "--format", "csv", stdin=b"//example.com/a?\n") == (
+        CSV_HEADER + b',"example.com",,"example.com",,"/a","",,,\n'
+    )
+
+
+def test_a_base_of_octets():
+    """An argument is what the octets were, in any locale."""
+    command = [sys.executable, "-m", "uricodec", "resolve", "--base", b"http://\xc3\xa9/\xff/"]
+    done = subprocess.run(command, input=b"a", capture_output=True, check=True)
+    assert done.stdout == b"http://\xc3\xa9/\xff/a"
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("unit", [b"x", b"http://a/b?c=d\n", "é".encode(), b"%C3%A9", b"%\n", b"\n"])
+@every_command
+def test_memory_is_flat(tmp_path, command, unit):
+    """20 MB, or a million lines."""
+    path = tmp_path / "long"
+    with open(path, "wb") as file:
+        for _ in range(2 if len(unit) < 3 and unit.endswith(b"\n") else 20):
+            file.write(unit * (1_000_000 // len(unit)))
+    assert growth([*command, "-j", "2", "--max-line", "1M"], path, tmp_path / "out") < 32_000
+
+
+@every_command
+def test_a_closed_pipe_is_quiet(command):
+    result = output_to_nobody(*command, input=b"x y\nurn:ex:a\n" * 100_000)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+def test_the_status_of_a_process():
+    assert process(*CHECK, input=b"a:b\n").returncode == 0
+    result = process(*CHECK, "--production", "URI", input=b"a:b\nx\n")
+    assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t1\tscheme\tx\n", b"")
+
+
+@every_command
+def test_start_imports_little(command):
+    code = f"import sys; from uricodec.cli import main; main({command!r}); print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], input=b"http://a/b", capture_output=True, check=True)
+    loaded = set(result.stderr.decode().split())
+    assert not loaded & {
+        "json",
+        "uuid",
+        "zlib",
+        "tempfile",
+        "urllib.parse",
+        "idna",
+        "unicodedata",
+        "uricodec.urn.namespaces",
+    }

@@ -1,0 +1,473 @@
+"""The commands over URNs: each option against a naive twin, lines and names at every place of the buffer."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from command import growth, output_of, output_to_nobody, process, run
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import urn as naive_urn
+
+from uricodec._rows.reports import visible
+from uricodec.cli import extract, lines, main
+
+NORMALIZE = ["normalize", "--kind", "urn"]
+CHECK = ["check", "--kind", "urn"]
+EXTRACT = ["extract", "--kind", "urn"]
+
+LINES = [
+    b"urn:isbn:0-395-36341-1",
+    b"URN:ISBN:0395363411",
+    b"urn:ISBN:9780395363416",
+    b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6",
+    b"urn:example:a%2fb%C3%a9",
+    b"Urn:Example:a?+r?=q#f%2f",
+    b"urn:example:a~b&c/",
+    b"urn:x:Y",
+    b"urn:nbn:DE:101-A",
+    b"urn:example:%00",
+    b"urn:example:100%",
+    b"urn:example:a b",
+    b"urn:example:caf\xc3\xa9\xff",
+    b"urn:example:\x1b[2J\\",
+    b"urn:example:",
+    b"urn:example",
+    b"urn",
+    b"",
+    b"\r",
+    b"url:example:a",
+]
+
+TEXT = (
+    st.lists(
+        st.tuples(
+            st.one_of(
+                st.sampled_from(LINES),
+                st.lists(st.sampled_from([*b"urn:UabA-09%2f/?+=#~&\x00 \xff"]), max_size=9).map(
+                    lambda tail: b"urn:ab:" + bytes(tail)
+                ),
+            ),
+            st.sampled_from([b"\n", b"\n", b"\r\n"]),
+        ),
+        max_size=20,
+    )
+    .map(lambda lines: b"".join(line + end for line, end in lines))
+    .flatmap(lambda text: st.sampled_from([text, text.rstrip(b"\r\n")]))
+)
+
+
+def twin(data, level="8141", spec=None, errors="keep"):
+    """What becomes of lines, in the output and among the invalid ones."""
+    spec = spec or ("2141" if level == "2141" else "8141")
+    output, invalid = b"", []
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data), 1):
+        end = re.search(rb"(\r?\n)?\Z", line)[0]
+        text = line[: len(line) - len(end)]
+        fault = naive_urn.check(text, spec)
+        if fault is None:
+            output += naive_urn.normalize(text, level, spec) + end
+        else:
+            output += {"keep": line, "null": end or b"\n", "drop": b""}[errors]
+            invalid.append((number, fault.offset, fault.code, text))
+    return output, invalid
+
+
+def report(invalid, name="<stdin>"):
+    return "".join(f"{name}\t{number}\t{offset}\t{code}\t{visible(text)}\n" for number, offset, code, text in invalid)
+
+
+# --- normalize --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "line", "expected"),
+    [
+        ([], b"URN:ISBN:0-395-36341-1%2f?+r?=q#f", b"urn:isbn:0-395-36341-1%2F"),
+        (["--level", "8141"], b"URN:Example:a#f", b"urn:example:a"),
+        (["--level", "bytes"], b"URN:Example:a%2f#f", b"URN:Example:a%2f#f"),
+        (["--level", "2141"], b"URN:X:a%2f?#f%2f", b"urn:x:a%2F?#f%2F"),
+        (["--level", "2141", "--spec", "8141"], b"URN:Ex:a~#%2f", b"urn:ex:a~#%2F"),
+        (["--level", "8141", "--spec", "2141"], b"URN:X:a#f", b"urn:x:a#f"),
+        (["--spec", "any"], b"URN:X:a#f", b"urn:x:a#f"),
+        (["--spec", "any"], b"URN:Ex:a#f", b"urn:ex:a"),
+        (["--level", "namespace"], b"urn:ISBN:0-395-36341-x", b"urn:isbn:039536341X"),
+        (["--level", "namespace"], b"urn:isbn:0-395-36341-1", b"urn:isbn:0395363411"),
+        (["--level", "functional"], b"urn:isbn:0-395-36341-1", b"urn:isbn:9780395363416"),
+    ],
+)
+def test_normalize(options, line, expected):
+    assert output_of(*NORMALIZE, *options, stdin=line + b"\n") == expected + b"\n"
+    assert output_of(*NORMALIZE, *options, stdin=2 * (line + b"\r\n")) == 2 * (expected + b"\r\n")
+    assert output_of(*NORMALIZE, *options, stdin=line) == expected
+
+
+@pytest.mark.parametrize("level", naive_urn.LEVELS)
+@pytest.mark.parametrize("spec", [None, "2141", "8141", "any"])
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_normalize_is_its_twin(level, spec, errors, tmp_path):
+    data = b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES)
+    options = ["--level", level, "--errors", errors] + (["--spec", spec] if spec else [])
+    output, invalid = twin(data, level, spec, errors)
+    assert output_of(*NORMALIZE, *options, stdin=data) == output
+    bad = tmp_path / "bad"
+    assert output_of(*NORMALIZE, *options, "--invalid-to", bad, stdin=data) == output
+    assert bad.read_text("utf-8") == report(invalid)
+
+
+@given(
+    TEXT,
+    st.integers(16, 64),
+    st.sampled_from(naive_urn.LEVELS),
+    st.sampled_from([None, "2141", "8141", "any"]),
+    st.sampled_from(["keep", "null", "drop"]),
+)
+def test_chunks_do_not_show(data, chunk, level, spec, errors):
+    options = ["--level", level, "--errors", errors] + (["--spec", spec] if spec else [])
+    assert output_of(*NORMALIZE, *options, stdin=data, chunk=chunk) == twin(data, level, spec, errors)[0]
+
+
+@given(TEXT, st.integers(16, 64), st.sampled_from(["2141", "8141", "any"]))
+def test_check_is_its_twin(data, chunk, spec):
+    _, invalid = twin(data, "8141", spec)
+    for options in {}, {"chunk": chunk}:
+        status, output, complaint = run(*CHECK, "--spec", spec, stdin=data, **options)
+        assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
+
+
+@given(TEXT, st.integers(16, 64))
+def test_a_fault_is_found_where_it_is(data, chunk):
+    """And what was written is what comes before its line."""
+    status, output, complaint = run(*NORMALIZE, "--errors", "raise", stdin=data, chunk=chunk)
+    expected, invalid = twin(data)
+    if not invalid:
+        assert (status, output, complaint) == (0, expected, "")
+        return
+    number, offset = invalid[0][:2]
+    before = b"".join(re.findall(rb"[^\n]*\n|[^\n]+", data)[: number - 1])
+    assert (status, output) == (1, twin(before)[0])
+    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
+    assert complaint.count("\n") == 1
+
+
+def test_the_words_of_a_fault(tmp_path):
+    path = tmp_path / "urns"
+    path.write_bytes(b"urn:ex:a\r\nurn:ex:b\r\nurn:ex:10%\r\nx\r\n")
+    assert run(*NORMALIZE, "--errors", "raise", path) == (
+        1,
+        b"urn:ex:a\r\nurn:ex:b\r\n",
+        f'uricodec: {path}:3:10 (octet 29): "%" without two hexadecimal digits\n',
+    )
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [("keep", "{0}\nurn:ex:a\n{0}"), ("null", "\nurn:ex:a\n\n"), ("drop", "urn:ex:a\n")],
+)
+@pytest.mark.parametrize("length", [129, 200, 256, 1000])
+def test_lines_that_are_too_long(tmp_path, errors, expected, length):
+    """They stay whole, are counted once, and do not take their neighbours with them."""
+    line = "urn:ex:" + "A" * (length - len("urn:ex:"))
+    data = f"{line}\nURN:ex:a\n{line}".encode()
+    bad = tmp_path / "bad"
+    options = ["--errors", errors, "--invalid-to", bad, "--stats", "--max-line", "128"]
+    status, output, complaint = run(*NORMALIZE, *options, stdin=data, chunk=32)
+    assert (status, output.decode()) == (0, expected.format(line))
+    reports = [line.split("\t") for line in bad.read_text().splitlines()]
+    assert [(number, code) for _, number, _, code, _ in reports] == [("1", "too-long"), ("3", "too-long")]
+    assert all(text == line[:100] + "..." for *_, text in reports)
+    assert json.loads(complaint)["faults"] == {"too-long": 2}
+    options = ["--errors", "raise", "--max-line", "128"]
+    status, output, complaint = run(*NORMALIZE, *options, stdin=b"urn:ex:b\n" + data, chunk=32)
+    assert (status, output) == (1, b"urn:ex:b\n")
+    assert complaint == "uricodec: <stdin>:2:129 (octet 137): the line is longer than 128 bytes (--max-line)\n"
+
+
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_more_invalid_lines_than_are_fetched_at_once(tmp_path, monkeypatch, errors):
+    data = b"".join(line + end for line in LINES for end in (b"\n", b"\r\n"))
+    bad = tmp_path / "bad"
+    expected, invalid = twin(data, errors=errors)
+    for number in 1, 2, 3, len(invalid) - 1, len(invalid):
+        monkeypatch.setattr(lines, "FAULTS", number)
+        for jobs in "1", "2":
+            options = ["--errors", errors, "--invalid-to", bad, "-j", jobs]
+            assert output_of(*NORMALIZE, *options, stdin=data) == expected
+            assert bad.read_text("utf-8") == report(invalid)
+            assert run(*CHECK, "-j", jobs, stdin=data) == (1, report(invalid).encode(), "")
+
+
+def test_inputs_follow_each_other(tmp_path):
+    for name, data in (("a", b"URN:ex:1"), ("b", b""), ("c", b"x\n"), ("d", b"y"), ("e", b"urn:ex:3\n")):
+        (tmp_path / name).write_bytes(data)
+    files = [tmp_path / name for name in "abcde"]
+    assert output_of(*NORMALIZE, *files) == b"urn:ex:1\nx\ny\nurn:ex:3\n"
+    assert output_of(*NORMALIZE, "--errors", "null", *files) == b"urn:ex:1\n\n\nurn:ex:3\n"
+    assert output_of(*NORMALIZE, "--errors", "drop", *files) == b"urn:ex:1\nurn:ex:3\n"
+    assert run(*CHECK, *files)[1].decode() == f"{files[2]}\t1\t0\tscheme\tx\n{files[3]}\t1\t0\tscheme\ty\n"
+
+
+def test_nothing_gives_nothing(tmp_path):
+    (tmp_path / "empty").touch()
+    for command in NORMALIZE, CHECK, EXTRACT:
+        assert output_of(*command) == output_of(*command, tmp_path / "empty") == b""
+
+
+def test_gzip():
+    data = b"\n".join(LINES)
+    for command in NORMALIZE, CHECK, EXTRACT:
+        assert run(*command, stdin=gzip.compress(data)) == run(*command, stdin=data)
+
+
+# --- where the invalid lines go ---------------------------------------------------------------------------------------
+
+
+def test_invalid_lines_are_what_check_says(tmp_path):
+    path, out, bad = tmp_path / "urns", tmp_path / "out", tmp_path / "bad"
+    path.write_bytes(b"\n".join(LINES))
+    assert output_of(*NORMALIZE, path, "-o", out, "--errors", "drop", "--invalid-to", bad) == b""
+    assert run(*CHECK, path, "-o", tmp_path / "faults")[::2] == (1, "")
+    assert bad.read_bytes() == (tmp_path / "faults").read_bytes()
+    assert output_of(*CHECK, out) == b""
+
+
+def test_outputs_that_are_an_input(tmp_path):
+    path = tmp_path / "in"
+    path.write_bytes(b"urn:a1:b\nno\n")
+    for command, option in ("normalize", "--invalid-to"), ("dedup", "--groups"), ("dedup", "--invalid-to"):
+        said = f"uricodec: {option} is an input\n"
+        assert run(command, "--kind", "urn", path, option, path, "-o", os.devnull) == (2, b"", said)
+    against = ["--against", path, "--invalid-to", path]
+    assert run("dedup", "--kind", "urn", *against, os.devnull) == (2, b"", "uricodec: --invalid-to is an input\n")
+    assert path.read_bytes() == b"urn:a1:b\nno\n"
+    assert run("normalize", "--kind", "urn", path, "-o", path)[0] == 0  # which appears when it is complete
+
+
+def test_outputs_that_are_one_file(tmp_path):
+    out = tmp_path / "out"
+    complaint = "uricodec: --output and --invalid-to are the same file\n"
+    assert run(*NORMALIZE, "-o", out, "--invalid-to", out) == (2, b"", complaint)
+    (tmp_path / "link").symlink_to(out)
+    assert run(*NORMALIZE, "-o", out, "--invalid-to", tmp_path / "link") == (2, b"", complaint)
+    assert run(*NORMALIZE, "--invalid-to", "-") == (2, b"", complaint)
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "urns"
+    path.write_bytes(b"urn:ex:a\nx\n")
+    for arguments, status in (["--errors", "raise", path], 1), ([path, tmp_path / "missing"], 3):
+        outputs = ["-o", tmp_path / "out", "--invalid-to", tmp_path / "bad"]
+        assert run(*NORMALIZE, *arguments, *outputs)[:2] == (status, b"")
+        assert os.listdir(tmp_path) == ["urns"]
+
+
+@given(st.binary(max_size=20))
+def test_what_is_shown_is_the_line_and_harmless(octets):
+    shown = visible(octets)
+    assert shown.isprintable()
+    back = re.sub(rb"\\(x..|\\)", lambda escape: bytes.fromhex(escape[1][1:].decode()) or b"\\", shown.encode())
+    assert back == octets
+
+
+@pytest.mark.parametrize(
+    ("octets", "shown"),
+    [
+        (b"\x00\t\r\x1b\x7f", r"\x00\x09\x0d\x1b\x7f"),
+        (b"\\x00", r"\\x00"),
+        ("東\u202e\x85".encode(), r"東\xe2\x80\xae\xc2\x85"),
+        (b"\xff\xe6\x9d", r"\xff\xe6\x9d"),
+    ],
+)
+def test_what_cannot_be_shown(octets, shown):
+    assert visible(octets) == shown
+
+
+# --- --stats ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", naive_urn.LEVELS)
+@pytest.mark.parametrize("errors", ["keep", "null", "drop"])
+def test_stats(level, errors):
+    data = b"".join(line + b"\n" for line in 3 * LINES)
+    options = ["--level", level, "--spec", "any", "--errors", errors]
+    status, output, said = run(*NORMALIZE, *options, "--stats", stdin=data, chunk=64)
+    assert (status, output) == (0, twin(data, level, "any", errors)[0])
+    counts = json.loads(said)
+    assert said.count("\n") == 1
+    assert counts == {
+        "lines": 60,
+        "valid": 30,
+        "invalid": 30,
+        "faults": {"scheme": 12, "nss": 9, "nid": 3, "nss-empty": 3, "percent": 3},
+        "namespaces": {"example": 12, "isbn": 9, "nbn": 3, "uuid": 3, "x": 3},
+    }
+    assert [*counts["faults"], *counts["namespaces"]][:2] == ["scheme", "nss"]
+    assert json.loads(run(*CHECK, "--spec", "any", "--stats", stdin=data)[2]) == counts
+
+
+def test_stats_of_lines_that_end_with_nul():
+    said = run(*NORMALIZE, "-z", "--stats", stdin=b"urn:isbn:1\0urn:ietf:2\0urn:isbn:3\0")[2]
+    assert json.loads(said)["namespaces"] == {"isbn": 2, "ietf": 1}
+
+
+def test_stats_forget_rare_namespaces(monkeypatch):
+    monkeypatch.setattr(lines, "GROUPS", 3)
+    data = b"urn:isbn:1\n" * 100 + b"".join(b"urn:a%d:x\n" % i for i in range(100))
+    counts = json.loads(run(*CHECK, "--stats", stdin=data, chunk=16)[2])
+    assert counts["valid"] == 200 == sum(counts["namespaces"].values()) + counts["other namespaces"]
+    assert len(counts["namespaces"]) <= 6
+    assert counts["namespaces"]["isbn"] == 100
+
+
+def test_stats_without_standard_error():
+    done = subprocess.run(
+        ["sh", "-c", 'printf "urn:ex:a\n" | "$0" -m uricodec normalize --kind urn --stats 2>&-', sys.executable],
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b"urn:ex:a\n"
+
+
+# --- extract ----------------------------------------------------------------------------------------------------------
+
+URN = re.compile(f"(?<![0-9A-Za-z]){naive_urn.RFC2141}")
+
+
+def urns(data):
+    return [(found.start(), found[0].encode()) for found in URN.finditer(data.decode("latin-1"))]
+
+
+def test_extract():
+    data = b'<a href="urn:isbn:0451450523">x</a> (see urn:ietf:rfc:2141). turn:a:b URN:x:%C3%A9%zz urn:ab:~\0'
+    assert output_of(*EXTRACT, stdin=data) == b"urn:isbn:0451450523\nurn:ietf:rfc:2141).\nURN:x:%C3%A9\n"
+    assert output_of(*EXTRACT, "--offsets", stdin=data) == (
+        b"9\turn:isbn:0451450523\n41\turn:ietf:rfc:2141).\n70\tURN:x:%C3%A9\n"
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *b"urn:ab: urn: u rn:x:y % 4 1 %41 %00 ~ & \xff \n - : '/?#".split(b" "),
+                *[b"URN:" + b"n" * 32 + b":", b"x" * 9, b"x" * 50, b" "],
+            ]
+        ),
+        max_size=40,
+    ).map(b"".join),
+    st.integers(12, 40),
+)
+def test_extract_across_the_borders_of_chunks(data, chunk):
+    expected = urns(data)
+    assert output_of(*EXTRACT, stdin=data, chunk=chunk) == b"".join(name + b"\n" for _, name in expected)
+    assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk) == b"".join(
+        b"%d\t%s\n" % found for found in expected
+    )
+
+
+@pytest.mark.parametrize("before", [b"", b" ", b"-", b"x", b"%", b"%4", b"urn:ab:c~", b"urn:ab:%00"])
+@pytest.mark.parametrize("name", [b"urn:isbn:0395363411", b"urn:" + b"n" * 32 + b":%c3", b"urn:x:" + b"%C3%A9" * 99])
+@pytest.mark.parametrize("behind", [b"", b"%", b"%4", b"%00", b"%zzurn:b:c", b"~urn:b:c", b" "])
+def test_extract_at_every_place(before, name, behind):
+    """Also of a buffer without any octet that ends a URN."""
+    for shift in range(48, 100):
+        data = b"x" * shift + before + name + behind
+        assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=12) == b"".join(
+            b"%d\t%s\n" % found for found in urns(data)
+        )
+
+
+def test_extract_from_several_inputs(tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.write_bytes(b"urn:x:1")
+    b.write_bytes(b"urn:x:2 ")
+    assert output_of(*EXTRACT, a, b) == b"urn:x:1\nurn:x:2\n"
+    assert output_of(*EXTRACT, "--offsets", a, b) == f"{a}\t0\turn:x:1\n{b}\t0\turn:x:2\n".encode()
+
+
+def test_the_octets_of_urns():
+    terminators = {octet for octet in range(256) if urns(b"urn:x:a%c" % octet) == [(0, b"urn:x:a")]}
+    assert terminators - set(extract.URN_OCTETS) == terminators - set(b"&~%")
+    assert not set(extract.URN_OCTETS) & (terminators - set(b"&~%"))
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("unit", [b"x", b"urn:isbn:0395363411\n", b"urn:isbn:0395363411", b"%4", b" urn:x:y", b"\n"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*NORMALIZE, "--max-line", "1M"],
+        [*NORMALIZE, "--errors", "drop", "--max-line", "1M"],
+        [*CHECK, "--max-line", "1M"],
+        [*EXTRACT, "--offsets"],
+    ],
+    ids=" ".join,
+)
+def test_memory_is_flat(tmp_path, command, unit):
+    """20 MB, or four million empty lines."""
+    path = tmp_path / "long"
+    with open(path, "wb") as file:
+        for _ in range(4 if unit == b"\n" else 20):
+            file.write(unit * (1_000_000 // len(unit)))
+    assert growth(command, path, tmp_path / "out") < 10_000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["normalize"],
+        ["check"],
+        ["extract"],
+        ["normalize", "--kind", "url"],
+        [*NORMALIZE, "--level", "3986"],
+        [*NORMALIZE, "--spec", "3986"],
+        [*NORMALIZE, "--errors", "replace"],
+        [*CHECK, "--errors", "drop"],
+        [*CHECK, "--level", "8141"],
+        [*EXTRACT, "--spec", "8141"],
+    ],
+)
+def test_wrong_usage(capfd, arguments):
+    assert main(arguments) == 2
+    output = capfd.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("usage: uricodec")
+
+
+@pytest.mark.parametrize("command", ["normalize", "check", "extract"])
+def test_help(capsys, command):
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "example" in text and "exit status:" in text
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_an_example_of_the_help_runs():
+    assert output_of(*NORMALIZE, "--level", "namespace", stdin=b"URN:ISBN:0-395-36341-1\n") == b"urn:isbn:0395363411\n"
+
+
+@pytest.mark.parametrize("command", [NORMALIZE, CHECK, EXTRACT], ids=" ".join)
+def test_a_closed_pipe_is_quiet(command):
+    result = output_to_nobody(*command, input=b"x urn:ex:a\n" * 100_000)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+def test_the_status_of_a_process():
+    assert process(*CHECK, input=b"urn:ex:a\n").returncode == 0
+    result = process(*CHECK, input=b"urn:ex:a\nx\n")
+    assert (result.returncode, result.stdout, result.stderr) == (1, b"<stdin>\t2\t0\tscheme\tx\n", b"")
+
+
+def test_start_imports_little():
+    code = f"import sys; from uricodec.cli import main; main({NORMALIZE!r}); print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=True)
+    loaded = set(result.stderr.decode().split())
+    assert not loaded & {"json", "uuid", "zlib", "tempfile", "urllib.parse", "uricodec.cli.extract", "uricodec.parse"}

@@ -1,0 +1,1022 @@
+"""Deduplication against a dict of normal forms: every level and kind, in memory and spilling, of files and columns."""
+
+import bz2
+import ctypes
+import gzip
+import io
+import itertools
+import lzma
+import os
+import random
+import subprocess
+import sys
+import threading
+import types
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from arrow_memory import Lent, rows_of
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reference import codec as naive
+
+from uricodec import bulk, dedup, uri, urn
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._io import compress, streams
+from uricodec._rows._operation import RowOperation
+from uricodec.dedup._identifiers import ColumnNames, mask, select
+from uricodec.dedup._sift import Scratch, Sieve, parse_memory
+from uricodec.errors import UriError, UriSyntaxError, UrnError
+
+CORPORA = os.environ.get("URICODEC_CORPORA")
+
+URN_LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
+URI_LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
+KINDS = [
+    *(("urn", level) for level in [*URN_LEVELS, None]),
+    *(("uri", level) for level in [*URI_LEVELS, None]),
+    *[("iri", None), ("iri", "percent"), ("bytes", None)],
+]
+every_kind = pytest.mark.parametrize(("kind", "level"), KINDS)
+
+TINY = 1  # octets of memory: a table has some hundred names anyway
+
+
+# --- the naive twin ---------------------------------------------------------------------------------------------------
+
+
+def name_of(octets, kind, level):
+    """The normal form of a name (bytes), and whether it has one; what is refused stands for itself."""
+    try:
+        if kind == "bytes":
+            return octets, True
+        if kind == "urn":
+            return urn.normalize(octets, level=level or "8141"), True
+        return uri.normalize(octets, level=level or ("path" if kind == "uri" else "iri")), True
+    except UriError:
+        return octets, False
+
+
+def lines_of(data, end=b"\n"):
+    """Pairs of a line as it is written and its name, as it is spelled."""
+    return [(name + (tail or end), name) for name, tail in naive.lines_of(data, end)]
+
+
+class Twin:
+    """What comes of inputs (bytes)."""
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self, inputs, kind="urn", level=None, against=(), errors="keep", end=b"\n", max_line=streams.MAX_LINE
+    ):
+        self.counts, self.first, self.rows, self.invalid, self.dropped = Counter(), {}, 0, 0, 0
+        known = [name for data in against for line, name in lines_of(data, end) if len(line) <= max_line + len(end)]
+        before = {name_of(name, kind, level) for name in known}
+        before = {name for name, valid in before if valid or errors == "keep"}
+        cache = {}
+        for data in inputs:
+            for line, spelled in lines_of(data, end):
+                if spelled not in cache:
+                    cache[spelled] = name_of(spelled, kind, level)
+                name, valid = cache[spelled]
+                if len(line) > max_line + len(end):
+                    name, valid = (self.rows, "is not compared"), False
+                self.rows += 1
+                self.invalid += not valid
+                if not valid and errors == "drop":
+                    continue
+                self.counts[name] += 1
+                if name not in before:
+                    self.first.setdefault(name, line)
+
+    def output(self, report="unique"):
+        if report == "counts":
+            return b"".join(b"%d\t%s" % (self.counts[name], line) for name, line in self.first.items())
+        least = 2 if report == "repeated" else 1
+        return b"".join(line for name, line in self.first.items() if self.counts[name] >= least)
+
+
+def check(folder, inputs, kind="urn", level=None, against=(), report="unique", **how):  # noqa: PLR0913, PLR0917
+    """Deduplicate inputs (bytes) in files, and compare."""
+    paths = {"in": [], "against": []}
+    for role, datas in (("in", inputs), ("against", against)):
+        for i, data in enumerate(datas):
+            paths[role].append(folder / f"{role}{i}")
+            paths[role][-1].write_bytes(data)
+    done = dedup.dedup_files(
+        paths["in"], folder / "out", kind=kind, level=level, against=paths["against"], report=report, **how
+    )
+    names = "errors", "end", "max_line"
+    twin = Twin(inputs, kind, level, against, **{name: how[name] for name in names if name in how})
+    output = (folder / "out").read_bytes()
+    assert output == twin.output(report)
+    assert (done.rows, done.unique, done.invalid) == (twin.rows, len(twin.first), twin.invalid)
+    assert done.written == len(lines_of(output, how.get("end", b"\n")))
+    left = sum(twin.counts.values()) - len(twin.first)
+    assert done.duplicates == left
+    return done
+
+
+# --- what is deduplicated ---------------------------------------------------------------------------------------------
+
+URNS = [
+    "urn:isbn:%d",
+    "URN:ISBN:%d",
+    "urn:ISBN:%d",
+    "urn:x:%d",
+    "URN:x:%d",
+    "urn:example:a%%2f%d",
+    "urn:example:a%%2F%d",
+]
+URNS += [
+    "urn:example:%d#f",
+    "urn:example:%d?+r",
+    "urn:example:%d?=q",
+    "urn:isbn:0-395-36341-%d",
+    "urn:lex:A%d",
+    "urn:%d",
+]
+URIS = ["http://a/%d", "HTTP://A/%d", "http://a:80/%d", "http://a/./b/../%d", "http://a/%%7e%d", "http://a/~%d", "é/%d"]
+URIS += ["http://a/%%C3%%A9%d", "http://a/é%d", "http://bücher.example/%d", "mailto:a@B%d", "100%%%d", "//a//%d", "%d"]
+URIS += ["http://[0:0::%d]/", "http://[::%d]", "data:a/../%d", "data:%d"]
+HOSTILE = [
+    b"",
+    b"\0",
+    b"\0\0",
+    b"\xff\xfe",
+    b"a\0b",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"%",
+    b"urn:",
+    b"urn:a:\0",
+    b"\r",
+    b"\r\r",
+    b"\t",
+]
+
+
+def corpus(kind, rows, names, seed=1, end=b"\n"):
+    """Lines in many spellings, some of them hostile, some ended by CR LF."""
+    choice = random.Random(seed)
+    forms = [form.encode() for form in (URNS if kind == "urn" else URIS)]
+    lines = []
+    for _ in range(rows):
+        line = choice.choice(HOSTILE) if choice.random() < 0.02 else choice.choice(forms) % choice.randrange(names)
+        lines.append(line + (b"\r" if choice.random() < 0.1 else b"") + end)
+    return b"".join(lines)
+
+
+def pieces(data, n):
+    """The same in n inputs, the last lines of which lack their ends."""
+    lines = data.splitlines(keepends=True)
+    step = len(lines) // n + 1
+    return [b"".join(lines[i : i + step]).removesuffix(b"\n").removesuffix(b"\r") for i in range(0, len(lines), step)]
+
+
+@every_kind
+@pytest.mark.parametrize("memory", [None, TINY])
+def test_files(tmp_path, kind, level, memory):
+    inputs = pieces(corpus(kind, 4000, 900), 3)
+    for report in "unique", "counts", "repeated":
+        done = check(tmp_path, inputs, kind, level, report=report, memory=memory)
+        assert bool(done.spilled) == (memory is not None)
+
+
+@every_kind
+def test_files_exactly_and_in_threads(tmp_path, kind, level):
+    inputs = pieces(corpus(kind, 3000, 700, 2), 2)
+    for report, exact, jobs in ("unique", True, 3), ("counts", True, 1), ("unique", False, 3), ("counts", True, 2):
+        for memory in None, TINY:
+            check(tmp_path, inputs, kind, level, report=report, exact=exact, jobs=jobs, memory=memory)
+
+
+@pytest.mark.parametrize(("kind", "level"), [("urn", None), ("uri", "scheme"), ("bytes", None)])
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+def test_against(tmp_path, kind, level, memory, errors):
+    """Their names are not written, whether the table gets full with them or later."""
+    for size in 300, 6000:
+        against = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
+        for report in "unique", "counts", "repeated":
+            inputs = pieces(corpus(kind, 3000, 900, 5), 2)
+            twin = Twin(inputs, kind, level, against, errors)
+            if report == "unique":
+                check(tmp_path, inputs, kind, level, against, report, memory=memory, errors=errors)
+                continue
+            # Counts are those of all inputs, but here names of `against` are not written.
+            (tmp_path / "a").write_bytes(b"".join(against))
+            (tmp_path / "b").write_bytes(b"\n".join(inputs))
+            how = {"kind": kind, "level": level, "memory": memory, "errors": errors, "report": report}
+            dedup.dedup_files(tmp_path / "b", tmp_path / "o", against=[tmp_path / "a"], **how)
+            assert (tmp_path / "o").read_bytes() == twin.output(report)
+
+
+@pytest.mark.parametrize("kind", ["urn", "bytes"])
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("report", ["unique", "counts"])
+def test_partitions_of_partitions(tmp_path, kind, exact, report):
+    data = b"".join(b"urn:example:%d\nURN:example:%d\n" % (i * i % 99_991, i) for i in range(80_000))
+    done = check(tmp_path, [data], kind, report=report, memory=TINY, exact=exact)
+    assert done.spilled > 160_000 * 20
+
+
+def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
+    data = corpus("urn", 3000, 500)
+    for key in None, "a key", b"another", FingerprintKey("of my own"):
+        check(tmp_path, [data], key=key, memory=TINY)
+        check(tmp_path, [data], key=key, exact=True)
+    with pytest.raises(ValueError, match="empty"):
+        check(tmp_path, [data], key="")
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_long_lines(tmp_path, memory, jobs):
+    """Up to some times the buffer, in any order."""
+    choice = random.Random(6)
+    sizes = [
+        0,
+        1,
+        20,
+        streams.CHUNK - 1,
+        streams.CHUNK,
+        streams.CHUNK + 1,
+        2 * streams.CHUNK,
+        2 * streams.CHUNK + 1,
+        1 << 21,
+    ]
+    lines = [b"URN:example:" + b"a" * size for size in sizes] + [b"urn:example:" + b"a" * size for size in sizes]
+    lines += [b"urn:example:%d" % i for i in range(2000)] * 2
+    choice.shuffle(lines)
+    data = b"\n".join(lines)
+    for report in "unique", "counts":
+        check(tmp_path, [data, b"", data[::-1]], report=report, memory=memory, jobs=jobs)
+        check(tmp_path, [data, data + b"\r\n"], "uri", report=report, memory=memory, jobs=jobs, exact=True)
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("errors", ["keep", "drop"])
+def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, jobs, errors):
+    """They are in no batch: kept in their place and never the same as others, or left out."""
+    choice = random.Random(7)
+    lines = [b"urn:example:%d" % i for i in range(3000)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
+    choice.shuffle(lines)
+    data = b"\n".join([*lines, b"last" * 600])
+    for chunk, max_line in (streams.CHUNK, 1000), (256, 100), (4096, 2000):
+        monkeypatch.setattr(streams, "CHUNK", chunk)
+        how = {"memory": memory, "jobs": jobs, "errors": errors, "max_line": max_line}
+        for report in "unique", "counts", "repeated":
+            check(tmp_path, [data, b"", data[::-1]], report=report, **how)
+            check(tmp_path, [data[::-1], data], "bytes", against=[data[: len(data) // 3]], report=report, **how)
+        done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
+        assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
+    assert dedup.estimate_files(tmp_path / "in0", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
+
+
+def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
+    long = b"long" * 30
+    data = long + b"\n" + b"".join(b"urn:x:%d\n" % i for i in range(5000)) * 2 + b"%b\r\nurn:x:1\n%b" % (long, long)
+    (tmp_path / "in.gz").write_bytes(gzip.compress(data))
+    os.mkfifo(tmp_path / "pipe")
+    for report in "unique", "counts":
+        expected = Twin([data], "bytes", max_line=100).output(report)
+        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
+        writer.start()
+        for name in "pipe", "in.gz":
+            how = {"report": report, "max_line": 100, "memory": TINY}
+            done = dedup.dedup_files(tmp_path / name, tmp_path / "out", kind="bytes", **how)
+            assert (tmp_path / "out").read_bytes() == expected
+            assert (done.rows, done.unique, done.invalid) == (10_004, 5003, 3)
+        writer.join()
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\nb"])
+def test_how_long_a_line_may_be(tmp_path, end):
+    for size in 99, 100, 101, 102, 300:
+        check(tmp_path, [b"c\n" + b"a" * size + end], max_line=100)
+        told = []
+        how = {"kind": "bytes", "max_line": 100, "on_invalid": lambda *line, told=told: told.append(line[1:])}
+        dedup.dedup_files(tmp_path / "in0", os.devnull, **how)
+        long = size + end.startswith(b"\r") > 100
+        assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
+        if long:
+            with pytest.raises(UriSyntaxError, match=r"in0:2:101 \(octet 102\): .* 100 bytes \(max_line\)"):
+                check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="raise", max_line=100)
+    assert not any(each.name.startswith(".") for each in tmp_path.iterdir())
+    for max_line in 0, -1:
+        with pytest.raises(ValueError, match=f"max_line must be at least 1, got {max_line}"):
+            check(tmp_path, [], max_line=max_line)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"\n\n", b"\r\n\n", b"a", b"a\r", b"a\r\na", b"\0", b"a\n\na\n\n", b"a\rb\r\n\r\r\n"]
+)
+@pytest.mark.parametrize("end", [b"\n", b"\0"])
+def test_ends_of_lines(tmp_path, data, end):
+    for report in "unique", "counts", "repeated":
+        check(tmp_path, [data, data], report=report, end=end)
+        check(tmp_path, [data.replace(b"\n", end)], "bytes", report=report, end=end)
+
+
+HOSTILE_LINES = st.lists(
+    st.one_of(
+        st.sampled_from(HOSTILE),
+        st.binary(max_size=8).filter(lambda octets: b"\n" not in octets),
+        st.builds(lambda form, i: (form % i).encode(), st.sampled_from(URNS + URIS), st.integers(0, 3)),
+    ),
+    max_size=12,
+)
+
+
+@given(st.lists(HOSTILE_LINES, max_size=3), st.lists(HOSTILE_LINES, max_size=1), st.sampled_from(KINDS), st.booleans())
+@settings(max_examples=60)
+def test_any_lines(tmp_path_factory, inputs, against, kind, exact):
+    folder = tmp_path_factory.mktemp("any")
+    inputs, against = ([b"\n".join(lines) for lines in each] for each in (inputs, against))
+    assume(not any(map(compress.format_of, inputs + against)))
+    check(folder, inputs or [b""], *kind, against=against, exact=exact)
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("memory", [None, TINY])
+def test_rules(tmp_path, kind, level, memory):
+    """Each level merges as many lines as are lost from one level to the next, read by one specification."""
+    data = corpus(kind, 4000, 500, 7)
+    for against in [], [corpus(kind, 1000, 100, 8)]:
+        done = check(tmp_path, [data], kind, level, against, rules=True, memory=memory)
+        rules = dedup.rules_of(kind, level)
+        assert tuple(done.merged) == rules
+        assert sum(done.merged.values()) == done.duplicates
+        assert min(done.merged.values()) >= 0
+        if kind != "urn":  # the levels of which read one text by several specifications
+            before = 0
+            for rule in rules:
+                twin = Twin([data], kind, rule if kind != "bytes" else None, against)
+                lost = twin.rows - len(twin.first)
+                assert done.merged[rule] == lost - before
+                before = lost
+
+
+@pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
+def test_what_is_refused_stands_for_itself(kind):
+    """In the forms that levels of groups are found by, too."""
+    for last in dedup.rules_of(kind):
+        for level in dedup.rules_of(kind, last):
+            form = dedup._form_of(kind, level, last)
+            for line in HOSTILE:
+                assert form(line) == form_of(line, kind, level, last)
+            assert form(b"%zz") == b"%zz"
+
+
+@pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
+def test_levels_are_nested(kind):
+    """What is the same by a rule is the same by all that follow: normal forms of normal forms."""
+    choice = random.Random(9)
+    lines = list({name for _, name in lines_of(corpus(kind, 2000, 30, choice.random()))})
+    lasts = URN_LEVELS if kind == "urn" else URI_LEVELS[:7]
+    for last in lasts:
+        rules = dedup.rules_of(kind, last)
+        for finer, coarser in itertools.pairwise(rules):
+            for line in lines:
+                form = form_of(line, kind, finer, last)
+                assert form_of(form, kind, coarser, last) == form_of(line, kind, coarser, last), (line, finer, coarser)
+
+
+def form_of(octets, kind, level, last):
+    try:
+        if kind == "urn":
+            return urn.normalize(octets, level=level, spec="2141" if last == "2141" else "8141")
+        return uri.normalize(octets, level=level)
+    except UriError:
+        return octets
+
+
+KEY = FingerprintKey("of these tests")
+
+
+def test_rules_there_are():
+    assert dedup.rules_of("bytes") == ("bytes",)
+    assert dedup.rules_of("urn", "functional") == tuple(URN_LEVELS)
+    assert dedup.rules_of("iri") == tuple(URI_LEVELS[:6])
+    assert dedup.rules_of("uri", "rfc2396") == ("simple", "case", "percent", "rfc2396")
+    assert dedup.rules_of("uri", "rfc1630") == ("rfc1630",)
+    for kind, level in ("url", None), ("bytes", "simple"), ("urn", "path"), ("uri", "8141"):
+        with pytest.raises(ValueError):
+            dedup.rules_of(kind, level)
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+DATA = corpus("urn", 40_000, 900, 10)
+PACKERS = [gzip.compress, bz2.compress, lzma.compress]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("report", ["unique", "counts"])
+def test_compressed_inputs(tmp_path, pack, memory, report):
+    paths = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
+    for path, data in zip(paths, [pack(DATA), DATA[::-1], pack(DATA[:5000])], strict=True):
+        path.write_bytes(data)
+    done = dedup.dedup_files(paths, tmp_path / "out", memory=memory, report=report, rules=True)
+    twin = Twin([DATA, DATA[::-1], DATA[:5000]])
+    assert (tmp_path / "out").read_bytes() == twin.output(report)
+    assert sum(done.merged.values()) == done.duplicates
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_truncated_inputs(tmp_path, jobs):
+    whole = gzip.compress(DATA)
+    (tmp_path / "in.gz").write_bytes(whole[:-20])
+    with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} octets\)$"):
+        dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", jobs=jobs)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.gz"]
+
+
+class NotAFile(io.BytesIO):
+    """Standard input that is a pipe, for what asks."""
+
+    def fileno(self):
+        raise io.UnsupportedOperation("fileno")
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("report", ["unique", "counts"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("rules", [False, True])
+def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # noqa: PLR0913, PLR0917
+    """A pipe cannot be read again; nor is what looks compressed in it decompressed twice."""
+    data = gzip.compress(b"") + b"\n" + DATA
+    (tmp_path / "a").write_bytes(DATA[:30_000])
+    for begins in True, False:
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=NotAFile(pack(DATA if pack is bytes else data))))
+        names = ["-", tmp_path / "a"] if begins else [tmp_path / "a", "-"]
+        dedup.dedup_files(names, tmp_path / "out", memory=memory, report=report, rules=rules)
+        read = {"-": DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
+        assert (tmp_path / "out").read_bytes() == Twin([read[name] for name in names]).output(report)
+    with pytest.raises(ValueError, match="standard input"):
+        dedup.dedup_files(["-", "-"], tmp_path / "out")
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("report", ["unique", "counts"])
+def test_standard_input_that_is_a_file(tmp_path, memory, pack, report):
+    """It is read again from where it was."""
+    (tmp_path / "in").write_bytes(b"urn:first:line\n" + pack(DATA))
+    code = (
+        "import os, sys; from uricodec import dedup; os.lseek(0, 15, 0)\n"
+        f"dedup.dedup_files('-', {str(tmp_path / 'out')!r}, memory={memory}, report={report!r}, jobs=1)"
+    )
+    with (tmp_path / "in").open("rb") as file:
+        subprocess.run([sys.executable, "-c", code], stdin=file, check=True)
+    assert (tmp_path / "out").read_bytes() == Twin([DATA]).output(report)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_named_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = subprocess.Popen(["sh", "-c", f"cat '{tmp_path}/in' > '{tmp_path}/pipe'"])
+    (tmp_path / "in").write_bytes(DATA)
+    dedup.dedup_files(tmp_path / "pipe", tmp_path / "out", memory=TINY)
+    assert writer.wait() == 0
+    assert (tmp_path / "out").read_bytes() == Twin([DATA]).output()
+
+
+def test_the_output_may_be_an_input(tmp_path):
+    (tmp_path / "a").write_bytes(DATA)
+    for _ in range(2):
+        dedup.dedup_files(tmp_path / "a", tmp_path / "a", memory=TINY)
+        assert (tmp_path / "a").read_bytes() == Twin([DATA]).output()
+
+
+@pytest.mark.parametrize("report", ["unique", "counts"])
+@pytest.mark.parametrize("change", ["longer", "shorter", "other", "gone"])
+def test_an_input_that_changes(tmp_path, report, change):
+    source = tmp_path / "in"
+    source.write_bytes(DATA)
+    (tmp_path / "out").write_bytes(b"as it was")
+
+    def meddle(progress):
+        if progress.phase == "sift":
+            data = {"longer": DATA + b"a\n", "shorter": DATA[:-1], "other": DATA[::-1]}.get(change)
+            if data is None:
+                source.unlink(missing_ok=True)
+            else:
+                source.write_bytes(data)
+                os.utime(source, ns=(1, 1))
+
+    message = "No such file" if change == "gone" else "in: it was changed while it was worked on"
+    with pytest.raises(streams.FileError, match=message):
+        dedup.dedup_files(source, tmp_path / "out", memory=TINY, report=report, on_progress=meddle)
+    assert (tmp_path / "out").read_bytes() == b"as it was"
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_lines_that_fail(tmp_path):
+    (tmp_path / "a").write_bytes(b"urn:isbn:1\n" * 30_000)
+    (tmp_path / "b").write_bytes(b"urn:isbn:1\r\n" * 29_999 + b"urn:isbn:\r\nurl:x\n")
+    for jobs in 1, 2:
+        with pytest.raises(UrnError, match=r"b:30000:10 \(octet 359997\): ") as caught:
+            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", jobs=jobs)
+        assert (caught.value.input, caught.value.position) == (b"urn:isbn:", 9)
+    (tmp_path / "b").write_bytes(b"http://a/%zz")
+    with pytest.raises(UriSyntaxError, match="b:1:10 "):
+        dedup.dedup_files(tmp_path / "b", tmp_path / "out", kind="uri", level="rfc1630", errors="raise")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        *({"kind": "url"}, {"level": "path"}, {"kind": "bytes", "level": "x"}, {"report": "all"}, {"errors": "null"}),
+        *({"memory": 0}, {"memory": "-1M"}, {"memory": "much"}, {"memory": "1e999"}, {"memory": "nan"}, {"jobs": 0}),
+        *({"end": b"ab"}, {"end": b"a"}, {"end": b""}),
+    ],
+)
+def test_what_makes_no_sense(tmp_path, how):
+    (tmp_path / "in").write_bytes(b"a\n")
+    with pytest.raises(ValueError):
+        dedup.dedup_files(tmp_path / "in", tmp_path / "out", **how)
+    assert not (tmp_path / "out").exists()
+    if how.keys() <= {"kind", "level", "errors", "end", "jobs"}:
+        with pytest.raises(ValueError):
+            dedup.estimate_files(tmp_path / "in", **how)
+
+
+def test_files_that_fail(tmp_path):
+    (tmp_path / "in").write_bytes(b"a\n")
+    with pytest.raises(streams.FileError, match="none: No such file"):
+        dedup.dedup_files([tmp_path / "in", tmp_path / "none"], tmp_path / "out")
+    for folder in tmp_path / "none", tmp_path / "in", "/dev/null/x":
+        with pytest.raises(streams.FileError) as caught:
+            dedup.dedup_files(tmp_path / "none", tmp_path / "out", spill_dir=folder)
+        assert str(folder) in str(caught.value)
+    with pytest.raises(streams.FileError):
+        dedup.Deduplicator(spill_dir=tmp_path / "none")
+    assert os.listdir(tmp_path) == ["in"]
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    """The message names the folder; nothing is left, and nothing is lost."""
+    (tmp_path / "in").write_bytes(DATA)
+    (tmp_path / "out").write_bytes(b"as it was")
+
+    class Full:
+        def __init__(self, file):
+            self._file = file
+
+        def __getattr__(self, name):
+            return getattr(self._file, name)
+
+        def write(self, octets):
+            raise OSError(28, "No space left on device")
+
+    whole = Scratch.file
+    monkeypatch.setattr(Scratch, "file", lambda self: Full(whole(self)))
+    for report in "unique", "counts":
+        with pytest.raises(streams.FileError, match="No space left on device") as caught:
+            dedup.dedup_files(tmp_path / "in", tmp_path / "out", spill_dir=tmp_path, memory=TINY, report=report)
+        assert caught.value.filename == str(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["in", "out"]
+    assert (tmp_path / "out").read_bytes() == b"as it was"
+
+
+def test_nothing_is_left(tmp_path):
+    """Temporary files have no names where the system allows it."""
+    spills = tmp_path / "spills"
+    spills.mkdir()
+    (tmp_path / "in").write_bytes(DATA)
+    seen = []
+    dedup.dedup_files(
+        tmp_path / "in",
+        tmp_path / "out",
+        memory=TINY,
+        spill_dir=spills,
+        on_progress=lambda progress: seen.append((progress.phase, os.listdir(spills))),
+    )
+    assert {phase for phase, _ in seen} == {"read", "sift", "write"}
+    assert os.name == "nt" or not any(left for _, left in seen)
+    assert os.listdir(spills) == []
+
+
+def test_progress(tmp_path):
+    (tmp_path / "in").write_bytes(DATA)
+    seen = []
+    dedup.dedup_files(tmp_path / "in", tmp_path / "out", memory=TINY, rules=True, on_progress=seen.append)
+    assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "sift", "write"]
+    assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "sift" for each in seen)
+    with pytest.raises(ZeroDivisionError):
+        dedup.dedup_files(tmp_path / "in", tmp_path / "out", on_progress=lambda _: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("memory", "size"),
+    [
+        ("64M", 1 << 26),
+        ("1g", 1 << 30),
+        ("1.5K", 1536),
+        ("2 GiB", 1 << 31),
+        ("0.001t", (1 << 40) // 1000),
+        (7, 7),
+        ("7", 7),
+        ("3MB", 3 << 20),
+    ],
+)
+def test_memory(memory, size):
+    assert parse_memory(memory) == size
+    assert 1 << 20 < parse_memory("1%") <= parse_memory(None) == parse_memory("50%") <= 1 << 50
+
+
+def test_names_that_only_rfc_2141_accepts():
+    """Are the same at its level, and no URNs at those above it: not even as a rule on the way there."""
+    names = ["urn:x:1", "URN:X:1"]
+    assert dedup.unique(names, "urn", "2141") == names[:1]
+    for level in "8141", "namespace", "functional":
+        assert dedup.unique(names, "urn", level) == names
+
+
+@pytest.mark.parametrize("memory", [2 * sys.maxsize + 2, "99999999999999T", 10**400, float("inf"), float("nan"), -1])
+def test_memory_that_no_machine_has(tmp_path, memory):
+    for give in (
+        lambda: dedup.Deduplicator(memory=memory),
+        lambda: dedup.unique(["a"], memory=memory),
+        lambda: dedup.dedup_files(os.devnull, tmp_path / "out", memory=memory),
+    ):
+        with pytest.raises(ValueError, match=r"^(no amount of|more) memory"):
+            give()
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("report", ["unique", "counts"])
+def test_all_memory_that_has_an_address(tmp_path, report):
+    check(tmp_path, [DATA], report=report, memory=2 * sys.maxsize + 1)
+    dedup.dedup_files(tmp_path / "in0", tmp_path / "out", groups=tmp_path / "groups", memory=2 * sys.maxsize + 1)
+
+
+# --- estimates --------------------------------------------------------------------------------------------------------
+
+
+def test_estimates(tmp_path):
+    (tmp_path / "a").write_bytes(DATA)
+    (tmp_path / "b").write_bytes(b"".join(b"URN:example:%d\nurn:example:%d\n" % (i, i) for i in range(50_000)))
+    for jobs in 1, 2:
+        for kind in "urn", "bytes":
+            want = len(Twin([DATA, (tmp_path / "b").read_bytes()], kind).first)
+            got = dedup.estimate_files([tmp_path / "a", tmp_path / "b"], kind=kind, jobs=jobs, key="of this test")
+            assert abs(got - want) < 0.04 * want
+    (tmp_path / "a").write_bytes(b"")
+    assert dedup.estimate_files(tmp_path / "a") == 0
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def firsts(rows, kind, level, errors="keep"):
+    """For each row whether it is the first of its name; and how many names there are."""
+    seen, found = set(), []
+    for row in rows:
+        octets = row.encode("utf-8", "surrogatepass") if isinstance(row, str) else row
+        name, valid = (None, True) if row is None else name_of(bytes(octets), kind, level)
+        new = name not in seen and (valid or errors == "keep")
+        found.append(new)
+        if new:
+            seen.add(name)
+    return found, len(seen - {None})
+
+
+def rows_for(kind, rows=3000, names=400, seed=11):
+    choice = random.Random(seed)
+    found = []
+    for _, name in lines_of(corpus(kind, rows, names, seed)):
+        try:
+            text = name.decode()
+        except UnicodeDecodeError:
+            text = name
+        found.append(None if choice.random() < 0.02 else name if choice.random() < 0.3 else text)
+    return found
+
+
+@every_kind
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("exact", [False, True])
+def test_lists(kind, level, memory, exact):
+    rows = [*rows_for(kind), "\ud800", "a\udfff", "\ud800", bytearray(b"a"), memoryview(b"a")]
+    want, count = firsts(rows, kind, level)
+    with dedup.Deduplicator(kind, level, memory=memory, exact=exact) as deduplicator:
+        got = []
+        for start in range(0, len(rows), 1000):
+            got += deduplicator.add(rows[start : start + 1000])
+        assert memory is None or None in got
+        assert abs(deduplicator.estimate - count) < 0.05 * count
+        assert all(one is two for one, two in zip(got, want, strict=True) if one is not None)
+        for row in deduplicator.finish():
+            assert got[row] is None
+            got[row] = True
+        assert [bool(each) for each in got] == want
+        assert (deduplicator.count, deduplicator.rows) == (count, len(rows))
+    assert deduplicator.count == count
+    kept = [row for row, new in zip(rows, want, strict=True) if new]
+    same = dedup.unique(rows, kind, level, memory=memory, exact=exact)
+    assert all(one is two for one, two in zip(same, kept, strict=True))
+
+
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("kind", ["urn", "uri", "bytes"])
+def test_lines_in_buffers(monkeypatch, kind, memory):
+    data = corpus(kind, 5000, 800, 12) + b"x" * 5000 + b"\nurn:a:b"
+    twin = Twin([data], kind)
+    for piece in 1 << 20, 1000:
+        monkeypatch.setattr(dedup, "_PIECE", piece)
+        for buffer in data, bytearray(data), memoryview(data):
+            assert dedup.unique(buffer, kind, memory=memory) == twin.output()
+        with dedup.Deduplicator(kind, memory=memory) as deduplicator:
+            got = deduplicator.add(data)
+            assert len(got) == twin.rows == deduplicator.rows
+            assert sum(map(bool, got)) + len(deduplicator.finish()) == len(twin.first) == deduplicator.count
+            assert deduplicator.invalid == twin.invalid
+    assert dedup.unique(b"") == b""
+
+
+def test_rows_that_are_refused():
+    rows = ["urn:isbn:1", "urn:", b"urn:", "\ud800", None, "URN:isbn:1", "urn:"]
+    with dedup.Deduplicator() as deduplicator:
+        assert deduplicator.add(rows) == [True, True, False, True, True, False, False]
+        assert (deduplicator.invalid, deduplicator.count) == (4, 3)
+    with dedup.Deduplicator(errors="drop") as deduplicator:
+        assert deduplicator.add(rows) == [True, False, False, False, True, False, False]
+        assert (deduplicator.invalid, deduplicator.count) == (4, 1)
+    assert dedup.unique(rows, errors="drop") == ["urn:isbn:1", None]
+    with pytest.raises(UrnError, match="row 1: ") as caught:
+        dedup.unique(rows, errors="raise")
+    assert (caught.value.input, caught.value.position) == ("urn:", 4)
+    with pytest.raises(UrnError, match="row 1: lone surrogate") as caught:
+        dedup.unique(["urn:a1:b", "urn:a1:\udfff"], errors="raise")
+    assert caught.value.position == 7
+    with pytest.raises(UrnError) as caught:
+        dedup.unique(["é:"], errors="raise")
+    assert caught.value.position == 0
+    for column in [1], [["a"]], 5, None, "text", object():
+        with pytest.raises(TypeError):
+            dedup.unique(column)
+    with pytest.raises(ValueError, match="errors"):
+        dedup.Deduplicator(errors="null")
+
+
+def test_finish_gives_rows_in_their_order():
+    """Whatever partitions they were in."""
+    rows = [b"%d" % (i // 2) for i in range(20_000)]
+    with dedup.Deduplicator("bytes", memory=1 << 16) as deduplicator:
+        answers = deduplicator.add(rows)
+        later = deduplicator.finish()
+    assert len(later) > 1000 and later == [i for i, answer in enumerate(answers) if answer is None and i % 2 == 0]
+
+
+def test_what_is_finished():
+    deduplicator = dedup.Deduplicator()
+    deduplicator.add(["urn:a1:b"])
+    assert deduplicator.finish() == deduplicator.finish() == []
+    assert deduplicator.count == 1
+    with pytest.raises(ValueError, match=r"^finish\(\) was called"):
+        deduplicator.add(["urn:a1:b"])
+    for _ in range(2):
+        deduplicator.close()
+        for column in ["urn:a1:b"], b"urn:a1:b":
+            with pytest.raises(ValueError, match=r"^close\(\) was called"):
+                deduplicator.add(column)
+    assert deduplicator.finish() == [] and deduplicator.count == 1
+
+
+def test_memory_in_pieces():
+    lines = memoryview(b"a\n" * 8).cast("B", (4, 4))
+    assert dedup.unique(lines) == b"a\n"
+    for column in lines[::2], memoryview(b"a\nb\n")[::-1]:
+        for give in dedup.unique, dedup.Deduplicator().add, bulk.quote:
+            with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
+                give(column)
+    with pytest.raises(TypeError, match=r"^int is no list, Arrow object or bytes-like$"):
+        dedup.unique(5)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_threads_that_share_one(exact):
+    """Each name is new to one of them."""
+    rows, answers = [f"urn:example:{'x' * (i % 99)}{i}" for i in range(20_000)], []
+    lines = "\n".join(rows).encode()
+    with dedup.Deduplicator(memory="8M", exact=exact) as deduplicator:
+        threads = [
+            threading.Thread(target=lambda column=column: answers.append(deduplicator.add(column)))
+            for column in (rows, lines, rows, lines)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert deduplicator.count == len(rows) and deduplicator.rows == 4 * len(rows)
+    assert [sum(each) for each in zip(*answers, strict=True)] == [1] * len(rows)
+
+
+LAYOUTS = [
+    "string",
+    "large_string",
+    "string_view",
+    "binary",
+    "large_binary",
+    "binary_view",
+    "dictionary",
+    "nulls",
+    "chunked",
+]
+LAYOUTS += ["sliced", "table"]
+
+
+def arrow_of(pa, layout, rows):
+    """An object of pyarrow, and what its rows are."""
+    if "binary" in layout:
+        rows = [row.encode() if isinstance(row, str) else row for row in rows]
+    else:
+        rows = [row if isinstance(row, str) else None for row in rows]
+    if layout == "nulls":
+        return pa.nulls(7), [None] * 7
+    if layout == "dictionary":
+        values = pa.array([*dict.fromkeys(rows), *rows[:50]])
+        indices = [i if row is not None else None for i, row in enumerate(rows[:50], len(values) - 50)]
+        indices += [values.to_pylist().index(row) for row in rows[50:]]
+        return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int16()), values), rows
+    if layout == "chunked":
+        return pa.chunked_array([rows[:100], [], rows[100:101], rows[101:]], pa.string()), rows
+    if layout == "sliced":
+        return pa.array(["x", *rows, "y"])[1:-1], rows
+    if layout == "table":
+        return pa.table({"names": rows}), rows
+    return pa.array(rows, getattr(pa, layout)()), rows
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("memory", [None, TINY])
+@pytest.mark.parametrize("kind", ["urn", "iri"])
+def test_arrow(layout, memory, kind):
+    pa = pytest.importorskip("pyarrow")
+    column, rows = arrow_of(pa, layout, rows_for(kind, 9000, 400))
+    want, count = firsts(rows, kind, None)
+    with dedup.Deduplicator(kind, memory=memory) as deduplicator:
+        got = pa.chunked_array(deduplicator.add(column)).combine_chunks()
+        assert got.type == pa.bool_()
+        got = got.to_pylist()
+        for row in deduplicator.finish():
+            assert got[row] is None
+            got[row] = True
+        assert [bool(each) for each in got] == want
+        assert (deduplicator.count, deduplicator.rows) == (count, len(rows))
+    found = dedup.unique(column, kind, memory=memory)
+    kept = [row for row, new in zip(rows, want, strict=True) if new]
+    if layout == "table":
+        found = pa.table(found)
+        assert found.schema == column.schema
+        found = found["names"]
+    else:
+        found = pa.chunked_array(found)
+        assert found.type == column.type
+    found.validate(full=True)
+    assert found.to_pylist() == kept
+
+
+def test_surrogates_are_refused_by_row():
+    with pytest.raises(UriError, match="row 1: lone surrogate") as caught:
+        dedup.unique(["a", "b\ud800"], kind="bytes", errors="raise")
+    assert (caught.value.input, caught.value.position) == ("b\ud800", 1)
+
+
+def test_streams_are_read_once():
+    pa = pytest.importorskip("pyarrow")
+    batches = [pa.record_batch({"a": ["urn:a1:b", "URN:a1:b"]}), pa.record_batch({"a": ["urn:A1:b", "urn:a1:c"]})]
+    reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    assert pa.table(dedup.unique(reader))["a"].to_pylist() == ["urn:a1:b", "urn:a1:c"]
+    with pytest.raises(UrnError, match="row 2: "):
+        dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), errors="raise")
+    with pytest.raises(TypeError, match="2 columns"):
+        dedup.unique(pa.table({"a": ["a"], "b": ["b"]}))
+    with pytest.raises(TypeError, match="no column of text"):
+        dedup.unique(pa.array([1]))
+
+
+def test_marks_as_a_column():
+    pa = pytest.importorskip("pyarrow")
+    for n in 0, 1, 8, 9, 1000:
+        marks = random.Random(n).choices([1, 2, 3], k=n)
+        want = [{1: False, 2: True, 3: None}[mark] for mark in marks]
+        assert pa.array(mask(bytes(marks))).to_pylist() == want
+
+
+def test_rows_are_marked_each():
+    column = Lent([b"a", b"b"])
+    for marks in b"", b"\2", b"\2\2\2":
+        with pytest.raises(ValueError, match="not as many marks as rows"):
+            select(column, marks)
+
+
+@pytest.mark.parametrize("format", [b"f", b"u", b"tdD"])
+def test_indices_that_are_no_integers(format):
+    column = Lent([b"a", b"b"], indices=[0, 1, 0])
+    column._type.format = format
+    for call in bulk.quote, lambda column: select(column, b"\2\2\2"):
+        with pytest.raises(TypeError, match=f"no indices of a dictionary: Arrow format '{format.decode()}'"):
+            call(column)
+
+
+def test_damaged_offsets_where_a_task_begins():
+    """Which another thread may see before those that read all rows up to there."""
+    rows, threads = 8000, 2
+    column = Lent([b"x" * 1000] * rows)
+    offsets = (ctypes.c_int32 * (rows + 1)).from_address(column._array.buffers[1])
+    for task in 1, 2, 3:
+        offsets[task * rows // (2 * threads)] = -1
+    with pytest.raises(ValueError, match="in no order"):
+        bulk.unquote(column, threads=threads)
+
+
+@pytest.mark.parametrize("format", ["u", "U"])
+def test_damaged_offsets(format):
+    """No row is read that is not in the column."""
+    column = Lent([b"a", b"b", b"c"], format)
+    ctypes.memset(column._array.buffers[1] + (8 if format == "U" else 4), 0x7F, 1)
+    names = ColumnNames(RowOperation(), KEY)
+    names.hold(column)
+    with pytest.raises(ValueError, match="offsets that are in no order"):
+        names.read(0)
+    assert len(names) == 0
+    with pytest.raises(ValueError, match="offsets that are in no order"):
+        select(column, b"\2\2\2")
+    assert rows_of(select(column, b"\1\1\1")) == []
+
+
+def test_batches_of_columns():
+    names = ColumnNames(RowOperation(), KEY)
+    assert names.read(0) == len(names) == 0
+    assert names.hold([b"a"] * 10_000) == 10_000
+    assert [names.read(0), names.read(0), names.read(0)] == [8192, 1808, 0]
+    sieve = Sieve(1 << 20, False, False, None)
+    names.hold(("a", b"a", None))
+    names.read(5)
+    sieve.add(names)
+    assert (names.first, names.marks, names.null_seen) == (5, bytes([2, 1, 2]), True)
+
+
+def test_after_a_failure_there_are_no_names():
+    """The forms of the rows before it may be elsewhere."""
+    names = ColumnNames(RowOperation(), KEY)
+    names.hold([b"a"])
+    names.read(0)
+    names.hold([b"b" * 100] * 5000 + [3])
+    with pytest.raises(TypeError):
+        names.read(0)
+    assert len(names) == 0 and names.marks == b""
+
+
+def test_marks_that_may_change_are_refused():
+    """They are read more than once."""
+    for refused in bytearray(3), None:
+        with pytest.raises(TypeError):
+            mask(refused)
+        with pytest.raises(TypeError):
+            select(None, refused)
+
+
+# --- real names -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the lines are")
+@pytest.mark.parametrize("level", URN_LEVELS)
+def test_real_urns(tmp_path, level):
+    """All lines, in every way."""
+    data = lzma.decompress((Path(CORPORA) / "urns_stream.txt.xz").read_bytes())
+    (tmp_path / "in").write_bytes(data)
+    twin = Twin([data], "urn", level)
+    ways = [{}, {"memory": "2M"}, {"exact": True}, {"jobs": 1}, {"jobs": 2}, {"memory": TINY, "exact": True, "jobs": 2}]
+    for report in "unique", "counts", "repeated":
+        want = twin.output(report)
+        for way in ways:
+            done = dedup.dedup_files(tmp_path / "in", tmp_path / "out", level=level, report=report, **way)
+            assert (tmp_path / "out").read_bytes() == want
+            assert done.unique == len(twin.first)
+    assert dedup.unique(data, level=level) == twin.output()
+
+
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the lines are")
+@pytest.mark.parametrize("level", URI_LEVELS)
+def test_real_uris(tmp_path, level):
+    names = ["urls_ada_node_files.txt", "urls_cdx.txt", "urls_wikipedia_pct.txt", "iris_wikipedia.txt"]
+    data = [b"".join((Path(CORPORA) / name).read_bytes().splitlines(keepends=True)[:20_000]) for name in names]
+    data.append(b"".join(line.swapcase() + b"\n" for line in data[0].split(b"\n")))
+    for report, memory in itertools.product(["unique", "counts"], [None, TINY]):
+        check(tmp_path, data, "uri", level, report=report, memory=memory)
+    if level != "rfc1630":
+        done = check(tmp_path, data, "uri", level, rules=True)
+        assert min(done.merged.values()) >= 0

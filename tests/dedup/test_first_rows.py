@@ -1,0 +1,340 @@
+"""Bits of first rows, ranks and counts, beside their naive twins."""
+
+import array
+import mmap
+import random
+import struct
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import spill as naive
+
+from uricodec.dedup._first_rows import FirstRows
+from uricodec.dedup._spill import SpilledNames
+
+SEEN, NEW = naive.SEEN, naive.NEW
+
+
+def made_of(numbers, marks):
+    names = SpilledNames()
+    names.read(naive.pack([(bytes(16), number, b"") for number in numbers]))
+    names.set_marks(bytes(marks))
+    return names
+
+
+@st.composite
+def batches(draw):
+    """Numbers of rows with their marks: runs, and rows anywhere."""
+    found = []
+    for _ in range(draw(st.integers(1, 4))):
+        numbers = []
+        for _ in range(draw(st.integers(0, 5))):
+            first = draw(st.integers(0, 19_800))
+            numbers += range(first, first + draw(st.integers(0, 200)), draw(st.integers(1, 64)))
+        marks = random.Random(draw(st.integers(0, 2**32))).choices([NEW, NEW, NEW, 0, 1, 3], k=len(numbers))
+        found.append((numbers, marks))
+    return found
+
+
+def rooms():
+    """One of its own; octets; a mapping."""
+    return st.sampled_from([lambda: None, lambda: bytearray(2504), lambda: mmap.mmap(-1, 4096)])
+
+
+def counts_in(rows, counts):
+    """An array with room for them, filled from a dict in any order."""
+    pairs = list(counts.items())
+    random.Random(len(pairs)).shuffle(pairs)
+    into = array.array("Q", [0] * rows.count)
+    put = rows.put_counts(array.array("Q", [number for pair in pairs for number in pair]), into)
+    return put, into
+
+
+@given(first=batches(), second=batches(), room=rooms())
+def test_set_and_mark_as_the_twin(first, second, room):
+    rows, twin = FirstRows(room()), naive.Bits()
+    for numbers, marks in first:
+        rows.set(made_of(numbers, marks))
+        twin.set(numbers, marks)
+        assert rows.count == len(twin.rows)
+    for numbers, marks in second + first:
+        names = made_of(numbers, marks)
+        rows.mark(names)
+        assert names.marks == twin.marks(numbers, marks)
+        assert names.new == names.marks.count(NEW)
+        assert names.later == 0
+
+
+@given(first=batches(), second=batches(), room=rooms(), least=st.integers(0, 4))
+def test_counts_as_the_twin(first, second, room, least):
+    rows, twin = FirstRows(room()), naive.Bits()
+    for numbers, marks in first:
+        rows.set(made_of(numbers, marks))
+        twin.set(numbers, marks)
+    rows.seal()
+    assert rows.count == len(twin.rows)
+    for row in [0, 1, 63, 64, 511, 512, 513, 19_999, 30_000, 2**40, 2**64 - 1, *list(twin.rows)[:20]]:
+        assert rows.rank(row) == twin.rank(row)
+    counts = {row: row % 5 for row in twin.rows}
+    put, into = counts_in(rows, counts | {row: 99 for row in (3, 25_000, 2**33, 2**64 - 1) if row not in counts})
+    assert put == len(counts)
+    assert into.tolist() == [counts[row] for row in sorted(counts)]
+    for numbers, marks in second + first:
+        names = made_of(numbers, marks)
+        rows.mark_counted(names, into, least)
+        assert names.marks == twin.marks(numbers, marks, counts, least)
+        assert names.new == names.marks.count(NEW)
+        assert names.later == 0
+        got = memoryview(rows.counts_of(names, into)).cast("Q").tolist()
+        assert got == [counts[number] for number, mark in zip(numbers, names.marks, strict=True) if mark == NEW]
+
+
+def test_ranks_of_all_rows():
+    chance = random.Random(1)
+    for share in 0.01, 0.5, 0.99, 1:
+        numbers = [number for number in range(5000) if chance.random() < share]
+        rows = FirstRows()
+        rows.set(made_of(numbers, [NEW] * len(numbers)))
+        rows.seal()
+        rank = 0
+        for row in range(5001):
+            assert rows.rank(row) == rank
+            rank += row in set(numbers[rank : rank + 1])
+
+
+def test_what_changes_is_no_longer_sealed():
+    rows = FirstRows()
+    for change in (
+        lambda: rows.reserve(len(rows) + 1),
+        lambda: rows.set(SpilledNames()),
+        lambda: rows.move(bytearray(8192)),
+    ):
+        rows.seal()
+        assert rows.rank(5) == 0
+        change()
+        with pytest.raises(ValueError, match="sealed"):
+            rows.rank(5)
+
+
+def test_bits_that_somebody_changes_after_they_were_counted():
+    """No count goes, or comes from, where there is no room for it."""
+    room, names = bytearray(64), made_of(range(512), [NEW] * 512)
+    rows = FirstRows(room)
+    rows.set(made_of([3], [NEW]))
+    rows.seal()
+    room[:] = b"\xff" * 64
+    counts = bytearray(8)
+    assert rows.put_counts(struct.pack("=6Q", 500, 7, 0, 5, 1, 6), counts) == 1
+    assert counts == struct.pack("=Q", 5)
+    with pytest.raises(ValueError, match="not the first"):
+        rows.counts_of(names, counts)
+    rows.mark_counted(names, counts, 1)
+    assert names.marks == bytes([NEW]) + bytes([SEEN]) * 511 and names.new == 1
+
+
+def test_bits_that_are_there_already():
+    """Of another process, perhaps: they are counted in the end."""
+    rows = FirstRows(bytearray(b"\xff" * 80))
+    rows.seal()
+    assert rows.count == 640
+    assert [rows.rank(row) for row in (0, 1, 64, 639, 640)] == [0, 1, 64, 639, 640]
+
+
+def test_rows_beyond_2_to_the_32():
+    """In a mapping that has pages where bits are."""
+    room = mmap.mmap(-1, (2**33 + 2**12) // 8)
+    rows = FirstRows(room)
+    assert len(rows) == 2**33 + 2**12
+    found = [0, 2**32 - 1, 2**32, 2**32 + 1, 2**33, 2**33 + 4095]
+    for number in found:
+        names = made_of([number, number + 2**12], [NEW, SEEN])
+        rows.set(names)
+        rows.mark(names)
+        assert names.marks == bytes([NEW, SEEN])
+    names = made_of([2**32 - 2, 2**32 - 1, 2**32, 2**33 - 5], [0] * 4)
+    rows.mark(names)
+    assert names.marks == bytes([SEEN, NEW, NEW, SEEN])
+    rows.seal()
+    assert [rows.rank(number) for number in found] == list(range(6))
+    put, into = counts_in(rows, {number: number + 1 for number in found})
+    assert put == 6
+    assert into.tolist() == [number + 1 for number in found]
+    with pytest.raises(ValueError, match="no room for row 8589938688"):
+        rows.set(made_of([2**33 + 4095, 2**33 + 4096], [NEW, NEW]))
+    rows.release()
+    room.close()
+
+
+def test_a_room_that_is_too_small():
+    room = bytearray(20)
+    rows = FirstRows(room)
+    assert len(rows) == 128
+    rows.reserve(0)
+    rows.reserve(128)
+    for wanted in 129, 2**40:
+        with pytest.raises(ValueError, match="no room"):
+            rows.reserve(wanted)
+    with pytest.raises(ValueError, match="no room for row 128: there is some for 128"):
+        rows.set(made_of([5, 127, 128, 6], [NEW] * 4))
+    assert rows.count == 2
+    names = made_of([4, 5, 127, 128, 2**31], [0] * 5)
+    rows.mark(names)
+    assert names.marks == bytes([SEEN, NEW, NEW, SEEN, SEEN])
+    assert room[16:] == bytes(4)
+
+
+def test_memory_grows():
+    rows, numbers = FirstRows(), list(range(0, 2_000_000, 997))
+    assert len(rows) == 0
+    for number in numbers:
+        rows.set(made_of([number], [NEW]))
+    names = made_of(range(1_999_000), [0] * 1_999_000)
+    rows.mark(names)
+    assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i < 1_999_000]
+    assert rows.count == len(numbers)
+    rows.reserve(10_000_000)
+    assert len(rows) >= 10_000_000
+    rows.mark(names)
+    assert names.new == len([i for i in numbers if i < 1_999_000])
+
+
+def test_no_memory():
+    rows = FirstRows()
+    rows.set(made_of([5], [NEW]))
+    for wanted in 2**62, 2**63:
+        with pytest.raises(MemoryError):
+            rows.reserve(wanted)
+        with pytest.raises(MemoryError):
+            rows.set(made_of([wanted], [NEW]))
+    assert rows.count == 1
+    names = made_of([5, 6], [0, 0])
+    rows.mark(names)
+    assert names.marks == bytes([NEW, SEEN])
+
+
+def test_move():
+    room, bigger, rows = bytearray(16), bytearray(2048), FirstRows()
+    rows.set(made_of([3, 100], [NEW, NEW]))
+    with pytest.raises(ValueError, match="not enough"):
+        rows.move(room)
+    rows.move(bytearray(len(rows) // 8))
+    with pytest.raises(ValueError, match="no room"):
+        rows.reserve(len(rows) + 1)
+    with pytest.raises(BufferError):
+        rows.move(bytes(100_000))
+    rows.move(bytearray(100_000))
+    assert rows.count == 2
+    with pytest.raises(ValueError, match="not enough"):
+        rows.move(bigger)
+    rows.release()
+    assert (len(rows), rows.count) == (0, 0)
+    rows.move(room)
+    rows.set(made_of([127], [NEW]))
+    assert room[15] | room[8] == 128
+    rows.move(bigger)
+    room.clear()
+    assert bytes(bigger[:16]) == bytes(8) + (1 << 63).to_bytes(8, sys.byteorder)
+    rows.set(made_of([5000], [NEW]))
+    rows.seal()
+    assert [rows.rank(row) for row in (127, 128, 5000, 5001)] == [0, 1, 1, 2]
+
+
+def test_two_mappings_of_one_file(tmp_path):
+    """How a file grows that the bits are in."""
+    with open(tmp_path / "bits", "w+b") as file:
+        file.truncate(4096)
+        rows = FirstRows(mmap.mmap(file.fileno(), 4096))
+        rows.set(made_of([1, 32_767], [NEW, NEW]))
+        file.truncate(1 << 20)
+        rows.move(mmap.mmap(file.fileno(), 1 << 20))
+        rows.set(made_of([8_000_000], [NEW]))
+        names = made_of([1, 2, 32_767, 32_768, 8_000_000], [0] * 5)
+        rows.mark(names)
+        assert names.marks == bytes([NEW, SEEN, NEW, SEEN, NEW])
+        assert rows.count == 3
+        rows.release()
+
+
+def test_the_room_is_held_until_release():
+    room = bytearray(16)
+    rows = FirstRows(room)
+    with pytest.raises(BufferError):
+        room.clear()
+    rows.release()
+    room.clear()
+    rows.set(made_of([7], [NEW]))  # memory of its own
+    assert rows.count == 1
+
+
+def test_what_is_refused():
+    for wrong in bytes(8), memoryview(bytes(8)):
+        with pytest.raises(BufferError):
+            FirstRows(wrong)
+    for start in range(1, 8):
+        with pytest.raises(ValueError, match="aligned"):
+            FirstRows(memoryview(bytearray(32))[start:])
+    rows, names = FirstRows(bytearray(16)), made_of([5], [NEW])
+    for refused in (
+        lambda: rows.rank(0),
+        lambda: rows.put_counts(b"", b""),
+        lambda: rows.mark_counted(names, b"", 1),
+        lambda: rows.counts_of(names, b""),
+    ):
+        with pytest.raises(ValueError, match="sealed"):
+            refused()
+    rows.set(names)
+    rows.seal()
+    counts = array.array("Q", [0])
+    assert rows.put_counts(array.array("Q", [5, 7]), counts) == 1
+    with pytest.raises(ValueError, match="no array"):
+        rows.put_counts(array.array("Q", [5]), counts)
+    with pytest.raises(ValueError, match="no array"):
+        rows.put_counts(b"", bytearray(12))
+    with pytest.raises(BufferError):
+        rows.put_counts(b"", bytes(8))
+    for short in lambda: rows.put_counts(b"", bytearray()), lambda: rows.mark_counted(names, b"", 1):
+        with pytest.raises(ValueError, match="room for 0 counts instead of 1"):
+            short()
+    with pytest.raises(ValueError, match="not the first"):
+        rows.counts_of(made_of([6], [NEW]), counts)
+    with pytest.raises(ValueError, match="not the first"):
+        rows.counts_of(made_of([600], [NEW]), counts)
+    assert rows.counts_of(names, counts) == array.array("Q", [7]).tobytes()
+    rows.set(made_of([6], [NEW]))
+    with pytest.raises(ValueError, match="sealed"):
+        rows.counts_of(names, counts)
+    for wrong in None, b"", object():
+        with pytest.raises(TypeError):
+            rows.set(wrong)
+        with pytest.raises(TypeError):
+            rows.mark(wrong)
+
+
+def test_nothing_at_all():
+    rows, names = FirstRows(), SpilledNames()
+    rows.seal()
+    rows.set(names)
+    rows.mark(names)
+    rows.seal()
+    assert rows.put_counts(b"", bytearray()) == 0
+    rows.mark_counted(names, b"", 1)
+    assert rows.counts_of(names, b"") == b""
+    assert (rows.count, names.new) == (0, 0)
+
+
+def test_stays_inside_its_room(fences):
+    numbers = list(range(0, 64 * 5, 3))
+    for place in fences[0].at_start, fences[0].at_end:
+        rows = FirstRows(place(bytes(40)))
+        rows.set(made_of(numbers, [NEW] * len(numbers)))
+        rows.seal()
+        counts = fences[1].at_end(bytes(8 * len(numbers)))
+        pairs = array.array("Q", [value for number in numbers for value in (number, number)])
+        assert rows.put_counts(pairs, counts) == len(numbers)
+        names = made_of(range(400), [0] * 400)
+        rows.mark_counted(names, counts, 100)
+        assert [i for i, mark in enumerate(names.marks) if mark == NEW] == [i for i in numbers if i >= 100]
+        assert memoryview(rows.counts_of(names, counts)).cast("Q").tolist() == [i for i in numbers if i >= 100]
+        del rows

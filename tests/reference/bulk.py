@@ -1,0 +1,136 @@
+"""The naive twin of uricodec.bulk: a loop over the rows, with the functions for single values."""
+
+import urllib.parse
+
+from reference import codec as naive
+
+from uricodec import iri, percent_decode, requote, uri, urn
+from uricodec._rows.registry import OPERATIONS
+from uricodec.bytesets import RFC3986_UNRESERVED
+from uricodec.errors import UriError, UriSyntaxError
+
+
+def decoded(row, plus):
+    """What unquote's strict reading gives, or what is wrong."""
+    if isinstance(row, bytes):
+        return urllib.parse.unquote_to_bytes(row.replace(b"+", b" ") if plus else row)
+    return percent_decode(row, plus=plus, invalid="error")
+
+
+# What the operations that keep or replace only the invalid part of a row make of it.
+PARTS = {
+    ("unquote", "keep"): lambda row, plus=False: percent_decode(row, plus=plus),
+    ("unquote", "replace"): lambda row, plus=False: (
+        urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
+    ),
+    ("percent_decode", "keep"): percent_decode,
+    ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, invalid="replace", **plus),
+    ("requote", "keep"): requote,
+    ("requote", "replace"): lambda row, **safe: requote(row, invalid="encode", **safe),
+}
+
+
+def line(name, text, errors, safe=None, plus=False):
+    """One line: the result by "keep" or "replace", and the first fault, (code, offset) or None."""
+    if name in {"unquote", "percent_decode"}:
+        return naive.decode_row(text, errors, "keep" if name == "unquote" else None, plus=plus)
+    if safe is None:
+        safe = OPERATIONS[name].parameters[0].default
+    kept = {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*safe.encode("ascii", "ignore")}
+    return naive.encode_row(text, errors, naive.form_set(kept) if plus else kept, name == "requote", plus)
+
+
+def lines(name, rows, errors, **how):
+    """As column(), for lines."""
+    if name not in {"quote", "requote", "unquote", "percent_decode"}:
+        return text_lines(name, rows, errors, **how)
+    done = [line(name, row, "keep" if errors in {"null", "raise"} else errors, **how) for row in rows]
+    faults = [(number, fault[1]) for number, (_, fault) in enumerate(done) if fault]
+    if errors == "raise" and faults:
+        raise UriSyntaxError("rejected", rows[faults[0][0]], faults[0][1])
+    return [None if fault and errors == "null" else made for made, fault in done], faults
+
+
+def text_lines(name, rows, errors, **how):
+    """Lines that are text: one that is not UTF-8 is invalid, if nothing else is wrong with it."""
+    made, faults = column(name, rows, errors, **how)
+    places = dict(faults)
+    for number, row in enumerate(rows):
+        try:
+            row.decode()
+        except UnicodeDecodeError as error:
+            if number not in places:
+                places[number] = error.start
+                made[number] = row if errors == "keep" else None
+    return made, sorted(places.items())
+
+
+def fault_of(check, row, **how):
+    found = check(row, **how)
+    return None if found is None else {"code": found.code, "offset": found.offset}
+
+
+def parts(name, whole):
+    return {field: getattr(whole, field) for field in OPERATIONS[name].fields}
+
+
+# name of the operation and its arguments -> what becomes of one row (str or bytes), or an error
+ROWS = {
+    "quote": lambda row, safe="/", plus=False: (
+        urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
+    ),
+    "requote": lambda row, **safe: requote(row, invalid="error", **safe),
+    "unquote": lambda row, plus=False: decoded(row, plus),
+    "percent_decode": lambda row, plus=False: percent_decode(row, plus, "error"),
+    "normalize_urn": lambda row, level="8141", spec=None: urn.normalize(row, level, spec),
+    "is_valid_urn": lambda row, spec="8141": urn.is_valid(row, spec),
+    "check_urn": lambda row, spec="8141": fault_of(urn.check, row, spec=spec),
+    "split_urn": lambda row, spec="8141": parts("split_urn", urn.parse(row, spec)),
+    "normalize_uri": lambda row, level="path": uri.normalize(row, level),
+    "is_valid_uri": lambda row, production="URI-reference": uri.is_uri(row, production),
+    "is_valid_iri": lambda row, production="IRI-reference": iri.is_iri(row, production),
+    "check_uri": lambda row, production="URI-reference": fault_of(uri.check, row, production=production),
+    "check_iri": lambda row, production="IRI-reference": fault_of(iri.check_iri, row, production=production),
+    "split_uri": lambda row: parts("split_uri", uri.split(row)),
+    "split_iri": lambda row: parts("split_iri", iri.split(row)),
+    "iri_to_uri": iri.iri_to_uri,
+    "uri_to_iri": iri.uri_to_iri,
+}
+
+
+# Each operation with each value of its parameters.
+CALLS = [(name, {}) for name in ROWS] + [
+    (name, {parameter.name: value})
+    for name in ROWS
+    for parameter in OPERATIONS[name].parameters
+    for value in parameter.choices or parameter.examples
+    if value != parameter.default
+]
+
+
+def policies(name):
+    """The policies of lists and columns that do not raise."""
+    return [policy for policy in OPERATIONS[name].policies if policy not in {"drop", "raise"}]
+
+
+def column(name, rows, errors, **how):
+    """What becomes of a list, and the rows that are refused: (row, position). The first error with errors="raise"."""
+    function = ROWS[name]
+    result, refused = [], []
+    for number, row in enumerate(rows):
+        if row is None:
+            result.append(None)
+            continue
+        try:
+            made = function(row, **how)
+        except UriError as error:
+            refused.append((number, error.position))
+            if errors == "raise":
+                raise
+            made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None
+        if isinstance(row, bytes) and isinstance(made, str):
+            made = made.encode()
+        if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):
+            made = {key: value.encode() if isinstance(value, str) else value for key, value in made.items()}
+        result.append(made)
+    return result, refused
