@@ -30,13 +30,6 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
 }
 
-# Where there is no memory, Cython 3.3 gives back twice what a list has no room for, and what is no traceback.
-NONE = "PY_VERSION_HEX < 0x030C0000 || local_tb ? local_tb : (local_tb = Py_None)"
-FIXES = {
-    "list, x);\n    Py_DECREF(x);": "list, x);\n    if (!result) Py_DECREF(x);",
-    "    Py_XINCREF(local_tb);": f"    Py_XINCREF({NONE});",
-}
-
 
 def find_extensions():
     """Return the compiled modules: all .pyx files of the rooms. Exit if a room, or the module of a stub, is missing."""
@@ -90,18 +83,6 @@ def check_tools():
         )
 
 
-def fix(extensions):
-    sources = {source for extension in extensions for source in extension.sources}
-    for path in [Path(source) for source in sources if source.startswith("build")]:
-        text = path.read_text(encoding="utf-8")
-        fixed = text
-        for wrong, right in FIXES.items():
-            fixed = fixed.replace(wrong, right)
-        if fixed != text:
-            path.write_text(fixed, encoding="utf-8")
-    return extensions
-
-
 def compiled_extensions():
     """Return the extensions with C sources where this command compiles them, else with Cython's."""
     extensions = find_extensions()
@@ -110,7 +91,7 @@ def compiled_extensions():
     check_tools()
     from Cython.Build import cythonize
 
-    return fix(cythonize(extensions, build_dir="build/cython", nthreads=CORES, compiler_directives=DIRECTIVES))
+    return cythonize(extensions, build_dir="build/cython", nthreads=CORES, compiler_directives=DIRECTIVES)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The build: what it compiles, and what it says where it cannot."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -48,3 +49,43 @@ def test_no_compiler():
     assert done.returncode == 1
     assert "Cythonizing" not in done.stdout + done.stderr
     assert "uricodec: expected a C compiler. Debian and Ubuntu: apt-get install gcc" in done.stderr.splitlines()[-1]
+
+
+# --- what Cython 3.3 does without memory (CONTRIBUTING.md) ------------------------------------------------------------
+
+SOURCES = sorted(path for ending in ("pyx", "pxd") for path in Path(ROOT, "src").rglob(f"*.{ending}"))
+
+
+def test_functions_append_in_loops():
+    found = []
+    for path in SOURCES:
+        text = re.sub(
+            r'"""(?:.|\n)*?"""', lambda quoted: "\n" * quoted[0].count("\n"), path.read_text(encoding="utf-8")
+        )
+        function = None
+        for number, line in enumerate(text.splitlines(), 1):
+            if line[:1].strip():
+                function = re.match(r"(?:cp?def|def) [^=\[]*\(|(?:cdef )?class ", line)
+            if function and re.search(r"[\[(][^#\"']* for \w.* in ", line) and not re.match(r"\s*for ", line):
+                found.append(f"{path.name}:{number}: {line.strip()}")
+    assert [line for line in found if not re.search(r"\{.*\bfor\b", line)] == []
+
+
+def test_except_clauses_end_with_raise():
+    found = []
+    for path in SOURCES:
+        for clause in re.finditer(
+            r"^( *)except\b.*:(?: *#.*)?\n((?:\1 {4}.*\n|\n)+)", path.read_text("utf-8"), re.MULTILINE
+        ):
+            last = clause[2].rstrip().splitlines()[-1].removeprefix(clause[1])
+            if not re.match(r"    (raise\b|raise_|    )", last):
+                found.append(f"{path.name}: {last.strip()}")
+    assert found == []
+
+
+def test_cython_still_drops_an_item_twice():
+    """If this fails, Cython has changed: list comprehensions may come back, and the two tests above go."""
+    utility = pytest.importorskip("Cython.Utility", reason="Cython only builds the package")
+    text = Path(utility.__path__[0], "Optimize.c").read_text(encoding="utf-8")
+    append = text[text.index("ListCompAppendAndDecref ///") :]
+    assert "PyList_Append(list, x);\n    Py_DECREF(x);" in append

@@ -8,8 +8,15 @@ import os
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.number cimport PyNumber_Index
+from cpython.ref cimport Py_DECREF, PyObject
 from libc.string cimport memcmp, memset
+
+
+cdef extern from "Python.h":
+    PyObject *PyObject_CallOneArg(object function, object argument) noexcept    # NULL: an exception is set
+
 
 cdef uc_kernels portable
 cdef size_t chosen      # how many rows of uc_tiers are laid over the portable ones
@@ -54,7 +61,11 @@ def cpu_tiers():
     >>> cpu_tiers()[0]
     'portable'
     """
-    return ("portable", *[uc_tiers[i].name.decode() for i in range(uc_tier_count) if runs_here(i)])
+    cdef list names = ["portable"]
+    for i in range(uc_tier_count):
+        if runs_here(i):
+            names.append(uc_tiers[i].name.decode())
+    return tuple(names)
 
 
 def cpu_tier():
@@ -153,7 +164,11 @@ cdef class ByteSet:
         return total
 
     def __bytes__(self):
-        return bytes([c for c in range(256) if self.set.member[c]])
+        members = bytearray()
+        for c in range(256):
+            if self.set.member[c]:
+                members.append(c)
+        return bytes(members)
 
     def __eq__(self, other):
         if not isinstance(other, ByteSet):
@@ -188,7 +203,7 @@ cdef class ByteSet:
         return combine(other, self, 3)
 
     def __invert__(self):
-        return ByteSet([c for c in range(256) if not self.set.member[c]])
+        return ByteSet(range(256)) - self
 
     def __repr__(self):
         return f"ByteSet({bytes(self)!r})"
@@ -197,14 +212,31 @@ cdef class ByteSet:
         return ByteSet, (bytes(self),)
 
 
+cdef ByteSet set_of(object operand):
+    """The operand as a ByteSet; None if it is of a type that makes none."""
+    cdef PyObject *made
+    if type(operand) is ByteSet:
+        return operand
+    made = PyObject_CallOneArg(ByteSet, operand)
+    if made == NULL and PyErr_ExceptionMatches(TypeError):
+        PyErr_Clear()
+        return None
+    if made == NULL:
+        raise_set()
+    result = <object>made
+    Py_DECREF(result)
+    return result
+
+
+cdef inline int raise_set() except -1:
+    """Raise the exception that is set."""
+    return -1
+
+
 cdef combine(left, right, int operation):
     """The union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
-    cdef ByteSet a, b
-    try:
-        a, b = ByteSet(left), ByteSet(right)
-    except TypeError as error:
-        if not isinstance(error, TypeError):    # a MemoryError by now
-            raise error
+    cdef ByteSet a = set_of(left), b = set_of(right)
+    if a is None or b is None:
         return NotImplemented
     cdef list octets = []
     cdef bint x, y

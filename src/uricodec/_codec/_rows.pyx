@@ -27,7 +27,8 @@ NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
-cdef ByteSet NO_DIGIT = ~ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet HEX_DIGITS = ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet NO_DIGIT = ~HEX_DIGITS
 cdef ByteSet NO_CR = ~ByteSet("\r")
 
 # By Fault.
@@ -630,7 +631,7 @@ cdef class RequoteRows(CodecRows):
     cdef Encoding how
 
     def __cinit__(self, ByteSet safe not None, text=True):
-        self.how.digits = all([octet in safe for octet in b"0123456789ABCDEFabcdef"])
+        self.how.digits = safe & HEX_DIGITS == HEX_DIGITS
         self.how.safe, self.how.plus, self.how.triplets, self.how.utf8 = safe.set, False, True, text
         add_octet(&self.how.safe, c'%')
         self.set_stable(&safe.set, text)

@@ -14,7 +14,7 @@ from time import monotonic
 
 # Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
 # four triplets and a byte.
-CHUNK = 256 * 1024
+CHUNK = 512 * 1024
 COMPRESSED_CHUNK = 64 * 1024
 
 # Bytes that a line may have, its terminator not counted, where it has to be in memory as a whole.

@@ -489,33 +489,6 @@ cdef size_t rejected_as_line(const Outcome *outcome, const void *options, uint8_
     return size + 1
 
 
-cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
-    """Write the results of the window, which are lines, to where they stay. `done`: no record needs a closer look.
-
-    False: there is no memory, or an exception.
-    """
-    cdef Run *run = &task.run
-    cdef Room own = run.data
-    cdef size_t size
-    cdef bint runs
-    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # which is enough
-    runs = run_values(task)
-    size = run.data.size
-    run.data = own
-    done[0] = runs and run.found.size == 0 and not task.unreadable
-    if done[0]:
-        task.written += size
-        task.count += task.record_count
-        task.read = (<const Record *>task.records.data)[task.record_count - 1].next
-        return True
-    run.data.size = 0
-    if not runs or not grow(&run.data, size + 1):
-        return False
-    memcpy(run.data.data, task.dst + task.written, size)
-    run.data.size = size
-    return True
-
-
 cdef bint run_values(Task *task) noexcept nogil:
     """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
     cdef Run *run = &task.run
@@ -619,6 +592,42 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
             value.written, value.code, value.offset = REJECTED_RECORD, code, offset
             task.clean = False      # what was seen of the results says nothing of this
     return FINE
+
+
+cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
+    """Write the results of the window, which are lines, to where they stay. `done`: nothing else is to be written.
+
+    Rejected values have written their records. False: there is no memory, or an exception.
+    """
+    cdef Run *run = &task.run
+    cdef Room own = run.data
+    cdef const Record *record = <const Record *>task.records.data
+    cdef size_t size, rejected, i
+    cdef bint runs
+    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # which is enough
+    runs = run_values(task)
+    size = run.data.size
+    run.data = own
+    rejected = run.found.size // sizeof(Rejected)
+    done[0] = runs and not task.unreadable and (
+        rejected == 0 or run.policy != RAISE_ROW and run.policy != DROP_ROW
+        and not (task.stops and task.invalid + rejected >= task.limit))
+    if done[0]:
+        for i in range(task.record_count if rejected else 0):
+            if judge(task, record + i) == FAILED:
+                return False
+            task.count += 1
+        if rejected == 0:
+            task.count += task.record_count
+        task.written += size
+        task.read = record[task.record_count - 1].next
+        return True
+    run.data.size = 0
+    if not runs or not grow(&run.data, size + 1):
+        return False
+    memcpy(run.data.data, task.dst + task.written, size)
+    run.data.size = size
+    return True
 
 
 # --- records of results -------------------------------------------------------------------------------------------------

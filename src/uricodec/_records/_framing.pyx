@@ -109,7 +109,10 @@ cdef class Framing:
             for octet in JSON_STRUCTURE:
                 remove_octet(&frame.unmarked, octet)
         self.names, self.end = tuple(names), end
-        if len(self.names) > PATHS or any([name.count(b".") >= STEPS for name in self.names]):
+        steps = 0
+        for name in self.names:
+            steps = max(steps, name.count(b".") + 1)
+        if len(self.names) > PATHS or steps > STEPS:
             raise ValueError(f"at most {PATHS} names of members, and {STEPS} steps in each")
         frame.path_count = <int>len(self.names)
         for i, name in enumerate(self.names):
@@ -140,7 +143,11 @@ cdef class Framing:
         >>> Framing("json", names=[b"a"]).missing
         ()
         """
-        return tuple([name for i, name in enumerate(self.names) if self.asked and not self.seen[i]])
+        missing = []
+        for i, name in enumerate(self.names):
+            if self.asked and not self.seen[i]:
+                missing.append(name)
+        return tuple(missing)
 
     def cut(self, buffer, start, stop):
         """Find the end of the last record that ends in a buffer.

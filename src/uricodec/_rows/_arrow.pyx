@@ -10,6 +10,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset, strlen
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_Clear
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
@@ -422,12 +423,16 @@ cdef class Stream:
     cdef list arrays        # what is left, the last one first
 
 
+# fill_schema() and fill_array() for callers that look at the exception themselves (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef int (*unchecked_schema)(ArrowSchema *, Type) noexcept
+ctypedef int (*unchecked_array)(ArrowArray *, Array) noexcept
+
+
 cdef int stream_schema(ArrowArrayStream *stream, ArrowSchema *out) noexcept nogil:
     with gil:
         memset(out, 0, sizeof(ArrowSchema))
-        try:
-            fill_schema(out, (<Stream>stream.private_data).type)
-        except MemoryError:
+        if (<unchecked_schema>fill_schema)(out, (<Stream>stream.private_data).type) < 0:
+            PyErr_Clear()
             if out.release != NULL:
                 out.release(out)
             return ENOMEM
@@ -437,10 +442,9 @@ cdef int stream_schema(ArrowArrayStream *stream, ArrowSchema *out) noexcept nogi
 cdef int stream_next(ArrowArrayStream *stream, ArrowArray *out) noexcept nogil:
     with gil:
         memset(out, 0, sizeof(ArrowArray))
-        try:
-            if (<Stream>stream.private_data).arrays:
-                fill_array(out, (<Stream>stream.private_data).arrays.pop())
-        except MemoryError:
+        if (<Stream>stream.private_data).arrays and (
+                <unchecked_array>fill_array)(out, (<Stream>stream.private_data).arrays.pop()) < 0:
+            PyErr_Clear()
             if out.release != NULL:
                 out.release(out)
             return ENOMEM
@@ -486,10 +490,11 @@ cdef class Moved:
 
 cdef Type type_of(const ArrowSchema *schema):
     cdef int64_t i
-    cdef list children
+    cdef list children = []
     if schema == NULL or schema.n_children > 0 and schema.children == NULL:
         raise ValueError("the Arrow schema lacks a child")
-    children = [type_of(schema.children[i]) for i in range(schema.n_children)]
+    for i in range(schema.n_children):
+        children.append(type_of(schema.children[i]))
     if schema.format == NULL:
         raise ValueError("the Arrow schema has no format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
@@ -509,6 +514,7 @@ cdef Type take_schema(ArrowSchema *schema):
 cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     cdef Array array = Array()
     cdef int64_t i
+    cdef list children = []
     if struct_ == NULL or struct_.n_children != len(type.children) or struct_.n_children and struct_.children == NULL:
         raise ValueError("the Arrow array lacks a child, or has more than its schema")
     if (struct_.dictionary == NULL) != (type.dictionary is None):
@@ -522,7 +528,9 @@ cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     for i in range(struct_.n_buffers):
         array.buffers[i] = struct_.buffers[i]
     array.owners.append(moved)
-    array.children = tuple([array_of(struct_.children[i], child, moved) for i, child in enumerate(type.children)])
+    for i in range(struct_.n_children):
+        children.append(array_of(struct_.children[i], type.children[i], moved))
+    array.children = tuple(children)
     if struct_.dictionary != NULL:
         array.dictionary = array_of(struct_.dictionary, type.dictionary, moved)
     return array
@@ -763,6 +771,7 @@ cdef object join_arrays(Type type, list arrays, size_t limit):
 
     Arrays of a dictionary refer to the same one, see with_one_dictionary().
     """
+    cdef list kinds = [], children = []
     cdef Array joined = Array(), array
     cdef int64_t views = 0
     cdef bint nulls = False
@@ -785,10 +794,15 @@ cdef object join_arrays(Type type, list arrays, size_t limit):
         join_fixed(joined, arrays, WIDTHS[type.format])
         joined.dictionary = (<Array>arrays[0]).dictionary if arrays else join_arrays(type.dictionary, [], limit)[1]
     elif type.format == b"+s":
-        parts = [join_arrays(part, [child_of(whole, i) for whole in arrays], limit)
-                 for i, part in enumerate(type.children)]
-        joined.children = tuple([part[1] for part in parts])
-        type = Type(b"+s", type.name, tuple([part[0] for part in parts]))
+        for i, kind in enumerate(type.children):
+            parts = []
+            for whole in arrays:
+                parts.append(child_of(whole, i))
+            kind, part = join_arrays(kind, parts, limit)
+            kinds.append(kind)
+            children.append(part)
+        joined.children = tuple(children)
+        type = Type(b"+s", type.name, tuple(kinds))
     elif type.format in (b"vu", b"vz"):
         join_views(joined, arrays)
     elif type.format == b"b":

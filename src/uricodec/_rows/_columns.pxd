@@ -1,11 +1,12 @@
 """Columns as objects have them."""
-from uricodec._rows._arrow cimport Array
+from uricodec._rows._arrow cimport Array, Type
 from libc.stdint cimport int64_t
 from uricodec._rows._arrow cimport Array, Type
 
 
 cdef tuple read_column(object source, list arrays)
-cdef Array table_of(Array column)
+cdef list tables_of(list columns)
+cdef list sources_of(list arrays, Type type)
 
 
 cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)

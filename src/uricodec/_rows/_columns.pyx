@@ -27,14 +27,20 @@ cdef dict NAMES = {
 }
 
 
+cdef list field_names(Type type):
+    cdef Type child
+    cdef list names = []
+    for child in type.children:
+        names.append(child.name.decode("utf-8", "replace"))
+    return names
+
+
 cdef str name_of(Type type):
     """What pyarrow calls a type, without the types of fields; the format of Arrow for one that operations do not give."""
-    cdef Type child
     if type.dictionary is not None:
         return f"dictionary<values={name_of(type.dictionary)}, indices={NAMES.get(type.format)}>"
     if type.format == b"+s":
-        fields = [child.name.decode("utf-8", "replace") for child in type.children]
-        return f"struct<{', '.join(fields)}>"
+        return f"struct<{', '.join(field_names(type))}>"
     return NAMES.get(type.format) or repr(type.format.decode("latin-1"))
 
 
@@ -47,8 +53,9 @@ cdef inline bint has_row(Array array, int64_t i) noexcept:
 
 cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors):
     """The values of rows start to stop, which are rows of the array. `errors` is for text that is not UTF-8."""
-    cdef int64_t i
+    cdef int64_t i, at
     cdef const uint8_t *data
+    cdef list values = []
     if type.dictionary is not None or type.format in LAYOUTS:
         return texts_of(rows_of(array, type), start, stop, errors)
     if type.format not in (b"b", b"l", b"w:16", b"+s"):
@@ -56,13 +63,17 @@ cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
     if type.format == b"+s":
         return structs_of(type, array, start, stop, errors)
     data = <const uint8_t *>array.buffers[1]
-    if type.format == b"b":
-        return [bool(data[(array.offset + i) >> 3] >> ((array.offset + i) & 7) & 1) if has_row(array, i) else None
-                for i in range(start, stop)]
-    if type.format == b"l":
-        return [(<const int64_t *>data)[array.offset + i] if has_row(array, i) else None for i in range(start, stop)]
-    return [(<const char *>data)[16 * (array.offset + i):16 * (array.offset + i + 1)] if has_row(array, i) else None
-            for i in range(start, stop)]
+    for i in range(start, stop):
+        at = array.offset + i
+        if not has_row(array, i):
+            values.append(None)
+        elif type.format == b"b":
+            values.append(bool(data[at >> 3] >> (at & 7) & 1))
+        elif type.format == b"l":
+            values.append((<const int64_t *>data)[at])
+        else:
+            values.append((<const char *>data)[16 * at:16 * (at + 1)])
+    return values
 
 
 cdef list texts_of(Rows rows, int64_t start, int64_t stop, errors):
@@ -83,11 +94,12 @@ cdef list texts_of(Rows rows, int64_t start, int64_t stop, errors):
 cdef list structs_of(Type type, Array array, int64_t start, int64_t stop, errors):
     cdef int64_t i
     cdef int field
-    cdef list parts = [values_of(type.children[field], child_of(array, field), start, stop, errors)
-                       for field in range(len(type.children))]
-    names = [(<Type>child).name.decode("utf-8", "replace") for child in type.children]
-    return [{name: part[i - start] for name, part in zip(names, parts)} if has_row(array, i) else None
-            for i in range(start, stop)]
+    cdef list names = field_names(type), parts = [], values = []
+    for field in range(len(names)):
+        parts.append(values_of(type.children[field], child_of(array, field), start, stop, errors))
+    for i in range(start, stop):
+        values.append({name: part[i - start] for name, part in zip(names, parts)} if has_row(array, i) else None)
+    return values
 
 
 cdef enum:
@@ -168,7 +180,10 @@ cdef class Column:
         return list(self.arrays)
 
     def __len__(self):
-        return sum([(<Array?>array).length for array in self.arrays])
+        cdef int64_t count = 0
+        for array in self.arrays:
+            count += (<Array?>array).length
+        return count
 
     def __iter__(self):
         cdef Array array
@@ -212,11 +227,13 @@ cdef class Column:
     def __repr__(self):
         cdef Array array
         cdef int64_t count = len(self)
-        cdef list shown = []
+        cdef list shown = [], texts = []
         for array in self.arrays:
             if len(shown) < SHOWN:
                 shown += values_of(self.type, array, 0, min(array.length, <int64_t>(SHOWN - len(shown))), "replace")
-        texts = [text if len(text) <= SHOWN_OF_ROW else f"{text[:SHOWN_OF_ROW]}..." for text in map(repr, shown)]
+        for value in shown:
+            text = repr(value)
+            texts.append(text if len(text) <= SHOWN_OF_ROW else f"{text[:SHOWN_OF_ROW]}...")
         if count > len(shown):
             texts.append("...")
         return f"<Column of {count} {name_of(self.type)}{': ' if texts else ''}{', '.join(texts)}>"
@@ -309,7 +326,7 @@ cdef class Work:
         self.check_policy(<Plan>plan, False)
         type, arrays = self.text(plan, type, arrays) if (<Plan>plan).kind == TEXT else self.answers(plan, type, arrays)
         if whole.format == b"+s":
-            arrays = [table_of(array) for array in arrays]
+            arrays = tables_of(arrays)
             type = Type(b"+s", whole.name, (type,))
         return Column(type, arrays)
 
@@ -317,7 +334,7 @@ cdef class Work:
         """Tasks for all arrays, done."""
         cdef Rows rows
         cdef size_t octets = 0
-        cdef list sources = [rows_of(array, type) for array in arrays]
+        cdef list sources = sources_of(arrays, type)
         for rows in sources:
             octets += rows.octets
             self.rows += rows.source.count
@@ -330,7 +347,7 @@ cdef class Work:
             return type, arrays
         jobs = self.jobs(plan, type, arrays, self.policy, self.limit)
         self.count, self.found = rejected_of(jobs, self.limit)
-        return of_one_type(type, [text_array(job, type) for job in jobs])
+        return of_one_type(type, text_arrays(jobs, type))
 
     cdef RowPolicy policy_for(self, Plan plan):
         """A fault says what is wrong with a row that is refused; nothing can be kept of one that is no URI or URN in parts."""
@@ -349,11 +366,13 @@ cdef class Work:
     cdef object answered(self, Plan plan, list jobs, Type type, bint large, bint text):
         cdef Job job
         cdef int i
+        cdef list made = []
         for job in jobs:
             for i in range(job.task.fields):
                 large |= job.task.parts[3 * i].size > limit_of_offsets
-        return (answer_type(plan.kind, type, plan.fields, text, large),
-                [answer_array(&(<Job>each).task, plan.kind, &(<Job>each).valid, plan.rows.code_names, large) for each in jobs])
+        for job in jobs:
+            made.append(answer_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
+        return answer_type(plan.kind, type, plan.fields, text, large), made
 
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
         """Do the values of dictionaries, each of them once. A value counts where a row refers to it.
@@ -392,7 +411,7 @@ cdef class Work:
             return [], type, distinct_of(values, type)
         jobs = self.jobs(plan, type, [values], KEEP_ROW if self.policy == RAISE_ROW else self.policy,
                          UC_REJECTED if self.look else 0)
-        kind, joined = of_one_type(type, [text_array(job, type) for job in jobs])
+        kind, joined = of_one_type(type, text_arrays(jobs, type))
         kind, values = join_arrays(kind, joined, limit_of_offsets)
         return jobs, kind, distinct_of(values, kind)
 
@@ -430,6 +449,7 @@ cdef class Work:
         self.check_policy(plan, True)
         cdef Rows rows
         cdef Job job
+        cdef list parts = []
         if plan.kind != TEXT and type(source) is not bytes:
             source = copy_of_octets(source)      # nobody may change the number of lines
         rows = rows_of_lines(source, end)
@@ -440,7 +460,8 @@ cdef class Work:
             self.rows += job.task.row
         if plan.kind != TEXT:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
-        parts = [settle_bytes(&(<Job>each).task.data, (<Job>each).lent) for each in jobs]
+        for job in jobs:
+            parts.append(settle_bytes(&job.task.data, job.lent))
         # A last line without an end that becomes empty gets one: otherwise there would be one line less.
         if (self.policy != DROP_ROW and rows.source.count
                 and rows.source.data[rows.source.count - 1] != rows.source.terminator):
@@ -459,7 +480,8 @@ cdef tuple read_column(object source, list arrays):
             raise TypeError(f"a table of {len(type.children)} columns: choose one of them" if type.children else
                             "a table without columns")
         type = type.children[0]
-        arrays[:] = [column_of(array) for array in arrays]
+        for i in range(len(arrays)):
+            arrays[i] = column_of(arrays[i])
     values = type
     if type.dictionary is not None:
         if type.format not in WIDTHS:
@@ -470,19 +492,28 @@ cdef tuple read_column(object source, list arrays):
     return whole, type
 
 
+cdef list text_arrays(list jobs, Type type):
+    cdef list typed = []
+    for job in jobs:
+        typed.append(text_array(job, type))
+    return typed
+
+
 cdef object of_one_type(Type type, list typed):
     """Arrays of text, all of them large if one is, and their type."""
     cdef Array array
     cdef Type kind
     cdef bint large = False
     cdef set widened = set()    # chunks may share a dictionary
+    cdef list found = []
     for kind, array in typed:
         large |= kind.format != type.format
+        found.append(array)
     for kind, array in typed if large else []:
         if kind.format == type.format and array not in widened:
             widen_offsets(array)
             widened.add(array)
-    return Type(LARGE[type.format], type.name) if large else type, [array for _, array in typed]
+    return Type(LARGE[type.format], type.name) if large else type, found
 
 
 cdef Array column_of(Array table):
@@ -493,7 +524,23 @@ cdef Array column_of(Array table):
 
 
 cdef Array table_of(Array column):
+    """A table of one column."""
     cdef Array table = Array()
     table.length, table.children = column.length, (column,)
     table.set_buffers(1)
     return table
+
+
+cdef list tables_of(list columns):
+    cdef list tables = []
+    for column in columns:
+        tables.append(table_of(column))
+    return tables
+
+
+cdef list sources_of(list arrays, Type type):
+    """The rows of arrays (list of Rows)."""
+    cdef list sources = []
+    for array in arrays:
+        sources.append(rows_of(array, type))
+    return sources

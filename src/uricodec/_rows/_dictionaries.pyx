@@ -127,7 +127,10 @@ cdef Distinct distinct_of(Array values, Type type):
 
 cdef tuple identity_of(Array array):
     """What arrays have in common that are the same memory."""
-    return array.offset, array.length, array.nulls == 0, *[<size_t>array.buffers[i] for i in range(array.n_buffers)]
+    cdef list identity = [array.offset, array.length, array.nulls == 0]
+    for i in range(array.n_buffers):
+        identity.append(<size_t>array.buffers[i])
+    return tuple(identity)
 
 
 # --- rows that refer to them --------------------------------------------------------------------------------------------
@@ -211,17 +214,24 @@ cdef tuple with_one_dictionary(Type type, list arrays, size_t limit):
     cdef Type kind
     cdef Distinct distinct
     cdef dict places = {}
-    cdef list dictionaries = [], numbered = []
+    cdef list dictionaries = [], numbered = [], children = [], kinds = []
     cdef bint ordered = type.ordered
     cdef int64_t count = 0
     if type.format == b"+s":
-        parts = [with_one_dictionary(part, [(<Array>whole).children[i] for whole in arrays], limit)
-                 for i, part in enumerate(type.children)]
-        for i in range(len(arrays)):
-            array = part_of(arrays[i], 0, (<Array>arrays[i]).length)
-            array.children = tuple([part[1][i] for part in parts])
-            numbered.append(array)
-        return Type(b"+s", type.name, tuple([part[0] for part in parts])), numbered
+        for array in arrays:
+            numbered.append(part_of(array, 0, array.length))
+            children.append([])
+        for i, kind in enumerate(type.children):
+            parts = []
+            for array in arrays:
+                parts.append(array.children[i])
+            kind, parts = with_one_dictionary(kind, parts, limit)
+            kinds.append(kind)
+            for row, part in enumerate(parts):
+                children[row].append(part)
+        for row, array in enumerate(numbered):
+            array.children = tuple(children[row])
+        return Type(b"+s", type.name, tuple(kinds)), numbered
     for array in arrays if type.dictionary is not None else []:
         key = identity_of(array.dictionary)
         if key not in places:

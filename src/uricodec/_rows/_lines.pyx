@@ -35,8 +35,11 @@ cdef int set_source(Source *source, uc_set *not_terminator, const Py_buffer *vie
 cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
     cdef const Rejected *rejected = <const Rejected *>run.found.data
     cdef size_t i
-    return [LineFault(rejected[i].row, rejected[i].start, operation.code_names[rejected[i].code], rejected[i].offset)
-            for i in range(min(run.found.size // sizeof(Rejected), limit))]
+    cdef list faults = []
+    for i in range(min(run.found.size // sizeof(Rejected), limit)):
+        faults.append(LineFault(rejected[i].row, rejected[i].start, operation.code_names[rejected[i].code],
+                                rejected[i].offset))
+    return faults
 
 
 def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=100):

@@ -19,7 +19,7 @@ from uricodec._rows._tasks cimport *
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.exc cimport PyErr_CheckSignals
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Clear, PyErr_ExceptionMatches
 from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
@@ -100,6 +100,10 @@ cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t s
 
 
 # --- items of one type --------------------------------------------------------------------------------------------------
+
+# borrow_row() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef int (*unchecked_borrow)(object, size_t, Py_buffer *) noexcept
+
 
 @cython.final
 cdef class Batch:
@@ -354,6 +358,7 @@ cdef class ListWork:
         cdef const Run *run = &self.text_run
         cdef Outcome outcome
         cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
+        cdef list characters = []
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # What a grammar finds wrong up to there comes first, as in a single value.
@@ -374,7 +379,9 @@ cdef class ListWork:
             return decoded
         if self.policy != REPLACE_ROW:
             return result
-        octets = "".join(["\ufffd" if 0xD800 <= c < 0xE000 else c for c in item]).encode()
+        for character in item:
+            characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
+        octets = "".join(characters).encode()
         n = <size_t>PyBytes_GET_SIZE(octets)
         self.have_room_for(run, n)
         n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
@@ -387,16 +394,15 @@ cdef class ListWork:
         if type(item) is bytes:
             return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
                                <size_t>PyBytes_GET_SIZE(item), row)
-        try:
-            borrow_row(item, <size_t>row, &view)
-        except TypeError as error:
-            if not isinstance(error, TypeError):    # a MemoryError by now
-                raise error
+        if (<unchecked_borrow>borrow_row)(item, <size_t>row, &view) < 0:
+            if not PyErr_ExceptionMatches(TypeError):
+                raise_set()
+            PyErr_Clear()
             if self.missing is not None and self.missing(item):
                 return item if self.octets.kind == TEXT else None
-            if self.policy == RAISE_ROW:
-                raise
-            return self.invalid(self.octets, item, row, "type", 0)
+            if self.policy != RAISE_ROW:
+                return self.invalid(self.octets, item, row, "type", 0)
+            borrow_row(item, <size_t>row, &view)    # raises it again
         try:
             return self.answer(self.octets, item, <const uint8_t *>view.buf, <size_t>view.len, row)
         finally:

@@ -410,8 +410,10 @@ cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
     cdef Rooms rooms = Rooms()
     cdef Rejected *bad = <Rejected *>run.found.data
     cdef bytes name
+    cdef list names = []
     cdef Array array = Array(), code = Array(), offset = Array()
-    names = [(code_name or "").encode() for code_name in code_names]
+    for code_name in code_names:
+        names.append((code_name or "").encode())
     for i in range(bads):
         size += <size_t>len(names[bad[i].code])
     zeros(&rooms.first, size)
@@ -473,6 +475,7 @@ cdef Array answer_array(Run *run, Kind kind, Room *valid, list code_names, bint 
 
 
 cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large):
+    cdef list parts = []
     if kind == VERDICT:
         return Type(b"b", type.name)
     if kind == FINGERPRINT:
@@ -480,4 +483,6 @@ cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large)
     if kind == DIAGNOSTIC:
         return Type(b"+s", type.name, (Type(b"u", b"code"), Type(b"l", b"offset")))
     part = (b"U" if large else b"u") if text else b"Z" if large else b"z"
-    return Type(b"+s", type.name, tuple([Type(part, name.encode()) for name in fields]))
+    for name in fields:
+        parts.append(Type(part, name.encode()))
+    return Type(b"+s", type.name, tuple(parts))

@@ -303,9 +303,12 @@ cdef list ranges(size_t count, size_t octets, size_t threads):
     """Where tasks begin and end: two for each thread, if they are worth that, and no more than 16 M rows in one. Of a large
     column there are more, so that a thread whose memory is slow for a while does fewer of them."""
     cdef size_t parts = 1, i
+    cdef list found = []
     if threads > 1:
         parts = max(min(2 * threads, octets >> 19), min(8 * threads, octets >> 22), (count >> 24) + 1)
-    return [(count * i // parts, count * (i + 1) // parts) for i in range(parts)]
+    for i in range(parts):
+        found.append((count * i // parts, count * (i + 1) // parts))
+    return found
 
 
 cdef list ranges_of_lines(const Source *source, size_t threads):

@@ -15,7 +15,7 @@ from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprints
 from uricodec.dedup._table cimport *
 from uricodec._base._text cimport *
-from uricodec._rows._columns cimport read_column, table_of
+from uricodec._rows._columns cimport read_column, sources_of, tables_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
 from uricodec._rows._lines cimport faults_of
 from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
@@ -537,12 +537,12 @@ cdef class ColumnNames(Identifiers):
             items = column if type(column) is list else list(column)
         else:
             _, kind = read_column(column, arrays)
-            sources = [rows_of(array, kind) for array in arrays]
+            sources = sources_of(arrays, kind)
         self.use()
         self.clear()
         self.row, self.at, self.items, self.sources = 0, 0, items, sources
         uc_give(&self.busy)
-        return len(items) if items is not None else sum([(<Rows>rows).source.count for rows in sources])
+        return len(items) if items is not None else count_of(sources)
 
     def read(self, first):
         """Be the identifiers of the next rows of the column.
@@ -732,6 +732,13 @@ def mask(bytes marks not None):
     return Column(Type(b"b"), [array])
 
 
+cdef Py_ssize_t count_of(list sources) except -1:
+    cdef Py_ssize_t count = 0
+    for rows in sources:
+        count += <Py_ssize_t>(<Rows>rows).source.count
+    return count
+
+
 def select(column, bytes marks not None):
     """Return the rows of a column that are marked as new.
 
@@ -757,16 +764,19 @@ def select(column, bytes marks not None):
     if isinstance(column, (list, tuple)):
         if len(column) != len(marks):
             raise ValueError("not as many marks as rows")
-        return [column[i] for i in range(len(marks)) if src[i] == NEW]
+        for i in range(len(marks)):
+            if src[i] == NEW:
+                made.append(column[i])
+        return made
     whole, type = read_column(column, arrays)
-    sources = [rows_of(array, type) for array in arrays]
-    if sum([(<Rows>each).source.count for each in sources]) != len(marks):
+    sources = sources_of(arrays, type)
+    if count_of(sources) != len(marks):
         raise ValueError("not as many marks as rows")
     for rows in sources:
         made.append(select_rows(rows, src + done, NEW))
         done += rows.source.count
     type, made = without_null_values(type, made)
     if (<Type>whole).format == b"+s":
-        made = [table_of(array) for array in made]
+        made = tables_of(made)
         type = Type(b"+s", (<Type>whole).name, (type,))
     return Column(type, made)

@@ -468,9 +468,12 @@ cdef class SpilledNames(Names):
             list[int]: As many as there are rows.
         """
         cdef size_t i
+        cdef list numbers = []
         self.use()
         try:
-            return [number_of(self, i) for i in range(self.count)]
+            for i in range(self.count):
+                numbers.append(number_of(self, i))
+            return numbers
         finally:
             uc_give(&self.busy)
 
@@ -482,11 +485,14 @@ cdef class SpilledNames(Names):
             list[bytes] | None: As many as there are rows; None: the block has none.
         """
         cdef size_t i
+        cdef list forms = []
         self.use()
         try:
             if self.form_starts == NULL:
                 return None
-            return [(<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]] for i in range(self.count)]
+            for i in range(self.count):
+                forms.append((<const char *>self.forms)[self.form_starts[i]:self.form_ends[i]])
+            return forms
         finally:
             uc_give(&self.busy)
 

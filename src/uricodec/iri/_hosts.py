@@ -5,6 +5,9 @@ short: the limits of DNS (RFC 1035 section 2.3.4) are checked first, because som
 """
 
 import re
+from collections.abc import Callable
+
+from uricodec.errors import IriError
 
 _MOST, _MOST_OF_LABEL = 253, 63
 # RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
@@ -83,3 +86,15 @@ def _check_lengths(host: str) -> None:
         raise ValueError("the host is too long")
     if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
         raise ValueError("a label is too long")
+
+
+def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:
+    """Return a function that returns the IriError which `function` raises."""
+
+    def call(row: bytes) -> bytes | IriError:
+        try:
+            return function(row)
+        except IriError as error:
+            return error
+
+    return call

@@ -243,6 +243,7 @@ def convert_columns(LogReader reader not None, src):
     cdef Batch batch
     cdef bint done
     cdef int k
+    cdef list columns = []
     memset(&batch, 0, sizeof(Batch))
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
@@ -251,8 +252,9 @@ def convert_columns(LogReader reader not None, src):
             done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, found, counts)
         if not done:
             raise MemoryError
-        columns = [(<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid), bytes_of(&batch.column[k].ends),
-                    bytes_of(&batch.column[k].data)) for k in range(COLUMNS_OF_BATCH)]
+        for k in range(COLUMNS_OF_BATCH):
+            columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
+                            bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))
         return lines_of(found, counts), columns
     finally:
         PyBuffer_Release(&source)

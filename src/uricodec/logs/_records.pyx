@@ -417,8 +417,10 @@ LineFault.__doc__ = (
 
 cdef object lines_of(const Found *found, const size_t *counts):
     cdef size_t i
-    faults = [LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
-                        CODE_NAMES[found[i].code], <Py_ssize_t>found[i].offset) for i in range(counts[4])]
+    cdef list faults = []
+    for i in range(counts[4]):
+        faults.append(LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
+                                CODE_NAMES[found[i].code], <Py_ssize_t>found[i].offset))
     return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], faults)
 
 
@@ -457,10 +459,15 @@ cdef class LogReader:
             raise ValueError(f"neither 'keep' nor 'replace': {errors!r}")
         if isinstance(mask, str):
             raise TypeError("mask must be names, not a str")
-        names = [name.encode("utf-8", "surrogateescape").lower() for name in mask]
-        if any(len(name) > 255 for name in names):
-            raise ValueError("the name of a parameter to mask has more than 255 octets")
-        self.names = b"".join(bytes([len(name)]) + name for name in names if name) + b"\0"
+        names = bytearray()     # each after its length
+        for name in mask:
+            name = name.encode("utf-8", "surrogateescape").lower()
+            if len(name) > 255:
+                raise ValueError("the name of a parameter to mask has more than 255 octets")
+            if name:
+                names.append(len(name))
+                names += name
+        self.names = bytes(names) + b"\0"
         self.format = <Format>(<int>FORMATS.index(format))
         self.writer.csv, self.writer.flags = to == "csv", flags
         self.writer.csv_safe = self.writer.csv and csv_safe

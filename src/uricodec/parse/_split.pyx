@@ -4,6 +4,7 @@ Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart 
 take a str (no subclass) whose authority is ASCII without brackets, and in which nothing has to be stripped or removed;
 the cases in which Python versions differ, everything else, and every error, are the stdlib's own functions.
 """
+cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
@@ -305,14 +306,15 @@ cdef dict stdlib_names = stdlib().module.__dict__
 cdef bint in_list(str scheme, str name) except -1:
     """Whether one of the stdlib's lists of schemes, which programs add to, has the scheme."""
     cdef object schemes = stdlib_names[name]
-    cdef Py_ssize_t i
+    cdef bint found = False
     if type(schemes) is list:
-        try:
-            for i in range(len(<list>schemes)):
-                if (<list>schemes)[i] is scheme:    # nearly always: both are interned
-                    return True
-        except IndexError:      # it became shorter meanwhile
-            pass
+        with cython.critical_section(schemes):
+            for each in <list>schemes:
+                if each is scheme:      # nearly always: both are interned
+                    found = True
+                    break
+        if found:
+            return True
     return scheme in schemes
 
 

@@ -51,6 +51,8 @@ cdef object raise_first(object given, str text, int level):
     try:
         form_of(text[:first_surrogate(text)], level, False)
     except UriSyntaxError as error:
+        if not isinstance(error, UriSyntaxError):   # a MemoryError by now
+            raise error
         raise UriSyntaxError(error.reason, given, error.position) from None
     raise_surrogate(given, UriSyntaxError)
 

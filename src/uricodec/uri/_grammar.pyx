@@ -73,7 +73,11 @@ cdef int runs = 0
 
 def _kind_by_range(c):
     # The last row counts: it says more.
-    return max([kind for kind, first, last in RANGES if first <= c <= last], default=NO_CHARACTER)
+    found = NO_CHARACTER
+    for kind, first, last in RANGES:
+        if first <= c <= last:
+            found = max(found, kind)
+    return found
 
 
 for start in sorted({0} | {edge for _, first, last in RANGES for edge in (first, last + 1)}):

@@ -21,11 +21,8 @@ from uricodec.uri._grammar cimport *
 from uricodec.uri._path cimport *
 from uricodec._base._utf8 cimport continues, sequence_length
 
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.ref cimport Py_INCREF
-
-
-cdef extern from "Python.h":
-    void PyErr_SetObject(object type, object value) noexcept
 
 
 # --- octets -----------------------------------------------------------------------------------------------------------
@@ -163,27 +160,33 @@ cdef enum:
     MOST_OF_NAME = FORM_EXTRA - GUARD, MOST_OF_HOST = 1024
 
 
-cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
-    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REJECTED if an exception is set."""
+cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_REJECTED:
     cdef void *known = uc_read(&to_ascii)
     cdef bytes name
-    cdef size_t i, size
-    try:
-        if known == NULL:
-            from uricodec.iri import _hosts
-            function = _hosts.to_ascii
-            Py_INCREF(function)
-            known = <void *>function
-            uc_publish(&to_ascii, known)
-        name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
-        size = <size_t>len(name)
-        if size > MOST_OF_NAME:
-            return 0
-        memcpy(dst, PyBytes_AS_STRING(name), size)
-    except BaseException as error:
-        if isinstance(error, ValueError):
-            return 0
-        PyErr_SetObject(type(error), error)
+    if known == NULL:
+        from uricodec.iri import _hosts
+        function = _hosts.to_ascii
+        Py_INCREF(function)
+        known = <void *>function
+        uc_publish(&to_ascii, known)
+    name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
+    if len(name) > MOST_OF_NAME:
+        return 0
+    memcpy(dst, PyBytes_AS_STRING(name), <size_t>len(name))
+    return <size_t>len(name)
+
+
+# copy_name() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef size_t (*unchecked_copy)(const uint8_t *, size_t, uint8_t *) noexcept
+
+
+cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
+    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REJECTED if an exception is set."""
+    cdef size_t i, size = (<unchecked_copy>copy_name)(host, n, dst)
+    if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
+        PyErr_Clear()
+        return 0
+    if size == UC_REJECTED:
         return UC_REJECTED
     for i in range(size):
         if not DOMAIN_NAME.set.member[dst[i]]:

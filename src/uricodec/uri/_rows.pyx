@@ -21,7 +21,6 @@ from uricodec.uri._resolve cimport Base, find_base, resolve_rows
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_SetObject
 from cpython.ref cimport PyObject
 
 from uricodec.errors import IriError, UriSyntaxError
@@ -203,6 +202,7 @@ cdef enum:
 
 # What stands before the value of each column in a JSON object.
 cdef list KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(COLUMNS)]
+cdef bytes NULL_MEMBERS = "".join(["{", *[f'"{name}":null,' for name in COLUMNS]]).encode()
 cdef const uint8_t *key[FIELDS]
 cdef size_t key_size[FIELDS]
 cdef int number
@@ -532,8 +532,10 @@ cdef class SplitRows(UriRows):
         self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
         set_grammar(&self.records.grammar, kind, None)
         self.records.json = self.json
-        self.heads = [self.head(name) for name in [*CODE_NAMES, *FRAME_NAMES]]
-        for i, head in enumerate(self.heads):
+        self.heads = []
+        for i, name in enumerate([*CODE_NAMES, *FRAME_NAMES]):
+            head = self.head(name)
+            self.heads.append(head)
             self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
         self.slots.strict = SPLIT_JSONL_ROW if self.json else SPLIT_SAFE_CSV_ROW if csv_safe else SPLIT_CSV_ROW
         self.records.row = self.slots.strict.row
@@ -545,7 +547,7 @@ cdef class SplitRows(UriRows):
 
     cdef bytes head(self, code):
         if self.json:
-            return "".join(["{", *[f'"{name}":null,' for name in COLUMNS], f'"error":"{code}","offset":']).encode()
+            return NULL_MEMBERS + f'"error":"{code}","offset":'.encode()
         return f"{len(COLUMNS) * ','}{code},".encode()
 
     def record(self, code, offset):
@@ -658,24 +660,27 @@ cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
     return False
 
 
-cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Outcome *outcome) noexcept with gil:
-    cdef bytes row
-    cdef size_t size
-    try:
-        row = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
-        size = <size_t>len(row)
-        if size <= hosts.factor * n + HOST_ROOM:
-            memcpy(dst, PyBytes_AS_STRING(row), size)
-            return size
+cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst,
+                        Outcome *outcome) except? UC_REJECTED:
+    result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
+    if isinstance(result, IriError):
+        outcome.offset = <size_t>result.position
+        outcome.code = REASONS.index(result.reason) if result.reason in REASONS else HOST
+        return UC_REJECTED
+    if <size_t>len(<bytes?>result) > hosts.factor * n + HOST_ROOM:
         outcome.code, outcome.offset = HOST, 0
-    except BaseException as error:
-        if isinstance(error, IriError):
-            outcome.code = REASONS.index(error.reason) if error.reason in REASONS else HOST
-            outcome.offset = <size_t>error.position
-        else:
-            PyErr_SetObject(type(error), error)
-            outcome.code = UC_RAISED
-    return UC_REJECTED
+        return UC_REJECTED
+    memcpy(dst, PyBytes_AS_STRING(result), <size_t>len(<bytes>result))
+    return <size_t>len(<bytes>result)
+
+
+# copy_result() for a caller that hands the exception on (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef size_t (*unchecked_result)(const uint8_t *, size_t, const Hosts *, uint8_t *, Outcome *) noexcept
+
+
+cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst, Outcome *outcome) noexcept with gil:
+    outcome.code = UC_RAISED
+    return (<unchecked_result>copy_result)(src, n, hosts, dst, outcome)
 
 
 cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -692,7 +697,8 @@ cdef class HostsRows(UriRows):
 
     cdef int convert_hosts(self, object function) except -1:
         """From now on."""
-        self.function = function
+        from uricodec.iri._hosts import returning_errors
+        function = self.function = returning_errors(function)
         self.slots.strict.factor = max(self.slots.strict.factor, <size_t>4)
         self.slots.strict.extra += HOST_ROOM
         self.hosts = Hosts(self.slots.strict.row, self.slots.options, <PyObject *>function, self.slots.strict.factor)

@@ -189,8 +189,12 @@ def specs(urn):
     (('2141', '8141'), ('8141',), ('2141',), ())
     """
     cdef Reading reading
+    cdef list found = []
     text = plain(urn)
-    return tuple([SPEC_NAMES[spec] for spec in (RFC2141, RFC8141) if read(text, spec, &reading)])
+    for spec in (RFC2141, RFC8141):
+        if read(text, spec, &reading):
+            found.append(SPEC_NAMES[spec])
+    return tuple(found)
 
 
 # --- URN ----------------------------------------------------------------------------------------------------------------
