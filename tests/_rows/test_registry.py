@@ -75,7 +75,7 @@ def test_its_class_is_there(row):
 
 
 def test_fields_are_those_of_the_core():
-    assert OPERATIONS["split_uri"].fields == OPERATIONS["split_iri"].fields == _uri_operations.FIELDS
+    assert OPERATIONS["split_uri"].fields == OPERATIONS["split_iri"].fields == _uri_operations.COLUMNS
     assert OPERATIONS["split_urn"].fields == _urn_rows.FIELDS
     for row in OPERATIONS.values():
         assert bool(row.fields) == (row.result in {"diagnostic", "struct"})
