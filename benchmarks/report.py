@@ -29,7 +29,7 @@ TITLES = {
     "pandas": "pandas",
     "duckdb": "DuckDB",
     "fingerprint": "Fingerprints",
-    "table": "The table of names",
+    "table": "The table of fingerprints",
     "dedup": "Deduplication",
     "spark_dedup": "Spark",
 }
