@@ -14,8 +14,7 @@ from time import process_time
 
 import pytest
 
-from uricodec.dedup._table import FingerprintNames
-from uricodec.dedup._table import Table
+from uricodec.dedup._table import FingerprintNames, Table
 
 COUNT = 500_000
 BATCH = 1 << 16
