@@ -25,7 +25,7 @@ BATCH = 100_000
 
 
 def plain_path(rng):
-    """A path of an English site: 30 octets on average, one in twenty with triplets."""
+    """A path of an English site: 30 bytes on average, one in twenty with triplets."""
     text = "".join(f"/{rng.choice(WORDS)}" for _ in range(rng.randint(2, 10)))
     return text + "?q=a%20b%2Bc" if rng.random() < 0.05 else text
 
@@ -37,7 +37,7 @@ def word(rng):
 
 
 def path(rng):
-    """A path of a site that speaks many languages: 85 octets on average, three quarters with triplets, 27 if any."""
+    """A path of a site that speaks many languages: 85 bytes on average, three quarters with triplets, 27 if any."""
     text = plain_path(rng).partition("?")[0][:20]
     if rng.random() < 0.24:
         return text
@@ -46,7 +46,7 @@ def path(rng):
 
 
 def urn(rng):
-    """A URN of 40 octets on average."""
+    """A URN of 40 bytes on average."""
     scheme, nid = rng.choice((("urn", "isbn"), ("URN", "NBN"), ("urn", "example"), ("urn", "Uuid")))
     return f"{scheme}:{nid}:{rng.getrandbits(112):028x}{rng.choice(('', '', '%2f'))}"
 

@@ -58,12 +58,12 @@ def english(rng, marks="?:"):
 
 
 def cjk(rng):
-    """20 ideographs: 60 octets of UTF-8."""
+    """20 ideographs: 60 bytes of UTF-8."""
     return "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(20))
 
 
 def field(rng):
-    """A name and its value: 22 octets and 0.6 triplets on average (25 and 0.6 in real queries)."""
+    """A name and its value: 22 bytes and 0.6 triplets on average (25 and 0.6 in real queries)."""
     number = f"{rng.getrandbits(rng.choice((16, 32, 128))):x}"
     forms = "{}", "{}-{}", "{}_{}_{}", "{}+{}", "https%3A%2F%2F{}.org%2F{}", "caf%C3%A9+{}", *[number] * 4
     value = rng.choice(forms).format(*rng.choices(WORDS, k=3))
@@ -71,7 +71,7 @@ def field(rng):
 
 
 def query(rng, size):
-    """A query string of `size` octets."""
+    """A query string of `size` bytes."""
     while True:
         text = "&".join([field(rng) for _ in range(size // 8)])[:size]
         last = text.rpartition("=")[2]
@@ -139,7 +139,7 @@ def five(url):
     return url.protocol[:-1], url.host, url.pathname, url.search[1:], url.hash[1:]
 
 
-def octets(args):
+def encoded_args(args):
     """A query as fast-query-parsers has it, with its separator."""
     return [list(map(str.encode, args[0])), repeat("&")]
 
@@ -166,7 +166,7 @@ PEERS = {
     "parse_qsl": {
         "yarl": Library(query_to_pairs),
         "ada-url": Library(lambda query: list(ada_url.URLSearchParams(query).items())),
-        "fast-query-parsers": Library(parse_query_string, octets),
+        "fast-query-parsers": Library(parse_query_string, encoded_args),
     },
     "parse_qs": {},
     "urlsplit": {

@@ -1,4 +1,4 @@
-"""`uricodec dedup` beside what else finds equal lines, on one core: wall and processor time, memory, output checked.
+"""`uricodec dedup` on one core, compared with programs that find equal lines: elapsed and processor time, memory.
 
     python benchmarks/corpus.py urns 10000000 urns.txt && python benchmarks/dedup.py urns.txt
     python benchmarks/dedup.py urns.txt --rounds 5 --only uricodec,duckdb --json dedup.json

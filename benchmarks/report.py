@@ -1,10 +1,10 @@
-"""Tables and plots of what the benchmarks have measured: docs/performance.md, and the tables of the README.
+"""Write the tables and plots of benchmark results to docs/performance.md, docs/drop_in.md ("How fast") and README.md.
 
     python benchmarks/report.py bench.json dedup.json spark.json
 
-What is needed of the files, which are of one machine, goes to benchmarks/results, in the stead of what that machine
-measured before; so they have to be of all benchmarks, but for those of Spark where there is no Java. The page is made
-of all results that are there; so, without an argument, it is made again.
+The files are results of one machine. They must contain all benchmarks; only those of Spark may be missing, where there
+is no Java. The figures that the pages need replace earlier results of that machine in benchmarks/results. Without an
+argument, the pages are written again from benchmarks/results.
 """
 
 import ast
@@ -18,9 +18,10 @@ from plot import plot
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/performance.md"
+DROP_IN = ROOT / "docs/drop_in.md"
 README = ROOT / "README.md"
 PLOTS = PAGE.with_suffix("")
-MARKS = "<!-- from here on made by benchmarks/report.py -->\n", "<!-- up to here -->\n"
+MARKS = "<!-- begin: written by benchmarks/report.py -->\n", "<!-- end: written by benchmarks/report.py -->\n"
 UNITS = {"calls": "Nanoseconds of processor time per call", "buffers": "GB/s of input"}
 TITLES = {
     "bulk": "Columns, lines and lists",
@@ -28,11 +29,22 @@ TITLES = {
     "pandas": "pandas",
     "duckdb": "DuckDB",
     "fingerprint": "Fingerprints",
-    "table": "The table of names",
+    "table": "The table of fingerprints",
     "dedup": "Deduplication",
     "spark_dedup": "Spark",
 }
+# The rows of two tables, by function: the kinds of input.
 IN_README = {
+    "quote": ["English, 61 B"],
+    "unquote": ["English, 61 B"],
+    "parse_qsl": ["60 B"],
+    "urlencode": ["4 pairs"],
+    "urlsplit": ["distinct URLs"],
+    "urljoin": ["distinct"],
+    "quote_from_bytes": ["URLs, 1 MiB"],
+    "unquote_to_bytes": ["URLs, 1 MiB"],
+}
+IN_DROP_IN = {
     "quote": ["clean, 50 B", "English, 61 B", "CJK, 20 characters"],
     "unquote": ["clean, 50 B", "English, 61 B", "CJK, 20 characters"],
     "parse_qsl": ["60 B", "2 KB"],
@@ -152,7 +164,7 @@ def markdown(lines):
 
 def machine(run):
     info = run["machine_info"]
-    load = f"{info['cpu'].get('count', '?')} cores, load {info['load']:.1f} in the quarter of an hour before"
+    load = f"{info['cpu'].get('count', '?')} cores, load {info['load']:.1f} in the 15 minutes before"
     return f"{run['datetime'][:10]}; {load}; {versions(run)}."
 
 
@@ -192,13 +204,32 @@ def section(name, run):
     return lines, plots
 
 
+def selected(run, unit, kinds):
+    """The rows of these kinds of input, in the order of their functions."""
+    rows = [row for row in compared(run, unit) if row["extra_info"]["kind"] in kinds.get(function(row), ())]
+    return sorted(rows, key=lambda row: list(kinds).index(function(row)))
+
+
 def for_readme(run):
-    """Some rows, of the libraries that have them all."""
+    """A short table, of urllib.parse and uricodec alone."""
+    measured = run["machine_info"]["measured"]
+    programs = ", ".join(f"{name} {measured[name]}" for name in ("uricodec", "urllib.parse"))
+    yield from (f"Medians; {name_of(run)}; {run['datetime'][:10]}; {programs}.", "")
+    lines = [["function", "input", "urllib.parse", "uricodec", "times faster"], ["---", "---", "---:", "---:", "---:"]]
+    for unit, short in ("calls", "ns"), ("buffers", "GB/s"):
+        for row in selected(run, unit, IN_README):
+            info, seconds = row["extra_info"], row["stats"]["median"]
+            if info["library"] == "uricodec":
+                figures = [f"{figure(info, value)} {short}" for value in (info["reference"], seconds)]
+                lines.append([f"`{info['function']}`", info["kind"], *figures, digits(info["reference"] / seconds)])
+    yield from markdown(lines)
+
+
+def for_drop_in(run):
+    """The functions of urllib.parse in all libraries that have them."""
     yield f"{name_of(run)}; {machine(run)}"
     for unit, title in UNITS.items():
-        rows = [row for row in compared(run, unit) if row["extra_info"]["kind"] in IN_README.get(function(row), ())]
-        rows.sort(key=lambda row: list(IN_README).index(function(row)))
-        if rows:
+        if rows := selected(run, unit, IN_DROP_IN):
             yield from ("", f"{title} (times faster than urllib.parse), medians:", "", *markdown(table(rows)))
 
 
@@ -222,7 +253,8 @@ def documents():
         lines += of_machine
         texts |= {PLOTS / file: text for file, text in plots.items()}
     latest = max(results.values(), key=lambda run: run["datetime"])
-    return texts | {PAGE: filled(PAGE, lines[:-1]), README: filled(README, for_readme(latest))}
+    pages = {PAGE: lines[:-1], DROP_IN: for_drop_in(latest), README: for_readme(latest)}
+    return texts | {page: filled(page, lines) for page, lines in pages.items()}
 
 
 def main(*paths):

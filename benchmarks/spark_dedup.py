@@ -1,4 +1,4 @@
-"""Spark on two cores: duplicates among names, and paths decoded, beside what Spark has for it.
+"""Spark on two cores: deduplication and decoding, compared with Spark's own functions.
 
 What is timed is a query from files (Parquet, in the cache of the machine) to a sink that drops what it gets: the
 session has started, and each query has run once before. The contenders take turns, and the table has medians, by the
@@ -78,13 +78,13 @@ class Stages:
         scala.listenerBus().waitUntilEmpty()
         quantiles = self.context._gateway.new_array(self.context._jvm.double, 0)
         found = scala.statusStore().stageList(None, False, False, quantiles, None)
-        octets = rows = 0
+        size = rows = 0
         for stage in (found.apply(i) for i in range(found.size())):
             if stage.stageId() not in self.seen:
                 self.seen[stage.stageId()] = True
-                octets += stage.shuffleWriteBytes()
+                size += stage.shuffleWriteBytes()
                 rows += stage.shuffleWriteRecords()
-        return octets, rows
+        return size, rows
 
 
 def processor_seconds():

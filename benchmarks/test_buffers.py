@@ -1,4 +1,4 @@
-"""Octets by the megabyte, beside a copy of them (memcpy).
+"""Encode and decode buffers of a megabyte, compared with copying them (memcpy).
 
 python -m pytest benchmarks
 """

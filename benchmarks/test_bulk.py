@@ -1,4 +1,4 @@
-"""Columns, lines and lists by the million, beside what the engines and a loop do with them.
+"""Columns, lines and lists of a million rows, compared with the functions of data frame libraries and with a loop.
 
 A row is a path of a log: of a site that speaks many languages, and, where it says so, of an English one. Only what a
 library does with its own column is timed, and the output of each is compared with urllib.parse's.

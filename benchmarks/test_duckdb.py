@@ -1,4 +1,4 @@
-"""DuckDB on one thread: its own url_decode, beside `uri_decode` of `register`, and a `stream` of two columns.
+"""DuckDB on one thread: its own url_decode, compared with `uri_decode` of `register` and a `stream` of two columns.
 
 A query decodes a million paths of a table, of a site that speaks many languages or of an English one, and adds up their
 lengths. Before each round, url_decode has a round of its own, so that what disturbs the machine disturbs both;

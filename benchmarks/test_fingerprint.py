@@ -1,8 +1,8 @@
-"""Fingerprints of names, beside BLAKE2b with a key and hashes that have no bound: rows of a batch, and calls.
+"""Fingerprints, compared with keyed BLAKE2b and with hashes without a proven bound, in batches and single calls.
 
 Before each round BLAKE2b makes a pass of its own, so that what disturbs the machine disturbs both; `extra_info` has the
 millions of names in a second, and how many times faster than BLAKE2b that is. Of the others, only those installed run:
-xxhash and mmh3 (128 bits), and SipHash, which Python hashes octets with (64 bits).
+xxhash and mmh3 (128 bits), and SipHash, which Python hashes bytes with (64 bits).
 
 python -m pytest benchmarks/test_fingerprint.py
 """
@@ -26,16 +26,16 @@ COUNT = 20_000
 KEY = FingerprintKey("of the benchmarks")
 
 
-def octets(rng, least, most):
+def random_bytes(rng, least, most):
     return rng.randbytes(rng.randint(least, most))
 
 
 NAMES = {
-    "40 octets": many(octets, 40, 40, count=COUNT),
-    "20 to 80 octets": many(octets, 20, 80, count=COUNT),
+    "40 bytes": many(random_bytes, 40, 40, count=COUNT),
+    "20 to 80 bytes": many(random_bytes, 20, 80, count=COUNT),
     "URNs": [b"urn:isbn:%d" % (9_780_000_000_000 + 9973 * i) for i in range(COUNT)],
     "addresses": [text.encode() for text in many(url, count=COUNT)],
-    "1000 octets": many(octets, 1000, 1000, count=COUNT // 10),
+    "1000 bytes": many(random_bytes, 1000, 1000, count=COUNT // 10),
 }
 
 

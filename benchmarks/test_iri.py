@@ -1,4 +1,4 @@
-"""IRIs to URIs and back: per call, 60 octets of several scripts, all distinct, and by the megabyte, beside a copy.
+"""IRIs to URIs and back: per call, 60 bytes of several scripts, all distinct, and by the megabyte, beside a copy.
 
 What else does this does more or less: yarl, werkzeug and hyperlink take the address apart as well, and have their own
 opinion of what stays. urllib.parse stands for itself, with the nearest that it has, quote and unquote.
@@ -36,7 +36,7 @@ def word(rng, most=4):
 
 
 def mixed(rng):
-    """An IRI of 58 to 62 octets."""
+    """An IRI of 58 to 62 bytes."""
     while True:
         path = "/".join(word(rng) for _ in range(rng.randint(2, 4)))
         text = f"http://www.{rng.choice(WORDS)}{rng.randrange(100)}.org/{path}?q={word(rng)}"
@@ -45,7 +45,7 @@ def mixed(rng):
 
 
 def encoded(rng):
-    """A URI of 58 to 62 octets, about half of them in triplets, some of these of ASCII."""
+    """A URI of 58 to 62 bytes, about half of them in triplets, some of these of ASCII."""
     while True:
         path = f"{quote(word(rng))}{rng.choice(('/', '%2F', '%20', '%2c'))}{rng.choice(WORDS)}"
         text = f"http://www.{rng.choice(WORDS)}.org/{path}?q={rng.randrange(100)}"
@@ -58,8 +58,8 @@ def as_quote(text):
 
 
 IRIS, URIS, PERCENT = many(mixed), many(encoded), real("urls_wikipedia_pct.txt")
-TO_URI = {"IRIs of 60 octets": [IRIS], "ASCII, 60 octets": [[f"http://{i:053}" for i in range(2000)]]}
-TO_IRI = {"URIs of 60 octets": [URIS], "ASCII, 60 octets": TO_URI["ASCII, 60 octets"]}
+TO_URI = {"IRIs of 60 bytes": [IRIS], "ASCII, 60 bytes": [[f"http://{i:053}" for i in range(2000)]]}
+TO_IRI = {"URIs of 60 bytes": [URIS], "ASCII, 60 bytes": TO_URI["ASCII, 60 bytes"]}
 CALLS = {
     "iri_to_uri": TO_URI | {"real IRIs": [real("iris_wikipedia.txt")]},
     "uri_to_iri": TO_IRI | {"real URLs": [PERCENT]},
@@ -99,7 +99,7 @@ def whole(text, unit):
 
 
 CJK = "".join(many(cjk)).encode()
-ASCII = "/".join(TO_URI["ASCII, 60 octets"][0]).encode()
+ASCII = "/".join(TO_URI["ASCII, 60 bytes"][0]).encode()
 MIXED = "/".join(IRIS).encode()
 BUFFERS = {
     "iri_to_uri": {

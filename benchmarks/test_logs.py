@@ -1,4 +1,4 @@
-"""Access logs into records, beside a loop over lines with a regular expression and urllib.parse.
+"""Parse access logs, compared with a loop over lines with a regular expression and urllib.parse.
 
 python -m pytest benchmarks/test_logs.py
 """

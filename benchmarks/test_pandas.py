@@ -1,4 +1,4 @@
-"""A column of a log in pandas, beside a loop over urllib.parse: text that Arrow holds, and objects.
+"""Decode a pandas column, stored by Arrow or as Python objects, compared with a loop over urllib.parse.
 
 A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 

@@ -1,4 +1,4 @@
-"""Five million paths of a log in a plan of Polars that streams, beside its own function and a loop over urllib.parse.
+"""Decode five million paths in a streaming Polars query, compared with Polars' own function and with urllib.parse.
 
 A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
 The loop has a sample of the rows: `rows_per_second` and `GB/s` in extra_info are what to compare.
@@ -38,11 +38,11 @@ def measure(benchmark, column, expression, want, engine="streaming"):
 
     assert call().to_series().to_list() == want
     benchmark(call)
-    seconds, octets = benchmark.stats["median"], column.str.len_bytes().sum()
+    seconds, size = benchmark.stats["median"], column.str.len_bytes().sum()
     benchmark.extra_info |= {
         "threads": pl.thread_pool_size(),
         "rows_per_second": round(len(column) / seconds),
-        "GB/s": round(octets / seconds / 1e9, 3),
+        "GB/s": round(size / seconds / 1e9, 3),
     }
     print(benchmark.name, benchmark.extra_info)
 

@@ -1,9 +1,9 @@
-"""Which of many names came before: a table of fingerprints beside a Python set of them, and a dict that counts.
+"""Find identifiers that were seen before: a table of fingerprints, compared with a Python set and a dict of counts.
 
 Names come in batches of 64 Ki rows: all new, all seen, in another order, or half of them seen within the last thousand.
 Making batches is not timed, nor are the bytes objects that go into the set made in that time. `extra_info` has the
-nanoseconds for a row and the octets for a name, of the set without its values. Each row also says whether as many names
-are new as the set has.
+nanoseconds per row and the bytes per identifier, of the set without its values, and whether as many identifiers are new
+as in the set.
 
 python -m pytest benchmarks/test_table.py
 """
@@ -14,8 +14,7 @@ from time import process_time
 
 import pytest
 
-from uricodec.dedup._table import FingerprintNames
-from uricodec.dedup._table import Table
+from uricodec.dedup._table import FingerprintNames, Table
 
 COUNT = 500_000
 BATCH = 1 << 16
@@ -74,11 +73,11 @@ def test_table(benchmark, kind, library):
     if not rows:
         before, rows = [], before
     call = {"set": with_set, "dict": with_dict}.get(library, with_table)
-    seconds, octets = [], 0
+    seconds, size = [], 0
 
     def run():
-        nonlocal octets
-        time, count, octets = call(before, rows, **TABLES.get(library, {}))
+        nonlocal size
+        time, count, size = call(before, rows, **TABLES.get(library, {}))
         seconds.append(time)
         assert count == len({*before, *rows})
 
@@ -86,5 +85,5 @@ def test_table(benchmark, kind, library):
     benchmark.pedantic(run, rounds=3)
     benchmark.extra_info |= {
         "ns a row": round(sorted(seconds)[len(seconds) // 2] / len(rows) * 1e9, 1),
-        "octets a name": round(octets / len({*before, *rows}), 1),
+        "bytes per identifier": round(size / len({*before, *rows}), 1),
     }

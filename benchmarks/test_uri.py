@@ -1,4 +1,4 @@
-"""URIs and IRIs checked and taken apart by their grammars, per call: all distinct, 60 octets on average.
+"""URIs and IRIs checked and taken apart by their grammars, per call: all distinct, 60 bytes on average.
 
 urllib.parse, which has no grammar, stands for itself: it takes apart anything.
 
@@ -16,7 +16,7 @@ from uricodec import iri, uri
 
 
 def url_of_60(rng):
-    """A web address of 58 to 62 octets."""
+    """A web address of 58 to 62 bytes."""
     while True:
         text = url(rng)
         if 58 <= len(text) <= 62:
@@ -24,7 +24,7 @@ def url_of_60(rng):
 
 
 def mixed(rng):
-    """A web address of 56 to 64 octets in Latin, Cyrillic and Chinese letters, and one or the other mark."""
+    """A web address of 56 to 64 bytes in Latin, Cyrillic and Chinese letters, and one or the other mark."""
     while True:
         text = f"https://{rng.choice(('пример', '例え', 'exämple'))}.org/"
         while len(text.encode()) < 54:
@@ -35,11 +35,11 @@ def mixed(rng):
 
 
 URIS = {
-    "distinct URLs of 60 octets": [many(url_of_60)],
+    "distinct URLs of 60 bytes": [many(url_of_60)],
     "real URLs": [[text for text in real("urls_ada_node_files.txt") if uri.is_uri(text, "URI")]],
 }
 IRIS = {
-    "IRIs of 60 octets": [many(mixed)],
+    "IRIs of 60 bytes": [many(mixed)],
     "real IRIs": [[text for text in real("iris_wikipedia.txt") if iri.is_iri(text, "IRI")]],
 }
 INPUTS = {"uri.split": URIS, "uri.is_uri": URIS, "iri.split": IRIS, "iri.is_iri": IRIS}

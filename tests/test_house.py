@@ -85,4 +85,4 @@ def test_each_fault_has_its_line():
         assert (ROOT / fault["file"]).read_text("utf-8").count(fault["old"]) == 1, name
     page = (ROOT / "docs/trust.md").read_text("utf-8")
     assert {name for name in faults if f"| {name} |" not in page} == set()
-    assert f"| faults put in by hand | {len(faults)}, " in page
+    assert f"| faults injected by hand | {len(faults)}, " in page

@@ -1324,10 +1324,10 @@ def table(*columns):
 
 
 def test_tables_of_the_page():
-    members = [name for names, _ in table("member", "what it is") for name in names]
+    members = [name for names, _ in table("member", "content") for name in names]
     assert members == list(NAMES)
-    assert [name for [name], *_ in table("format", "of", "what is undone", "remarks")] == list(FORMATS)
-    assert [name for [name], _ in table("flag", "of a request that")] == list(naive.FLAGS)
+    assert [name for [name], *_ in table("format", "written by", "escapes undone", "remarks")] == list(FORMATS)
+    assert [name for [name], _ in table("flag", "condition")] == list(naive.FLAGS)
     keys = [key for _, names in table("member", "keys") for key in names]
     assert sorted(keys) == sorted(naive.MEMBER_OF)
 

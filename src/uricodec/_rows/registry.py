@@ -269,7 +269,7 @@ _ROWS = (
     ),
     Operation(
         name="check_uri",
-        summary="why it is no URI reference",
+        summary="why it is not a URI reference",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="diagnostic",
@@ -283,7 +283,7 @@ _ROWS = (
     ),
     Operation(
         name="check_iri",
-        summary="why it is no IRI reference",
+        summary="why it is not an IRI reference",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="diagnostic",
@@ -297,7 +297,7 @@ _ROWS = (
     ),
     Operation(
         name="check_urn",
-        summary="why it is no URN",
+        summary="why it is not a URN",
         make="uricodec.urn._rows:CheckUrnRows",
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
