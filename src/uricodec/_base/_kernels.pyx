@@ -204,7 +204,7 @@ cdef combine(left, right, int operation):
         a, b = ByteSet(left), ByteSet(right)
     except TypeError as error:
         if not isinstance(error, TypeError):    # a MemoryError by now
-            raise error
+            raise error  # pragma: no cover: no memory
         return NotImplemented
     cdef list octets = []
     cdef bint x, y

@@ -476,7 +476,7 @@ cdef object of_one_type(Type type, list typed):
     cdef Type kind
     cdef bint large = False
     cdef set widened = set()    # chunks may share a dictionary
-    for kind, array in typed:
+    for kind, _ in typed:
         large |= kind.format != type.format
     for kind, array in typed if large else []:
         if kind.format == type.format and array not in widened:
