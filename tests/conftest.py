@@ -1,4 +1,4 @@
-"""What all tests share: the naive twins on the path, the CPU tiers, buffers between guard pages."""
+"""What all tests share: helpers on the path, options of a run, the CPU tiers, buffers between guard pages."""
 
 import ctypes
 import mmap
@@ -25,17 +25,62 @@ for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(sig
 # A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples.
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
 settings.register_profile("uricodec", deadline=None, max_examples=min(100, EXAMPLES))
+settings.register_profile("fast", settings.get_profile("uricodec"), max_examples=min(20, EXAMPLES))
 settings.load_profile("uricodec")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="Leave out tests marked slow, interop or soak, all kernel tiers but the best, and most examples.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Select the fast tests, and run the whole suite in as many processes as there are cores.
+
+    A file stays in one process: its tests share what they compute, and none measures beside another one of its kind.
+    """
+    if config.option.fast:
+        config.option.markexpr = config.option.markexpr or "not slow and not interop and not soak"
+    whole = config.args == config.getini("testpaths") and not config.option.collectonly and not config.option.usepdb
+    if whole and getattr(config.option, "numprocesses", 0) is None and not hasattr(config, "workerinput"):
+        config.option.numprocesses = os.cpu_count()
+        config.option.dist = "loadfile"
+
+
+def pytest_configure(config):
+    if config.option.fast:
+        settings.load_profile("fast")
 
 
 # "class" is per test for functions outside of classes, and Hypothesis refuses only what is of scope "function": it
 # would not be set up again for every example, which a tier need not be.
-@pytest.fixture(scope="class", params=uricodec.cpu_tiers())
+TIERS = uricodec.cpu_tiers()
+
+
+@pytest.fixture(scope="class", params=[*(pytest.param(name, marks=pytest.mark.slow) for name in TIERS[:-1]), TIERS[-1]])
 def tier(request):
     """The test runs once on every kernel tier of this CPU; the value is the tier's name."""
     before = uricodec.cpu_tier()
     _kernels.use_tier(request.param)
     yield request.param
+    _kernels.use_tier(before)
+
+
+@pytest.fixture
+def every_tier(request):
+    """A loop over the kernel tiers, for a test that computes what it expects once: `for name in every_tier():`."""
+    before = uricodec.cpu_tier()
+
+    def tiers():
+        for name in TIERS[-1:] if request.config.option.fast else TIERS:
+            _kernels.use_tier(name)
+            yield name
+
+    yield tiers
     _kernels.use_tier(before)
 
 

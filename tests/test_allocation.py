@@ -43,6 +43,7 @@ for _name in CALLS.keys() - FOREIGN:
 @pytest.mark.skipif(
     not hasattr(os, "fork"), reason="each call is made in a process of its own, which costs too much here"
 )
+@pytest.mark.soak
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_any_allocation_may_fail(group, tmp_path):
     pytest.importorskip("_testcapi", reason="this interpreter came without its own tests")
@@ -148,6 +149,7 @@ def test_a_host_that_is_too_long_is_refused(monkeypatch):
 limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
 
 
+@pytest.mark.slow
 @limits
 @pytest.mark.parametrize(
     "call",

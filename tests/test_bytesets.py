@@ -371,7 +371,7 @@ def test_equal_to_no_other_type(other):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("other", [5, None, 1.5, object()], ids=repr)
+@pytest.mark.parametrize("other", [5, None, 1.5, object()], ids=lambda other: type(other).__name__)
 def test_operations_with_other_types(operation, other):
     with pytest.raises(TypeError, match="unsupported operand"):
         operation(ByteSet("a"), other)

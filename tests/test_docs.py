@@ -310,6 +310,7 @@ def test_changelog_knows_the_version():
     assert f"## {uricodec.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_stubs(tmp_path):
     pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
     allow = tmp_path / "allow"

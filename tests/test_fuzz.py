@@ -82,6 +82,7 @@ def test_what_was_found_once(path):
         module.target(b"%d" % i + octets[1:])
 
 
+@pytest.mark.slow
 @every_target
 @given(data=st.data())
 def test_any_octets(name, data):
@@ -155,6 +156,7 @@ def is_noticed(name, module, attribute, answers):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "module", "attribute"),
     [(name, module, each) for name in TARGETS for module, names in covers_of(name).items() for each in names],

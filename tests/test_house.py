@@ -1,5 +1,6 @@
 """The rules of the house that a program can check."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -55,6 +56,24 @@ def test_contributing_says_where_each_room_is():
     table = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     for name in PLACES:
         assert f"`{name}/`" in table or f"`{name}.py`" in table, name
+
+
+def fast_tests(path):
+    """The tests of a file that no mark leaves out of the fast run; None if all of it needs another library."""
+    body = ast.parse(path.read_text("utf-8")).body
+    if any(isinstance(node, ast.Assign) and "mark.interop" in ast.unparse(node.value) for node in body):
+        return None
+    tests = [node for node in body if getattr(node, "name", "").lower().startswith("test")]
+    left_out = {"pytest.mark.slow", "pytest.mark.interop", "pytest.mark.soak"}
+    return [node.name for node in tests if not left_out & {*map(ast.unparse, node.decorator_list)}]
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in (ROOT / "src/uricodec").glob("*/__init__.py")))
+def test_the_fast_run_has_tests_of_each_file_and_room(room):
+    found = {path.name: fast_tests(path) for path in (ROOT / "tests" / room).glob("test_*.py")}
+    assert [name for name, tests in found.items() if tests == []] == []
+    # What `bulk` does without another library is in tests/_rows/test_operations.py.
+    assert any(found.values()) or room in {"bulk", "integrations"}
 
 
 @pytest.mark.parametrize("room", ["_base", "_io", "_rows", "_codec", "_records"])

@@ -38,6 +38,7 @@ def grown(calls, rounds, measure):
     return measure() - before
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - KEEPING - FOREIGN))
 def test_calls_keep_nothing(name):
     calls = CALLS[name]

@@ -35,6 +35,7 @@ def modules():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", modules())
 def test_classes_and_functions(module, tmp_path):
     path = str(Path(uricodec.__file__).parent.parent)

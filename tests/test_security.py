@@ -475,12 +475,14 @@ def long_calls(unit, size):
     yield "normal host", uri.normalize(f"http://{text}", level="case"), f"http://{text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_long_inputs(unit):
     for name, got, expected in long_calls(unit, LONG):
         assert got == expected, name
 
 
+@pytest.mark.slow
 def test_cve_2025_67899_no_recursion():
     """Deeply nested input, on a thread whose stack holds no more than a few hundred calls."""
     code = f"""

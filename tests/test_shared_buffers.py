@@ -37,6 +37,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_wrong_text_at_worst(name):
     buffer = bytearray(TEXT * 10_000)

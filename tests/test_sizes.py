@@ -97,6 +97,7 @@ def marked(zeros):
         zeros[place : place + size] = bytes(size)
 
 
+@pytest.mark.slow
 @large
 @pytest.mark.parametrize("place", BORDERS)
 def test_a_scan_stops_where_it_has_to(marked, place):

@@ -87,6 +87,7 @@ def test_every_call_gives_what_it_gives_alone():
     together(*[lambda seed=seed: work(seed) for seed in range(THREADS)])
 
 
+@pytest.mark.slow
 def test_calls_that_have_threads_of_their_own():
     rows = [(name, call) for name, row in calls.THREADED.items() for call in row]
     expected = [calls.outcome(call) for _, call in rows]
@@ -332,6 +333,7 @@ def test_a_deduplicator(memory, exact, tmp_path):
         assert shared.rows == 7 * len(names)
 
 
+@pytest.mark.interop
 def test_a_column():
     pa = pytest.importorskip("pyarrow")
     column = bulk.unquote(pa.chunked_array([["%41", None], ["b" * 99]]))

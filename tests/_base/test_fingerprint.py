@@ -290,6 +290,7 @@ def about_half(counts, trials):
     assert spread < len(counts) + 6 * sqrt(2 * len(counts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 8, 20, 40, 130])
 def test_every_bit_of_a_name_flips_half_of_the_bits(length):
     trials = 1024

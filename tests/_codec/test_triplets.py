@@ -202,6 +202,7 @@ def test_percent_decode_any(tier, data, plus, invalid):
     check(percent_decode, data, plus, invalid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("fill", ["a", "%41", "é", "€", "😀", "%C3%A9", "+"])
 @pytest.mark.parametrize("invalid", POLICIES)
@@ -269,6 +270,7 @@ def test_ill_formed_utf8_is_never_text(tier, octets, parts):
 EDGES = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead", range(0x80, 0x100), ids=hex)
 def test_utf8_all_leads_and_continuations(tier, lead):
     """Every second octet with every lead, and all the edges of what may follow."""
@@ -361,6 +363,7 @@ def test_requote_any(tier, data, safe, invalid):
     check(requote, data, safe, invalid)
 
 
+@pytest.mark.slow
 @given(data=texts_with_surrogates, safe=ascii_sets, invalid=st.sampled_from(["keep", "encode"]))
 def test_requote_with_surrogates(tier, data, safe, invalid):
     check(requote, data, safe, invalid)
@@ -383,6 +386,7 @@ def test_requote_is_idempotent(tier, data, safe, invalid):
     assert requote(once, safe, invalid) is once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("fill", ["a", " ", "%41", "%", "é", "😀"])
 @pytest.mark.parametrize("invalid", ["keep", "encode", "error"])
@@ -650,11 +654,13 @@ line_buffers = st.builds(lambda filler, parts: filler + b"".join(parts), st.just
 ERRORS = st.sampled_from(["keep", "replace", "raise"])
 
 
+@pytest.mark.slow
 @given(src=line_buffers, plus=st.booleans(), raw=st.booleans(), errors=ERRORS)
 def test_decode_lines_any(tier, src, plus, raw, errors):
     check_lines(src, plus=plus, raw=raw, errors=errors)
 
 
+@pytest.mark.slow
 @given(src=line_buffers, plus=st.booleans(), errors=st.sampled_from(["keep", "replace"]))
 def test_decoded_lines_stay_lines(tier, src, plus, errors):
     """No control that was not in the input; and the faults of one line are nothing to another."""
@@ -757,6 +763,7 @@ RETURNS = [b"\r", b"\n", b"\r\n", b"a", b" ", b"+", b"a" * 70]
 carriage_returns = st.lists(st.sampled_from(RETURNS), max_size=30).map(b"".join)
 
 
+@pytest.mark.slow
 @given(src=line_buffers | carriage_returns, safe=sets, plus=st.booleans())
 def test_encode_lines_any(tier, src, safe, plus):
     check_encoded_lines(src, safe, plus)
@@ -803,6 +810,7 @@ def test_lines_bad_options():
 HOSTILE = ["%", "%4", "%41", "%FF", "%E2%82", "%F0%9F%98", "%C2%85", "é%", "%%32%65", "+", "%0A"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_long_hostile_input(tier, unit):
     count = 200_000

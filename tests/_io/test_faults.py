@@ -184,7 +184,9 @@ def descriptors_are(expected):
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="nothing says which descriptors are open")
 @pytest.mark.parametrize(("number", "all_after"), [(errno.EIO, False), (errno.ENOSPC, True)], ids=["one", "all after"])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [*list(COMMANDS)[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in list(COMMANDS)[2:])]
+)
 def test_each_call_fails(tmp_path, monkeypatch, name, number, all_after):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(streams, "CHUNK", 8192)

@@ -175,6 +175,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 @given(
     parts=st.lists(
@@ -705,6 +706,7 @@ LONG_LINES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [13, 16, 64, 100])
 @pytest.mark.parametrize("command", ["decode", "decode --raw", "decode --plus", "encode", "encode --plus", "requote"])
 @pytest.mark.parametrize("errors", ["keep", "replace", "raise"])

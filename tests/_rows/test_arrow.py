@@ -13,6 +13,8 @@ from uricodec import bulk
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.interop
+
 ROWS = ["/a%20b", None, "/plain/and/longer/than/a/view", "", "/caf%C3%A9"]
 WANT = ["/a b", None, "/plain/and/longer/than/a/view", "", "/café"]
 

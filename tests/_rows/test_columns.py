@@ -42,6 +42,7 @@ def columns(pa, name, how):
     yield function(pa.array(WORDS * 500), **how)
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_rows_are_those_of_pyarrow(name):
     pa = pytest.importorskip("pyarrow")
@@ -104,6 +105,7 @@ def test_text_that_is_not_utf8():
         column[1]
 
 
+@pytest.mark.interop
 def test_arrays_of_numpy():
     np = pytest.importorskip("numpy")
     column = bulk.split_urn(b"urn:example:a\nno urn\n")
@@ -119,6 +121,7 @@ def test_arrays_of_numpy():
     assert np.asarray(bulk.split_urn(b"")).shape == (0,)
 
 
+@pytest.mark.interop
 def test_a_column_as_a_column_of_pandas():
     pd = pytest.importorskip("pandas")
     pa = pytest.importorskip("pyarrow")
@@ -139,6 +142,7 @@ def test_no_library_is_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.interop
 def test_rows_that_cannot_be_read():
     source = Lent([b"a", b"b"], "u", [0, 9, -1])
     column = bulk.quote(source)

@@ -15,6 +15,8 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.compute as pc  # noqa: E402
 from pyarrow import parquet  # noqa: E402
 
+pytestmark = pytest.mark.interop
+
 INDICES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
 # The operations that give text, and rows of which some become equal and some null, as each of them does it.
 MERGED = [

@@ -85,6 +85,7 @@ def test_long_lists_give_the_same_objects_where_nothing_changes():
     assert rows[7] == "HTTP://example.org/"
 
 
+@pytest.mark.interop
 def test_no_triplet_has_bytes_of_two_rows():
     rows = ["a%", "Ab:", "x%", "A", "Bc://H/", "y%4", "Eh:"] * 30
     wanted = ["a%", "ab:", "x%", "A", "bc://h/", "y%4", "eh:"] * 30
@@ -93,6 +94,7 @@ def test_no_triplet_has_bytes_of_two_rows():
     assert list(bulk.normalize_uri(pa.array(rows))) == wanted
 
 
+@pytest.mark.interop
 def test_columns_of_lists():
     def work(fields=COLUMNS):
         return ListWork(lambda _: Plan(SplitReferences("uri"), "struct", fields), "keep", None)

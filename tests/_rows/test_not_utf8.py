@@ -14,6 +14,8 @@ from uricodec.errors import UriSyntaxError
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.interop
+
 CASES = [
     *[b"\xad", b"a\xff", b"\xad%zz", b"%zz\xad", b"%4\xad", b"\xad%41", b"%41\xad%C3%A9", b"\xad %", b"%"],
     *[b"\xc3\xa9%FF", b"%FF\xc3\xa9", b"\xe6\x97\xa5%E6%97", b"%zz", b"100%", b"%4", b"a%u0041", b"%%41"],
@@ -206,6 +208,7 @@ def test_bulk(tier, name, errors, path):
                 assert (faults.count, faults.rows) == (len(report), report), case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["lines", "file", "string", "string_view", "binary"])
 @pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode"])
 def test_threads(name, path):
@@ -287,6 +290,7 @@ PATHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("errors", ["keep", "replace", "null", "drop", "raise"])
 @pytest.mark.parametrize("name", COMMANDS)

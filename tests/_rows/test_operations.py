@@ -353,12 +353,14 @@ def has(operation, path, errors):
     return errors in operation.policies and (errors != "drop" or (path.form == "lines" and operation.result == "text"))
 
 
-def case(operation, name, errors, batch):
-    return pytest.param(operation, name, errors, batch, id=f"{operation.id}-{name}-{errors}-{batch}")
+def case(operation, name, errors, batch, fast):
+    marks = () if fast else pytest.mark.slow
+    return pytest.param(operation, name, errors, batch, id=f"{operation.id}-{name}-{errors}-{batch}", marks=marks)
 
 
 # Paths with loops of their own: for all operations, on all tiers. The others differ in what all operations share.
 MAIN = {"list of str", "Arrow utf8", "Arrow utf8 view", "Arrow binary", "lines", "lines, CR LF", "lines, NUL"}
+FAST = {"list of str", "Arrow utf8", "lines"}  # one of each form
 OF_BULK = [operation for operation in OPERATIONS if operation.bulk]
 FIRST_OF_NAME = [*{operation.name: operation for operation in OPERATIONS[::-1]}.values()]
 every_operation = pytest.mark.parametrize("operation", OF_BULK, ids=lambda operation: operation.id)
@@ -371,7 +373,7 @@ def test_every_operation_has_a_reference():
 @pytest.mark.parametrize(
     ("operation", "name", "errors", "batch"),
     [
-        case(operation, name, errors, batch)
+        case(operation, name, errors, batch, name in FAST)
         for operation in OF_BULK
         for name, path in PATHS.items()
         if name in MAIN or operation in FIRST_OF_NAME
@@ -388,27 +390,44 @@ def test_bulk(operation, name, errors, batch):
             compare(operation, path, rows, errors)
 
 
+IN_BLOCKS = [
+    *("list of str", "Arrow utf8", "Arrow utf8 view", "Arrow binary", "Arrow sliced", "Arrow chunked", "lines"),
+    *("lines, CR LF", "lines, both ends", "lines, NUL", "file"),
+]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
+    ("operation", "name"),
     [
-        *("list of str", "Arrow utf8", "Arrow utf8 view", "Arrow binary", "Arrow sliced", "Arrow chunked", "lines"),
-        *("lines, CR LF", "lines, both ends", "lines, NUL", "file"),
+        pytest.param(operation, name, id=f"{operation.id}-{name}")
+        for operation in OF_BULK
+        for name in (IN_BLOCKS if operation in FIRST_OF_NAME else ("Arrow utf8", "lines"))
+        if has(operation, PATHS[name], operation.policies[0])
     ],
 )
-@every_operation
 def test_blocks(operation, name):
-    """Batches of several blocks."""
+    """Batches of several blocks. What options change is the function of a row: two paths show that."""
     path = PATHS[name]
     rows = [row for row in long_batch(operation.rows) if path.takes(row)]
-    if has(operation, path, operation.policies[0]):
-        for tier in TIERS if name in {"Arrow utf8", "lines"} else TIERS[-1:]:
-            with on_tier(tier):
-                compare(operation, path, rows, operation.policies[0], threads=1)
+    tiers = TIERS if operation in FIRST_OF_NAME and name in {"Arrow utf8", "lines"} else TIERS[-1:]
+    for tier in tiers:
+        with on_tier(tier):
+            compare(operation, path, rows, operation.policies[0], threads=1)
 
 
-@pytest.mark.parametrize(("name", "threads"), [("Arrow utf8", 2), ("Arrow utf8 view", 8), ("lines", 8), ("file", 2)])
+FIRST_OF_RESULT = {operation.result: operation for operation in OF_BULK[::-1]}.values()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "operation", [operation for operation in FIRST_OF_NAME if operation.bulk], ids=lambda operation: operation.id
+    ("operation", "name", "threads"),
+    [
+        pytest.param(operation, name, threads, id=f"{operation.id}-{name}-{threads}")
+        for operation in FIRST_OF_NAME
+        for name, threads in (("Arrow utf8", 2), ("lines", 8), ("Arrow utf8 view", 8), ("file", 2))
+        if operation.bulk and (operation in FIRST_OF_RESULT or name in {"Arrow utf8", "lines"})
+    ],
 )
 def test_threads(operation, name, threads):
     """Columns of two megabytes, which are several tasks: results and reports stay in order."""
@@ -419,6 +438,7 @@ def test_threads(operation, name, threads):
         compare(operation, path, rows, errors, reports=[new_report()], threads=threads)
 
 
+@pytest.mark.slow
 @every_operation
 @settings(max_examples=20)
 @given(data=st.data())
@@ -519,7 +539,7 @@ def filter_cases():
             promising = operation.name in PROMISING and name != "JSON"
             for batch in ("rows", "not UTF-8") if promising else ("rows",):
                 for errors in operation.policies:
-                    yield pytest.param(operation, name, errors, batch, id=f"{operation.id}-{name}-{errors}-{batch}")
+                    yield case(operation, name, errors, batch, name == "lines" and operation in FIRST_OF_NAME)
 
 
 @pytest.mark.parametrize(("operation", "name", "errors", "batch"), list(filter_cases()))
@@ -571,6 +591,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize(
     "operation",
@@ -622,6 +643,7 @@ def with_spellings(name):
 OF_DEDUP = [name for name, path in PATHS.items() if not path.file and path.terminator in (b"", b"\n")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", OF_DEDUP)
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 @pytest.mark.parametrize(
@@ -667,6 +689,7 @@ def dedup_cases():
             yield pytest.param(kind, level, name, normal, errors, id=label)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["-j", "1"], ["-j", "2"], ["--exact"], ["-z"], ["gzip"]], ids=" ".join)
 @pytest.mark.parametrize(("kind", "level", "name", "normal", "errors"), list(dedup_cases()))
 def test_dedup(kind, level, name, normal, errors, options, tmp_path):  # noqa: PLR0913, PLR0917

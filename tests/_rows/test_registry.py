@@ -102,6 +102,7 @@ def test_policies(row):
     assert function(["a:"]) == function(["a:"], errors=row.policies[0])
 
 
+@pytest.mark.interop
 def test_policies_of_objects():
     """The columns that become lists, and back."""
     pd = pytest.importorskip("pandas")

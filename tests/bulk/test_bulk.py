@@ -22,6 +22,8 @@ from uricodec.urn.namespaces import NAMESPACES
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.interop
+
 LAYOUTS = {
     str: {
         "utf8": pa.string(),
@@ -487,7 +489,7 @@ def test_arguments_that_are_wrong():
         bulk.fingerprint(["a"], level="path")
 
 
-@pytest.mark.parametrize("source", ["a string", 5, None, {"a": 1}, object()], ids=repr)
+@pytest.mark.parametrize("source", ["a string", 5, None, {"a": 1}, object()], ids=lambda source: type(source).__name__)
 def test_what_is_no_column(source):
     with pytest.raises(TypeError):
         bulk.unquote(source)

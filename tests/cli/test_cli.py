@@ -172,6 +172,7 @@ def convert_at_once(command, errors, data):
     return bytes(buffer[: found.written])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["decode", "encode"])
 @pytest.mark.parametrize("errors", ["keep", "replace"])
 @pytest.mark.parametrize("line", INTERESTING)
@@ -268,6 +269,7 @@ def test_damaged_gzip(tmp_path):
         assert complaint.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"x", b"%E6%9D%B1", b"%C3", b"\r", b"%80", b"\n", "東".encode()])
 @pytest.mark.parametrize(
@@ -285,6 +287,7 @@ def test_memory_is_flat(tmp_path, monkeypatch, command, unit):
         assert (tmp_path / "out").read_bytes() == "東".encode() * (32 * (1_000_000 // 9))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize(
     ("command", "line"),

@@ -94,6 +94,7 @@ def options_of(kind, level):
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_level
 @settings(max_examples=30)
 @given(LINES)
@@ -169,6 +170,7 @@ def rule_of(first, other, kind, level):
     raise AssertionError
 
 
+@pytest.mark.slow
 @every_level
 @settings(max_examples=20)
 @given(lines=LINES)
@@ -312,6 +314,7 @@ def test_inputs_are_one(tmp_path):
     assert output_of(*URN, stdin=b"") == output_of(*URN, "-c", tmp_path / "c") == b""
 
 
+@pytest.mark.slow
 @given(LINES, st.integers(16, 64), st.sampled_from(["1", "2", "3"]))
 def test_chunks_and_threads_do_not_show(lines, chunk, jobs):
     for more in [], ["-c"], ["-d"]:

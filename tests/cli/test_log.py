@@ -83,6 +83,7 @@ def test_csv_that_is_safe_for_spreadsheets():
         assert complaint.endswith("error: argument --csv-safe: not allowed without --to csv\n")
 
 
+@pytest.mark.interop
 def test_command_writes_arrow(tmp_path):
     pa = pytest.importorskip("pyarrow")
     out = tmp_path / "out.arrow"
@@ -332,6 +333,7 @@ def test_a_closed_pipe_is_quiet():
     assert (result.returncode, result.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [COMBINED + b"\n", b"x", b"\n", b"junk\n"])
 def test_memory_is_flat(tmp_path, unit):

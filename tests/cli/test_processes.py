@@ -248,6 +248,7 @@ LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
 OTHERS = {"extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""), "log": (["log"], LOG, b"")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
 def test_an_input_that_its_own_output_follows(tmp_path, name):
     """It would never end."""

@@ -236,6 +236,7 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
     assert complaint.count("\n") == 1
 
 
+@pytest.mark.slow
 @every_filter
 @settings(max_examples=15)
 @given(data=TEXT)
@@ -503,6 +504,7 @@ def test_a_base_of_octets():
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("unit", [b"x", b"http://a/b?c=d\n", "é".encode(), b"%C3%A9", b"%\n", b"\n"])
 @every_command

@@ -212,6 +212,7 @@ def test_against(tmp_path, kind, level, memory, errors):
             assert (tmp_path / "o").read_bytes() == twin.output(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["urn", "bytes"])
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("report", ["unique", "counts"])
@@ -230,6 +231,7 @@ def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
         check(tmp_path, [data], key="")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_long_lines(tmp_path, memory, jobs):
@@ -255,6 +257,7 @@ def test_long_lines(tmp_path, memory, jobs):
         check(tmp_path, [data, data + b"\r\n"], "uri", report=report, memory=memory, jobs=jobs, exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("errors", ["keep", "drop"])
@@ -342,6 +345,7 @@ def test_any_lines(tmp_path_factory, inputs, against, kind, exact):
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("memory", [None, TINY])
 def test_rules(tmp_path, kind, level, memory):
@@ -416,6 +420,7 @@ DATA = corpus("urn", 40_000, 900, 10)
 PACKERS = [gzip.compress, bz2.compress, lzma.compress]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKERS)
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("report", ["unique", "counts"])
@@ -445,6 +450,7 @@ class NotAFile(io.BytesIO):
         raise io.UnsupportedOperation("fileno")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("report", ["unique", "counts"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -463,6 +469,7 @@ def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # 
         dedup.dedup_files(["-", "-"], tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("report", ["unique", "counts"])
@@ -859,6 +866,7 @@ def arrow_of(pa, layout, rows):
     return pa.array(rows, getattr(pa, layout)()), rows
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("memory", [None, TINY])
 @pytest.mark.parametrize("kind", ["urn", "iri"])
@@ -894,6 +902,7 @@ def test_surrogates_are_refused_by_row():
     assert (caught.value.input, caught.value.position) == ("b\ud800", 1)
 
 
+@pytest.mark.interop
 def test_streams_are_read_once():
     pa = pytest.importorskip("pyarrow")
     batches = [pa.record_batch({"a": ["urn:a1:b", "URN:a1:b"]}), pa.record_batch({"a": ["urn:A1:b", "urn:a1:c"]})]
@@ -907,6 +916,7 @@ def test_streams_are_read_once():
         dedup.unique(pa.array([1]))
 
 
+@pytest.mark.interop
 def test_marks_as_a_column():
     pa = pytest.importorskip("pyarrow")
     for n in 0, 1, 8, 9, 1000:

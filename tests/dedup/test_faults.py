@@ -96,6 +96,7 @@ def test_spilling_does_not_show(clean):
     assert clean["groups"][0]["groups"].count(b"\n") > 10_000
 
 
+@pytest.mark.slow
 @every_mode
 def test_killed_at_any_moment(place, clean, mode):
     """Twenty times before the end: outputs are as they were, or complete; the rerun is like any other."""
@@ -127,6 +128,7 @@ def test_killed_at_any_moment(place, clean, mode):
     assert contents(place) == expected
 
 
+@pytest.mark.slow
 @every_mode
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_at_any_moment(place, clean, mode, number):
@@ -190,6 +192,7 @@ def small_disk(path, size):
 SIZES = [4096, 32 * 1024, 256 * 1024, 1024 * 1024, 2 * 1024 * 1024]
 
 
+@pytest.mark.slow
 @every_mode
 @pytest.mark.parametrize("size", SIZES)
 def test_no_room_for_the_output(place, clean, mode, size):
@@ -212,6 +215,7 @@ def test_no_room_for_the_output(place, clean, mode, size):
     assert os.listdir(place / "spill") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
 @pytest.mark.parametrize("size", SIZES)
 def test_no_room_for_what_is_spilled(place, clean, mode, size):

@@ -144,6 +144,7 @@ def test_small_blocks(make, key, rows, size):
         set_block_size()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 @pytest.mark.parametrize("forms", [False, True])
 @kinds
@@ -223,6 +224,7 @@ def test_lines_that_are_only_found_have_no_forms():
         Table(1 << 20, exact=True).add(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 @pytest.mark.parametrize(
     "make, one, other",

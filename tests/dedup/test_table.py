@@ -81,6 +81,7 @@ def rows(draw):
     return low + high, high + form, draw(st.sampled_from([0, 0, 0, 0, 1, 2, 3]))
 
 
+@pytest.mark.slow
 @modes
 @given(
     batches=st.lists(st.lists(rows(), max_size=60), max_size=6),
@@ -91,6 +92,7 @@ def test_hostile_fingerprints(counting, exact, batches, limit, first):
     compare(Table(limit, counting, exact), batches, first)
 
 
+@pytest.mark.slow
 @modes
 @given(
     seed=st.integers(0, 1000),
@@ -108,13 +110,14 @@ def test_random_fingerprints(counting, exact, seed, names, limit, size, length):
     compare(table, [rows[i : i + size] for i in range(0, len(rows), size)])
 
 
+@pytest.mark.slow
 @modes
 def test_growing_many_times(counting, exact):
-    values = fingerprints(200_000)
+    values = fingerprints(80_000)
     forms = [value[:8] for value in values]
     table = Table(1 << 30, counting, exact)
     rows = [(value, form, 0) for value, form in zip(values, forms, strict=True)]
-    compare(table, [rows[:3], rows[:100_000], rows[50_000:], rows])
+    compare(table, [rows[:3], rows[:40_000], rows[20_000:], rows])
 
 
 @modes
@@ -167,6 +170,7 @@ def test_homes_at_the_end():
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @modes
 @pytest.mark.parametrize("limit", [0, 40_000, 1 << 16, 100_001, 1 << 17, 1 << 20, 2_000_000])
 def test_limit(counting, exact, limit):
@@ -219,6 +223,7 @@ def test_a_long_form_is_taken_by_an_empty_table(counting, exact):
     assert list(names.marks) == ([NEW, LATER, LATER] if exact else [NEW, NEW, NEW])
 
 
+@pytest.mark.slow
 @modes
 def test_clear(counting, exact):
     values = fingerprints(20_000)
@@ -236,6 +241,7 @@ def test_a_limit_that_no_machine_has():
     assert compare(table, [[(value, b"", 0) for value in fingerprints(1000)]]).names
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
 @pytest.mark.parametrize("exact", [False, True])
 def test_no_memory(exact):
@@ -346,6 +352,7 @@ def estimated(values, precision=14):
     return cardinality.estimate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [4, 10, 14, 18])
 def test_estimate(precision):
     """Within five standard errors, for any number of names."""

@@ -16,6 +16,8 @@ duckdb = pytest.importorskip("duckdb", reason="duckdb is part of the extra duckd
 pa = pytest.importorskip("pyarrow", reason="pyarrow is part of the extra duckdb")
 pytest.importorskip("numpy", reason="numpy is part of the extra duckdb")
 
+pytestmark = pytest.mark.interop
+
 HOSTILE = [
     *(
         None,

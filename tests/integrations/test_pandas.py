@@ -22,6 +22,8 @@ import numpy as np  # noqa: E402
 
 import uricodec.integrations.pandas  # noqa: E402, F401  (it registers the accessors)
 
+pytestmark = pytest.mark.interop
+
 ROWS = [
     "/a%20b",
     None,

@@ -18,6 +18,8 @@ pl = pytest.importorskip("polars", reason="polars is the extra polars")
 
 import uricodec.integrations.polars  # noqa: E402, F401  (it registers the namespace)
 
+pytestmark = pytest.mark.interop
+
 ROWS = [
     "/a%20b",
     None,

@@ -25,7 +25,10 @@ PythonException = pytest.importorskip("pyspark.errors").PythonException
 Row = sql.Row
 
 # PySpark says so of pandas 3, which nothing here needs.
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = [
+    pytest.mark.interop,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 
 PATHS = [None, "", "/plain", "/a%20b+c", "/caf%C3%A9/long/enough/for/a/view", "%", "100%", "%zz", "%FF", "%C3%A9%C3"]
 PATHS += ["%e2%82%ac", "%F0%9F%8D%B5", "é", "日本/%2F", "a" * 300 + "%41", "%00", "%0A\t", "%25%32%35", "+", "a b"]

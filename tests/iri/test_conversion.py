@@ -131,6 +131,7 @@ def test_every_character_to_a_uri(tier):
             assert outcome(iri_to_uri, "a" + chr(c)) == outcome(uri_to_iri, "a" + chr(c)) == 1
 
 
+@pytest.mark.slow
 def test_every_lead_and_continuation(tier):
     """Overlong forms, surrogates, sequences of five and six octets, and what is cut: nothing is forged."""
     tails = [(), (0x80,), (0xBF,), (0x80, 0x80), (0xBF, 0xBE), (0x80, 0x80, 0x80), (0x80,) * 4]
@@ -228,6 +229,7 @@ def test_every_length_and_position(tier, special):
                     assert outcome(uri_to_iri, data) == outcome(naive_iri.uri_to_iri, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("special", SPECIAL)
 @pytest.mark.parametrize("filler", ["a", "/", "é", "%c3%a9", "%41", "%2f"])
 def test_pieces_cut_nothing(tier, special, filler):

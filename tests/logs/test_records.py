@@ -740,6 +740,7 @@ def test_a_byte_order_mark(log, format):
         assert list(logs.parse(source)) == list(logs.parse(log))
 
 
+@pytest.mark.interop
 def test_columns_behind_a_byte_order_mark():
     pytest.importorskip("pyarrow")
     assert logs.to_arrow(MARK + IIS).read_all() == logs.to_arrow(IIS).read_all()
@@ -912,6 +913,7 @@ class TestOnEveryTier:
             row[at] = json.loads(row[at]) if row[at] else ""
         assert rows == [[naive.safe_cell(name, value) for name, value in record.items()] for record in wanted]
 
+    @pytest.mark.interop
     @given(logs_of, OPTIONS)
     def test_columns(self, tier, log, options):
         pytest.importorskip("pyarrow")
@@ -1133,6 +1135,7 @@ def test_buffers_of_octets():
         list(logs.parse(COMBINED.decode().split("\n")))
 
 
+@pytest.mark.interop
 def test_arrays_of_objects():
     numpy = pytest.importorskip("numpy")
     with pytest.raises(TypeError, match="a buffer of octets"):
@@ -1284,6 +1287,7 @@ def rows_of(table):
     return rows
 
 
+@pytest.mark.interop
 def test_arrow():
     pa = pytest.importorskip("pyarrow")
     queries = (b"", b"a=%00&b", b"%FF=\xff&\\xff", b"x" * 999)
@@ -1302,6 +1306,7 @@ def test_arrow():
     assert isinstance(logs.to_arrow(b""), pa.RecordBatchReader)
 
 
+@pytest.mark.interop
 def test_batches_of_columns():
     """A batch ends when it has many rows or much text, or when there are many faults."""
     pytest.importorskip("pyarrow")

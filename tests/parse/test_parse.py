@@ -587,6 +587,7 @@ def calls(draw, name):
     return arguments, keywords
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_differential(name):
     @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -597,6 +598,7 @@ def test_differential(name):
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["urlsplit", "urlparse", "urldefrag", "urljoin"])
 def test_differential_of_plain_urls(name):
     """Arguments as they usually are, so that the fast paths are taken."""
@@ -610,6 +612,7 @@ def test_differential_of_plain_urls(name):
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["quote", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes", "parse_qs", "parse_qsl"]
 )
@@ -702,6 +705,7 @@ def test_all_joins(fragments):
         check("urljoin", base, url, fragments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["", "http://h", "x:", "http:"])
 def test_all_short_joins(start):
     """References of up to three pieces beside bases of up to three pieces."""
@@ -883,6 +887,7 @@ def test_every_octet_and_triplet():
         check("quote_plus", "/a b\xe9" + chr(n), bytes([n]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filler", ["a", " ", "%", "%41", "\xe9", "\u20ac", "\U0001f600", "a%zz", "+", "&a=1"])
 def test_lengths(filler):
     for n in [*range(130), 255, 256, *range(505, 520), 1023, 1024, 1025, 2047, 2048, 2049, 5000]:
@@ -899,6 +904,7 @@ def test_lengths(filler):
         check("urldefrag", text + "#" + text)
 
 
+@pytest.mark.slow
 def test_long_texts():
     for text in (
         "a" * 300_000,
@@ -1101,6 +1107,7 @@ def test_results_of_missing_components():
                         check(whole, tuple(expected), keep_empty=keep)
 
 
+@pytest.mark.slow
 def test_results_are_collected():
     """The garbage collector knows the tuples made by hand, and they hold each item once."""
     for function in (parse.urlsplit, parse.urlparse, parse.urldefrag):

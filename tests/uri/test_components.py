@@ -196,6 +196,7 @@ def test_every_edge_of_a_class_of_characters(tier, before):
             compare(text.encode("utf-8", "surrogatepass"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "allowed"), [("//", "reg_name"), ("p", "path"), ("?", "query"), ("#", "fragment")])
 def test_every_character(before, allowed):
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
@@ -337,6 +338,7 @@ IPVFUTURE = ["v1.a", "V1.a", "vF0.a:b", "v1.-._~!$&'()*+,;=:0Az"]
 NO_IPVFUTURE = ["v", "v1", "v.a", "v1.", "vg.a", "v1a", "v1.@", "v1.%41", "v1.a/b", "v1.[", "w1.a", "v1.é"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", IPV6 + IPVFUTURE + NO_IPV6 + NO_IPVFUTURE)
 def test_ip_literals(address):
     good = address in IPV6 + IPVFUTURE
@@ -415,6 +417,7 @@ def test_blanks_beyond_ascii_are_not_stripped(text):
     assert iri.split(text)[:3] == naive.split(text)[:3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["[", "@", ":", "%41", "?", "#", "../", "/", "&", "0:", "1.", "//", "é", "\u2028", "a"]
 )

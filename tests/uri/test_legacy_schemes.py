@@ -379,6 +379,7 @@ def test_what_is_encoded_comes_back(directories, name):
     assert legacy_schemes.parse(f"wais://h/d/T/{fields}")["wpath"] == list(enumerate(directories))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["../", "%41", "/", "&", "a@", ".a"])
 @pytest.mark.parametrize("scheme", ["http://h/", "ftp://h/", "file:///", "news:a", "mailto:a@", "gopher://h/1", "x:"])
 def test_long_urls(scheme, unit):

@@ -266,6 +266,7 @@ def defined(given_uri):
     return [part is not None for part in naive.parse(naive.as_text(given_uri))]
 
 
+@pytest.mark.slow
 @given(st.one_of(URIS, OCTETS), LEVEL)
 def test_structure_stays(given_uri, level):
     form = result(uri.normalize, given_uri, level)
@@ -302,6 +303,7 @@ def test_levels_are_a_ladder(given_uri):
     assert uri.normalize(uri.normalize(given_uri, "percent"), "rfc2396") == uri.normalize(given_uri, "rfc2396")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_all_short_texts(level):
     """Every text of up to five of these."""

@@ -109,6 +109,7 @@ def respell(nid, text, tail, seed):
     return shuffle("urn:" + nid) + ":" + re.sub("%..", lambda triplet: shuffle(triplet[0]), text) + tail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nid", [row[0] for row in TABLE] + ["x-other", "mine"])
 @settings(max_examples=40)
 @given(text=nss, tail=components, seed=st.integers(0, 99))
@@ -127,6 +128,7 @@ def test_a_rule_only_merges(nid, text, tail, seed):
         assert urn.equivalent(urn.normalize(other, level, "8141"), other, higher, "8141")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nid", [row[0] for row in TABLE])
 @settings(max_examples=40)
 @given(text=nss)

@@ -548,6 +548,7 @@ def test_hostile_texts(tier, start, part):
     check_normalize_lines(octets + b"\n" + octets, "namespace", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("start", "part"), HOSTILE)
 def test_linear_time(start, part):
     """Ten million octets, in next to no time."""

@@ -77,7 +77,7 @@ cdef inline uint8_t *allocate(size_t size) except NULL:
 cdef inline size_t encoded_size(size_t n, size_t escapes) except? 0:
     """n + 2 * escapes, the one size that can overflow."""
     if escapes > (<size_t>PY_SSIZE_T_MAX - n) // 2:
-        raise OverflowError("the encoded text is longer than an object can be")
+        raise OverflowError("the encoded text is longer than an object can be")  # pragma: no cover: too large
     return n + 2 * escapes
 
 
@@ -136,7 +136,7 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
     if n > SMALL:
         # At most 2, 3 and 4 octets for a code unit of 1, 2 and 4.
         if n > PY_SSIZE_T_MAX // 4:
-            raise OverflowError("the text is longer than its UTF-8 can be")
+            raise OverflowError("the text is longer than its UTF-8 can be")  # pragma: no cover: too large
         octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
     octets.data = dst
     octets.size = kernels.to_utf8(data, <size_t>n, kind, dst)
@@ -181,7 +181,7 @@ cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
         return borrow_octets(item, view)
     except (TypeError, ValueError, BufferError) as error:
         if not isinstance(error, (TypeError, ValueError, BufferError)):     # a MemoryError by now
-            raise error
+            raise error  # pragma: no cover: no memory
         raise TypeError(f"row {row}: {error}") from None
 
 

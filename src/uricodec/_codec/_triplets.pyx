@@ -26,7 +26,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
 
     dst has room for n octets, and for 3 n with REPLACE. Returns the octets written.
     """
-    cdef size_t i = 0, o = 0, k, size, step, end
+    cdef size_t i = 0, o = 0, size, step, end
     cdef uint8_t octets[4]
     cdef int length, have
     cdef Fault fault
@@ -178,7 +178,7 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
     cdef size_t size
     if n > SMALL:
         if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
-            raise OverflowError("the text is longer than its replacement can be")
+            raise OverflowError("the text is longer than its replacement can be")  # pragma: no cover: too large
         dst = heap = allocate(3 * n if how.policy == REPLACE else n)
     try:
         # Nearly all text has no fault; and a '%' that is left may be one.
@@ -194,7 +194,6 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
 
 
 cdef object decode_str(str text, Careful *how):
-    cdef object result
     PyUnicode_READY(text)
     if not PyUnicode_IS_ASCII(text):
         return decode_runs(text.replace("+", " ") if how.plus else text, decode_text_carefully, how)
@@ -218,7 +217,7 @@ cdef object decode_buffer(object data, Careful *how):
         if how.policy == KEEP or b"%" not in result:
             return result
         if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
-            raise OverflowError("the text is longer than its replacement can be")
+            raise OverflowError("the text is longer than its replacement can be")  # pragma: no cover: too large
         dst = allocate(3 * n if how.policy == REPLACE else n)
         try:
             size = decode_carefully(src, n, how, dst)
@@ -321,7 +320,7 @@ cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
             parts.append(part[:kept] + encode_data(part[kept:], safe, False, ascii))
         except UriError as error:
             if not isinstance(error, UriError):     # a MemoryError by now
-                raise error
+                raise error  # pragma: no cover: no memory
             raise UriError(error.reason, data, position + kept + error.position) from None
         position += len(part) + 1
     result = percent.join(parts)

@@ -7,8 +7,9 @@ of its fields; or a line with an object of JSON (RFC 8259) and the members of on
 
 Kernels mark what may end a value, so that no field is searched for by itself. The values are the source of a run of the row
 engine, with offsets, and its results stay in the first caches until records are woven from them: copied bytes, a result,
-escaped, copied bytes. Results that are lines of their own are written to where they stay at once. All results of a record are known before its first byte is written. What is rejected in a record for
-reasons of its own has codes after those of the operation, see FRAME_NAMES.
+escaped, copied bytes. Results that are lines of their own are written to where they stay at once. All results of a
+record are known before its first byte is written. What is rejected in a record for reasons of its own has codes after
+those of the operation, see FRAME_NAMES.
 
 A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
 room for a record, the loop ends before it and says how much it has read.

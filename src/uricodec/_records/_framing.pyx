@@ -84,7 +84,7 @@ cdef class Framing:
     """
 
     def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
-                 jsonl=False):
+                  jsonl=False):
         cdef Frame *frame = &self.frame
         cdef size_t i
         cdef ByteSet every = ByteSet(range(256))
@@ -120,7 +120,7 @@ cdef class Framing:
             frame.paths[i].size = <size_t>len(name)
         frame.spans = <Span *>PyMem_RawCalloc(max(len(spans), 1), sizeof(Span))
         if frame.spans == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         frame.span_count = <size_t>len(spans)
         for i, (first, last) in enumerate(spans):
             frame.spans[i].first, frame.spans[i].last = first - 1, SIZE_MAX if last is None else last - 1

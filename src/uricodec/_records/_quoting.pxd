@@ -32,7 +32,7 @@ cdef inline bint starts_formula(const uint8_t *s, size_t n) noexcept nogil:
         return False
     if s[i] == 0xEF:
         return n - i >= 3 and (s[i + 1] == 0xBC and (s[i + 2] == 0x9D or s[i + 2] == 0x8B or s[i + 2] == 0x8D
-                                                    or s[i + 2] == 0xA0))
+                                                     or s[i + 2] == 0xA0))
     return (s[i] == c'=' or s[i] == c'+' or s[i] == c'-' or s[i] == c'@' or s[i] == c'\t' or s[i] == c'\r'
             or s[i] == c'\n')
 

@@ -145,7 +145,7 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
     cdef size_t cap = room.size + more
     cdef uint8_t *data
     if cap < more:
-        return False
+        return False  # pragma: no cover: too large
     if cap <= room.cap:
         return True
     cap = max(cap, room.cap + room.cap // 2)
@@ -223,7 +223,7 @@ cdef Memory keep(Room *room):
         if data != NULL:
             room.data, room.cap = data, want
         elif room.data == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
     memory.data, memory.cap = room.data, room.cap
     room.data = NULL
     room.size = room.cap = 0
@@ -248,7 +248,7 @@ cdef class Array:
         PyMem_RawFree(self.buffers)
         self.buffers = <const void **>PyMem_RawCalloc(<size_t>max(n, 3), sizeof(void *))
         if self.buffers == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         self.n_buffers = n
         return 0
 
@@ -313,17 +313,17 @@ cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
     if type.children:
         schema.children = <ArrowSchema **>calloc(len(type.children), sizeof(void *))
         if schema.children == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         schema.n_children = len(type.children)
         for i in range(schema.n_children):
             schema.children[i] = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
             if schema.children[i] == NULL:
-                raise MemoryError
+                raise MemoryError  # pragma: no cover: no memory
             fill_schema(schema.children[i], type.children[i])
     if type.dictionary is not None:
         schema.dictionary = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
         if schema.dictionary == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         fill_schema(schema.dictionary, type.dictionary)
     return 0
 
@@ -354,17 +354,17 @@ cdef int fill_array(ArrowArray *struct_, Array array) except -1:
     if array.children:
         struct_.children = <ArrowArray **>calloc(len(array.children), sizeof(void *))
         if struct_.children == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         struct_.n_children = len(array.children)
         for i in range(struct_.n_children):
             struct_.children[i] = <ArrowArray *>calloc(1, sizeof(ArrowArray))
             if struct_.children[i] == NULL:
-                raise MemoryError
+                raise MemoryError  # pragma: no cover: no memory
             fill_array(struct_.children[i], array.children[i])
     if array.dictionary is not None:
         struct_.dictionary = <ArrowArray *>calloc(1, sizeof(ArrowArray))
         if struct_.dictionary == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         fill_array(struct_.dictionary, array.dictionary)
     return 0
 
@@ -393,7 +393,7 @@ cdef void drop_stream(object capsule) noexcept:
 cdef object in_capsule(void *struct_, const char *name, void (*drop)(object) noexcept):
     try:
         return PyCapsule_New(struct_, name, drop)
-    except:
+    except:  # pragma: no cover: no memory
         free(struct_)
         raise
 
@@ -401,7 +401,7 @@ cdef object in_capsule(void *struct_, const char *name, void (*drop)(object) noe
 cdef object schema_capsule(Type type):
     cdef ArrowSchema *schema = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
     if schema == NULL:
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     capsule = in_capsule(schema, "arrow_schema", drop_schema)
     fill_schema(schema, type)
     return capsule
@@ -410,7 +410,7 @@ cdef object schema_capsule(Type type):
 cdef object array_capsule(Array array):
     cdef ArrowArray *struct_ = <ArrowArray *>calloc(1, sizeof(ArrowArray))
     if struct_ == NULL:
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     capsule = in_capsule(struct_, "arrow_array", drop_array)
     fill_array(struct_, array)
     return capsule
@@ -432,10 +432,10 @@ cdef int stream_schema(ArrowArrayStream *stream, ArrowSchema *out) noexcept nogi
     with gil:
         memset(out, 0, sizeof(ArrowSchema))
         if (<unchecked_schema>fill_schema)(out, (<Stream>stream.private_data).type) < 0:
-            PyErr_Clear()
-            if out.release != NULL:
-                out.release(out)
-            return ENOMEM
+            PyErr_Clear()  # pragma: no cover: no memory
+            if out.release != NULL:  # pragma: no cover: no memory
+                out.release(out)  # pragma: no cover: no memory
+            return ENOMEM  # pragma: no cover: no memory
     return 0
 
 
@@ -444,14 +444,14 @@ cdef int stream_next(ArrowArrayStream *stream, ArrowArray *out) noexcept nogil:
         memset(out, 0, sizeof(ArrowArray))
         if (<Stream>stream.private_data).arrays and (
                 <unchecked_array>fill_array)(out, (<Stream>stream.private_data).arrays.pop()) < 0:
-            PyErr_Clear()
-            if out.release != NULL:
-                out.release(out)
-            return ENOMEM
+            PyErr_Clear()  # pragma: no cover: no memory
+            if out.release != NULL:  # pragma: no cover: no memory
+                out.release(out)  # pragma: no cover: no memory
+            return ENOMEM  # pragma: no cover: no memory
     return 0
 
 
-cdef const char *stream_error(ArrowArrayStream *_stream) noexcept nogil:
+cdef const char *stream_error(ArrowArrayStream *_stream) noexcept nogil:  # pragma: no cover: no memory
     return "no memory"
 
 
@@ -466,7 +466,7 @@ cdef object stream_capsule(Type type, list arrays):
     held.type, held.arrays = type, arrays[::-1]
     stream = <ArrowArrayStream *>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     capsule = in_capsule(stream, "arrow_array_stream", drop_stream)
     Py_INCREF(held)
     stream.private_data = <void *>held
@@ -568,7 +568,7 @@ cdef object read_stream(ArrowArrayStream *stream, list arrays):
                 arrays.append(take_array(&array, type))
             finally:
                 if array.release != NULL:       # there was no memory to take it
-                    array.release(&array)
+                    array.release(&array)  # pragma: no cover: no memory
     message = stream.get_last_error(stream)
     raise ValueError("the Arrow stream failed: " + ("" if message == NULL else
                                                     message[:strlen(message)].decode("utf-8", "replace")))
@@ -660,7 +660,7 @@ cdef int widen_offsets(Array array) except -1:
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
     if not grow(&rooms.first, 8 * <size_t>(array.offset + array.length + 1)):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     rooms.first.size = 8 * <size_t>(array.offset + array.length + 1)
     memset(rooms.first.data, 0, 8 * <size_t>array.offset)
     for i in range(array.length + 1):
@@ -671,7 +671,7 @@ cdef int widen_offsets(Array array) except -1:
 
 cdef int extend(Room *room, const void *src, size_t n) except -1:
     if not grow(room, n + 8):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     memcpy(room.data + room.size, src, n)
     room.size += n
     return 0
@@ -681,10 +681,10 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Bits of all rows; where an array has none, they are set."""
     cdef Rooms rooms = Rooms()
     cdef Array array
-    cdef size_t place = 0, i
+    cdef size_t place = 0
     cdef const uint8_t *src
     if not grow(&rooms.first, (<size_t>joined.length + 7) // 8 + 8):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     rooms.first.size = (<size_t>joined.length + 7) // 8
     memset(rooms.first.data, 0, rooms.first.size + 8)
     for array in arrays:
@@ -707,7 +707,7 @@ cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
     extend(&rooms.second, &base, 8)
     for array in arrays:
         if not grow(&rooms.second, 8 * <size_t>array.length):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         if array.length == 0:
             continue
         if large:

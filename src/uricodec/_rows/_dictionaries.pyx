@@ -8,7 +8,6 @@ another one, which is the usual case, the rows keep the indices that they have.
 Values are found in a hash table of open addressing. A slot is 0, or it has the number of a value + 1 in its low bits and
 bits of the value's hash in the others; bytes are compared before two values are taken for equal.
 """
-cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -284,7 +283,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
     cdef const Source *source = &rows.source
     cdef Array array = Array(), old = rows.array
     cdef Room where, data, valid
-    cdef size_t count = 0, i, n, width
+    cdef size_t count = 0, i, width
     cdef Status status
     for i in range(source.count):
         count += marks[i] == chosen

@@ -17,12 +17,11 @@ for signals; run_rows() goes on from there.
 No count of one pass is trusted by another: where a row ends is read once, and each store is inside what the sink has lent for
 the sizes that were read, whatever another thread does to the input.
 """
-from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr, memset
 
-from uricodec._rows._arrow cimport Room, grow
+from uricodec._rows._arrow cimport grow
 from uricodec._base._atomic cimport uc_glance8
-from uricodec._base._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_utf8
 
 ctypedef fused offset:
     int32_t
@@ -346,7 +345,7 @@ cdef bint do_rows(Run *run) noexcept nogil:
     elif is_text and run.has_stable:
         kernels.mark_outside(block.data, size, &run.stable, marks)
     else:
-        for i in range(rows):
+        for _ in range(rows):
             if not do_one(run, is_text):
                 return False
         return True

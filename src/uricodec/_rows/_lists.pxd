@@ -17,7 +17,7 @@ cdef struct Items:
     const uint8_t *valid        # NULL: no row is null
     int32_t at[ROWS + 1]
     Py_ssize_t numbers[ROWS]
-    uint8_t bits[8 * ROW_WORDS] # what `valid` points to
+    uint8_t bits[8 * ROW_WORDS]  # what `valid` points to
 
 
 # Gathers items from `row` on, up to `stop`, to dst, which has room for BLOCK bytes. Returns the first that is not gathered.

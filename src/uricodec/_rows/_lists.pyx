@@ -9,7 +9,7 @@ cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from uricodec._rows._arrow cimport Room, discard, grow
+from uricodec._rows._arrow cimport discard, grow
 from uricodec._base._fingerprint cimport fingerprints
 from uricodec._base._kernels cimport kernels, uc_utf8
 from uricodec._base._utf8 cimport utf8_text
@@ -364,7 +364,7 @@ cdef class ListWork:
         # What a grammar finds wrong up to there comes first, as in a single value.
         self.have_room_for(run, n)
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.room,
-                         &outcome) == UC_REJECTED:
+                                &outcome) == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
             before = <size_t>len(octets[:outcome.offset].decode("utf-8", "replace"))
@@ -385,7 +385,7 @@ cdef class ListWork:
         n = <size_t>PyBytes_GET_SIZE(octets)
         self.have_room_for(run, n)
         n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
-                                                         self.text.rows.slots.options, self.room, &outcome)
+                              self.text.rows.slots.options, self.room, &outcome)
         return utf8_text(self.room, n, "strict")
 
     cdef object octets_of(self, object item, Py_ssize_t row):

@@ -4,7 +4,7 @@ A sink lends the memory that results are written to, and takes them block by blo
 of text, a bit for each valid row, a diagnostic for each invalid one, structs of components, or lines.
 """
 from libc.stdint cimport INT32_MAX
-from libc.string cimport memcmp, memmove, memset
+from libc.string cimport memcmp, memset
 
 from uricodec._rows._arrow cimport *
 from uricodec._base._fingerprint cimport Key, fingerprints

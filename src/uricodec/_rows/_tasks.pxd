@@ -45,7 +45,7 @@ cdef class Job:
 cdef Rows rows_of(Array array, Type type)
 cdef Rows rows_of_lines(object buffer, object end)
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
-                   size_t number)
+                  size_t number)
 cdef tuple rejected_of(list jobs, size_t limit)
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1
 

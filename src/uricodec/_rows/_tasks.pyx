@@ -344,7 +344,7 @@ cdef Rows rows_of_lines(object buffer, object end):
 
 
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
-                   size_t number):
+                  size_t number):
     """Make the tasks that it takes, and do them."""
     cdef Rows rows
     cdef Job job

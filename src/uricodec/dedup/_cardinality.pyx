@@ -79,7 +79,7 @@ cdef class Cardinality:
         self.count = <size_t>1 << precision
         self.registers = <uint8_t *>PyMem_RawCalloc(self.count, 1)
         if self.registers == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
 
     def __dealloc__(self):
         PyMem_RawFree(self.registers)

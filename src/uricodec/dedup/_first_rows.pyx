@@ -180,7 +180,7 @@ cdef class FirstRows:
         self.unseal()
         self.ranks = <uint64_t *>PyMem_RawMalloc(spans * sizeof(uint64_t))
         if self.ranks == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         with nogil:
             for i in range(self.size):
                 if i % SPAN == 0:
@@ -332,7 +332,7 @@ cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
         return NO_ROOM
     size = max(size, self.size + self.size // 2, <size_t>512)
     if size > SIZE_MAX >> 4:
-        return NO_MEMORY
+        return NO_MEMORY  # pragma: no cover: too large
     words = <uint64_t *>PyMem_RawRealloc(self.words, <size_t>size * sizeof(uint64_t))
     if words == NULL:
         return NO_MEMORY

@@ -111,7 +111,7 @@ cdef class _Block:
     def __cinit__(self, size_t room):
         self.data = <uint8_t *>PyMem_RawMalloc(room)
         if self.data == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
 
     def __dealloc__(self):
         PyMem_RawFree(self.data)
@@ -163,11 +163,11 @@ cdef class SpillBuffers:
         self.most = (self.room - sizeof(Header)) // size_of_row(exact)
         self.parts = <Part *>PyMem_RawMalloc(parts * sizeof(Part))
         if self.parts == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         if exact:
             self.sides = <uint32_t *>PyMem_RawMalloc(parts * self.most * 2 * sizeof(uint32_t))
             if self.sides == NULL:
-                raise MemoryError
+                raise MemoryError  # pragma: no cover: no memory
         for i in range(<size_t>parts):
             block = _Block(self.room)
             self.blocks.append(block)
@@ -302,7 +302,7 @@ cdef class SpillBuffers:
 
     cdef int use(self) except -1:
         if not uc_take(&self.busy):
-            raise RuntimeError("another thread is using the buffers")
+            raise RuntimeError("another thread is using the buffers")  # pragma: no cover: a race
         return 0
 
 
@@ -363,7 +363,7 @@ cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except 
     cdef uint32_t pair[2]
     cdef _Block block
     if n > UINT32_MAX:
-        raise OverflowError("a normal form of 4 GiB or more")
+        raise OverflowError("a normal form of 4 GiB or more")  # pragma: no cover: too large
     header.magic, header.size, header.rows = MAGIC_EXACT, padded(size), 1
     header.base, header.octets = number_of(names, i), n
     header.check = check_of(&header)
@@ -447,7 +447,7 @@ cdef class SpilledNames(Names):
                 PyMem_RawFree(self.room)
                 self.allocated, self.room = 0, <uint8_t *>PyMem_RawMalloc(room)
                 if self.room == NULL:
-                    raise MemoryError
+                    raise MemoryError  # pragma: no cover: no memory
                 self.allocated = room
             with nogil:
                 sound = place_rows(self, at + sizeof(Header), rows, exact, header.octets)

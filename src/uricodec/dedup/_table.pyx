@@ -120,7 +120,7 @@ cdef class FingerprintNames(Names):
         # Bounds of forms, numbers, marks: the most aligned comes first.
         self.memory = <uint8_t *>PyMem_RawCalloc(rows + 1, sizeof(size_t) + sizeof(uint32_t) + 1)
         if self.memory == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         bounds = <size_t *>self.memory
         numbers_of = <uint32_t *>(bounds + rows + 1)
         self.marks = <uint8_t *>(numbers_of + rows + 1)
@@ -360,7 +360,7 @@ cdef class Table:
         self.full = self.stuck = False
         self.had = 0
         if least < self.granule:
-            least = self.granule
+            least = self.granule  # pragma: no cover: larger pages
         self.reserved = self.limit
         self.region = reserve_most(&self.reserved, least + HUGE_PAGE, self.granule)
         if self.region == NULL:
@@ -458,7 +458,7 @@ cdef class Table:
 
     cdef int use(self) except -1:
         if not uc_take(&self.busy):
-            raise RuntimeError("another thread is using the table")
+            raise RuntimeError("another thread is using the table")  # pragma: no cover: a race
         if self.region == NULL:
             uc_give(&self.busy)
             raise MemoryError

@@ -31,7 +31,7 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
         to_uri(before, mapping) if mapping != NULL else to_iri(before)
     except IriError as error:
         if not isinstance(error, IriError):     # a MemoryError by now
-            raise error
+            raise error  # pragma: no cover: no memory
         raise IriError(error.reason, given, error.position) from None
     raise_surrogate(given, IriError)
 
@@ -179,7 +179,7 @@ cdef object with_host(object given, object iri, bint ascii):
         octets = octets[:start] + to_iri(host).encode() + octets[end:]
     except ValueError as error:
         if not isinstance(error, ValueError):   # a MemoryError by now
-            raise error
+            raise error  # pragma: no cover: no memory
         raise_host(given, error)
     return octets if type(iri) is bytes else octets.decode()
 

@@ -55,7 +55,7 @@ cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
         cap = 4096
     larger = <uint8_t *>PyMem_RawRealloc(buffer.data, cap)
     if larger == NULL:
-        return False
+        return False  # pragma: no cover: no memory
     buffer.data, buffer.cap = larger, cap
     return True
 
@@ -70,7 +70,7 @@ cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
         # Of the texts in a list there may be one for each octet, but not more than FLAGS flags.
         rows = n + 1 if k == PARAMETER or k == VALUE else 1 + FLAGS
         if not (reserve(&column.data, 3 * n + 128) and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
-            return False
+            return False  # pragma: no cover: no memory
     return True
 
 
@@ -189,7 +189,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
     cdef int k
     for k in range(COLUMNS_OF_BATCH):
         if not reserve(&batch.column[k].ends, 4):
-            return False
+            return False  # pragma: no cover: no memory
         memset(batch.column[k].ends.data, 0, 4)
         batch.column[k].ends.size = 4
     while start < n and faults < FAULTS and not full:
@@ -197,7 +197,7 @@ cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *b
         line = reader.read(src, start, size, &entry)
         if line == RECORD:
             if not reserve_line(batch, size):
-                return False
+                return False  # pragma: no cover: no memory
             full = add_row(&reader.writer, &entry, batch)
         elif line == NO_RECORD:
             note(&entry, lines, start, size, found + faults)
@@ -251,7 +251,7 @@ def convert_columns(LogReader reader not None, src):
         with nogil:
             done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, found, counts)
         if not done:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         for k in range(COLUMNS_OF_BATCH):
             columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
                             bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))

@@ -417,7 +417,7 @@ cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
     cdef int month
     cdef uint8_t room[26]
     if s == NULL:
-        return 0
+        return 0  # pragma: no cover: cannot happen
     if date.at != NULL:
         if not (is_day(date) and is_clock_time(time)):
             return 0

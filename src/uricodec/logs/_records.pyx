@@ -10,7 +10,7 @@ some octets are to be escaped; and, if not, character by character.
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec.logs._fields cimport *
 from uricodec.logs._formats cimport *
 from uricodec._codec._percent cimport hex_value, is_plain
@@ -132,7 +132,7 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
         if i < n:
             size = <size_t>sequence_length(src[i])
             if size == 0 or size > n - i:       # the input changes under our hands
-                size = 1
+                size = 1  # pragma: no cover: a race
             dst = put_character(src + i, size, place, dst)
             i += size
     return dst
@@ -486,7 +486,7 @@ cdef class LogReader:
             PyMem_RawFree(self.memory)
             self.memory = <uint8_t *>PyMem_RawMalloc(3 * size + 2 * ROOM_BEHIND)
             if self.memory == NULL:
-                raise MemoryError
+                raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
             self.writer.room = self.memory + 2 * size + ROOM_BEHIND
         return 0

@@ -78,7 +78,7 @@ cdef object unsplit_plain(object components, object result_type, Py_ssize_t coun
     cdef tuple items
     if type(components) is result_type:
         if KNOWS_MISSING and getattr(components, "_keep_empty", False) is not False:
-            return None
+            return None  # pragma: no cover: another Python
         items = <tuple>components
     elif type(components) is tuple or type(components) is list:
         items = tuple(components)
@@ -276,7 +276,7 @@ cdef object join_parts(str scheme, const uint8_t *base, const Parts *b, const ui
 # --- the public functions -----------------------------------------------------------------------------------------------
 
 # Signatures are the running interpreter's.
-if KNOWS_MISSING:
+if KNOWS_MISSING:  # pragma: no cover: another Python
     def urlunsplit(components, *, keep_empty=UNSPECIFIED):
         url = unsplit_plain(components, split_result, 5) if keep_empty is UNSPECIFIED else None
         if url is not None:
@@ -294,7 +294,7 @@ if KNOWS_MISSING:
         if result is not None:
             return result
         return stdlib().urldefrag(url, missing_as_none=missing_as_none)
-else:
+else:  # pragma: no cover: another Python
     def urlunsplit(components):
         url = unsplit_plain(components, split_result, 5)
         if url is not None:

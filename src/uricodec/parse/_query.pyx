@@ -127,7 +127,6 @@ cdef object parse_text(str text, str separator, bint keep_blank, bint strict, bi
 cdef object parse(object text, object keep_blank, object strict, object encoding, object errors, object max_fields,
                   object separator, bint grouped):
     """The fields of a query as a list of pairs, or grouped in a dict; None if that is the stdlib's work."""
-    cdef Py_ssize_t limit
     cdef Py_UCS4 by
     if not (type(text) is str and type(separator) is str and len(<str>separator) == 1
             and type(keep_blank) is bool and type(strict) is bool
@@ -170,7 +169,7 @@ PARSE_DOC = """{first}
     """
 
 # Signatures are the running interpreter's: parse_qsl has grown a private argument, the level of its warning.
-if "_stacklevel" in (stdlib().parse_qsl.__kwdefaults__ or ()):
+if "_stacklevel" in (stdlib().parse_qsl.__kwdefaults__ or ()):  # pragma: no cover: another Python
     def parse_qsl(qs, keep_blank_values=False, strict_parsing=False, encoding='utf-8', errors='replace',
                   max_num_fields=None, separator='&', *, _stacklevel=1):
         fields = parse(qs, keep_blank_values, strict_parsing, encoding, errors, max_num_fields, separator, False)
@@ -178,7 +177,7 @@ if "_stacklevel" in (stdlib().parse_qsl.__kwdefaults__ or ()):
             return fields
         return stdlib().parse_qsl(qs, keep_blank_values, strict_parsing, encoding, errors, max_num_fields, separator,
                                   _stacklevel=_stacklevel)
-else:
+else:  # pragma: no cover: another Python
     def parse_qsl(qs, keep_blank_values=False, strict_parsing=False, encoding='utf-8', errors='replace',
                   max_num_fields=None, separator='&'):
         fields = parse(qs, keep_blank_values, strict_parsing, encoding, errors, max_num_fields, separator, False)
@@ -229,7 +228,7 @@ cdef int reserve(Text *text, size_t more) except -1:
     if more <= text.cap - text.size:
         return 0
     if more > <size_t>PY_SSIZE_T_MAX - text.size:
-        raise OverflowError("the encoded query is longer than a str can be")
+        raise OverflowError("the encoded query is longer than a str can be")  # pragma: no cover: too large
     cap = max(text.size + more, min(2 * text.cap, <size_t>PY_SSIZE_T_MAX))
     larger = allocate(cap)
     memcpy(larger, text.data, text.size)

@@ -6,7 +6,7 @@ themselves (no subclasses) in UTF-8; everything else, and every error, is the st
 from libc.string cimport memchr
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec._base._kernels cimport UC_SURROGATE, ByteSet, kernels
+from uricodec._base._kernels cimport ByteSet
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport *
 

@@ -52,7 +52,7 @@ cdef inline Py_ssize_t next_stop(const code_unit *s, Py_ssize_t start, Py_ssize_
 
 cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *parts) noexcept:
     """False if the URL is for the stdlib."""
-    cdef Py_ssize_t i = 0, stop
+    cdef Py_ssize_t i = 0
     cdef uint8_t kind
     parts.scheme_end = parts.netloc = parts.query = parts.fragment = -1
     parts.params = False
@@ -146,7 +146,7 @@ KNOWS_MISSING = "missing_as_none" in (stdlib().urldefrag.__kwdefaults__ or ())
 cdef object finished(object result):
     UC_FORGET_HASH(result)
     if KNOWS_MISSING:
-        PyObject_SetAttr(result, "_keep_empty", False)
+        PyObject_SetAttr(result, "_keep_empty", False)  # pragma: no cover: another Python
     return result
 
 
@@ -345,7 +345,7 @@ cdef object parse(object url, object scheme, object default, object allow_fragme
 
 
 # Signatures are the running interpreter's. `default` is its default of `scheme`, with which nothing has to be checked.
-if KNOWS_MISSING:
+if KNOWS_MISSING:  # pragma: no cover: another Python
     def urlsplit(url, scheme=None, allow_fragments=True, *, missing_as_none=False):
         result = split(url, scheme, None, allow_fragments) if missing_as_none is False else None
         if result is not None:
@@ -357,7 +357,7 @@ if KNOWS_MISSING:
         if result is not None:
             return result
         return stdlib().urlparse(url, scheme, allow_fragments, missing_as_none=missing_as_none)
-else:
+else:  # pragma: no cover: another Python
     def urlsplit(url, scheme='', allow_fragments=True):
         result = split(url, scheme, "", allow_fragments)
         if result is not None:

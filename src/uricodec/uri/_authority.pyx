@@ -213,7 +213,7 @@ cdef int add(bytes name, bytes port, bint dns) except -1:
     global scheme_count
     cdef Scheme *row = schemes + scheme_count
     if scheme_count == MAX_SCHEMES or len(name) > NAME or len(port) > 8:
-        raise ValueError(f"the table of schemes is too small for {name!r}")
+        raise ValueError(f"the table of schemes is too small for {name!r}")  # pragma: no cover: cannot happen
     memset(row, 0, sizeof(Scheme))
     memcpy(row.name, <const char *>name, <size_t>len(name))
     memcpy(row.port, <const char *>port, <size_t>len(port))

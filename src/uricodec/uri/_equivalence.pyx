@@ -42,7 +42,7 @@ cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
     if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
         factor = 1
     if n > (<size_t>PY_SSIZE_T_MAX - NORMALIZE_ROWS[level].extra) // factor:
-        raise OverflowError("the normal form may be longer than an object can be")
+        raise OverflowError("the normal form may be longer than an object can be")  # pragma: no cover: too large
     return factor * n + NORMALIZE_ROWS[level].extra
 
 
@@ -62,7 +62,7 @@ cdef object form_of(object uri, int level, bint keep_class):
     cdef uint8_t utf8[UTF8_ROOM]
     cdef uint8_t room[FORM_ROOM]
     cdef uint8_t *dst = room
-    cdef object text = plain(uri), form
+    cdef object text = plain(uri)
     cdef Octets octets
     cdef Outcome outcome
     cdef size_t size

@@ -289,7 +289,6 @@ cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept
 
     dec-octet = DIGIT / %x31-39 DIGIT / "1" 2DIGIT / "2" %x30-34 DIGIT / "25" %x30-35
     """
-    cdef size_t start = i
     cdef int value = 0
     while i < end and DIGIT.set.member[s[i]] and 10 * value + s[i] - c'0' <= 255:
         value = 10 * value + s[i] - c'0'

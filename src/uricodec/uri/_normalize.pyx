@@ -9,12 +9,12 @@ Whatever is malformed stands for itself: a "%" that begins no triplet, octets th
 delimiters are out of place. So that a form is its own form, a triplet is not decoded if the digit that it stands for
 would become part of a triplet behind a "%" that began none.
 """
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
-from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome, copy_row
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec.uri._authority cimport IPV6_GROWTH, Scheme, find_scheme, normalize_ipv6
 from uricodec.uri._grammar cimport *
@@ -171,7 +171,7 @@ cdef size_t copy_name(const uint8_t *host, size_t n, uint8_t *dst) except? UC_RE
         uc_publish(&to_ascii, known)
     name = (<object>known)(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL)).encode("ascii")
     if len(name) > MOST_OF_NAME:
-        return 0
+        return 0  # pragma: no cover: cannot happen
     memcpy(dst, PyBytes_AS_STRING(name), <size_t>len(name))
     return <size_t>len(name)
 
@@ -190,7 +190,7 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
         return UC_REJECTED
     for i in range(size):
         if not DOMAIN_NAME.set.member[dst[i]]:
-            return 0
+            return 0  # pragma: no cover: cannot happen
         dst[i] = lower(dst[i])
     return size
 

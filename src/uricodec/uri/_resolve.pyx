@@ -132,7 +132,7 @@ cdef class _Pair:
 
     cdef size_t room(self, size_t extra) except 0:
         if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
-            raise OverflowError("the result may be longer than an object can be")
+            raise OverflowError("the result may be longer than an object can be")  # pragma: no cover: too large
         return self.base_octets.size + self.other_octets.size + extra
 
     cdef object new_object(self, const uint8_t *data, size_t n):
@@ -261,7 +261,7 @@ cdef void find_references(const Base *base, Target *target, const uint8_t *direc
 
 
 cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcept nogil:
-    cdef size_t i, o = 0, start = 0, end = target.n
+    cdef size_t o = 0, start = 0, end = target.n
     if kind == SAME_DOCUMENT:
         start = end - target.size[<int>kind]
     elif kind == NETWORK_PATH:
@@ -273,7 +273,7 @@ cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcep
             o = GUARD
     elif kind == RELATIVE_PATH:
         start = target.down
-        for i in range(target.up):
+        for _ in range(target.up):
             dst[o], dst[o + 1], dst[o + 2] = c'.', c'.', c'/'
             o += 3
         if target.dot:

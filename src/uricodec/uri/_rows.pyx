@@ -368,7 +368,6 @@ def run_row(name, src, dst, production, iri=False):
     return <Py_ssize_t>written
 
 
-
 # --- operations -------------------------------------------------------------------------------------------------------
 
 cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:

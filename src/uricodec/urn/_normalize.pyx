@@ -152,7 +152,7 @@ cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
     if rows.frozen or state == 0 and rows.used * 4 >= rows.mask:
         rows = publish_copy((2 if rows.used * 4 >= rows.mask else 1) * (rows.mask + 1))
         if rows == NULL:
-            return -1
+            return -1  # pragma: no cover: no memory
         row = row_of(rows, name.octets + 4, n, &state)
     if state == 0:
         rows.nids[row - rows.rows] = name
@@ -241,10 +241,9 @@ cdef size_t drop_version_0(uint8_t *nss, size_t n) noexcept nogil:
 cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
     """RFC 3085: of ProviderId ":" DateId ":" NewsItemId ":" RevisionId Update, the last one is not compared."""
     cdef size_t i = 0
-    cdef int colons
     if n < 5 or nss[n - 1] != c'a' and nss[n - 1] != c'u':
         return n
-    for colons in range(3):
+    for _ in range(3):
         i += before(nss + i, n - i, c':') + 1
         if i >= n - 1:
             return n

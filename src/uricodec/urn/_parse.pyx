@@ -8,7 +8,7 @@ from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
 from collections import namedtuple
 
@@ -521,12 +521,12 @@ def set_rule(nid, rule):
     lower = nid.lower().encode("ascii")
     with cython.critical_section(RULE_NUMBERS):
         if add_rule(<const uint8_t *>PyBytes_AS_STRING(lower), <size_t>len(lower), <Rule>number) < 0:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
 
 
 cdef const void *frozen_rules() except NULL:
     """The rules of all namespaces that are known now. They do not change."""
-    import uricodec.urn     # noqa: F401  (it brings them)
+    import uricodec.urn  # no-cython-lint: it brings them
     with cython.critical_section(RULE_NUMBERS):
         return freeze_rules()
 

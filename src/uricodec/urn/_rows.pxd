@@ -9,7 +9,7 @@ cdef struct Naming:
     Level level
     Spec spec
     const uc_set *nss       # what plain ones consist of,
-    const uc_set *nss_or_cr # and lines that "\r\n" terminates
+    const uc_set *nss_or_cr  # and lines that "\r\n" terminates
     const void *rules       # of namespaces, as they were when the operation was made
 
 
