@@ -10,6 +10,9 @@ import pytest
 from uricodec._io import streams
 from uricodec.cli import main
 
+# What follows the message about an invalid record under --errors raise.
+HINT = "\nhint: --errors drop skips invalid records, --invalid-to FILE lists them\n"
+
 
 class Text:
     """A standard stream of a main() in this process: octets in `buffer`."""

@@ -30,7 +30,7 @@ def make_urns():
 
 URNS = b"".join(make_urns())
 LOG = (b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /%41 HTTP/1.0" 200 2326\n' * 50 + b"not a record\n") * 5
-SPILLING = ["dedup", "--kind", "urn", "--key", "k", "--memory", "1K", "--spill-dir", "spill"]
+SPILLING = ["dedup", "--kind", "urn", "--secret", "k", "--memory", "1K", "--spill-dir", "spill"]
 REPORTS = ["--groups", "groups", "--invalid-to", "bad"]
 
 # What is run, and what it reads. Its outputs are -o, --groups and --invalid-to.
@@ -46,7 +46,7 @@ COMMANDS = {
     "extract": (["extract", "--kind", "urn", "in", "-o", "out"], URNS),
     "log": (["log", "in", "-o", "out", "--invalid-to", "bad"], LOG),
     "dedup": (
-        ["dedup", "--kind", "urn", "--key-file", "key", "--spill-dir", "spill", "in", "-o", "out", *REPORTS],
+        ["dedup", "--kind", "urn", "--secret-file", "key", "--spill-dir", "spill", "in", "-o", "out", *REPORTS],
         URNS,
     ),
     "dedup, spilling": ([*SPILLING, "in", "-o", "out"], URNS),
@@ -54,7 +54,7 @@ COMMANDS = {
     "dedup, reports": ([*SPILLING, "--exact", "in", "-o", "out", *REPORTS], URNS),
     "dedup, two threads": ([*SPILLING, "-j", "2", "in", "-o", "out", "--invalid-to", "bad"], URNS),
     "dedup, standard input": ([*SPILLING, "--repeated", "-o", "out"], URNS),
-    "dedup, estimate": (["dedup", "--kind", "urn", "--key", "x", "--estimate", "in", "-o", "out"], URNS),
+    "dedup, estimate": (["dedup", "--kind", "urn", "--secret", "x", "--estimate", "in", "-o", "out"], URNS),
 }
 OUTPUTS = ("-o", "--groups", "--invalid-to")
 

@@ -309,10 +309,11 @@ def test_a_folder_deeper_than_path_max():
     assert sorted(os.listdir()) == ["bad", "g", "in", "out", "out2"]
     with open("out", "rb") as out, open("bad", "rb") as bad:
         assert (out.read(), bad.read()[:5]) == (b"urn:example:A\nurn:%\n", b"in\t2\t")
-    same = (2, b"", "uricodec: --output and --invalid-to are the same file\n")
+    same = (2, b"", "uricodec: --output and --invalid-to are the same file\n\nhint: change --invalid-to FILE\n")
     for one, other in [("out", "./out"), ("new", "../" + "x" * 250 + "/new")]:
         assert run("normalize", "--kind", "urn", "in", "-o", one, "--invalid-to", other) == same
-    assert run("dedup", "--kind", "urn", "in", "--groups", "./in") == (2, b"", "uricodec: --groups is an input\n")
+    same = (2, b"", "uricodec: --groups is an input\n\nhint: change --groups FILE\n")
+    assert run("dedup", "--kind", "urn", "in", "--groups", "./in") == same
 
 
 @pytest.mark.usefixtures("deep")

@@ -10,7 +10,7 @@ import sys
 import urllib.parse
 
 import pytest
-from command import output_of, process, run
+from command import HINT, output_of, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.codec import ill_formed
@@ -194,7 +194,7 @@ def test_a_result_never_breaks_the_frame():
     assert run("resolve", "--base", "http://a/b", "-d", "/", "-f", "1", stdin=b"c/d\n") == (0, b"c/d\n", "")
     status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "raise", stdin=b"a 2b\n")
     assert (status, output) == (1, b"")
-    assert said == "uricodec: <stdin>:1:1 (octet 0): the field would have its delimiter in it\n"
+    assert said == "uricodec: <stdin>:1:1 (octet 0): the field would have its delimiter in it\n" + HINT
     assert output_of("normalize", "--kind", "uri", "-d", "a", "-f", "1-", stdin=b"x:%61a%41\n") == b"x:%61aA\n"
     assert output_of("decode", "--plus", "-d", " ", "-f", "1-", stdin=b"a+b%20c %2B\n") == b"a+b%20c +\n"
     assert output_of("decode", "--raw", "-d", " ", "-f", "1", stdin=b"a%20%0Ab%20 %20\n") == b"a \nb  %20\n"
@@ -291,9 +291,9 @@ def test_csv_with_a_header(tmp_path):
     assert output_of("decode", "--header", "-f", "b", stdin=b"a\tb\n%41\t%41\n") == b"a\tb\n%41\tA\n"
     two.write_bytes(b"id,x\n")
     status, _, said = run("decode", "--csv", "--header", one, two)
-    assert (status, said) == (3, f"uricodec: {two}: its header is another one\n")
+    assert (status, said) == (3, f"uricodec: {two}: header differs from that of the first input\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
-    assert status == 2 and said.endswith("argument -f/--fields: no field 'nothing' in the header\n")
+    assert status == 2 and said.endswith("--fields: the header has no field 'nothing'\n")
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -356,8 +356,8 @@ def test_json_members_are_decoded_as_the_model_does(objects, paths, ascii_only, 
     missing = [path for path in paths if path in model.missing] if objects else []
     assert status == (1 if missing else 0)
     names = ", ".join(missing).encode()
-    reason = f"no record has a text at {visible(names)!r} (nested members are named as in a.b)"
-    assert said == (f"uricodec: argument --json-field: {reason}\n" if missing else "")
+    reason = f"no record contains a string at {visible(names)!r}\n\nhint: a nested member is written a.b"
+    assert said == (f"uricodec: --json-field: {reason}\n" if missing else "")
 
 
 def test_json_members_at_most():
@@ -424,7 +424,7 @@ def test_any_lines_keep_their_number(data):
         assert output.count(b"\n") == data.count(b"\n")
     status, output, said = run("decode", "--json-field", "other", stdin=data)
     missing = any(line.strip(b" \t\r") for line in data.split(b"\n"))
-    assert output == data and (status, said.count("\n")) == (missing, missing)
+    assert output == data and (status, said.count("\n")) == (missing, 3 * missing)
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,7 @@ def test_a_name_with_a_comma_is_named_by_its_number():
     data = b'"a,b",c\n%41,%42\n'
     assert output_of("decode", "--csv", "--header", "-f", "1", stdin=data) == b'"a,b",c\nA,%42\n'
     status, _, said = run("decode", "--csv", "--header", "-f", "a,b", stdin=data)
-    assert status == 2 and said.endswith("no field 'a' in the header\n")
+    assert status == 2 and said.endswith("the header has no field 'a'\n")
 
 
 LONG_LINES = [
@@ -824,13 +824,12 @@ def test_check_and_split_of_fields(tmp_path):
         ["--json-field", "a", "--raw"],
         ["--jsonl", "--raw"],
         ["--jsonl", "-f", "1"],
-        ["-j", "0"],
         ["-j", "x"],
     ],
 )
 def test_wrong_usage(capfd, options):
     assert main(["decode", *options]) == 2
-    assert "error: argument" in capfd.readouterr().err
+    assert capfd.readouterr().err.startswith("uricodec: --")
 
 
 MARK = b"\xef\xbb\xbf"
@@ -930,7 +929,7 @@ def test_counting_does_not_change_what_is_written():
 def test_a_header_that_is_too_long():
     header = b",".join(b"a%d" % number for number in range(400)) + b",url\n"
     options = ["decode", "--csv", "--header", "-f", "url"]
-    said = "uricodec: <stdin>: the header is longer than --max-line allows\n"
+    said = "uricodec: <stdin>: the header is too long\n\nhint: --max-line SIZE allows longer ones\n"
     assert run(*options, "--max-line", "256", stdin=header, chunk=64) == (3, b"", said)
     assert output_of(*options, stdin=header, chunk=64) == header
 

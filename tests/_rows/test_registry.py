@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from arrow_memory import Lent
 
-from uricodec import bulk, cli
+from uricodec import bulk
 from uricodec._base._kernels import ByteSet
 from uricodec._rows import registry
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk._operations import _bytes_to_keep
-from uricodec.cli.completion import commands_of
+from uricodec.cli.commands import COMMANDS
 from uricodec.uri import _rows as _uri_operations
 from uricodec.urn import _rows as _urn_rows
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = {row.command.line: row for row in OPERATIONS.values() if row.command}
+LINES = {row.command.line: row for row in OPERATIONS.values() if row.command}
 
 every_operation = pytest.mark.parametrize("row", OPERATIONS.values(), ids=list(OPERATIONS))
 
@@ -113,47 +113,40 @@ def test_policies_of_objects():
 
 # --- the command line -------------------------------------------------------------------------------------------------
 
-# Filters that no operation on columns stands behind.
+# Filters that are not an operation on columns.
 OTHERS = {"resolve", "extract", "dedup", "log"}
 
 
-def values_of(action):
-    """What an option may have, if the parser or the completion knows."""
-    return tuple(action.choices or getattr(action, "suggestions", ()))
-
-
-def option(command, name):
-    found = [action for action in command._actions if name in action.option_strings]
-    assert len(found) == 1, name
+def option(name, flag):
+    found = [option for option in COMMANDS[name].options if flag in option.flags]
+    assert len(found) == 1, flag
     return found[0]
 
 
 def test_each_filter_has_a_row():
-    commands = commands_of(cli.make_parser())
-    filters = {name for name, (_, command) in commands.items() if command.get_default("refuse")}
-    assert {line.split()[0] for line in COMMANDS} == filters - OTHERS
+    filters = {name for name, command in COMMANDS.items() if command.operand and command.operand.key == "files"}
+    assert {line.split()[0] for line in LINES} == filters - OTHERS
     for name in filters - OTHERS:
-        kinds = [action for action in commands[name][1]._actions if "--kind" in action.option_strings]
-        known = {line.partition("--kind ")[2] for line in COMMANDS if line.startswith(f"{name} ")}
+        kinds = [option for option in COMMANDS[name].options if "--kind" in option.flags]
+        known = {line.partition("--kind ")[2] for line in LINES if line.startswith(f"{name} ")}
         assert not kinds or known >= {*kinds[0].choices} - ({"iri"} if name == "normalize" else set())
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", LINES)
 def test_options(line):
-    row, (name, *words) = COMMANDS[line], line.split()
-    command = commands_of(cli.make_parser())[name][1]
+    row, (name, *words) = LINES[line], line.split()
     for word in words:
         if word.startswith("--"):
-            assert option(command, word)
+            assert option(name, word)
     for parameter in row.parameters:
-        values = values_of(option(command, row.command.options[parameter.name]))
+        values = option(name, row.command.options[parameter.name]).choices
         wanted = {each for each in parameter.choices if isinstance(each, str)}
         assert not wanted or wanted <= {*values}
     assert row.command.options.keys() == {each.name for each in row.parameters}
     if row.result != "diagnostic":  # `check` reports, whatever is wrong
         # Records of invalid rows say what is wrong: `split` keeps those.
         errors = {*row.policies} | ({"keep"} if row.result == "struct" else set())
-        found = {*values_of(option(command, "--errors"))}
+        found = {*option(name, "--errors").choices}
         assert errors <= found if "--iri" in words else errors == found
 
 

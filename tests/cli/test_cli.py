@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from command import COMMAND, Text, growth, output_of, output_to_nobody, process, run
+from command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
 from uricodec._io import compress, streams
 from uricodec._rows._lines import transform_lines
 from uricodec.bytesets import RFC3986_UNRESERVED
-from uricodec.cli import filters, main, make_parser
+from uricodec.cli import filters, main
 
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "access.log"
 
@@ -356,7 +356,7 @@ def test_a_failure_leaves_nothing_behind(log, tmp_path, arguments):
         status, output, complaint = run("decode", log, *arguments, "-o", out)
         assert status == (1 if "--errors" in arguments else 3)
         assert output == b""
-        assert complaint.count("\n") == 1
+        assert complaint.removesuffix(HINT).count("\n") == 1
         assert sorted(os.listdir(tmp_path)) == before
     assert log.read_bytes() == b"/caf%C3%A9\n/a%20b\n"
 
@@ -429,21 +429,21 @@ def test_faults_stop_where_they_are(tmp_path):
     path.write_bytes(b"/a%20b\n/c%41\n/d%41%zz\n/e\n")
     status, output, complaint = run("decode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a b\n/cA\n")
-    assert complaint == f"uricodec: {path}:3:6 (octet 18): malformed triplet\n"
+    assert complaint == f"uricodec: {path}:3:6 (octet 18): malformed triplet\n" + HINT
     assert run("decode", "--errors", "raise", stdin=b"x%FF")[2] == (
-        "uricodec: <stdin>:1:2 (octet 1): octets that are not UTF-8\n"
+        "uricodec: <stdin>:1:2 (octet 1): octets that are not UTF-8\n" + HINT
     )
     path.write_bytes(b"/a b\n\xc3\xa9\xe6\x9d/\n")
     status, output, complaint = run("encode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a%20b\n")
-    assert complaint == f"uricodec: {path}:2:3 (octet 7): octets that are not UTF-8\n"
+    assert complaint == f"uricodec: {path}:2:3 (octet 7): octets that are not UTF-8\n" + HINT
 
 
 def test_a_fault_in_a_later_input(tmp_path, log):
     assert run("decode", "--errors", "raise", log, "-", stdin=b"%41\n%") == (
         1,
         "/café\n/a b\nA\n".encode(),
-        "uricodec: <stdin>:2:1 (octet 4): malformed triplet\n",
+        "uricodec: <stdin>:2:1 (octet 4): malformed triplet\n" + HINT,
     )
 
 
@@ -464,7 +464,7 @@ def test_wrong_usage(capfd, arguments):
     assert main(arguments) == 2
     output = capfd.readouterr()
     assert output.out == ""
-    assert output.err.startswith("usage: uricodec")
+    assert output.err.startswith("uricodec: ")
 
 
 @pytest.mark.parametrize("command", ["decode", "encode"])
@@ -592,34 +592,9 @@ def test_info():
 
 def test_version(capsys):
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"uricodec {uricodec.__version__}\n"
-
-
-@pytest.mark.parametrize("command", [[], ["decode"], ["encode"], ["info"]])
-def test_help(capsys, command):
-    assert main([*command, "--help"]) == 0
-    text = capsys.readouterr().out
-    assert "example" in text and "exit status:" in text
-    assert text.isascii()
-
-
-def test_the_examples_of_the_help_run():
-    for echo in (
-        "echo 'q=caf%C3%A9+au+lait' | uricodec decode --plus",
-        "echo 'black & white' | uricodec encode --plus --safe ''",
-    ):
-        assert echo in make_help(echo.split()[-2 if "decode" in echo else -4])
-    assert output_of("decode", "--plus", stdin=b"q=caf%C3%A9+au+lait\n") == "q=café au lait\n".encode()
-    assert output_of("encode", "--plus", "--safe", "", stdin=b"black & white\n") == b"black+%26+white\n"
-
-
-def make_help(command):
-    with pytest.MonkeyPatch.context() as patch:
-        stdout = Text()
-        patch.setattr(sys, "stdout", stdout)
-        with pytest.raises(SystemExit):
-            make_parser().parse_args([command, "--help"])
-    return stdout.buffer.getvalue().decode()
+    python = ".".join(map(str, sys.version_info[:3]))
+    tier = f"tier {uricodec.cpu_tier()}, {sys.implementation.name} {python}"
+    assert capsys.readouterr().out == f"uricodec {uricodec.__version__} ({tier})\n"
 
 
 def test_options_may_stand_anywhere(log, tmp_path):
@@ -635,7 +610,7 @@ def test_options_may_stand_anywhere(log, tmp_path):
 def test_module_and_main_are_the_same():
     result = process("--version")
     assert (result.returncode, result.stderr) == (0, b"")
-    assert result.stdout.split() == [b"uricodec", uricodec.__version__.encode()]
+    assert result.stdout.split()[:2] == [b"uricodec", uricodec.__version__.encode()]
 
 
 def test_start_imports_little():
@@ -751,7 +726,7 @@ def test_a_chunk_has_room_for_any_character():
 
 def test_options_that_are_shown_do_nothing_to_a_terminal():
     status, _, said = run("decode", "--bad\x1b[31m\na")
-    assert status == 2 and said.endswith("error: unrecognized arguments: --bad\\x1b[31m\\na\n")
+    assert status == 2 and said.startswith("uricodec: unknown option '--bad\\x1b[31m\\na'\n")
 
 
 def test_too_little_memory(monkeypatch):
@@ -759,4 +734,4 @@ def test_too_little_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(filters, "decode", fail)
-    assert run("decode", stdin=b"a") == (3, b"", "uricodec: there is not enough memory\n")
+    assert run("decode", stdin=b"a") == (3, b"", "uricodec: not enough memory\n")

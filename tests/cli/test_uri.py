@@ -9,7 +9,7 @@ import sys
 from typing import Any, NamedTuple
 
 import pytest
-from command import growth, output_of, output_to_nobody, process, run
+from command import HINT, growth, output_of, output_to_nobody, process, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.codec import lines_of
@@ -233,7 +233,7 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
     before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
     assert (status, output) == (1, case.header + twin(before, case)[0])
     assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
-    assert complaint.count("\n") == 1
+    assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
 
 @pytest.mark.slow
@@ -254,9 +254,7 @@ def test_the_words_of_a_fault(tmp_path):
     path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
     status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
     assert (status, output.count(b"\n")) == (1, 3)
-    assert re.fullmatch(
-        rf'uricodec: {re.escape(str(path))}:3:5 \(octet 14\): ".*\n|.*:3:5 \(octet 14\): [^\n]+\n', complaint
-    )
+    assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(octet 14\): [^\n]+\n", complaint.removesuffix(HINT))
 
 
 # --- long lines -------------------------------------------------------------------------------------------------------
@@ -292,7 +290,8 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     assert output == case.header + expected
     status, output, complaint = run(*case.command, "--errors", "raise", "--max-line", 128, stdin=data, chunk=32)
     assert (status, output) == (1, case.header)
-    assert complaint == "uricodec: <stdin>:1:129 (octet 128): the line is longer than 128 bytes (--max-line)\n"
+    said = "uricodec: <stdin>:1:129 (octet 128): line is longer than 128 bytes\n"
+    assert complaint == said + HINT[:-1] + "; --max-line SIZE allows longer ones\n"
 
 
 @every_filter
@@ -355,7 +354,7 @@ def test_invalid_lines_are_what_check_says(tmp_path):
 @pytest.mark.parametrize("command", [NORMALIZE, SPLIT, RESOLVE, ENCODE, DECODE], ids=" ".join)
 def test_outputs_that_are_one_file(tmp_path, command):
     out = tmp_path / "out"
-    complaint = "uricodec: --output and --invalid-to are the same file\n"
+    complaint = "uricodec: --output and --invalid-to are the same file\n\nhint: change --invalid-to FILE\n"
     assert run(*command, "-o", out, "--invalid-to", out) == (2, b"", complaint)
     assert run(*command, "--invalid-to", "-") == (2, b"", complaint)
     assert run(*command, "-o", os.devnull, "--invalid-to", os.devnull)[0] == 0  # which is none
@@ -429,7 +428,7 @@ def test_many_faults(tmp_path):
         ["normalize", "--kind", "uri", "--level", "8141"],
         ["normalize", "--kind", "urn", "--level", "path"],
         ["normalize", "--kind", "urn", "--production", "URI"],
-        [*NORMALIZE, "--spec", "8141"],
+        [*NORMALIZE, "--rfc", "8141"],
         [*NORMALIZE, "--production", "IRI"],
         [*NORMALIZE, "--errors", "replace"],
         ["normalize", "--kind", "iri", "--production", "URI"],
@@ -467,31 +466,15 @@ def test_wrong_usage(capfd, arguments):
     assert main(arguments) == 2
     output = capfd.readouterr()
     assert output.out == ""
-    assert output.err.startswith("usage: uricodec")
+    assert output.err.startswith("uricodec: ")
 
 
 def test_a_wrong_option_says_what_is_right(capfd):
     assert main([*NORMALIZE, "--level", "8141"]) == 2
-    assert "argument --level: invalid choice: '8141' (choose from 'simple', 'case'," in capfd.readouterr().err
+    said = "--level: unknown value '8141' with --kind uri; choose from simple, case,"
+    assert said in capfd.readouterr().err
     assert main(["encode", "--disallowed", "raise"]) == 2
-    assert "argument --disallowed: only with --iri" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["split", "resolve", "encode", "decode", "normalize", "check"])
-def test_help(capsys, command):
-    assert main([command, "--help"]) == 0
-    text = capsys.readouterr().out
-    assert "example" in text and "exit status:" in text
-    assert text.isascii()
-    assert max(map(len, text.splitlines())) < 80
-
-
-def test_examples_of_the_help_run():
-    assert output_of(*NORMALIZE, stdin=b"HTTP://Example.com/a/../%7Eb\n") == b"http://example.com/~b\n"
-    assert output_of("resolve", "--base", "http://example.com/a/b", stdin=b"../c\n") == b"http://example.com/c\n"
-    assert output_of(*SPLIT, "--format", "csv", stdin=b"//example.com/a?\n") == (
-        CSV_HEADER + b',"example.com",,"example.com",,"/a","",,,\n'
-    )
+    assert "--disallowed: not allowed without --iri" in capfd.readouterr().err
 
 
 def test_a_base_of_octets():

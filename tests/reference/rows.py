@@ -242,13 +242,13 @@ def _operations():
         command = ("normalize", "--kind", "urn", "--level", level)
         normal = partial(normal_urn, level=level)
         yield Operation("normalize_urn", {"level": level}, strict(normal, text=True), "urns", command=command)
-    command = ("normalize", "--kind", "urn", "--spec", "any")
+    command = ("normalize", "--kind", "urn", "--rfc", "any")
     normal = partial(normal_urn, spec="any")
     yield Operation("normalize_urn", {"spec": "any"}, strict(normal, text=True), "urns", command=command)
     for given in {}, {"spec": "2141"}:
         check = checked(partial(naive_urn.check, **given))
         yield Operation("is_valid_urn", given, check, "urns", "verdict", VERDICT)
-        command = ("check", "--kind", "urn", "--spec", given.get("spec", "8141"))
+        command = ("check", "--kind", "urn", "--rfc", given.get("spec", "8141"))
         yield Operation("check_urn", given, check, "urns", "diagnostic", DIAGNOSTIC, command)
     yield Operation("split_urn", {}, strict(urn_parts), "urns", "struct", STRUCT, fields=URN_FIELDS)
     for level in URI_LEVELS:

@@ -1,10 +1,9 @@
-"""`uricodec completion`: what a shell has to know to complete a command line, read off the parsers."""
+"""`uricodec completion`: scripts with which bash, zsh and fish complete command lines, made from the tables."""
 
-import argparse
 import re
 
-# The shell completes the names of files itself.
-FILES = {"--output", "--invalid-to", "--against", "--groups", "--key-file", "--spill-dir"}
+from uricodec.cli.commands import COMMANDS
+from uricodec.cli.options import OPTIONS
 
 BASH = """\
 # Completes command lines of uricodec. Load it with: eval "$(uricodec completion bash)"
@@ -61,92 +60,53 @@ def run(arguments):
     """Print the script for a shell.
 
     Args:
-        arguments (argparse.Namespace): With `shell`, and `parser`, that of the program.
+        arguments (argparse.Namespace): With `shell`.
 
     Returns:
         int: 0
     """
-    print(script(arguments.shell, arguments.parser), end="")
+    print(script(arguments.shell), end="")
     return 0
 
 
-def commands_of(parser):
-    """The commands of a program: name, (summary, parser)."""
-    action = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
-    summaries = {each.dest: each.help for each in action._choices_actions}
-    return {name: (summaries[name], command) for name, command in action.choices.items()}
+def script(shell):
+    """Return the script for a shell: "bash", "zsh" or "fish"."""
+    return {"bash": for_bash, "zsh": for_zsh, "fish": for_fish}[shell]()
 
 
-def options_of(command):
-    """The options of a command, and the values that each of them has: list of names, list of values."""
-    for action in command._actions:
-        if action.option_strings:
-            yield action, values_of(action)
-
-
-def values_of(action):
-    """The words that an option, or an argument, may have as its value."""
-    return list(getattr(action, "suggestions", None) or action.choices or [])
+def is_path(option):
+    return option.value in {"FILE", "DIR"}
 
 
 def words_of(command):
-    """What may stand where a file could."""
-    return [word for action in command._actions if not action.option_strings for word in values_of(action)]
-
-
-def help_of(command, action):
-    """The help text of an option, on one line."""
-    return re.sub(r"\s+", " ", command._get_formatter()._expand_help(action))
-
-
-def script(shell, parser):
-    """The script for a shell.
-
-    Args:
-        shell (str): "bash", "zsh" or "fish".
-        parser (argparse.ArgumentParser): That of the program.
-
-    Returns:
-        str: It.
-    """
-    return {"bash": for_bash, "zsh": for_zsh, "fish": for_fish}[shell](commands_of(parser))
+    """Return the choices of a command's operand."""
+    return list(command.operand.choices) if command.operand else []
 
 
 def quoted(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def for_bash(commands):
+def for_bash():
+    first = [*COMMANDS, *OPTIONS["help"].flags, *OPTIONS["version"].flags]
     values, options = [], []
-    for name, (_, command) in commands.items():
-        words = words_of(command)
-        flags = []
-        for action, choices in options_of(command):
-            flags += action.option_strings
-            if action.nargs != 0:
-                patterns = "|".join(quoted(f"{name} {flag}") for flag in action.option_strings)
-                values.append(f"            {patterns}) words={quoted(' '.join(choices))} ;;")
+    for name, command in COMMANDS.items():
+        flags = [flag for option in command.options for flag in option.flags]
         options.append(f"                        {name}) words={quoted(' '.join(flags))} ;;")
-        if words:
+        for option in command.options:
+            if option.flags and option.value:
+                patterns = "|".join(quoted(f"{name} {flag}") for flag in option.flags)
+                values.append(f"            {patterns}) words={quoted(' '.join(option.choices))} ;;")
+        if words := words_of(command):
             values.append(f"            {quoted(f'{name} {name}')}) words={quoted(' '.join(words))} ;;")
-    return BASH.format(commands=" ".join(commands), values="\n".join(values), options="\n".join(options))
+    return BASH.format(commands=" ".join(first), values="\n".join(values), options="\n".join(options))
 
 
-def for_zsh(commands):
+def for_zsh():
     listed, options = [], []
-    for name, (summary, command) in commands.items():
-        listed.append("        " + quoted(f"{name}:{summary}".replace("%%", "%")))
-        specs = []
-        for action, choices in options_of(command):
-            said = re.sub(r"([\[\]:\\])", r"\\\1", help_of(command, action))
-            value = ""
-            if action.nargs != 0:
-                kind = "_files" if FILES & set(action.option_strings) else f"({' '.join(choices)})" if choices else " "
-                value = f":value:{kind}"
-            names = action.option_strings
-            group = f"({' '.join(names)})" if len(names) > 1 and not isinstance(action, argparse._AppendAction) else ""
-            star = "*" if isinstance(action, argparse._AppendAction) else ""
-            specs += [quoted(f"{star}{group}{flag}[{said}]{value}") for flag in names]
+    for name, command in COMMANDS.items():
+        listed.append("        " + quoted(f"{name}:{command.summary}"))
+        specs = [spec for option in command.options if option.flags for spec in zsh_specs(option)]
         words = words_of(command)
         specs.append(quoted(f"*:value:({' '.join(words)})" if words else "*:file:_files"))
         lines = " \\\n                ".join(specs)
@@ -154,22 +114,35 @@ def for_zsh(commands):
     return ZSH.format(commands="\n".join(listed), options="\n".join(options))
 
 
-def for_fish(commands):
+def zsh_specs(option):
+    """Yield the specifications of an option for _arguments, one for each of its names."""
+    summary = re.sub(r"([\[\]:\\])", r"\\\1", option.short)
+    value = ""
+    if option.value:
+        kind = "_files" if is_path(option) else f"({' '.join(option.choices)})" if option.choices else " "
+        value = f":value:{kind}"
+    star = "*" if option.repeats else ""
+    group = f"({' '.join(option.flags)})" if len(option.flags) > 1 and not star else ""
+    for flag in option.flags:
+        yield quoted(f"{star}{group}{flag}[{summary}]{value}")
+
+
+def for_fish():
     listed, options = [], []
-    for name, (summary, command) in commands.items():
-        said = quoted(summary.replace("%%", "%")).replace("'\\''", "\\'")
-        listed.append(f"complete -c uricodec -n __fish_use_subcommand -f -a {name} -d {said}")
+    for name, command in COMMANDS.items():
+        listed.append(f"complete -c uricodec -n __fish_use_subcommand -f -a {name} -d {fish_quoted(command.summary)}")
         here = f"complete -c uricodec -n '__fish_seen_subcommand_from {name}'"
-        for action, choices in options_of(command):
-            flags = " ".join(
-                f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in action.option_strings
-            )
-            said = "'" + help_of(command, action).replace("\\", "\\\\").replace("'", "\\'") + "'"
-            value = "" if action.nargs == 0 else " -r" if FILES & set(action.option_strings) else " -x"
-            if choices:
-                value += f" -a {quoted(' '.join(choices))}"
-            options.append(f"{here} {flags}{value} -d {said}")
-        words = words_of(command)
-        if words:
+        for option in command.options:
+            flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
+            value = "" if not option.value else " -r" if is_path(option) else " -x"
+            if option.choices:
+                value += f" -a {quoted(' '.join(option.choices))}"
+            if flags:
+                options.append(f"{here} {flags}{value} -d {fish_quoted(option.short)}")
+        if words := words_of(command):
             options.append(f"{here} -f -a {quoted(' '.join(words))}")
     return FISH.format(commands="\n".join(listed), options="\n".join(options))
+
+
+def fish_quoted(text):
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

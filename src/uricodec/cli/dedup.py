@@ -1,4 +1,4 @@
-"""`uricodec dedup`: what the command line has to say about deduplication. See uricodec.dedup for the work."""
+"""`uricodec dedup`: the command line of uricodec.dedup."""
 
 import sys
 from time import monotonic
@@ -7,75 +7,73 @@ from uricodec import dedup
 from uricodec._io import streams
 from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import refuse_same_file
+from uricodec.cli.lines import ERRORS_HINT, check_outputs
 from uricodec.errors import UriError
 
-# What a phase is called on the terminal.
+# The names of phases on the terminal.
 PHASES = {
     "read": "reading",
-    "sift": "sorting out what was spilled",
+    "sift": "processing temporary files",
     "compare": "comparing levels",
     "groups": "finding groups",
     "write": "writing",
 }
 
-# What is done to the names of the numbers that are shown.
+# Units of the numbers that are shown.
 UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
 def run(arguments):
-    """Deduplicate all inputs, or estimate what that would leave.
+    """Deduplicate all inputs, or estimate the number of identifiers.
 
     Args:
-        arguments (argparse.Namespace): What the parser has made of the command line.
+        arguments (argparse.Namespace): The arguments of the command.
 
     Returns:
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors raise, 2 for options that cannot be.
-        FileError: A file fails.
-        BrokenPipeError: Nobody reads the output any more.
+        CommandError: With status 1 for an invalid line under --errors raise, with 2 for an invalid command line.
+        FileError: A file cannot be read or written.
+        BrokenPipeError: The output pipe is closed.
     """
-    refuse_same_file(arguments)
-    key = read_key(arguments)
-    if arguments.memory is not None:
-        check_memory(arguments.memory)
-    how = {
+    files, exclude = arguments.files or ["-"], arguments.exclude or []
+    if [*files, *exclude].count("-") > 1:
+        raise CommandError("standard input can be read only once", 2, "use - for one input only")
+    check_outputs(arguments)
+    options = {
         "kind": arguments.kind,
         "level": arguments.level,
         "errors": arguments.errors,
-        "end": b"\0" if arguments.nul else b"\n",
-        "jobs": arguments.jobs,
+        "end": b"\0" if arguments.null_data else b"\n",
+        "jobs": arguments.threads or None,
         "max_line": arguments.max_line,
-        "key": key,
+        "key": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
     }
-    files = arguments.files or ["-"]
     with Meter(arguments.output) as meter:
         if meter.shows:
-            how["on_progress"] = meter.show
+            options["on_progress"] = meter.show
         try:
             if arguments.estimate:
-                return estimate(arguments, files, how)
-            return deduplicate(arguments, files, how)
+                return estimate(arguments, files, options)
+            return deduplicate(arguments, files, options | {"against": exclude})
         except UriError as error:
-            raise CommandError(error.reason, 1) from None
+            raise CommandError(error.reason, 1, ERRORS_HINT) from None
 
 
-def estimate(arguments, files, how):
-    """Write about how many names there are."""
-    count = dedup.estimate_files(files, **how)
+def estimate(arguments, files, options):
+    """Write the approximate number of identifiers."""
+    count = dedup.estimate_files(files, **options)
     with streams.Output(arguments.output) as output:
         output.write(b"%d\n" % count)
     return 0
 
 
-def deduplicate(arguments, files, how):
-    """Write names, reports and counts."""
-    how |= {
+def deduplicate(arguments, files, options):
+    """Write identifiers, reports and counts."""
+    options |= {
         "report": "counts" if arguments.count else "repeated" if arguments.repeated else "unique",
         "groups": arguments.groups,
-        "against": arguments.against,
         "memory": arguments.memory,
         "spill_dir": arguments.spill_dir,
         "exact": arguments.exact,
@@ -83,77 +81,62 @@ def deduplicate(arguments, files, how):
     }
     start = monotonic()
     if arguments.invalid_to is None:
-        counts = dedup.dedup_files(files, arguments.output, **how)
+        stats = dedup.dedup_files(files, arguments.output, **options)
     else:
         with streams.Output(arguments.invalid_to) as rejects:
-            how["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
-            counts = dedup.dedup_files(files, arguments.output, **how)
+            options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
+            stats = dedup.dedup_files(files, arguments.output, **options)
     if arguments.stats:
-        show_stats(counts, monotonic() - start, arguments.rules)
+        show_stats(stats, monotonic() - start, arguments.rules)
     return 0
 
 
-def show_stats(counts, seconds, rules):
+def show_stats(stats, seconds, rules):
     """Write the counts to standard error."""
     from json import dumps
 
-    said = counts.as_dict()
-    merged = said.pop("merged")
-    said["seconds"] = round(seconds, 3)
+    shown = stats.as_dict()
+    merged = shown.pop("merged")
+    shown["seconds"] = round(seconds, 3)
     if rules:
-        said["merged"] = merged
-    streams.tell(dumps(said) + "\n")
+        shown["merged"] = merged
+    streams.tell(dumps(shown) + "\n")
 
 
-# --- options ----------------------------------------------------------------------------------------------------------
-
-
-def read_key(arguments):
-    """The key of the fingerprints (str or bytes), None for a random one."""
-    if arguments.key_file is None:
-        return arguments.key
-    name = streams.printable(arguments.key_file)
+def read_secret(path):
+    """Return the secret in a file (bytes)."""
+    name = streams.printable(path)
     try:
-        with open(arguments.key_file, "rb") as file:
-            key = file.read()
+        with open(path, "rb") as file:
+            secret = file.read()
     except (OSError, ValueError) as error:
         raise streams.failure(name, error) from None
-    key = key.removesuffix(b"\r\n" if key.endswith(b"\r\n") else b"\n")  # a CR alone is a part of it
-    if not key:
-        raise CommandError(f"{name}: no key in it (for a new one: head -c 32 /dev/urandom | base64 >FILE)", 2)
-    return key
-
-
-def check_memory(memory):
-    """Refuse what is no size, or no memory at all."""
-    from uricodec.dedup._sift import parse_memory
-
-    try:
-        parse_memory(memory)
-    except ValueError as error:
-        raise CommandError(f"argument --memory: {error}", 2) from None
+    secret = secret.removesuffix(b"\r\n" if secret.endswith(b"\r\n") else b"\n")  # a CR alone is part of the secret
+    if not secret:
+        raise CommandError(f"{name}: no secret found", 2, "for a new one: head -c 32 /dev/urandom | base64 >FILE")
+    return secret
 
 
 # --- the terminal -----------------------------------------------------------------------------------------------------
 
 
 class Meter(streams.Meter):
-    """How far it is: lines, names, lines a second, and what is done just now.
+    """Shows progress on the terminal: the phase, lines, identifiers, and lines per second.
 
     Args:
-        path (str | None): Where the command writes.
+        path (str | None): The output of the command.
 
     Attributes:
-        shows (bool): Whether there is a terminal to show it on.
+        shows (bool): Whether standard error is a terminal, and the output is not.
     """
 
     def __init__(self, path):
-        super().__init__([], Where(path))
+        super().__init__([], Target(path))
         self.shows = self.on_terminal
         self._phase, self._began = None, 0.0
 
     def show(self, progress):
-        """Show it, if it is time to."""
+        """Show progress, if the last time was long enough ago."""
         now = monotonic()
         if progress.phase != self._phase:
             self._phase, self._began = progress.phase, now
@@ -161,8 +144,8 @@ class Meter(streams.Meter):
             self.say(describe(progress, now - self._began))
 
 
-class Where:
-    """Where the command writes, for a meter.
+class Target:
+    """The output of the command, as Meter needs it.
 
     Args:
         path (str | None): The file; None or "-": standard output.
@@ -172,34 +155,34 @@ class Where:
         self._path = path
 
     def isatty(self):
-        """Whether that is a terminal."""
+        """Return whether the output is a terminal."""
         return self._path in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
 
 
 def describe(progress, seconds):
-    """Progress in words.
+    """Return a line that describes progress.
 
     Args:
-        progress (Progress): It.
-        seconds (float): How long its phase has taken so far.
+        progress (Progress): The progress.
+        seconds (float): How long the phase has taken so far.
 
     Returns:
-        str: A line.
+        str: The line.
 
     >>> describe(dedup.Progress("read", 50, 200, 1_500_000, 1234), 0.5)
-    'reading  25 %  1.5M lines  1.2k names  3.0M lines/s'
+    'reading  25 %  1.5M lines  1.2k unique  3.0M lines/s'
     """
     parts = [PHASES.get(progress.phase, progress.phase)]
     if progress.total and progress.octets:
         parts.append(f"{min(100, 100 * progress.octets // progress.total)} %")
-    parts += [f"{short(progress.rows)} lines", f"{short(progress.unique)} names"]
+    parts += [f"{short(progress.rows)} lines", f"{short(progress.unique)} unique"]
     if seconds > 0:
         parts.append(f"{short(progress.rows / seconds)} lines/s")
     return "  ".join(parts)
 
 
 def short(number):
-    """A number in few characters.
+    """Return a number in few characters.
 
     >>> short(999), short(64_000_000)
     ('999', '64.0M')

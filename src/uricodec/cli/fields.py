@@ -1,4 +1,4 @@
-"""Values in records: which fields, members or lines a command is for, and the worker that has the core find them."""
+"""Values in records: which fields or members a command processes, and the worker that runs it on them."""
 
 import os
 
@@ -11,76 +11,35 @@ from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
-MARK = b"\xef\xbb\xbf"  # U+FEFF, as Windows writes it
-
-# What framing is asked for with.
-OPTIONS = ["delimiter", "fields", "csv", "header", "json_field", "jsonl", "nul"]
+MARK = b"\xef\xbb\xbf"  # U+FEFF, the byte order mark
 
 EVERY = ByteSet(range(256))
 
 
-def wanted(arguments):
-    """Whether any framing is asked for but that of lines."""
-    return any(is_given(arguments, name) for name in OPTIONS)
-
-
-def is_given(arguments, name):
-    return getattr(arguments, name, None) not in (None, False)
-
-
-def settle(arguments):
-    """Refuse combinations of options that mean nothing."""
-    chosen = {name for name in [*OPTIONS, "raw"] if is_given(arguments, name)}
-    for name, others in {
-        "csv": ["json_field", "jsonl", "nul"],
-        "json_field": ["delimiter", "fields", "header", "jsonl", "nul", "raw"],
-        "jsonl": ["delimiter", "fields", "header", "raw"],
-    }.items():
-        for other in others:
-            if name in chosen and other in chosen:
-                arguments.refuse(f"argument {flag(other)}: not allowed with {flag(name)}")
-    if "fields" not in chosen and "csv" not in chosen:
-        for name in "delimiter", "header":
-            if name in chosen:
-                arguments.refuse(f"argument {flag(name)}: not allowed without --fields or --csv")
-    if "header" in chosen and "fields" not in chosen:
-        arguments.fields = ["1-"]
-
-
-def flag(name):
-    return "-z" if name == "nul" else f"--{name.replace('_', '-')}"
-
-
-def spans_of(items, refuse, names=None):
-    """Read the lists of --fields.
+def spans_of(items, names=None):
+    """Return the fields that --fields selects.
 
     Args:
-        items (list[str]): As of cut: "1,3-5", "-2", "4-"; with names, also these.
-        refuse (Callable[[str], object]): Is told what is wrong, and does not return.
-        names (list[bytes] | None): Of the fields, if they have some.
+        items (list[str]): Lists as in cut: "1,3-5", "-2", "4-"; with names, also these.
+        names (list[bytes] | None): The names of the fields, if they have some.
 
     Returns:
-        list[tuple[int, int | None]]: Spans of fields from 1 on, ascending and apart.
+        list[tuple[int, int | None]]: Spans of fields, which count from 1, ascending and apart.
 
-    >>> spans_of(["7,1,3-5", "4-6"], None)
+    Raises:
+        CommandError: An item is invalid.
+
+    >>> spans_of(["7,1,3-5", "4-6"])
     [(1, 1), (3, 7)]
-    >>> spans_of(["url,-2", "9-"], None, [b"id", b"", b"url"])
+    >>> spans_of(["url,-2", "9-"], [b"id", b"", b"url"])
     [(1, 3), (9, None)]
     """
     found = []
     for item in [part for each in items for part in each.split(",")]:
         if names is not None and os.fsencode(item) in names:
             found += [(n, n) for n, name in enumerate(names, 1) if name == os.fsencode(item)]
-            continue
-        first, dash, last = item.partition("-")
-        parts = [part for part in (first, last) if part]
-        if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
-            refuse(f"no field {item!r}" + (" in the header" if names is not None else ""))
-        low = int(first or 1)
-        high = (int(last) if last else None) if dash else low
-        if low < 1 or (high is not None and high < low):
-            refuse(f"no fields {item!r}: they count from 1, up")
-        found.append((low, high))
+        else:
+            found.append(span_of(item, names))
     merged = []
     for low, high in sorted(found, key=lambda span: span[0]):
         if merged and (merged[-1][1] is None or low <= merged[-1][1] + 1):
@@ -91,62 +50,80 @@ def spans_of(items, refuse, names=None):
     return merged
 
 
+def span_of(item, names):
+    """Return the fields that an item of a list selects, which is not a name."""
+    first, dash, last = item.partition("-")
+    parts = [part for part in (first, last) if part]
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
+        if names is not None:
+            raise CommandError(f"--fields: the header has no field {item!r}", 2)
+        hint = "names need --header" if item.strip("-") else ""
+        raise CommandError(f"--fields: expected numbers such as 1,3-5, got {item!r}", 2, hint)
+    low = int(first or 1)
+    high = (int(last) if last else None) if dash else low
+    if low < 1:
+        raise CommandError(f"--fields: fields count from 1, got {item!r}", 2)
+    if high is not None and high < low:
+        raise CommandError(f"--fields: the first field of {item!r} comes after the last one", 2)
+    return low, high
+
+
 class Plan:
-    """Where the values of a command are; if the header has to say it, not before that is read.
+    """Where the values of a command are. With --header and names of fields, that is known after the header is read.
 
     Args:
-        arguments (argparse.Namespace): What the parser has made of the command line.
+        arguments (argparse.Namespace): The arguments of the command.
         only (bool): Whether each value becomes a line, and nothing else is written.
 
     Attributes:
-        framing (Framing): It.
-        decodable (ByteSet): The bytes of which triplets may be decoded.
-        kept (bytes): What terminates the lines that are encoded as a whole: it stays as it is.
-        end (bytes): What ends a line of the input,
-        out (bytes): and of the output.
-        whole (bool): Whether each line that is written has its end.
-        jsonl (bool): Whether each line becomes a string of JSON.
+        framing (Framing): The structure of the records.
+        decodable (ByteSet): The bytes whose triplets may be decoded.
+        end (bytes): The line terminator of the input.
+        out (bytes): The line terminator of the output.
+        whole (bool): Whether each line that is written has a terminator, even if the last line of the input has none.
+        raw (bool): Whether control characters are decoded, too.
+        jsonl (bool): Whether each line becomes a JSON string.
         csv (bool): Whether records are CSV.
-        lines (bool): Whether they are lines, and become lines.
-        empty (bytes): What stands for a record without anything in it.
+        empty (bytes): The text of an empty record.
+
+    Raises:
+        CommandError: --fields, --delimiter or --json-field is invalid.
     """
 
     def __init__(self, arguments, only=False):
-        self._refuse = lambda reason: arguments.refuse(f"argument -f/--fields: {reason}")
+        null_data = arguments.null_data
         self._items = arguments.fields or ["1-"]
         self._header = None if arguments.header else b""
         self._lacks_header = False
-        self.end = b"\0" if arguments.nul else b"\n"
+        self.end = b"\0" if null_data else b"\n"
         self.out = b"\n" if arguments.jsonl or only else self.end
         self.jsonl = arguments.jsonl
         self.whole = arguments.jsonl or only
+        self.raw = arguments.raw
         self.csv = arguments.csv
-        self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field is not None else b""
-        self.decodable = NO_CONTROL
-        self.raw = bool(getattr(arguments, "raw", False))
-        self._marked = arguments.csv or arguments.header or arguments.json_field is not None
+        self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
+        self._marked = bool(arguments.csv or arguments.header or arguments.json_field)
         options = {"end": self.end, "only": only, "free": self.raw, "jsonl": arguments.jsonl}
+        lines_decodable = EVERY - self.end if null_data else NO_CONTROL
         if arguments.csv:
-            delimiter = delimiter_of(arguments, b",", b'"\r\n')
-            options |= {"form": "csv", "delimiter": delimiter}
+            options |= {"form": "csv", "delimiter": delimiter_of(arguments, b",", b'"\r\n')}
+            self.decodable = NO_CONTROL
         elif arguments.fields:
-            delimiter = delimiter_of(arguments, b"\t", self.end + (b"" if arguments.nul else b"\r"))
+            delimiter = delimiter_of(arguments, b"\t", self.end if null_data else b"\r\n")
             options |= {"form": "delimited", "delimiter": delimiter}
-            self.decodable = (EVERY - self.end if arguments.nul else NO_CONTROL) - delimiter
-        elif arguments.json_field is not None:
+            self.decodable = lines_decodable - delimiter
+        elif arguments.json_field:
             options |= {"form": "json", "names": list(map(os.fsencode, arguments.json_field))}
             self.decodable = EVERY
         else:
             options["form"] = "lines"
-            self.decodable = EVERY if arguments.jsonl else EVERY - self.end if arguments.nul else NO_CONTROL
+            self.decodable = EVERY if arguments.jsonl else lines_decodable
         self._options = options
-        self.lines = options["form"] == "lines" and not arguments.jsonl
-        self.kept = self.end if self.lines else b""
-        spans = [(1, 1)] if arguments.header else spans_of(self._items, self._refuse)
+        spans = [(1, 1)] if arguments.header else spans_of(self._items)
         try:
             self.framing = Framing(**options, fields=spans)
         except ValueError as error:
-            arguments.refuse(f"argument --json-field: {error}")
+            raise CommandError(f"--json-field: {error}", 2) from None
 
     def begin(self, chunk, name):
         """Read the byte order mark and the header of an input.
@@ -159,26 +136,26 @@ class Plan:
             int: Where the first record starts.
 
         Raises:
-            CommandError: There is no such field, or the header is not that of the inputs before.
+            CommandError: The header lacks a field of --fields, or differs from that of the first input.
         """
         front = self.front(chunk.buffer, chunk.size)
         if self._header == b"":
-            self._lacks_header |= not front  # a byte order mark behind anything else is none
+            self._lacks_header |= not front  # a byte order mark is only one at the start of the output
             return front
         if not chunk.whole:
-            raise CommandError(f"{name}: the header is longer than --max-line allows", 3)
+            raise CommandError(f"{name}: the header is too long", 3, "--max-line SIZE allows longer ones")
         names, size = self.framing.first(chunk.view[front:], chunk.size - front)
         size += front
         header = bytes(chunk.view[front:size])
         if self._header is None:
-            self.framing = Framing(**self._options, fields=spans_of(self._items, self._refuse, names))
+            self.framing = Framing(**self._options, fields=spans_of(self._items, names))
             self._header = header
         elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
-            raise CommandError(f"{name}: its header is another one", 3)
+            raise CommandError(f"{name}: header differs from that of the first input", 3)
         return size
 
     def front(self, buffer, stop):
-        """How long the byte order mark is that an input of records begins with, of which buffer[:stop] is known."""
+        """Return the length of the byte order mark of an input that begins with buffer[:stop]."""
         return len(MARK) if self._marked and buffer.startswith(MARK, 0, stop) else 0
 
     def may_begin_mark(self, buffer, stop):
@@ -186,32 +163,24 @@ class Plan:
         return self._marked and stop < len(MARK) and MARK.startswith(buffer[:stop])
 
     def header_of(self, chunk, size):
-        """What to write for the front of an input, of which this is the first chunk."""
+        """Return what is written for the first bytes of an input, which are in its first chunk."""
         header, self._lacks_header = (b"" if self._lacks_header else bytes(chunk.view[:size])), True
         return b"" if self.whole else header
 
 
 def delimiter_of(arguments, default, others):
-    """The octet between fields; not one of `others`."""
-    if arguments.delimiter is None:
-        return default
-    delimiter = b"\t" if arguments.delimiter == r"\t" else os.fsencode(arguments.delimiter)
-    if len(delimiter) != 1 or delimiter in others:
-        arguments.refuse("argument -d/--delimiter: not one octet that can stand between fields")
+    """Return the byte between fields, which must not be one of `others`."""
+    delimiter = arguments.delimiter or default
+    if delimiter in others:
+        raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
     return delimiter
 
 
-def plan(arguments, only=False):
-    """The Plan of a command whose options mean something."""
-    settle(arguments)
-    return Plan(arguments, only)
-
-
 class LineEnds(streams.LineEnds):
-    """Where the lines of an input end that may begin with a byte order mark.
+    """Finds the ends of the lines of an input that may begin with a byte order mark.
 
     Args:
-        plan (Plan): What a record is.
+        plan (Plan): The structure of the records.
     """
 
     def __init__(self, plan):
@@ -223,12 +192,12 @@ class LineEnds(streams.LineEnds):
 
 
 class RecordEnds(LineEnds):
-    """Where the records of a CSV file end.
+    """Finds the ends of the records of a CSV file.
 
-    That depends on all of a record before, so what a part of it leaves open is kept: no part is read twice.
+    Whether a newline is one depends on all of the record before it, so the state is kept: no part is searched twice.
 
     Args:
-        plan (Plan): What a record is.
+        plan (Plan): The structure of the records.
     """
 
     def __init__(self, plan):
@@ -256,17 +225,17 @@ class RecordEnds(LineEnds):
 
 
 class Values(lines.Worker):
-    """Values in records, and an operation on them.
+    """Runs an operation on values in records.
 
     Args:
-        plan (Plan): Where they are.
-        rows (RowOperation): What to do with each.
+        plan (Plan): Where the values are.
+        rows (RowOperation): The operation.
     """
 
     def __init__(self, plan, rows):
         self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
-        self._room = bytearray(3 * streams.CHUNK)
+        self._buffer = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
@@ -276,8 +245,8 @@ class Values(lines.Worker):
         missing = self._plan.framing.missing
         if missing:
             names = visible(b", ".join(missing))
-            reason = f"no record has a text at {names!r} (nested members are named as in a.b)"
-            raise CommandError(f"argument --json-field: {reason}", 1)
+            message = f"--json-field: no record contains a string at {names!r}"
+            raise CommandError(message, 1, "a nested member is written a.b")
 
     def begin(self, chunk, name):
         return self._plan.begin(chunk, name)
@@ -288,16 +257,16 @@ class Values(lines.Worker):
     def ends(self):
         return RecordEnds(self._plan) if self._plan.csv else LineEnds(self._plan)
 
-    def work(self, octets, errors, limit):
+    def work(self, lines, errors, limit):
         while True:
-            read, found = transform_fields(octets, self._room, self._rows, self._plan.framing, errors, limit)
+            read, found = transform_fields(lines, self._buffer, self._rows, self._plan.framing, errors, limit)
             if read or found.invalid:
-                return read, found, memoryview(self._room)[: found.written]
-            size, self._room = 2 * len(self._room), bytearray()  # there is no room for the first record
-            self._room = bytearray(size)
+                return read, found, memoryview(self._buffer)[: found.written]
+            size, self._buffer = 2 * len(self._buffer), bytearray()  # the result of the first record did not fit
+            self._buffer = bytearray(size)
 
     def reason(self, code):
         return reason_of(self._rows, code)
 
-    def group(self, octets, found):
-        return bytes(memoryview(self._room)[: found.written]).splitlines()
+    def group(self, lines, found):
+        return bytes(memoryview(self._buffer)[: found.written]).splitlines()

@@ -1,33 +1,30 @@
-"""The commands that filter lines or fields: each is an operation of the core on rows."""
-
-import os
-import re
+"""The commands that filter lines or fields: each selects an operation on rows and runs it."""
 
 from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
-from uricodec._rows.reports import visible
 from uricodec.cli import lines
 
-# Of a base: it would be one of every line.
-CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
+# The options that select values in records instead of whole lines.
+FIELDS = ["csv", "fields", "json_field", "jsonl"]
 
-# Options that say where the values are, if not whole lines are meant.
-FRAMING = ["csv", "delimiter", "fields", "header", "json_field", "jsonl"]
+DEFAULT_LEVELS = {"urn": "8141", "uri": "path", "iri": "iri"}
 
 
 def decode(arguments):
-    """Decode percent-encoded lines or fields, or turn URIs into IRIs; see lines.filter_inputs()."""
+    """Decode percent-encoded lines or fields, or convert URIs to IRIs; see lines.filter_inputs()."""
     if arguments.iri:
         from uricodec.uri._rows import UriToIriRows
 
         return run(arguments, UriToIriRows(arguments.host))
     plan = plan_of(arguments)
-    decodable = None if arguments.raw else plan.decodable if plan else ~ByteSet(b"\0") if arguments.nul else NO_CONTROL
+    decodable = (
+        None if arguments.raw else plan.decodable if plan else ~ByteSet(b"\0") if arguments.null_data else NO_CONTROL
+    )
     return run_codec(arguments, plan, DecodeRows(arguments.plus, not arguments.raw, decodable))
 
 
 def encode(arguments):
-    """Percent-encode lines or fields, or turn IRIs into URIs; see lines.filter_inputs()."""
+    """Percent-encode lines or fields, or convert IRIs to URIs; see lines.filter_inputs()."""
     if arguments.iri:
         from uricodec.uri._rows import IriToUriRows
 
@@ -50,44 +47,45 @@ def requote(arguments):
 
 
 def run_codec(arguments, plan, rows):
-    """Run an operation of which a long line can be done in pieces."""
+    """Run an operation that can process a long line in pieces."""
     if plan:
         from uricodec.cli import fields
 
         return lines.filter_inputs(fields.Values(plan, rows), arguments)
     in_pieces = arguments.errors in ("keep", "replace", "raise")
-    raw = getattr(arguments, "raw", False)
-    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), raw, in_pieces), arguments)
+    return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
 
 
 def normalize(arguments):
     """Normalize lines or fields; see lines.filter_inputs()."""
-    if arguments.kind == "urn":
+    kind, level, rfc = arguments.kind, arguments.level or DEFAULT_LEVELS[arguments.kind], arguments.rfc
+    if kind == "urn":
         from uricodec.urn._rows import NidRows, NormalizeUrnRows
 
-        rows = NormalizeUrnRows(arguments.level, arguments.spec)
-        spec = arguments.spec or ("2141" if arguments.level == "2141" else "8141")
-        return run(arguments, rows, "namespaces", NidRows(spec) if arguments.stats else None)
+        rows = NormalizeUrnRows(level, rfc)
+        rfc = rfc or ("2141" if level == "2141" else "8141")
+        return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None)
     from uricodec.uri._rows import CheckedRows, NormalizeRows
 
-    rows = NormalizeRows(arguments.level)
+    rows = NormalizeRows(level)
     if arguments.production:
-        rows = CheckedRows(arguments.kind, arguments.production, rows)
+        rows = CheckedRows(kind, arguments.production, rows)
     return run(arguments, rows)
 
 
 def check(arguments):
-    """Write what is wrong with lines or fields; see lines.check_inputs()."""
+    """Report invalid lines or fields; see lines.check_inputs()."""
     if arguments.kind == "urn":
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
-        groups, rows = "namespaces", (NidRows if arguments.stats else CheckUrnRows)(arguments.spec)
+        groups, rows = "namespaces", (NidRows if arguments.stats else CheckUrnRows)(arguments.rfc or "8141")
     else:
         from uricodec.uri._rows import CheckedRows, CheckRows, SchemeRows
 
-        groups, rows = "schemes", CheckRows(arguments.kind, arguments.production)
+        production = arguments.production or f"{arguments.kind.upper()}-reference"
+        groups, rows = "schemes", CheckRows(arguments.kind, production)
         if arguments.stats:
-            rows = CheckedRows(arguments.kind, arguments.production, SchemeRows())
+            rows = CheckedRows(arguments.kind, production, SchemeRows())
     plan = plan_of(arguments, only=True)
     if plan:
         from uricodec.cli import fields
@@ -104,29 +102,19 @@ def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
     from uricodec.uri._rows import SplitRows
 
-    if arguments.csv_safe and arguments.format != "csv":
-        arguments.refuse("argument --csv-safe: not allowed without --format csv")
     rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
     return run(arguments, rows, only=True)
 
 
 def resolve(arguments):
     """Resolve references against a base; see lines.filter_inputs()."""
-    from uricodec.errors import UriSyntaxError
     from uricodec.uri._rows import ResolveRows
 
-    base = os.fsencode(arguments.base)
-    if CONTROL.search(base):
-        arguments.refuse("argument --base: a control character")
-    try:
-        rows = ResolveRows(base)
-    except UriSyntaxError as error:
-        arguments.refuse(f"argument --base: {error.reason}: {visible(base)}")
-    return run(arguments, rows)
+    return run(arguments, ResolveRows(arguments.base))
 
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):
-    """Run an operation on lines, or on the fields that are asked for."""
+    """Run an operation on lines, or on the fields that are selected."""
     plan = plan_of(arguments, only)
     if plan:
         from uricodec.cli import fields
@@ -138,22 +126,21 @@ def run(arguments, rows, groups=None, group_rows=None, only=False):
 
 
 def plan_of(arguments, only=False):
-    """Return where the fields are that are asked for, or None: whole lines are.
+    """Return where the selected values are, or None if whole lines are processed.
 
     Args:
-        arguments (argparse.Namespace): With the options of framing.
+        arguments (argparse.Namespace): With the options for records and fields.
         only (bool): Whether each value becomes a line, and nothing else is written.
 
     Returns:
         fields.Plan | None: The plan.
     """
-    options = [*FRAMING, "nul"] if only else FRAMING
-    if all(getattr(arguments, name, None) in (None, False) for name in options):
+    if not any(getattr(arguments, name) for name in FIELDS) and not (only and arguments.null_data):
         return None
     from uricodec.cli import fields
 
-    return fields.plan(arguments, only)
+    return fields.Plan(arguments, only)
 
 
 def terminator_of(arguments):
-    return b"\0" if arguments.nul else b"\n"
+    return b"\0" if arguments.null_data else b"\n"

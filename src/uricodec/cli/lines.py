@@ -1,7 +1,7 @@
-"""Lines in, lines out: what the commands over lines share, whatever they do with one.
+"""The loop of the commands that read lines and write lines: chunks, invalid lines, reports and counts.
 
-Chunks of whole lines go through a worker, which has the core do it. Python looks only at the lines of which it is to be
-said what is wrong.
+A worker runs an operation of the core on chunks of whole lines, in several threads if that is faster. Python code sees
+only invalid lines, to report them.
 """
 
 from collections import namedtuple
@@ -12,30 +12,33 @@ from uricodec._rows._lines import transform_lines
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 
-# The buffer has room for so many chunks. For longer lines it grows, up to --max-line: memory stays bounded.
-ROOM = 4
+# The capacity of a buffer, in chunks. It grows for longer lines, up to --max-line: memory stays bounded.
+CAPACITY = 4
 
-# So many faults are fetched at once.
+# The most invalid lines that the core reports at once.
 FAULTS = 16_384
 
-# The result of a chunk that a thread may have before its turn comes is at most so many chunks long.
+# The capacity, in chunks, for the result of a chunk that waits until the results before it are written.
 AHEAD = 8
 
-# So many groups of valid lines are counted by name. Of twice as many, the rarer half is put together.
+ERRORS_HINT = "--errors drop skips invalid records, --invalid-to FILE lists them"
+
+# The number of groups that are counted one by one. When there are twice as many, the rarer half is counted together.
 GROUPS = 5000
 
 
 class Worker:
-    """What is done with lines: the part of a command that it has for itself. Records may be lines, too.
+    """Processes lines: the part that differs between commands. A line may also be a record.
 
     Attributes:
-        groups (str | None): What valid lines are counted by.
-        header (bytes): What stands before the first line of the output.
-        end (bytes): What ends a line of the input,
-        out (bytes): and of the output.
-        whole (bool): Whether each line that is written has its end.
-        empty (bytes): What stands for a line without anything in it.
-        in_pieces (bool): Whether work() may be given a long line in pieces: their results are the result of the line.
+        groups (str | None): What valid lines are counted by, in the plural.
+        header (bytes): What is written before the first line of the output.
+        end (bytes): The line terminator of the input.
+        out (bytes): The line terminator of the output.
+        whole (bool): Whether each line that is written has a terminator, even if the last line of the input has none.
+        raw (bool): Whether control characters are decoded, too.
+        empty (bytes): The text of an empty line.
+        in_pieces (bool): Whether work() may get a long line in pieces; their results make up the result of the line.
     """
 
     groups: str | None = None
@@ -45,100 +48,100 @@ class Worker:
     empty = b""
 
     def clone(self):
-        """Return a worker that does the same in another thread: it has a buffer of its own for what work() returns.
+        """Return a worker that does the same in another thread, with another buffer for the results of work().
 
-        The buffer is large enough for the result of a whole chunk: only what does not fit waits for the thread's turn.
+        The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
         """
         clone = object.__new__(type(self))
         clone.__dict__.update(self.__dict__)
-        clone._room = bytearray(max(len(self._room), AHEAD * streams.CHUNK))
+        clone._buffer = bytearray(max(len(self._buffer), AHEAD * streams.CHUNK))
         return clone
 
     def begin(self, chunk, name):
-        """Read what stands before the lines of an input.
+        """Read the header of an input.
 
         Args:
-            chunk (Chunk): The first of the input.
-            name (str): Of the input, for messages.
+            chunk (Chunk): The first chunk of the input.
+            name (str): The name of the input, for messages.
 
         Returns:
-            int: How many octets that are: nothing, or one line.
+            int: The length of the header in bytes; 0 if there is none.
         """
         return 0
 
     def header_of(self, chunk, size):
-        """What to write for these octets (bytes), if begin() has found any."""
+        """Return what is written for a header (bytes) of `size` bytes."""
         raise NotImplementedError
 
     def ends(self):
-        """Return what finds the ends of the lines of one input (LineEnds)."""
+        """Return the object that finds the ends of the lines of one input (LineEnds)."""
         return streams.LineEnds(self.end)
 
     def finish(self):
-        """See, when all inputs have been read, whether what was asked for was there.
+        """Check, after all inputs have been read, that they contained what was selected.
 
         Raises:
-            CommandError: It was not.
+            CommandError: They did not.
         """
 
     def work(self, lines, errors, limit):
-        """Do it with lines, as far as that goes at once.
+        """Process lines, as many as fit.
 
         Args:
             lines (memoryview): Whole lines, or the last one of the input.
             errors (str): How invalid ones are handled: "keep", "replace", "null", "drop" or "raise".
-            limit (int): At least so many faults are to be found; 0: none.
+            limit (int): The number of invalid lines after which the core may stop to report them; 0: report none.
 
         Returns:
-            tuple[int, Lines, memoryview]: How many octets have been read, whole lines; what the core says of these: all
-                their faults, unless none were to be found; and what is to be written, valid until the next call. With
-                errors="raise", the last fault is that of a line that has not been read.
+            tuple[int, Lines, memoryview]: How many bytes of whole lines have been read; the core's result, with all
+                invalid lines among them unless limit is 0; and the output, which is valid until the next call. With
+                errors="raise", the last invalid line has not been read.
         """
         raise NotImplementedError
 
     def group(self, lines, found):
-        """What the valid lines among these are counted by: an iterable of bytes, one for each. `found` is of work()."""
+        """Return the group of each valid line (iterable of bytes); `found` is the core's result for the lines."""
         raise NotImplementedError
 
     def reason(self, code):
-        """A code in words, for the line that fails."""
+        """Return the message for a code (str)."""
         raise NotImplementedError
 
     def record(self, code, offset):
-        """What is written for a line that is refused, in place of the line or of nothing; None: no such thing."""
+        """Return the record of an invalid line (bytes); None if the command writes no records."""
 
 
 class Rows(Worker):
-    """Lines as rows of an operation.
+    """Runs an operation on lines.
 
     Args:
         rows (RowOperation): The operation.
-        terminator (bytes): What ends a line.
-        raw (bool): Whether a last line without anything in it gets no terminator.
-        in_pieces (bool): Whether a long line may be done in pieces.
-        groups (str | None): What valid lines are counted by.
-        group_rows (RowOperation | None): What leaves that of a line; None: `rows` does.
+        terminator (bytes): The line terminator.
+        raw (bool): Whether an empty last line gets no terminator.
+        in_pieces (bool): Whether a long line may be processed in pieces.
+        groups (str | None): What valid lines are counted by, in the plural.
+        group_rows (RowOperation | None): The operation whose result is the group; None: `rows`.
     """
 
     def __init__(self, rows, terminator=b"\n", raw=False, in_pieces=False, groups=None, group_rows=None):  # noqa: PLR0913, PLR0917
         self._rows, self._group_rows = rows, group_rows
         self.end = self.out = terminator
         self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
-        self._room = bytearray(3 * streams.CHUNK)
+        self._buffer = bytearray(3 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
 
     def work(self, lines, errors, limit):
         while True:
-            read, found = transform_lines(lines, self._room, self._rows, self.end, errors, limit)
+            read, found = transform_lines(lines, self._buffer, self._rows, self.end, errors, limit)
             if read or found.invalid or not len(lines):
-                return read, found, memoryview(self._room)[: found.written]
-            size = bytes(lines).find(self.end) + 1 or len(lines)  # there is no room for the first line
-            self._room = bytearray(self._rows.room(size, errors))
+                return read, found, memoryview(self._buffer)[: found.written]
+            size = bytes(lines).find(self.end) + 1 or len(lines)  # the result of the first line did not fit
+            self._buffer = bytearray(self._rows.room(size, errors))
 
     def group(self, lines, found):
         if self._group_rows is None:
-            names = memoryview(self._room)[: found.written]
+            names = memoryview(self._buffer)[: found.written]
         else:
             names = bytearray(self._group_rows.room(len(lines)))
             _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
@@ -151,21 +154,21 @@ class Rows(Worker):
 
 
 def filter_inputs(worker, arguments):
-    """Send all inputs through a worker.
+    """Process all inputs with a worker.
 
     Args:
-        worker (Worker): What to do with the lines.
-        arguments (argparse.Namespace): With files, output, errors, invalid_to, stats and max_line.
+        worker (Worker): The worker.
+        arguments (argparse.Namespace): With files, output, errors, invalid_to, stats, max_line and threads.
 
     Returns:
         int: 0
 
     Raises:
-        CommandError: Of status 1 for a line that is refused with --errors raise, 2 if two files are one.
-        FileError: A file fails.
-        BrokenPipeError: Nobody reads the output any more.
+        CommandError: With status 1 for an invalid line under --errors raise, with 2 if an output is also another file.
+        FileError: A file cannot be read or written.
+        BrokenPipeError: The output pipe is closed.
     """
-    refuse_same_file(arguments)
+    check_outputs(arguments)
     if arguments.invalid_to is None:
         with streams.Output(arguments.output) as output:
             run(worker, arguments, arguments.errors, output, None)
@@ -175,49 +178,49 @@ def filter_inputs(worker, arguments):
     return 0
 
 
-def refuse_same_file(arguments):
-    """Refuse outputs that would overwrite each other, or an input; but what the output is may have been the input."""
+def check_outputs(arguments):
+    """Reject two outputs that are the same file, and outputs that are an input; --output may be one."""
     taken = {}
     for option in "output", "groups", "invalid_to":
-        path = getattr(arguments, option, None)
+        path = getattr(arguments, option)
         if (path is not None or option == "output") and (place := streams.place_of(path)):
-            name = f"--{option.replace('_', '-')}"
+            flag = f"--{option.replace('_', '-')}"
             if place in taken:
-                raise CommandError(f"{taken[place]} and {name} are the same file", 2)
-            taken[place] = name
-    inputs = [*arguments.files, *(getattr(arguments, "against", None) or [])]
+                raise CommandError(f"{taken[place]} and {flag} are the same file", 2, f"change {flag} FILE")
+            taken[place] = flag
+    inputs = [*arguments.files, *(arguments.exclude or [])]
     for place in {streams.place_of(name) for name in inputs if name != "-"} & taken.keys():
         if taken[place] != "--output":
-            raise CommandError(f"{taken[place]} is an input", 2)
+            raise CommandError(f"{taken[place]} is an input", 2, f"change {taken[place]} FILE")
 
 
 def check_inputs(worker, arguments):
-    """Write what is wrong with the lines of all inputs.
+    """Write a report of the invalid lines of all inputs.
 
     Args:
-        worker (Worker): What refuses them.
-        arguments (argparse.Namespace): With files, output, stats and max_line.
+        worker (Worker): The worker that finds them.
+        arguments (argparse.Namespace): With files, output, stats, max_line and threads.
 
     Returns:
         int: 0 if every line is valid, else 1.
 
     Raises:
-        FileError: A file fails.
-        BrokenPipeError: Nobody reads the output any more.
+        FileError: A file cannot be read or written.
+        BrokenPipeError: The output pipe is closed.
     """
     with streams.Output(arguments.output) as rejects:
         return 1 if run(worker, arguments, "drop", None, rejects) else 0
 
 
 def run(worker, arguments, errors, output, rejects):
-    """Send all inputs through a LineFilter. Returns how many lines are invalid."""
+    """Process all inputs with a LineFilter, and return the number of invalid lines."""
     names = arguments.files or ["-"]
     tally = Tally(worker.groups) if arguments.stats else None
-    threads = arguments.jobs or threads_for(names)
+    threads = arguments.threads or threads_for(names)
     lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line)
     workers = OrderedWorkers(threads)
     buffers = streams.Buffers(
-        (1 if worker.in_pieces else ROOM) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker
+        (1 if worker.in_pieces else CAPACITY) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker
     )
     if output:
         output.end = worker.out[0]
@@ -233,22 +236,22 @@ def run(worker, arguments, errors, output, rejects):
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])
-Piece.__doc__ = "What has been done with some lines of a chunk."
+Piece.__doc__ = "The result of some lines of a chunk."
 
 
 class LineFilter:
-    """Lines in, what a worker makes of them out.
+    """Reads lines and writes their results, in order.
 
     Args:
-        worker (Worker): What to do with them.
+        worker (Worker): What processes them.
         errors (str): How invalid ones are handled: "keep", "replace", "null", "drop" or "raise".
-        output (Output | None): Where the lines go.
-        rejects (Output | None): Where it is written what is wrong with the invalid ones.
-        tally (Tally | None): What counts them.
-        max_line (int): Bytes that a line may have, unless the worker takes it in pieces.
+        output (Output | None): Where the results go.
+        rejects (Output | None): Where the report of invalid lines goes.
+        tally (Tally | None): What counts lines.
+        max_line (int): The bytes that a line may have, unless the worker processes it in pieces.
 
     Attributes:
-        invalid (int): How many are.
+        invalid (int): The number of invalid lines.
     """
 
     def __init__(self, worker, errors, output, rejects, tally, max_line):  # noqa: PLR0913, PLR0917
@@ -259,21 +262,21 @@ class LineFilter:
         self.invalid = 0
 
     def filter(self, source, workers, buffers):
-        """Filter one input. If what was written before lacks its last newline, it gets one.
+        """Process one input. If the output so far lacks its last newline, it is added.
 
         Args:
-            source (Input): What to read.
-            workers (OrderedWorkers): The threads that work on it.
-            buffers (Buffers): The chunks to read into; the state of each is a Worker.
+            source (Input): The input.
+            workers (OrderedWorkers): The threads.
+            buffers (Buffers): The buffers for chunks; the state of each is a Worker.
 
         Raises:
-            CommandError: An invalid line, with --errors raise.
-            FileError: A file fails.
-            BrokenPipeError: Nobody reads the output any more.
+            CommandError: A line is invalid, under --errors raise.
+            FileError: A file cannot be read or written.
+            BrokenPipeError: The output pipe is closed.
         """
         self._name = source.name
-        self._line, self._before = 1, 0  # at the front of the chunk: number of the line, octets of the input before it
-        self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: where the next one begins in it
+        self._line, self._before = 1, 0  # at the start of the chunk: the line's number, bytes of the input before it
+        self._piece_start, self._piece_invalid = 0, False  # of a line in pieces: the offset of the next piece
         apart = self._output is None or not self._output.in_line
 
         def use(chunk, piece):
@@ -288,7 +291,7 @@ class LineFilter:
         workers.run(self._chunks(source, buffers), self._begin, use)
 
     def _chunks(self, source, buffers):
-        """Yield the chunks of an input; `start` of the first one is after the header, which is not worked on."""
+        """Yield the chunks of an input; `start` of the first one is after the header."""
         begun = False
         for chunk in source.chunks(buffers, self._worker.ends(), self._max_line):
             chunk.start = 0 if begun else self._worker.begin(chunk, self._name)
@@ -296,20 +299,20 @@ class LineFilter:
             yield chunk
 
     def _begin(self, chunk):
-        """Work on the lines of a chunk, as far as that goes at once: memory stays flat. The rest waits for its turn."""
+        """Process the lines of a chunk whose results fit the buffer; _write_chunk() does the rest."""
         if chunk.start < chunk.size and (chunk.whole or self._worker.in_pieces):
             return self._work(chunk, chunk.start)
         return None
 
     def _work(self, chunk, start):
-        """Work on the lines from an offset on, and return a Piece."""
+        """Process the lines of a chunk from an offset on, and return a Piece."""
         worker, lines = chunk.state, chunk.view[start : chunk.size]
         read, found, written = worker.work(lines, self._errors, self._faults)
         groups = worker.group(lines[:read], found) if self._tally and worker.groups else ()
         return Piece(start, read, found, written, groups)
 
     def _write_chunk(self, chunk, piece):
-        """Write the result of a chunk, of which the first Piece is known."""
+        """Write the result of a chunk, given its first Piece."""
         if chunk.header and self._output:
             self._output.write(self._worker.header_of(chunk, chunk.header))
         if not (chunk.whole or self._worker.in_pieces):
@@ -323,11 +326,12 @@ class LineFilter:
             piece = self._work(chunk, end) if end < chunk.size else None
 
     def _reject_long(self, chunk):
-        """Handle a line that is longer than allowed as any invalid line: this is a piece of it."""
+        """Handle a piece of a line that is longer than --max-line, as `errors` requires."""
         offset, piece = self._max_line, chunk.view[chunk.start : chunk.size]
         if chunk.begins:
             if self._errors == "raise":
-                self._fail(chunk.start, offset, f"the line is longer than {offset} bytes (--max-line)")
+                reason = f"line is longer than {offset} bytes"
+                self._fail(chunk.start, offset, reason, "; --max-line SIZE allows longer ones")
             self.invalid += 1
             self._report(["too-long"], [InvalidLine(self._name, self._line, offset, "too-long", head_of(piece))])
         record = self._worker.record("too-long", offset)
@@ -341,14 +345,14 @@ class LineFilter:
         self._line += chunk.ends
 
     def _account(self, chunk, piece):
-        """Write what has become of lines, and count them."""
+        """Write the result of lines, count them and report the invalid ones."""
         start, read, found = piece.start, piece.read, piece.found
         self._write(chunk.view[start : start + read], piece.written, chunk.ends)
         if found.invalid and self._errors == "raise":
             fault = found.faults[-1]
             self._line += fault.line
-            place = start + fault.start - self._piece_start
-            self._fail(place, self._piece_start + fault.offset, self._worker.reason(fault.code))
+            begin = start + fault.start - self._piece_start
+            self._fail(begin, self._piece_start + fault.offset, self._worker.reason(fault.code))
         if not chunk.whole:
             self._account_piece(chunk, found)
             return
@@ -359,10 +363,10 @@ class LineFilter:
         lines = chunk.buffer, start, start + read
         invalid = invalid_lines(found.faults, self._name, self._line, lines, self._worker.end)
         self._report([fault.code for fault in found.faults], invalid)
-        self._line += found.lines or 0  # None: nobody is told the numbers of lines
+        self._line += found.lines or 0  # None: lines are not counted, since nothing shows their numbers
 
     def _account_piece(self, chunk, found):
-        """Count a piece of a line: what is wrong first is reported, and the line counted at its end."""
+        """Report the first error of a line in pieces, and count the line at its end."""
         if chunk.begins:
             self._piece_head = head_of(chunk.view[chunk.start : chunk.size])
         if found.invalid and not self._piece_invalid:
@@ -379,7 +383,7 @@ class LineFilter:
             self._piece_start, self._piece_invalid = 0, False
 
     def _write(self, lines, written, ends=True):
-        """Write what has become of lines, of which the last one ends there, with or without its terminator."""
+        """Write the result of lines; `ends` is false if the last one goes on in the next piece."""
         if self._output:
             self._output.write(written)
             unended = lines and lines[-1] != self._worker.end[0] and not (self._worker.whole or self._worker.raw)
@@ -387,19 +391,20 @@ class LineFilter:
                 self._output.write(self._worker.out)  # an empty line, too
 
     def _report(self, codes, invalid):
-        """Count invalid lines by their codes, and write them (an iterable of InvalidLine) to the report."""
+        """Count invalid lines by their codes, and write their rows (iterable of InvalidLine) to the report."""
         if self._tally:
             self._tally.count_faults(codes)
         if self._rejects:
             self._rejects.write(b"".join([line.row() for line in invalid]))
 
-    def _fail(self, start, offset, reason):
-        """Stop at a line that starts there in the chunk, or would if it were whole."""
-        raise CommandError(message(self._name, self._line, offset, self._before + start, reason), 1)
+    def _fail(self, start, offset, reason, more=""):
+        """Stop at an invalid line, which starts at an offset of the chunk."""
+        hint = ERRORS_HINT + more
+        raise CommandError(message(self._name, self._line, offset, self._before + start, reason), 1, hint)
 
 
 def terminator_of(line, end):
-    r"""Return what terminates a line (bytes-like), of lines that end with `end`: also "\r\n"; nothing for a last line.
+    r"""Return the terminator of a line (bytes-like): `end`, "\r\n" if `end` is "\n", or nothing for a last line.
 
     >>> terminator_of(b"a\r\n", b"\n"), terminator_of(b"a\r\0", b"\0"), terminator_of(b"a", b"\n")
     (b'\r\n', b'\x00', b'')
@@ -409,7 +414,7 @@ def terminator_of(line, end):
 
 
 class Tally:
-    """What --stats says: how many lines are valid, of which groups, and how many have which fault.
+    """The counts of --stats: valid lines, their groups, and invalid lines by code.
 
     Args:
         groups (str | None): What the groups are, in the plural; None: there are none.
@@ -422,7 +427,7 @@ class Tally:
         self._valid = 0
         self._faults = Counter()
         self._counts = Counter()  # of groups
-        self._others = 0  # lines of the groups that are put together
+        self._others = 0  # lines of the groups that are counted together
 
     def count_valid(self, count):
         """Count valid lines."""

@@ -1,15 +1,11 @@
-"""`uricodec log`: access logs become records.
-
-Chunks of whole lines go through the core. Python looks only at the lines that are no records.
-"""
-
-import re
+"""`uricodec log`: the command line of uricodec.logs."""
 
 from uricodec._io import streams
 from uricodec._rows.reports import SHOWN, InvalidLine
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import descending, refuse_same_file
+from uricodec.cli.lines import check_outputs, descending
 from uricodec.logs import ROOM, LogLines, RecordBuffer
+from uricodec.logs._mask import Mask
 from uricodec.logs._records import NAMES, LogReader
 
 
@@ -17,23 +13,21 @@ def run(arguments):
     """Write the records of all logs.
 
     Args:
-        arguments (argparse.Namespace): What the parser has made of the command line.
+        arguments (argparse.Namespace): The arguments of the command.
 
     Returns:
         int: 0
 
     Raises:
-        CommandError: Two files are one, or pyarrow is missing.
-        FileError: A file fails.
-        BrokenPipeError: Nobody reads the output any more.
+        CommandError: An output is also another file, --max-line is too large, or pyarrow is missing.
+        FileError: A file cannot be read or written.
+        BrokenPipeError: The output pipe is closed.
     """
-    if arguments.csv_safe and arguments.to != "csv":
-        arguments.refuse("argument --csv-safe: not allowed without --to csv")
     try:
         LogReader("common", max_line=arguments.max_line)
     except ValueError as error:
-        arguments.refuse(f"argument --max-line: {error}")
-    refuse_same_file(arguments)
+        raise CommandError(f"--max-line: {str(error).removeprefix('max_line ')}", 2) from None
+    check_outputs(arguments)
     with streams.Output(arguments.output) as output:
         if arguments.invalid_to is None:
             Converter(arguments, output, None).convert_all()
@@ -44,12 +38,12 @@ def run(arguments):
 
 
 class Converter:
-    """Lines of logs in, records out.
+    """Reads lines of logs and writes records.
 
     Args:
-        arguments (argparse.Namespace): What the parser has made of the command line.
+        arguments (argparse.Namespace): The arguments of the command.
         output (Output): Where the records go.
-        rejects (Output | None): Where the lines go that are none.
+        rejects (Output | None): Where the report of invalid lines goes.
     """
 
     def __init__(self, arguments, output, rejects):
@@ -57,10 +51,10 @@ class Converter:
         self._sink = SINKS[arguments.to](output, arguments.flags, arguments.max_line)
         self._hide = Mask(arguments.mask).hide if arguments.mask else bytes
         self._lines = self._records = 0
-        self._faults = {}  # how many lines are no records, by their fault
+        self._faults = {}  # the number of invalid lines, by code
 
     def convert_all(self):
-        """Convert all inputs, and say what was in them."""
+        """Convert all inputs, and write the counts."""
         names = self._arguments.files or ["-"]
         buffers = streams.Buffers(ROOM * streams.CHUNK)
         with streams.Meter(names, self._output) as meter:
@@ -72,7 +66,8 @@ class Converter:
             self._show()
         elif self._rejects is None and self._faults:
             count = sum(self._faults.values())
-            streams.tell(f"uricodec: {count} of {self._lines} lines are no records; --invalid-to FILE writes them\n")
+            what = f"{count} of {self._lines} lines could not be parsed"
+            streams.tell(f"uricodec: {what}\n\nhint: --invalid-to FILE lists them\n")
 
     def _convert(self, source, buffers):
         """Convert one log."""
@@ -107,97 +102,17 @@ class Converter:
         streams.tell(dumps(counts) + "\n")
 
 
-class Mask:
-    """Hides values of parameters in lines that could not be read, and of which nobody knows where what begins and ends.
-
-    So nothing is shown behind the first of the names that a "=" follows, in whichever way both are escaped.
-
-    Args:
-        names (list[str]): Of the parameters.
-    """
-
-    def __init__(self, names):
-        self._names = {fold(undone(name.encode("utf-8", "surrogateescape"))[0]) + b"=" for name in names}
-
-    def hide(self, line):
-        r"""What may be shown of the line.
-
-        >>> print(Mask(["token"]).hide(rb"GET /a?x=1&%54ok\x65n%253Dabc HTTP/1.1").decode())
-        GET /a?x=1&%54ok\x65n%253D***
-        """
-        octets, starts = undone(line)
-        ends = [*starts[1:], len(line)]
-        ends = [end for octet, end in zip(octets, ends, strict=False) if octet != BACKSLASH]
-        octets = fold(octets)
-        last = [at + len(name) - 1 for name in self._names if (at := octets.find(name)) >= 0]
-        return line[: ends[min(last)]] + b"***" if last else line
-
-
-BACKSLASH = 0x5C
-OPENING = re.compile(rb"[%\\]")
-ESCAPE = re.compile(
-    rb"(?:(?:%|\\x)([0-9A-F]{2})|[%\\]u([0-9A-F]{4})|(\xED[\xA0-\xAF][\x80-\xBF]\xED[\xB0-\xBF][\x80-\xBF]))\Z",
-    re.IGNORECASE,
-)
-
-# The control characters that have an escape of one letter are the same as the letter, and "+" the same as a space.
-SAME = bytes(range(256)).lower().translate(bytes.maketrans(b"\t\n\r\b\f\v+", b"tnrbfv "))
-
-
-def fold(octets):
-    r"""Octets as they are compared: without case, and without what a backslash does to a letter.
-
-    >>> fold(b"A+b\\n\n")
-    b'a bnn'
-    """
-    return bytes(octets).translate(SAME, b"\\")
-
-
-def undone(line):
-    r"""Octets with all layers of triplets, "\xhh" and "\uhhhh" undone, and where in the line each of them starts.
-
-    An escape is undone as soon as it is complete, and what it becomes may complete another one: so the time does not
-    depend on the number of layers.
-
-    >>> undone(rb"%2541\x4%32")
-    (bytearray(b'AB'), [0, 5])
-    """
-    octets, starts, at = bytearray(), [], 0
-    while at < len(line):
-        if OPENING.search(octets, max(0, len(octets) - 5)):  # the next octet may complete an escape
-            end = at + 1
-        else:
-            opening = OPENING.search(line, at)
-            end = opening.end() if opening else len(line)
-        octets += line[at:end]
-        starts += range(at, end)
-        at = end
-        while found := ESCAPE.search(octets, max(0, len(octets) - 6)):
-            start, made = found.start(), meaning(found)
-            octets[start:] = made
-            starts[start:] = [starts[start]] * len(made)
-    return octets, starts
-
-
-def meaning(escape):
-    """The octets that an escape stands for; those of two surrogates are one character."""
-    if escape[1]:
-        return bytes.fromhex(escape[1].decode())
-    text = chr(int(escape[2], 16)) if escape[2] else escape[3].decode("utf-8", "surrogatepass")
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
-
-
 class Jsonl:
-    """Writes records: as JSON, one a line.
+    """Writes records as JSON lines.
 
     Args:
         output (Output): Where they go.
         flags (bool): Whether they have flags.
-        max_line (int): Bytes that a line of the log may have.
+        max_line (int): The bytes that a line of the log may have.
 
     Attributes:
-        convert (Callable): Converts lines, as LogLines.convert() wants it.
-        write (Callable): Writes what that returns for records.
+        convert (Callable): Converts lines to records; an argument of LogLines.convert().
+        write (Callable): Writes the records.
     """
 
     to = "jsonl"
@@ -206,11 +121,11 @@ class Jsonl:
         self.convert, self.write = RecordBuffer(max_line).convert, output.write
 
     def close(self):
-        """Write what belongs behind all records."""
+        """Write what follows the last record."""
 
 
 class Csv(Jsonl):
-    """Writes them as CSV, with a line of names before them."""
+    """Writes records as CSV, after a header."""
 
     to = "csv"
 
@@ -220,15 +135,15 @@ class Csv(Jsonl):
 
 
 class Arrow(Jsonl):
-    """Writes a stream of Arrow IPC, by pyarrow."""
+    """Writes records as an Arrow IPC stream, with pyarrow."""
 
     def __init__(self, output, flags, _max_line):
         if output.isatty():
-            raise CommandError("--to arrow does not write to a terminal", 2)
+            raise CommandError("--to arrow: the output is a terminal", 2, "-o FILE writes to a file")
         try:
             import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
-            raise CommandError("--to arrow needs pyarrow", 2) from None
+            raise CommandError("--to arrow: pyarrow is not installed", 2, "pip install pyarrow") from None
         from uricodec import logs
         from uricodec.logs._columns import convert_columns
 
@@ -238,7 +153,7 @@ class Arrow(Jsonl):
 
 
 class Sink:
-    """An output as pyarrow wants a file to be."""
+    """The output, as a file object for pyarrow."""
 
     closed = False
 

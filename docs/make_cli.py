@@ -1,0 +1,89 @@
+"""Writes the man page and the reference page of the command line: `python docs/make_cli.py`.
+
+Both come from the tables of commands and options.
+"""
+
+from pathlib import Path
+
+from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXIT_STATUS
+from uricodec.cli.help import details_of, spelling, usage
+from uricodec.cli.options import CATEGORIES
+
+DOCS = Path(__file__).parent
+
+
+def roff(text):
+    """Return a line of text as the source of a man page."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def unfilled(text):
+    """Return the source of text whose line breaks stay."""
+    return [".nf", *map(roff, text.strip("\n").splitlines()), ".fi"]
+
+
+def man_option(option):
+    """Return the source of an option."""
+    text, choices = details_of(option)
+    value = f" \\fI{roff(option.value)}\\fR" if option.value else ""
+    names = ", ".join(f"\\fB{roff(name)}\\fR" for name in option.flags)
+    lines = [".TP", (names + value).strip(), roff(text)]
+    for choice, meaning in choices.items():
+        lines += [".br", f"\\fB{roff(choice)}\\fR: {roff(meaning)}"]
+    return lines
+
+
+def man_page():
+    """Return the source of the man page."""
+    lines = [
+        '.TH URICODEC 1 "" uricodec "User Commands"',
+        ".SH NAME",
+        "uricodec \\- encode, decode, parse and normalize URLs, URIs, IRIs and URNs",
+        ".SH SYNOPSIS",
+        ".B uricodec",
+        "\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...",
+        ".SH COMMANDS",
+    ]
+    for name, command in COMMANDS.items():
+        lines += [f".SS uricodec {roff(name)}", *unfilled(command.description), ".PP", "Usage:", roff(usage(command))]
+        for option in command.options:
+            lines += man_option(option)
+        lines += [".PP", "Examples:", *unfilled("\n".join(command.examples))]
+    lines += [".SH EXIT STATUS", *unfilled(EXIT_STATUS), ".SH ENVIRONMENT", *unfilled(ENVIRONMENT)]
+    return "\n".join(lines) + "\n"
+
+
+def cell(text):
+    """Return text as a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def reference_page():
+    """Return the source of the reference page."""
+    lines = [
+        "# Command line",
+        "",
+        "All commands and options, as `--help` describes them. The man page is `docs/uricodec.1`.",
+    ]
+    for name, command in COMMANDS.items():
+        lines += ["", f"## {name}", "", "```text", usage(command), "", command.description.strip("\n"), "```"]
+        for category in CATEGORIES:
+            options = [option for option in command.options if option.category == category]
+            if options:
+                lines += ["", f"| {category} | |", "|---|---|"]
+            for option in options:
+                text, choices = details_of(option)
+                values = "; ".join(f"`{choice}`: {cell(meaning)}" for choice, meaning in choices.items())
+                lines.append(f"| `{spelling(option)}` | {cell(text)} {values}".rstrip() + " |")
+        lines += ["", "Examples:", "", "```sh", *command.examples, "```"]
+    lines += ["", "## Exit status", "", "```text", EXIT_STATUS.rstrip("\n"), "```"]
+    lines += ["", "## Environment", "", "```text", ENVIRONMENT.rstrip("\n"), "```"]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {DOCS / "uricodec.1": man_page, DOCS / "api/cli.md": reference_page}
+
+if __name__ == "__main__":
+    for path, make in PAGES.items():
+        path.write_text(make(), "utf-8")

@@ -1,0 +1,264 @@
+"""The commands: one table, COMMANDS, in the order of the help."""
+
+from collections import namedtuple
+
+from uricodec.cli.options import OPTIONS
+
+__all__ = ["COMMANDS", "Command"]
+
+
+class Command(namedtuple("Command", "name summary description examples keys run")):
+    """A command.
+
+    Attributes:
+        name (str): The name.
+        summary (str): What it does, in a few words.
+        description (str): What it does, for `--help`; the first sentence is the help of `-h`.
+        examples (tuple[str, ...]): Command lines, with remarks after "# "; a second line "# prints TEXT" is the output.
+        keys (str): The keys of its options in OPTIONS.
+        run (str): "module:function" that runs it, given the arguments, and returns the exit status.
+    """
+
+    __slots__ = ()
+
+    @property
+    def options(self):
+        """The options (list[Option]); one of them may be the operand."""
+        return [OPTIONS[key] for key in self.keys.split()]
+
+    @property
+    def operand(self):
+        """The Option that describes what is not an option, such as files; None: there is nothing else."""
+        return next((option for option in self.options if not option.flags), None)
+
+
+# What lists of options share.
+_FILES = "files help output"
+_FIELDS = "fields delimiter csv header json-field null-data"
+_REPORTS = "invalid-to stats"
+_LIMITS = "max-line threads"
+
+EXIT_STATUS = """\
+  0    success
+  1    invalid input was found: by check, or with --errors raise
+  2    the command line is invalid
+  3    a file cannot be read or written, is damaged or has the wrong header;
+       or memory is exhausted
+  130  interrupted
+  141  output pipe closed
+"""
+
+ENVIRONMENT = """\
+  URICODEC_TIER  the CPU tier to use, one of those that 'uricodec info' prints
+"""
+
+EXAMPLES = (
+    "uricodec decode access.log",
+    "uricodec dedup --kind uri urls.txt -o unique.txt",
+)
+
+_COMMANDS = [
+    Command(
+        "decode",
+        "decode percent-encoding",
+        """\
+Decode percent-encoding, line by line. Each %HH becomes the byte that it stands
+for, once; all else is copied.
+
+Decoding never changes the number of lines: control characters (%0A, %00, %1B,
+%C2%85 ...) stay encoded. Malformed %HH (100%, %zz) and bytes that are not
+UTF-8 (%FF) do not change either.
+""",
+        (
+            "uricodec decode access.log",
+            "uricodec decode access.log.gz -o plain.log     # gzip is recognized",
+            "uricodec decode -d ' ' -f 7 access.log         # one field of each line",
+            "uricodec decode --csv --header -f url pages.csv",
+            "uricodec decode --json-field url events.jsonl",
+            "echo 'q=black+%26+white' | uricodec decode --plus\n# prints q=black & white",
+            "uricodec decode --iri --host unicode urls.txt",
+        ),
+        f"{_FILES} plus:decode raw iri:decode host:decode {_FIELDS} jsonl errors:decode {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:decode",
+    ),
+    Command(
+        "encode",
+        "percent-encode all but unreserved characters",
+        """\
+Percent-encode line by line. Every byte becomes %HH, except letters, digits,
+- . _ ~ and the --safe characters. Line ends (LF, CRLF) are copied.
+
+Text that is encoded already is encoded again: % becomes %25. Use 'uricodec
+requote' to encode only what is not encoded yet.
+""",
+        (
+            "uricodec encode files.txt -o paths.txt         # one file name per line",
+            "echo 'black & white' | uricodec encode --plus --safe ''\n# prints black+%26+white",
+            "uricodec encode --iri --errors drop --invalid-to bad.tsv urls.txt",
+        ),
+        f"{_FILES} plus:encode safe:encode iri:encode host:encode disallowed {_FIELDS} jsonl errors:encode {_REPORTS} "
+        f"{_LIMITS}",
+        "uricodec.cli.filters:encode",
+    ),
+    Command(
+        "requote",
+        "percent-encode what is not encoded yet",
+        """\
+Percent-encode what is not encoded yet, line by line. %HH and all characters
+that are allowed in a URI (RFC 3986) are copied: a second run changes nothing.
+""",
+        (
+            "uricodec requote urls.txt",
+            "echo '/a b/%C3%A9/100%' | uricodec requote --errors replace\n# prints /a%20b/%C3%A9/100%25",
+        ),
+        f"{_FILES} safe:requote {_FIELDS} jsonl errors:requote {_REPORTS} max-line threads",
+        "uricodec.cli.filters:requote",
+    ),
+    Command(
+        "normalize",
+        "normalize URNs, URIs or IRIs",
+        """\
+Normalize identifiers, one per line. Equivalent identifiers get the same
+spelling; --level selects which ones are equivalent.
+""",
+        (
+            "uricodec normalize --kind urn urns.txt -o normal.txt",
+            "uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt",
+            "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
+            "echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri\n# prints http://example.com/~b",
+        ),
+        f"{_FILES} kind level rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:normalize",
+    ),
+    Command(
+        "check",
+        "report invalid URNs, URIs or IRIs",
+        """\
+Check identifiers, one per line, and print a report of the invalid ones: input,
+line (from 1), offset of the error in the line (in bytes, from 0), code and
+text, separated by tabs. Control characters in the text are escaped.
+""",
+        (
+            "uricodec check --kind urn urns.txt",
+            "uricodec check --kind urn --rfc any --stats urns.txt >invalid.tsv",
+            "uricodec check --kind uri --production URI urls.txt",
+        ),
+        f"{_FILES} kind rfc production {_FIELDS} stats {_LIMITS}",
+        "uricodec.cli.filters:check",
+    ),
+    Command(
+        "split",
+        "split URIs or IRIs into components",
+        """\
+Split URIs, IRIs or relative references, one per line, into components. Each
+becomes one record: a JSON object, or a CSV record after a header. A missing
+component is null in JSON and nothing in CSV; an empty one is "".
+
+The record of an invalid line has no components: "error" is the code of the
+error, "offset" its offset in bytes.
+""",
+        (
+            "uricodec split --kind uri urls.txt -o urls.jsonl",
+            "echo '//example.com/a?' | uricodec split --kind uri --format csv",
+        ),
+        f"{_FILES} kind:split format:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:split",
+    ),
+    Command(
+        "resolve",
+        "resolve relative references",
+        """\
+Resolve references, one per line, against a base (RFC 3986 section 5.2). The
+result is a URI, or an IRI if the base or the reference has other characters.
+""",
+        (
+            "uricodec resolve --base http://example.com/a/b links.txt",
+            "echo ../c | uricodec resolve --base http://example.com/a/b\n# prints http://example.com/c",
+        ),
+        f"{_FILES} base {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:resolve",
+    ),
+    Command(
+        "extract",
+        "find URNs in any data",
+        """\
+Find URNs in any data: text, logs, XML, WARC, executables. Each match becomes
+one line. A URN starts with "urn:" and ends before the first byte that RFC 2141
+excludes, so a full stop or a bracket after it is part of it.
+""",
+        (
+            "uricodec extract --kind urn page.html",
+            "uricodec extract --kind urn --offsets page.html -o urns.tsv",
+        ),
+        f"{_FILES} kind:extract offsets",
+        "uricodec.cli.extract:run",
+    ),
+    Command(
+        "dedup",
+        "remove equivalent URNs, URIs, IRIs or lines",
+        """\
+Remove duplicates: write the first of all lines with equivalent identifiers, in
+the order of the input. Lines are not changed. --kind and --level select which
+identifiers are equivalent.
+
+Several inputs count as one. What does not fit in --memory goes to temporary
+files, which have no directory entry and disappear when the command ends, for
+whatever reason. Standard input is copied there if it is read twice.
+""",
+        (
+            "uricodec dedup --kind urn urns.txt -o unique.txt",
+            "uricodec dedup --kind uri --level scheme --count urls.txt",
+            "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
+            "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
+            "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
+            "uricodec dedup --kind urn --estimate urns.txt",
+        ),
+        f"{_FILES} kind:dedup level count repeated exclude groups estimate null-data errors:dedup {_REPORTS} rules "
+        f"memory spill-dir exact secret secret-file {_LIMITS}",
+        "uricodec.cli.dedup:run",
+    ),
+    Command(
+        "log",
+        "convert access logs to records",
+        """\
+Convert access logs to records. The escapes of the log are undone, the request
+is split while it is percent-encoded, then path and query are decoded.
+
+A record is one line with the members host, user, time (RFC 3339), method,
+target, path, query (pairs of name and value), protocol, status, size, referer
+and agent.
+""",
+        (
+            "uricodec log access.log                        # JSON lines",
+            "uricodec log --format iis --to csv iis.log -o requests.csv",
+            "uricodec log --mask token,password --invalid-to bad.tsv access.log.gz",
+        ),
+        f"{_FILES} format:log to csv-safe:log mask flags errors:log {_REPORTS} max-line",
+        "uricodec.cli.log:run",
+    ),
+    Command(
+        "info",
+        "show version, CPU tiers, Python and platform",
+        "Show version, CPU tiers, Python, platform and location, for bug reports.\n",
+        (
+            "uricodec info",
+            "URICODEC_TIER=portable uricodec info           # without SIMD",
+        ),
+        "help",
+        "uricodec.cli.info:run",
+    ),
+    Command(
+        "completion",
+        "print a completion script for a shell",
+        "Print a script that lets a shell complete commands, options and their values.\n",
+        (
+            'eval "$(uricodec completion bash)"             # in ~/.bashrc',
+            'eval "$(uricodec completion zsh)"              # in ~/.zshrc',
+            "uricodec completion fish >~/.config/fish/completions/uricodec.fish",
+        ),
+        "shell help",
+        "uricodec.cli.completion:run",
+    ),
+]
+
+COMMANDS = {command.name: command for command in _COMMANDS}

@@ -1,0 +1,122 @@
+"""The help texts, made from the tables of commands and options: short ones for `-h`, long ones for `--help`."""
+
+import textwrap
+
+from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXAMPLES, EXIT_STATUS
+from uricodec.cli.options import CATEGORIES, OPTIONS
+
+__all__ = ["details_of", "of_command", "overview", "spelling", "usage"]
+
+WIDTH = 79
+COLUMN = 27  # where the short help of an option starts
+
+
+def overview(details):
+    """Return the help of the program.
+
+    Args:
+        details (bool): Whether it is the long one.
+    """
+    lines = ["usage: uricodec COMMAND [OPTION]... [FILE]...", ""]
+    lines += [
+        "Encode, decode, parse and normalize URLs, URIs, IRIs and URNs, in files of any",
+        "size.",
+        "",
+        "commands:",
+    ]
+    lines += [f"  {name:12} {command.summary}" for name, command in COMMANDS.items()]
+    lines += ["", "options:", *(short(OPTIONS[key]) for key in ("help", "version"))]
+    lines += ["", "examples:", *indented(EXAMPLES)]
+    lines += ending(details, "'uricodec COMMAND --help' describes a command.")
+    return "\n".join(lines) + "\n"
+
+
+def of_command(command, details):
+    """Return the help of a command.
+
+    Args:
+        command (Command): The command.
+        details (bool): Whether it is the long one.
+    """
+    described = command.description.rstrip("\n") if details else first_sentence(command.description)
+    lines = [f"usage: {usage(command)}", "", described]
+    for category in CATEGORIES:
+        options = [option for option in command.options if option.category == category]
+        if options:
+            lines += ["", f"{category}:"]
+        for i, option in enumerate(options):
+            lines += [""] * (details and i > 0)
+            lines += long(option) if details else [short(option)]
+    lines += ["", "examples:", *indented(command.examples if details else command.examples[:2])]
+    lines += ending(details, f"'uricodec {command.name} --help' describes the options in detail.")
+    return "\n".join(lines) + "\n"
+
+
+def indented(examples):
+    return ["  " + line for example in examples for line in example.split("\n")]
+
+
+def ending(details, more):
+    if not details:
+        return ["", more]
+    return ["", "exit status:", EXIT_STATUS, "environment:", ENVIRONMENT.rstrip("\n")]
+
+
+def usage(command):
+    """Return the usage of a command, with the options that it requires."""
+    words = ["uricodec", command.name]
+    words += [f"{option.flag} {option.value}" for option in command.options if option.required and option.flags]
+    words.append("[OPTION]...")
+    if command.operand:
+        words.append(f"[{command.operand.value}]..." if command.operand.repeats else command.operand.value)
+    return " ".join(words)
+
+
+def first_sentence(text):
+    """Return the first sentence of a description.
+
+    >>> first_sentence("Do this,\\nand that. Then stop.")
+    'Do this,\\nand that.'
+    """
+    end = min(at for mark in (". ", ".\n", ":\n") if (at := text.find(mark)) >= 0)
+    return text[:end] + "."
+
+
+def spelling(option):
+    """Return how an option is written: "-j, --threads N".
+
+    >>> spelling(OPTIONS["threads"])
+    '-j, --threads N'
+    """
+    return f"{', '.join(option.flags)} {option.value}".strip()
+
+
+def short(option):
+    """Return the line of an option in the help of `-h`."""
+    indent = "      " if option.flags == [option.flag] else "  "
+    return f"{indent + spelling(option):{COLUMN - 1}} {option.short}"
+
+
+def long(option):
+    """Return the lines of an option in the help of `--help`."""
+    text, choices = details_of(option)
+    lines = ["  " + spelling(option), *textwrap.wrap(text, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)]
+    column = 9 + max(map(len, choices), default=0)
+    for choice, meaning in choices.items():
+        first = f"       {choice}".ljust(column) + " "
+        lines += textwrap.wrap(first + meaning, WIDTH, subsequent_indent=" " * len(first), break_on_hyphens=False)
+    return lines
+
+
+def details_of(option):
+    """Return the long help of an option: a paragraph, and the meaning of each of its choices (dict[str, str])."""
+    text = f"{option.short[0].upper()}{option.short[1:]}. {option.long}".strip()
+    if option.environment:
+        text += f" The default is that of the environment variable {option.environment}."
+    if option.needs:
+        text += f" Needs {' or '.join(option.needs.split())}.".replace("=", " ")
+    choices = {
+        choice: f"{meaning} (the default)" if choice == option.default else meaning
+        for choice, meaning in option.choices.items()
+    }
+    return text, choices

@@ -1,0 +1,539 @@
+"""The options of the command line: one table.
+
+OPTIONS maps the key of each row to its Option. COMMANDS in commands.py lists the keys of the options of each command.
+The parser, `-h`, `--help`, the man page, the completions of three shells and the reference page come from both tables.
+The functions at the top check values; the parser adds which option a message is about.
+"""
+
+import os
+import sys
+
+from uricodec._io.streams import MAX_LINE
+
+__all__ = ["OPTIONS", "Option"]
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def whole_number(text):
+    """Return the number that a text is: 0, 1, 2 and so on."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise ValueError(f"expected a whole number, got {text!r}")
+    return int(text)
+
+
+def byte_count(text):
+    """Return a number of bytes, which may have a unit (a power of 1024).
+
+    >>> byte_count("4096"), byte_count("64K"), byte_count("16MiB")
+    (4096, 65536, 16777216)
+    """
+    digits = text.upper().removesuffix("B").removesuffix("I")
+    unit = " KMGT".find(digits[-1:]) if digits[-1:].isalpha() else 0
+    digits = digits[:-1] if unit > 0 else digits
+    size = int(digits) << 10 * unit if unit >= 0 and digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    if not 0 < size < sys.maxsize:
+        raise ValueError(f"expected a number of bytes such as 4096, 64K or 16M, got {text!r}")
+    return size
+
+
+def memory_size(text):
+    """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
+    from uricodec.dedup._sift import parse_memory
+
+    parse_memory(text)
+    return text
+
+
+def byte_set(text):
+    """Return the ByteSet of some ASCII characters."""
+    from uricodec import ByteSet
+
+    return ByteSet(text)
+
+
+def single_byte(text):
+    r"""Return one byte, of which "\t" is one way to write a tab.
+
+    >>> single_byte(r"\t"), single_byte(",")
+    (b'\t', b',')
+    """
+    byte = b"\t" if text == r"\t" else os.fsencode(text)
+    if len(byte) != 1:
+        raise ValueError(f"expected one byte, got {text!r}")
+    return byte
+
+
+def base_identifier(text):
+    """Return a base as bytes, if it has a scheme and can be part of a line."""
+    from uricodec.errors import UriSyntaxError
+    from uricodec.uri._rows import ResolveRows
+
+    base = os.fsencode(text)
+    control = [character for character in text if character < " " or "\x7f" <= character < "\xa0"]
+    if control:
+        raise ValueError(f"invalid control character {control[0]!r} in {text!r}")
+    try:
+        ResolveRows(base)
+    except UriSyntaxError as error:
+        raise ValueError(f"{error.reason} in {text!r}") from None
+    return base
+
+
+def parameter_names(text):
+    """Return the names of query parameters, which stand between commas."""
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if len(os.fsencode(name)) > 255:
+            raise ValueError(f"a parameter's name must have at most 255 bytes, got {len(os.fsencode(name))}")
+    return names
+
+
+def nonempty(text):
+    """Return a text that has at least one character."""
+    if not text:
+        raise ValueError("expected at least one character, got ''")
+    return text
+
+
+# --- the shape of a row -----------------------------------------------------------------------------------------------
+
+# The headings of help, in their order.
+GENERAL, RECORDS, INVALID, LIMITS = "options", "records and fields", "invalid input and reports", "memory and threads"
+CATEGORIES = [GENERAL, RECORDS, INVALID, LIMITS]
+
+
+class Option:
+    """An option, or the operands of a command.
+
+    A condition is an option, "--csv", or an option with a value, "--kind=urn".
+
+    Args:
+        names (str): "-j --threads N": the names, and what help calls the value. An operand has only that: "FILE".
+        short (str): The help of `-h`: one line, without a full stop.
+        long (str): What `--help` adds, in sentences.
+        choices (dict[str, str]): The values that are allowed, with their meanings; empty: what `read` accepts.
+        read (Callable[[str], Any]): Returns the value of a text, or raises ValueError, which names no option.
+        default (Any): The value if the option is not given.
+        category (str): The heading in help.
+        repeats (bool): Whether it may be given again; then the value is a list.
+        required (bool): Whether it must be given.
+        environment (str): The environment variable that is used without the option.
+        conflicts (str): Conditions under which it is not allowed.
+        needs (str): Conditions of which one must hold.
+        only (dict[str, str]): The choices that are left under a condition.
+        hint (str): What to do if one of the last three rejects it; "": what the parser says.
+
+    Attributes:
+        flags (list[str]): The names; none for operands.
+        value (str): What help calls the value; "" for an option without one. "FILE" and "DIR" stand for paths.
+        flag (str): The name in messages.
+        key (str): The attribute of the arguments that has the value.
+    """
+
+    def __init__(self, names, short, long="", **rest):
+        self.short, self.long = short, long
+        self.flags = [word for word in names.split() if word.startswith("-")]
+        self.value = "" if names.split()[-1] in self.flags else names.split()[-1]
+        self.flag = self.flags[-1] if self.flags else self.value
+        vars(self).update(DEFAULTS | rest)
+        plural = "" if self.flags or not self.repeats else "s"
+        self.key = self.flag.lstrip("-").replace("-", "_").lower() + plural
+
+
+DEFAULTS = {"choices": {}, "read": str, "default": None, "category": GENERAL, "repeats": False, "required": False}
+DEFAULTS |= {"environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
+
+
+# --- values that rows share -------------------------------------------------------------------------------------------
+
+_KINDS = {
+    "urn": "URNs (RFC 2141, RFC 8141)",
+    "uri": "URIs (RFC 3986)",
+    "iri": "IRIs (RFC 3987)",
+    "bytes": "any bytes: only equal lines are equivalent",
+}
+
+_LEVELS = {
+    "bytes": "URN: change nothing",
+    "2141": "URN: lower the case of 'urn' and of the namespace, raise that of %hh digits (RFC 2141)",
+    "8141": "URN: also remove the r-, q- and f-component (RFC 8141; the default for URNs)",
+    "namespace": "URN: also apply the equivalence rules that the namespace is registered with",
+    "functional": "URN: also convert ISBN-10 to ISBN-13",
+    "simple": "URI, IRI: change nothing",
+    "case": "URI, IRI: lower the case of scheme and host, raise that of %hh digits (RFC 3986)",
+    "percent": "URI, IRI: also decode %hh of letters, digits and - . _ ~",
+    "path": "URI, IRI: also remove the segments . and .. from the path (the default for URIs)",
+    "scheme": "URI, IRI: also apply the rules of the scheme: default port, empty path",
+    "iri": "URI, IRI: also convert IRIs to URIs (RFC 3987; the default for IRIs)",
+    "rfc2396": "URI, IRI, by itself: like percent, and also decode %hh of ! * ' ( ) (RFC 2396)",
+    "rfc1630": "URI, IRI, by itself: write each character that is not reserved in one form (RFC 1630)",
+}
+_URN_LEVELS = "bytes 2141 8141 namespace functional"
+_URI_LEVELS = "simple case percent path scheme iri rfc2396 rfc1630"
+
+_PRODUCTIONS = {
+    "URI-reference": "a URI or a relative reference (the default of 'check' for URIs)",
+    "URI": "a URI, with a scheme",
+    "absolute-URI": "a URI without a fragment",
+    "relative-ref": "a relative reference",
+    "IRI-reference": "an IRI or a relative reference (the default of 'check' for IRIs)",
+    "IRI": "an IRI, with a scheme",
+    "absolute-IRI": "an IRI without a fragment",
+    "irelative-ref": "a relative reference",
+}
+
+_RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
+_DROP = {"drop": "leave the record out"} | _RAISE
+_NULL = {"null": "write an empty line, an empty field, or null in JSON"} | _DROP
+
+
+def _errors(short, choices, long="", **rest):
+    return Option("--errors POLICY", short, long, choices=choices, default="keep", category=INVALID, **rest)
+
+
+def _kind(*kinds):
+    choices = {kind: _KINDS[kind] for kind in kinds}
+    return Option("--kind KIND", f"the kind of identifiers: {', '.join(kinds)}", choices=choices, required=True)
+
+
+def _csv_safe(needs):
+    return Option(
+        "--csv-safe",
+        "protect CSV from being run as spreadsheet formulas",
+        "Writes an apostrophe before each text that begins, after any spaces, with = + - @ (also full-width), tab, CR "
+        "or LF.",
+        needs=needs,
+    )
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+# A key is the option's long name. What follows a colon tells the rows of different commands apart.
+OPTIONS = {
+    "files": Option(
+        "FILE",
+        "read these files, one after the other",
+        "Compressed files (gzip, bzip2, xz, zstd) are recognized by their content. Without FILE, or if FILE is -, "
+        "standard input is read.",
+        repeats=True,
+    ),
+    "shell": Option(
+        "SHELL",
+        "the shell: bash, zsh or fish",
+        choices={"bash": "for ~/.bashrc", "zsh": "for ~/.zshrc", "fish": "for ~/.config/fish/completions"},
+        required=True,
+    ),
+    "help": Option("-h --help", "show help; --help shows all details"),
+    "version": Option("--version", "show version, CPU tier and Python version"),
+    "output": Option(
+        "-o --output FILE",
+        "write to FILE instead of standard output",
+        "FILE appears, or is replaced, when the command has succeeded, so it may be one of the inputs.",
+    ),
+    # --- encode, decode, requote
+    "plus:decode": Option(
+        "--plus", "decode '+' as a space", "HTML forms and many query strings use it.", conflicts="--iri"
+    ),
+    "plus:encode": Option("--plus", "encode a space as '+', and '+' as %2B", "HTML forms use it.", conflicts="--iri"),
+    "raw": Option(
+        "--raw",
+        "write every decoded byte, control characters too",
+        "Without it, control characters and bytes that are not UTF-8 stay encoded. With it, decoding may change the "
+        "number of lines.",
+        conflicts="--iri --json-field --jsonl",
+    ),
+    "safe:encode": Option(
+        "--safe CHARS",
+        "do not encode these ASCII characters (default: /)",
+        "Letters, digits and - . _ ~ are never encoded.",
+        read=byte_set,
+        conflicts="--iri",
+    ),
+    "safe:requote": Option(
+        "--safe CHARS",
+        "do not encode these ASCII characters",
+        "Letters, digits, - . _ ~ and %HH are never encoded. The default is all characters that are allowed in a URI.",
+        read=byte_set,
+    ),
+    "iri:decode": Option(
+        "--iri",
+        "convert URIs to IRIs",
+        "Decodes only the UTF-8 of characters that are allowed at that position of an IRI (RFC 3987 section 3.2).",
+    ),
+    "iri:encode": Option(
+        "--iri", "convert IRIs to URIs", "URIs do not change: %HH is not encoded again (RFC 3987 section 3.1)."
+    ),
+    "host:decode": Option(
+        "--host FORM",
+        "how to write internationalized hosts: keep, unicode",
+        choices={"keep": "do not change A-labels (xn--...)", "unicode": "convert A-labels to Unicode"},
+        default="keep",
+        needs="--iri",
+    ),
+    "host:encode": Option(
+        "--host FORM",
+        "how to write internationalized hosts: percent, idna",
+        choices={"percent": "percent-encode them", "idna": "convert their labels to A-labels (xn--...)"},
+        default="percent",
+        needs="--iri",
+    ),
+    "disallowed": Option(
+        "--disallowed ACTION",
+        'how to handle < > " { } | \\ ^ ` and space',
+        "An IRI must not contain these characters.",
+        choices={"raise": "the line is invalid", "encode": "encode them"},
+        default="raise",
+        needs="--iri",
+    ),
+    # --- identifiers
+    "kind": _kind("urn", "uri", "iri"),
+    "kind:split": _kind("uri", "iri"),
+    "kind:extract": _kind("urn"),
+    "kind:dedup": _kind("urn", "uri", "iri", "bytes"),
+    "level": Option(
+        "--level LEVEL",
+        "which identifiers are equivalent (default: by kind)",
+        "Each level includes the one before it.",
+        choices=_LEVELS,
+        only={"--kind=urn": _URN_LEVELS, "--kind=uri": _URI_LEVELS, "--kind=iri": _URI_LEVELS, "--kind=bytes": ""},
+    ),
+    "rfc": Option(
+        "--rfc RFC",
+        "the grammar of URNs: 2141, 8141 or any",
+        "The default is 8141, but 2141 for --level 2141.",
+        choices={"2141": "RFC 2141", "8141": "RFC 8141", "any": "valid by either of them"},
+        conflicts="--kind=uri --kind=iri",
+        hint="--production selects the grammar of URIs and IRIs",
+    ),
+    "production": Option(
+        "--production RULE",
+        "the grammar of URIs and IRIs, such as absolute-URI",
+        "'normalize' accepts any line by default.",
+        choices=_PRODUCTIONS,
+        conflicts="--kind=urn",
+        only={
+            "--kind=uri": "URI-reference URI absolute-URI relative-ref",
+            "--kind=iri": "IRI-reference IRI absolute-IRI irelative-ref",
+        },
+        hint="--rfc selects the grammar of URNs",
+    ),
+    "base": Option(
+        "--base BASE", "the URI or IRI that references are relative to", read=base_identifier, required=True
+    ),
+    "offsets": Option(
+        "--offsets",
+        "write the offset of each URN before it",
+        "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
+        "the input and a tab come first.",
+    ),
+    "format:split": Option(
+        "--format FORMAT",
+        "the output format: jsonl (default) or csv",
+        choices={"jsonl": "JSON lines", "csv": "CSV with a header"},
+        default="jsonl",
+    ),
+    "csv-safe:split": _csv_safe("--format=csv"),
+    # --- log
+    "format:log": Option(
+        "--format FORMAT",
+        "the log format (default: auto)",
+        choices={
+            "auto": "detect it from the first lines",
+            "combined": "Apache, nginx",
+            "common": "Apache",
+            "nginx-json": "nginx, one JSON object per line",
+            "cloudfront": "Amazon CloudFront",
+            "iis": "IIS, W3C extended",
+            "alb": "AWS Application Load Balancer",
+        },
+        default="auto",
+    ),
+    "to": Option(
+        "--to FORMAT",
+        "the output format: jsonl (default), csv or arrow",
+        choices={"jsonl": "JSON lines", "csv": "CSV with a header", "arrow": "an Arrow IPC stream (needs pyarrow)"},
+        default="jsonl",
+    ),
+    "csv-safe:log": _csv_safe("--to=csv"),
+    "mask": Option(
+        "--mask NAMES",
+        "write '***' for the values of these query parameters",
+        "NAMES are separated by commas.",
+        read=parameter_names,
+        default=(),
+    ),
+    "flags": Option(
+        "--flags",
+        "add a list of what is suspicious in each request",
+        "The flags are malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot and nul.",
+    ),
+    # --- dedup
+    "count": Option("-c --count", "write the number of occurrences before each line", "A tab follows it."),
+    "repeated": Option(
+        "-d --repeated",
+        "write only identifiers that occur more than once",
+        conflicts="--count",
+        hint="leave out --repeated: --count writes 1 for each identifier that occurs once",
+    ),
+    "exclude": Option(
+        "--exclude FILE",
+        "leave out identifiers that FILE contains",
+        "May be given again, for more files.",
+        repeats=True,
+    ),
+    "groups": Option(
+        "--groups FILE",
+        "write identifiers with several spellings to FILE",
+        "Each line of FILE is a JSON object for one identifier: its spellings, how often each occurs, and the level "
+        "that merged it.",
+        conflicts="--kind=bytes",
+        hint="with --kind bytes each identifier has one spelling; --count counts them",
+    ),
+    "estimate": Option(
+        "--estimate",
+        "print only the approximate number of identifiers",
+        "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
+        conflicts="--count --repeated --exclude --groups --rules --memory --spill-dir --exact --invalid-to --stats",
+    ),
+    "memory": Option(
+        "--memory SIZE",
+        "memory for identifiers: 64M, 1G, 50% (default: 50%)",
+        "A percentage is that of the machine's memory. The program needs about 30M more. Identifiers that do not fit "
+        "go to temporary files.",
+        read=memory_size,
+        category=LIMITS,
+    ),
+    "spill-dir": Option("--spill-dir DIR", "the directory for temporary files", category=LIMITS, environment="TMPDIR"),
+    "exact": Option(
+        "--exact",
+        "compare whole identifiers, not their fingerprints",
+        "A fingerprint has 128 bits and depends on a random secret.",
+        category=LIMITS,
+    ),
+    "secret": Option(
+        "--secret TEXT",
+        "the secret of the fingerprints, for tests",
+        "With the same secret, the fingerprints in --groups are the same in every run. Other users of the machine may "
+        "see it on the command line.",
+        read=nonempty,
+        category=LIMITS,
+        conflicts="--secret-file",
+    ),
+    "secret-file": Option(
+        "--secret-file FILE",
+        "read the secret of the fingerprints from FILE",
+        "One newline at the end of FILE is not part of the secret.",
+        category=LIMITS,
+    ),
+    # --- records and fields
+    "fields": Option(
+        "-f --fields LIST",
+        "process these fields: 1,3-5,-2,4- or their names",
+        "Numbers start at 1, as in cut. Names need --header and must not contain a comma. All other fields are copied.",
+        category=RECORDS,
+        repeats=True,
+    ),
+    "delimiter": Option(
+        "-d --delimiter BYTE",
+        "the byte between fields (default: tab; CSV: comma)",
+        read=single_byte,
+        category=RECORDS,
+        needs="--fields --csv",
+    ),
+    "csv": Option(
+        "--csv",
+        "read CSV records (RFC 4180)",
+        "Without --fields, all fields are processed.",
+        category=RECORDS,
+        conflicts="--null-data",
+    ),
+    "header": Option(
+        "--header", "the first record of each input contains field names", category=RECORDS, needs="--fields --csv"
+    ),
+    "json-field": Option(
+        "--json-field NAME",
+        "process this member of the JSON object in each line",
+        "Its value must be a string or an array of strings. A nested member is written a.b. May be given again, for "
+        "more members.",
+        category=RECORDS,
+        repeats=True,
+        conflicts="--csv --delimiter --fields --header --jsonl --null-data",
+    ),
+    "jsonl": Option(
+        "--jsonl",
+        "write each line as a JSON string",
+        "Nothing has to stay encoded then: JSON escapes control characters.",
+        category=RECORDS,
+        conflicts="--csv --delimiter --fields --header",
+    ),
+    "null-data": Option("-z --null-data", "lines end with NUL instead of newline", category=RECORDS),
+    # --- invalid input and reports
+    "errors": _errors("how to handle invalid records", {"keep": "write the record unchanged"} | _NULL),
+    "errors:decode": _errors(
+        "how to handle malformed %HH and invalid UTF-8",
+        {"keep": "do not change them (with --iri: the record)", "replace": "write U+FFFD in their place"} | _NULL,
+        "With --iri, records that are not URIs are invalid.",
+        only={"--iri": "keep null drop raise"},
+    ),
+    "errors:encode": _errors(
+        "how to handle bytes that are not UTF-8",
+        {
+            "keep": "encode them as they are (with --iri: do not change the record)",
+            "replace": "write an encoded U+FFFD in their place",
+        }
+        | _NULL,
+        "With --iri, records that are not IRIs are invalid.",
+        only={"--iri": "keep null drop raise"},
+    ),
+    "errors:requote": _errors(
+        "how to handle malformed %HH and invalid UTF-8",
+        {"keep": "keep the %, encode the bytes", "replace": "write %25 for the %, an encoded U+FFFD for the bytes"}
+        | _NULL,
+    ),
+    "errors:split": _errors(
+        "how to handle invalid records",
+        {"keep": "write a record with 'error' and 'offset' only", "null": "the same as keep"} | _DROP,
+    ),
+    "errors:dedup": _errors(
+        "how to handle invalid lines",
+        {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
+        "Lines that are not URNs are invalid, and at --level rfc1630 lines with a % that does not begin %HH.",
+    ),
+    "errors:log": _errors(
+        "how to write bytes that are not UTF-8", {"keep": "write %HH", "replace": "write U+FFFD in their place"}
+    ),
+    "invalid-to": Option(
+        "--invalid-to FILE",
+        "write a report of invalid lines to FILE",
+        "Its columns are input, line (from 1), offset (in bytes, from 0), code and text. Tabs separate them. Control "
+        "characters in text are escaped.",
+        category=INVALID,
+    ),
+    "stats": Option("--stats", "write counts to standard error, as JSON", category=INVALID),
+    "rules": Option(
+        "--rules",
+        "with --stats: count the lines that each level merged",
+        "Reads the input once more for each level.",
+        category=INVALID,
+        needs="--stats",
+    ),
+    # --- memory and threads
+    "max-line": Option(
+        "--max-line SIZE",
+        "the longest valid line, in bytes (default: 16M)",
+        "A longer line is invalid, with the code too-long. decode, encode and requote accept plain lines of any length "
+        "under --errors keep, replace and raise.",
+        read=byte_count,
+        default=MAX_LINE,
+        category=LIMITS,
+    ),
+    "threads": Option(
+        "-j --threads N",
+        "use N threads; 0, the default: automatic",
+        "Automatic means one per core for large files, else one. At most 64, or one per core if that is more, are "
+        "used. The output does not depend on N.",
+        read=whole_number,
+        category=LIMITS,
+    ),
+}

@@ -1,0 +1,149 @@
+"""The parser of the command line, made from the tables of commands and options."""
+
+import argparse
+
+from uricodec.cli.commands import COMMANDS
+from uricodec.cli.errors import CommandError
+from uricodec.cli.options import OPTIONS
+
+__all__ = ["find_command", "parse"]
+
+
+def find_command(name):
+    """Return the command with a name.
+
+    Raises:
+        CommandError: There is none.
+    """
+    if name not in COMMANDS:
+        what = "option" if name.startswith("-") else "command"
+        hint = near(name, [*COMMANDS, "--help", "--version"]) or "'uricodec --help' lists the commands"
+        raise CommandError(f"unknown {what} {name!r}", 2, hint)
+    return COMMANDS[name]
+
+
+def parse(command, words):
+    """Return the arguments of a command.
+
+    Options may stand before, between and after the operands, up to a "--".
+
+    Args:
+        command (Command): The command.
+        words (list[str]): What follows its name on the command line.
+
+    Returns:
+        argparse.Namespace: A value for each option of the table. Options that were not given have their default value;
+            options of other commands are None, or False if they take no value.
+
+    Raises:
+        CommandError: An option or operand is unknown, missing or invalid.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False, formatter_class=formatter)
+    for option in command.options:
+        if option.flags:
+            action = "store_true" if not option.value else "append" if option.repeats else "store"
+            parser.add_argument(*option.flags, dest=option.key, action=action, default=None)
+    try:
+        arguments, rest = parser.parse_known_args(words[:end])
+    except argparse.ArgumentError as error:
+        raise CommandError(f"{error.argument_name}: {error.message}", 2) from None
+    if arguments.help:
+        return arguments
+    for word in rest:
+        if word.startswith("-") and word != "-":
+            reject_option(command, word.partition("=")[0])
+    take_operands(command, arguments, rest + words[end + 1 :])
+    for option in command.options:
+        if option.value and getattr(arguments, option.key) is not None:
+            setattr(arguments, option.key, read(option, getattr(arguments, option.key)))
+    for option in command.options:
+        check(option, command, arguments)
+    for option in [*command.options, *OPTIONS.values()]:
+        if getattr(arguments, option.key, None) is None:
+            default = option.default if option in command.options else None
+            setattr(arguments, option.key, default if option.value else False)
+    return arguments
+
+
+def formatter(prog):
+    """Return what argparse uses to check options; without a width it would import shutil, which is slow."""
+    return argparse.HelpFormatter(prog, width=79)
+
+
+def take_operands(command, arguments, words):
+    """Set the attribute of the command's operands."""
+    operand = command.operand
+    if words and (operand is None or (len(words) > 1 and not operand.repeats)):
+        raise CommandError(f"unexpected argument {words[-1]!r}", 2, see(command))
+    if operand is not None:
+        setattr(arguments, operand.key, words if operand.repeats else words[0] if words else None)
+
+
+def read(option, value):
+    """Return the value of an option, given its text or texts."""
+    try:
+        return [option.read(text) for text in value] if option.repeats else option.read(value)
+    except ValueError as error:
+        raise CommandError(f"{option.flag}: {error}", 2) from None
+
+
+def check(option, command, arguments):
+    """Reject a value that is not among the choices, and combinations of options that contradict each other."""
+    value = getattr(arguments, option.key)
+    if value is None:
+        if option.required:
+            hint = f"choose from {', '.join(option.choices)}" if option.choices else see(command)
+            raise CommandError(f"{option.flag} is required", 2, hint)
+        return
+    for condition in option.conflicts.split():
+        if holds(condition, arguments):
+            hint = option.hint or f"leave out {option.flag} or {shown(condition)}"
+            raise CommandError(f"{option.flag}: not allowed with {shown(condition)}", 2, hint)
+    needs = option.needs.split()
+    if needs and not any(holds(condition, arguments) for condition in needs):
+        wanted = " or ".join(map(shown, needs))
+        raise CommandError(f"{option.flag}: not allowed without {wanted}", 2, f"add {wanted}")
+    if option.choices:
+        check_choice(option, value, arguments)
+
+
+def check_choice(option, value, arguments):
+    """Reject a value that is not among the choices, or not under a condition that holds."""
+    choices, where = list(option.choices), ""
+    for condition, some in option.only.items():
+        if holds(condition, arguments):
+            choices, where = some.split(), f" with {shown(condition)}"
+    if not choices:
+        raise CommandError(f"{option.flag}: not allowed{where}", 2, f"leave out {option.flag}")
+    if value not in choices:
+        message = f"{option.flag}: unknown value {value!r}{where}; choose from {', '.join(choices)}"
+        raise CommandError(message, 2, near(value, choices))
+
+
+def reject_option(command, name):
+    """Raise the error for an option that the command does not have."""
+    flags = [flag for option in command.options for flag in option.flags]
+    raise CommandError(f"unknown option {name!r}", 2, near(name, flags) or see(command))
+
+
+def holds(condition, arguments):
+    """Return whether an option was given, or was given with a value: "--csv", "--kind=urn"."""
+    name, _, value = condition.partition("=")
+    given = getattr(arguments, name.lstrip("-").replace("-", "_"), None)
+    return given == value if value else given is not None
+
+
+def shown(condition):
+    return condition.replace("=", " ")
+
+
+def near(word, known):
+    """Return a hint that names the most similar known word, or ""."""
+    from difflib import get_close_matches
+
+    return "".join(f"did you mean {found!r}?" for found in get_close_matches(word, known, 1))
+
+
+def see(command):
+    return f"see 'uricodec {command.name} --help'"

@@ -1,0 +1,263 @@
+"""The tables of commands and options, and what is made from them: parser, help, man page, reference page."""
+
+import argparse
+import gzip
+import importlib
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import COMMAND, output_of, run
+
+from uricodec import bytesets
+from uricodec.cli import help as texts
+from uricodec.cli import options
+from uricodec.cli.commands import COMMANDS
+from uricodec.cli.options import CATEGORIES, OPTIONS
+from uricodec.cli.parser import holds, parse
+from uricodec.logs._records import FORMATS, NAMES
+
+ROOT = Path(__file__).parents[2]
+MADE = runpy.run_path(str(ROOT / "docs/make_cli.py"))["PAGES"]
+
+every_command = pytest.mark.parametrize("command", COMMANDS.values(), ids=list(COMMANDS))
+every_option = pytest.mark.parametrize("key", OPTIONS)
+
+FORBIDDEN = re.compile(
+    r"\b(octets?|behind|in front of|mend(s|ed)?|what becomes of|refus\w+|rooms?|one's own|others'|is no|are no)\b"
+)
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+
+
+@every_option
+def test_options(key):
+    option = OPTIONS[key]
+    assert key.partition(":")[0] == (option.flag.lstrip("-") if option.flags else key)
+    assert option.short and not option.short.endswith(".") and option.short[0] == option.short[0].lower()
+    assert not option.long or option.long.endswith(".")
+    assert len(texts.short(option)) < 80 and option.category in CATEGORIES
+    assert all(re.fullmatch("-[a-z]|--[a-z]+(-[a-z]+)*", flag) for flag in option.flags)
+    assert not option.choices or option.default in {None, *option.choices}
+    assert not option.choices or option.read is str
+    assert option.value or not (option.choices or option.repeats or option.required or option.default)
+    for choice, meaning in option.choices.items():
+        assert meaning and re.fullmatch("[A-Za-z0-9-]+", choice)
+    for some in option.only.values():
+        assert {*some.split()} < {*option.choices}
+    text = " ".join([option.short, option.long, option.hint, *option.choices.values()])
+    assert text.isascii() and not FORBIDDEN.search(text)
+
+
+def test_each_option_belongs_to_a_command():
+    assert {key for command in COMMANDS.values() for key in command.keys.split()} == {*OPTIONS} - {"version"}
+
+
+@every_command
+def test_commands(command):
+    flags = [flag for option in command.options for flag in option.flags]
+    assert len(flags) == len({*flags}) and {"-h", "--help"} <= {*flags}
+    assert len(command.examples) >= 2
+    assert len([option for option in command.options if not option.flags]) <= 1
+    known = {option.flag: option for option in command.options}
+    for option in command.options:
+        conditions = f"{option.conflicts} {option.needs} {' '.join(option.only)}".split()
+        for name, _, value in (condition.partition("=") for condition in conditions):
+            rows = [row for row in OPTIONS.values() if row.flag == name]
+            assert rows and (not value or any(value in row.choices for row in rows))
+        assert not option.needs or {condition.partition("=")[0] for condition in option.needs.split()} <= {*known}
+    module, _, function = command.run.partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    text = " ".join([command.summary, command.description, *command.examples])
+    assert text.isascii() and not FORBIDDEN.search(text)
+
+
+def test_names_that_the_core_has():
+    """They are written out, since importing the core for help would be slow."""
+    assert tuple(OPTIONS["format:log"].choices) == ("auto", *FORMATS)
+    members = re.search("members (.*)", COMMANDS["log"].description, re.DOTALL)[1]
+    assert tuple(re.findall(r"\w+", re.sub(r"\(.*?\)|\band\b", "", members))) == NAMES[:-1]
+
+
+# --- help, man page, reference page -----------------------------------------------------------------------------------
+
+
+@every_command
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help(command, flag):
+    text = output_of(command.name, flag).decode()
+    assert max(map(len, text.splitlines())) < 80 and text.isascii()
+    assert text.startswith(f"usage: uricodec {command.name}")
+    for option in command.options:
+        assert f"{texts.spelling(option)}\n" in text if flag == "--help" else texts.short(option) in text
+        for choice in option.choices if flag == "--help" else ():
+            assert re.search(rf"^       {choice} ", text, re.MULTILINE)
+    for example in command.examples if flag == "--help" else command.examples[:2]:
+        assert example.splitlines()[0] in text
+    assert ("exit status:" in text) == (flag == "--help")
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_of_the_program(flag):
+    text = output_of(flag).decode()
+    assert max(map(len, text.splitlines())) < 80 and text.isascii()
+    for name, command in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(command.summary)}$", text, re.MULTILINE)
+
+
+def test_help_comes_before_other_errors():
+    assert output_of("normalize", "--level", "x", "--help") == output_of("normalize", "--help")
+
+
+@pytest.mark.parametrize("path", MADE, ids=lambda path: path.name)
+def test_pages_are_made_from_the_tables(path):
+    """If not: python docs/make_cli.py"""
+    assert MADE[path]() == path.read_text("utf-8")
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_the_man_page_is_one():
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", ROOT / "docs/uricodec.1"], capture_output=True, check=True, timeout=60
+    )
+    assert done.stderr == b""
+    assert b"uricodec normalize" in done.stdout
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """A folder with the files that the examples read."""
+    for path in (ROOT / "examples").iterdir():
+        shutil.copy(path, tmp_path)
+    urls = b"http://Example.com/caf%C3%A9\nhttp://example.com:80/a\n/a b\n"
+    files = {"urls.txt": urls, "links.txt": b"../c\n", "files.txt": b"a b\n", "page.html": b'<a href="urn:isbn:1">'}
+    files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
+    files["access.log.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / ".config/fish/completions").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "example", [example for command in COMMANDS.values() for example in command.examples] + list(texts.EXAMPLES)
+)
+def test_examples(samples, example):
+    """They run as they are, and print what is said."""
+    line = re.sub(r"\buricodec(?= \w)", " ".join(COMMAND), example.splitlines()[0].partition("   #")[0], count=1)
+    shell = "zsh" if "zsh" in example else "bash"
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    environment = os.environ | {"HOME": str(samples)}
+    done = subprocess.run(
+        [shell, "-c", line], cwd=samples, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == (1 if "uricodec check" in example else 0), done.stderr
+    assert done.stderr == "" or "--stats" in example
+    assert done.stderr == "" or json.loads(done.stderr)
+    if "# prints " in example:
+        assert done.stdout == example.partition("# prints ")[2] + "\n"
+    written = re.search(r"(?:-o |>)(\S+)", line)
+    wanted = samples / written[1].replace("~", str(samples)) if written else None
+    assert wanted.stat().st_size if written else done.stdout or "eval" in example
+
+
+# --- the parser -------------------------------------------------------------------------------------------------------
+
+
+def parsed(name, *words):
+    return parse(COMMANDS[name], list(words))
+
+
+def test_values():
+    given = parsed("decode", "-j4", "-zo", "out", "a", "--fields=1", "b", "-f", "2", "--max-line", "1K", "--", "-c")
+    assert (given.threads, given.null_data, given.output, given.files) == (4, True, "out", ["a", "b", "-c"])
+    assert (given.fields, given.max_line) == (["1", "2"], 1024)
+    given = parsed("encode", "--safe", "", "-")
+    assert (given.safe, given.files) == (bytesets.ByteSet(""), ["-"])
+    assert parsed("completion", "bash").shell == "bash"
+
+
+def test_defaults():
+    given = parsed("decode")
+    assert isinstance(given, argparse.Namespace)
+    assert (given.errors, given.max_line, given.host, given.files) == ("keep", 16 << 20, "keep", [])
+    assert given.plus is given.count is False
+    assert given.kind is given.disallowed is given.fields is given.threads is None  # also those of other commands
+    assert {option.key for option in OPTIONS.values()} <= {*vars(given)}
+
+
+def test_conditions():
+    given = argparse.Namespace(csv=True, kind="urn", null_data=None)
+    assert holds("--csv", given) and holds("--kind=urn", given)
+    assert not (holds("--null-data", given) or holds("--kind=uri", given) or holds("--unknown", given))
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("", "expected a command", "'uricodec --help' lists the commands"),
+        ("normalise", "unknown command 'normalise'", "did you mean 'normalize'?"),
+        ("xyzzy", "unknown command 'xyzzy'", "'uricodec --help' lists the commands"),
+        ("--versoin", "unknown option '--versoin'", "did you mean '--version'?"),
+        ("decode --treads 4", "unknown option '--treads'", "did you mean '--threads'?"),
+        ("decode --treads=4", "unknown option '--treads'", "did you mean '--threads'?"),
+        ("decode --xyzzy", "unknown option '--xyzzy'", "see 'uricodec decode --help'"),
+        ("decode --err raise", "unknown option '--err'", "did you mean '--errors'?"),
+        ("decode -o", "-o/--output: expected one argument", ""),
+        ("info x", "unexpected argument 'x'", "see 'uricodec info --help'"),
+        ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
+        ("completion", "SHELL is required", "choose from bash, zsh, fish"),
+        ("completion tcsh", "SHELL: unknown value 'tcsh'; choose from bash, zsh, fish", ""),
+        ("check", "--kind is required", "choose from urn, uri, iri"),
+        ("resolve", "--base is required", "see 'uricodec resolve --help'"),
+        ("decode --errors rais", "--errors: unknown value 'rais'; choose from keep, replace, null, drop, raise",
+         "did you mean 'raise'?"),
+        ("decode --iri --errors replace", "--errors: unknown value 'replace' with --iri; choose from keep, null, "
+         "drop, raise",
+         ""),
+        ("check --kind iri --production URI", "--production: unknown value 'URI' with --kind iri; choose from "
+         "IRI-reference, IRI, absolute-IRI, irelative-ref", "did you mean 'IRI'?"),
+        ("check --kind urn --production URI", "--production: not allowed with --kind urn",
+         "--rfc selects the grammar of URNs"),
+        ("check --kind iri --rfc any", "--rfc: not allowed with --kind iri",
+         "--production selects the grammar of URIs and IRIs"),
+        ("dedup --kind bytes --level bytes", "--level: not allowed with --kind bytes", "leave out --level"),
+        ("encode --disallowed encode", "--disallowed: not allowed without --iri", "add --iri"),
+        ("decode --header", "--header: not allowed without --fields or --csv", "add --fields or --csv"),
+        ("decode --jsonl --raw", "--raw: not allowed with --jsonl", "leave out --raw or --jsonl"),
+        ("decode -j -1", "--threads: expected a whole number, got '-1'", ""),
+        ("decode -j x", "--threads: expected a whole number, got 'x'", ""),
+        ("decode -f 0", "--fields: fields count from 1, got '0'", ""),
+        ("decode -f 3-2", "--fields: the first field of '3-2' comes after the last one", ""),
+        ("decode -f a", "--fields: expected numbers such as 1,3-5, got 'a'", "names need --header"),
+        ("decode -f 1 -d ab", "--delimiter: expected one byte, got 'ab'", ""),
+        ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", ""),
+        ("log --max-line 0", "--max-line: expected a number of bytes such as 4096, 64K or 16M, got '0'", ""),
+        ("resolve --base //a/b", "--base: no scheme in '//a/b'", ""),
+        ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'", ""),
+    ],
+)  # fmt: skip
+def test_errors_of_the_command_line(line, message, hint):
+    status, output, said = run(*line.split(" ") if line else ())
+    assert (status, output) == (2, b"")
+    assert said == f"uricodec: {message}\n" + (f"\nhint: {hint}\n" if hint else "")
+
+
+def test_hints_of_invalid_records():
+    hint = "\nhint: --errors drop skips invalid records, --invalid-to FILE lists them\n"
+    assert run("decode", "--csv", "--errors", "raise", stdin=b'a,"b\n')[2].endswith(hint)
+    assert run("normalize", "--kind", "urn", "--errors", "raise", stdin=b"x\n")[2].endswith(hint)
+    assert run("dedup", "--kind", "urn", "--errors", "raise", stdin=b"x\n")[2].endswith(hint)
+
+
+@pytest.mark.parametrize("text", ["", "K", "0", "-1", "1.5M", "1X", "M1", "9" * 19, "\u0661"])
+def test_invalid_byte_counts(text):
+    with pytest.raises(ValueError, match="expected a number of bytes such as"):
+        options.byte_count(text)
