@@ -28,6 +28,7 @@ ROOMS = [
     "dedup",
     "cli",
     "integrations",
+    "run pytest_plugin",
 ]
 PLACES = {name: place for place, names in enumerate(ROOMS) for name in names.split()}
 IMPORT = re.compile(

@@ -196,6 +196,129 @@ def test_results_of_both_sides():
     assert result == urllib.parse.urlsplit("http://h/a?b#c")
 
 
+# --- attributes of results --------------------------------------------------------------------------------------------
+
+ATTRIBUTES = "hostname", "port", "username", "password", "geturl"
+CLASSES = "SplitResult", "ParseResult", "SplitResultBytes", "ParseResultBytes"
+NETLOCS = [
+    *["", "h", "H.Example", "h:80", "h:", ":80", ":", "@", "u@", "u@h", "u:p@H:65535", "u:p:q@h:65536", "a@b@c", ":@h"],
+    *[
+        "[::1]",
+        "[::1]:80",
+        "[FE80::1%EN0]:80",
+        "[::1",
+        "::1]",
+        "[]:1",
+        "u@[::1]:8",
+        "x[::1]:8",
+        "[v1.X]:",
+        "[a[b]c]d:1",
+    ],
+    *[
+        "h:0",
+        "h:00080",
+        "h:+80",
+        "h:-1",
+        "h: 80",
+        "h:8 0",
+        "h:1_0",
+        "h:8x",
+        "h:9" * 9,
+        "h:" + "9" * 30,
+        "h%2F:1",
+        "%H%Z",
+    ],
+    *["\xe9\xc9:80", "\u0130", "\u20ac@\u20ac", "h:\u0661", "u\xe9:\u20ac@h", "\U0001f600@[::1]:5", "h\xe9%\xc9"],
+]
+
+
+def described(result, name):
+    value = outcome(getattr, result, name) if name != "geturl" else outcome(result.geturl)
+    return name, value
+
+
+def shapes():
+    """Results with every netloc, of all classes, of a class that derives from one, and with items that are none."""
+    derived = type("Derived", (urllib.parse.SplitResult,), {"_hostinfo": ("other", "1")})
+    for netloc in NETLOCS:
+        yield urllib.parse.SplitResult("http", netloc, "/p", "q", "f")
+        yield urllib.parse.ParseResult("http", netloc, "p", "a", "q", "f")
+        yield derived("http", netloc, "/p", "q", "f")
+        octets = netloc.encode()
+        yield urllib.parse.SplitResultBytes(b"http", octets, b"/p", b"q", b"f")
+        yield urllib.parse.ParseResultBytes(b"", octets, b"//p", b"", b"q", b"")
+    for netloc in (None, 5, bytearray(b"h:1"), type("Text", (str,), {"rpartition": lambda *_: ("", "", "x:9")})("h:1")):
+        yield urllib.parse.SplitResult("http", netloc, "p", "", "")
+        yield urllib.parse.ParseResultBytes(b"http", netloc, b"p", b"", b"", b"")
+
+
+def test_attributes_of_results():
+    expected = [[described(result, name) for name in ATTRIBUTES] for result in shapes()]
+    with uricodec.install():
+        assert [[described(result, name) for name in ATTRIBUTES] for result in shapes()] == expected
+    assert [[described(result, name) for name in ATTRIBUTES] for result in shapes()] == expected
+
+
+def test_attributes_are_those_of_before():
+    def static():
+        return [(c, n, inspect.getattr_static(getattr(urllib.parse, c), n)) for c in CLASSES for n in ATTRIBUTES]
+
+    before = static()
+    with uricodec.install():
+        for (_, name, now), (_, _, original) in zip(static(), before, strict=True):
+            assert now is not original and now.__doc__ == original.__doc__
+            assert isinstance(now, property) == isinstance(original, property) == (name != "geturl")
+        assert urllib.parse.SplitResult.geturl.__name__ == "geturl"
+    assert static() == before
+
+
+# --- modules that took a function by name -----------------------------------------------------------------------------
+
+
+def test_rebind():
+    module = sys.modules["uricodec_rebound"] = type(sys)("uricodec_rebound")
+    module.quote, module.own = urllib.parse.quote, urllib.parse.urlsplit
+    try:
+        with uricodec.install(rebind=True) as installed:
+            assert module.quote is parse.quote and urllib.request.quote is parse.quote and taken_before is parse.quote
+            assert {"uricodec_rebound.quote", f"{__name__}.taken_before", "urllib.parse.quote"} <= {*installed.replaced}
+            assert any(name.endswith("SplitResult.geturl") or "geturl" in name for name in installed.replaced)
+            assert f"{len(installed.replaced)} replaced" in repr(installed)
+            assert parse._stdlib.quote is ORIGINALS["quote"]
+            module.own = assigned = object()
+        assert module.quote is taken_before is urllib.request.quote is ORIGINALS["quote"]
+        assert module.own is assigned
+    finally:
+        del sys.modules["uricodec_rebound"]
+
+
+def test_rebind_after_a_plain_install():
+    uricodec.install()
+    assert urllib.request.quote is ORIGINALS["quote"]
+    with uricodec.install(rebind=True) as installed:
+        assert "urllib.request.quote" in installed.replaced and "urllib.parse.quote" in installed.replaced
+    assert urllib.request.quote is parse.quote  # only the first one uninstalls
+    uricodec.uninstall()
+    assert urllib.request.quote is ORIGINALS["quote"]
+
+
+def test_rebind_does_not_load_lazy_modules():
+    class Lazy(type(sys)):
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+
+    class Pretender:
+        __slots__ = ()
+        __class__ = type(sys)
+
+    sys.modules["uricodec_lazy"], sys.modules["uricodec_pretender"] = Lazy("uricodec_lazy"), Pretender()
+    try:
+        with uricodec.install(rebind=True):
+            pass
+    finally:
+        del sys.modules["uricodec_lazy"], sys.modules["uricodec_pretender"]
+
+
 def test_import_order_does_not_matter():
     """The originals are those of the stdlib, even if uricodec.parse is first imported after install()."""
     code = f"""if True:

@@ -6,6 +6,7 @@ The differential tests are short by default. Ten minutes of them:
     URICODEC_EXAMPLES=12000 python -m pytest tests/parse/test_parse.py -k differential
 """
 
+import collections.abc
 import contextlib
 import copy
 import enum
@@ -135,6 +136,19 @@ class LoudText(str):
     __hash__ = str.__hash__
 
 
+class Owner(str):
+    """Its instances have attributes of their own, which go before methods."""
+
+    def __init__(self, *_):
+        self.note = "not a method"
+
+
+def shadowed(text, name):
+    owner = Owner(text)
+    setattr(owner, name, lambda *_: b"shadow%41" if name == "encode" else "shadow%41")
+    return owner
+
+
 class Octets(bytes):
     pass
 
@@ -246,6 +260,25 @@ class Mapping(Sequence):
         return self.data
 
 
+class Mapped(collections.abc.Mapping):
+    """A mapping that is no dict."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __getitem__(self, name):
+        return self.data[name]
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __repr__(self):
+        return f"Mapped({self.data})"
+
+
 class Once:
     """An iterator whose repr has no address."""
 
@@ -335,13 +368,13 @@ def octets_of(text):
 @st.composite
 def kinds(draw, source):
     """A text as an object of some kind."""
-    text, kind = draw(source), draw(st.integers(0, 15))
+    text, kind = draw(source), draw(st.integers(0, 16))
     if kind < 9:
         return text
     octets = octets_of(text)
     if kind < 12:
         return octets
-    return (bytearray(octets), Text(text), LoudText(text), Octets(octets))[kind - 12]
+    return (bytearray(octets), Text(text), LoudText(text), Octets(octets), Owner(text))[kind - 12]
 
 
 strings = mostly(kinds(texts()), times=15)
@@ -354,7 +387,9 @@ safes = mostly(
 encodings = mostly(
     st.sampled_from([None, "utf-8", "UTF-8", "utf8", "latin-1", "utf-16", "ascii", "cp1252", "rot13", "no-such", "",
                      Text("utf-8"),
-                     LoudText("utf-8"), b"utf-8", "utf\x00", "utf-8-sig", "idna", "punycode", "hex"])
+                     LoudText("utf-8"), b"utf-8", "utf\x00", "utf-8-sig", "idna", "punycode", "hex",
+                     "iso-8859-1", "L1", "Windows-1252", "us-ascii",
+                     "U8", "utf_8", "utf-8 ", "latin_1\xe9"])
 )  # fmt: skip
 handlers = mostly(
     st.sampled_from([None, "strict", "replace", "ignore", "surrogateescape", "surrogatepass", "backslashreplace",
@@ -369,7 +404,9 @@ SCHEMES = ["", "", "", "http:", "https:", "HTTPS:", "hTtP:", "ftp:", "file:", "m
            "\xe9:", "\u212a:", "http\xe9:", "javascript:", "tel:", "sip:", "itms-services:", "rtsps:", "http",
            "h\tttp:", "a-b.c+d:", "http::",
            "http:x:", "8080:", "localhost:80"]  # fmt: skip
-AUTHORITIES = ["", "", "", "//", "//h", "//example.com", "//u:p@H:80", "//h:", "//@", "//[::1]", "//[::1]:80", "//[",
+AUTHORITIES = ["//[2001:db8::1]", "//u@[FE80::1%e]:8", "//[::ffff:1.2.3.4]", "//[vF.a:b]:1", "//[1::2::3]", "//[::1]]",
+               "//b\xfccher.example", "//\U0001f600:80", "//\u212a", "//a\u0338", "//[\xe9]", "//u[@h]",
+               "", "", "", "//", "//h", "//example.com", "//u:p@H:80", "//h:", "//@", "//[::1]", "//[::1]:80", "//[",
                "//]", "//][", "//[v1.x]",
                "//[::1]x", "//x[::1]", "//[1.2.3.4]", "//[x]", "//u@[::1]@h", "//\xe9", "//\u2100", "//a\uff0fb",
                "//\ufe68", "//\u2488com",
@@ -488,6 +525,10 @@ queries = mostly(
     st.one_of(
         odd, pairs.map(lambda items: Fresh(lambda: Once(items))), pairs.map(Sequence), pairs.map(Mapping),
         pairs.map(List), pairs.map(Tuple), st.dictionaries(texts(), values, max_size=3).map(Dict),
+        st.dictionaries(texts(), values, max_size=3).map(collections.OrderedDict),
+        st.dictionaries(texts(), values, max_size=3).map(Mapped),
+        st.lists(st.sampled_from([Text(""), Owner("a b"), LoudText("a"), Named.A, "\xe9", "a"]), min_size=2, max_size=2)
+        .map(lambda pair: [tuple(pair), (pair[1], [pair[0]])]),
         st.lists(
             st.one_of(st.lists(scalars, max_size=3), st.tuples(scalars), st.just("ab"), st.tuples(scalars, scalars)),
             max_size=3,
@@ -598,31 +639,207 @@ def test_differential(name):
     run()
 
 
+FORMS = {
+    "str": str,
+    "bytes": octets_of,
+    "bytearray": lambda text: bytearray(octets_of(text)),
+    "Text": Text,
+    "Owner": Owner,
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["urlsplit", "urlparse", "urldefrag", "urljoin"])
-def test_differential_of_plain_urls(name):
-    """Arguments as they usually are, so that the fast paths are taken."""
+def test_differential_of_plain_urls(name, form):
+    """Arguments as they usually are, of each type, so that the fast paths are taken."""
     count = 2 if name == "urljoin" else 1
 
     @settings(max_examples=2 * EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(urls(), min_size=count, max_size=count))
     def run(arguments):
-        check(name, *arguments)
+        check(name, *map(FORMS[form], arguments))
 
     run()
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "name", ["quote", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes", "parse_qs", "parse_qsl"]
 )
-def test_differential_of_plain_texts(name):
+def test_differential_of_plain_texts(name, form):
     @settings(max_examples=2 * EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(texts(), query_texts, st.text()))
     def run(text):
-        check(name, text)
+        check(name, FORMS[form](text))
 
     run()
+
+
+NAMED = ["utf-8", "UTF8", "latin-1", "ISO-8859-1", "ascii", "US-ASCII", "cp1252", "windows-1252"]
+HANDLERS = ["strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass", "xmlcharrefreplace",
+            "namereplace"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["quote", "quote_plus", "unquote", "unquote_plus", "parse_qs", "parse_qsl", "urlencode"]
+)
+def test_differential_of_encodings(name):
+    """Each encoding that is compiled, by several names, with each error handler of the interpreter's."""
+
+    @settings(max_examples=2 * EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.one_of(texts(), query_texts, st.text()), st.sampled_from(NAMED), st.sampled_from(HANDLERS))
+    def run(text, encoding, errors):
+        arguments = ([("k", text), (text, text.title())],) if name == "urlencode" else (text,)
+        check(name, *arguments, encoding=encoding)
+        check(name, *arguments, encoding=encoding, errors=errors)
+
+    run()
+
+
+# --- subclasses of str ------------------------------------------------------------------------------------------------
+
+METHODS = sorted(
+    {*dir(str), "__bool__", "__radd__", "__getattr__"} - {"__new__", "__init__", "__class__", "__init_subclass__"}
+)
+OF_METHODS = ["a b%41", "http://h/a;b?c#d", "../g;x", "a=1&b=%41", "plain", "", "\xe9%41", "//b\xfccher/\u20ac#"]
+
+
+def loud(name):
+    """A subclass of str with one method of its own, which says something else; and one with another's."""
+
+    def method(self, *arguments):
+        found = getattr(str, name)(self, *arguments) if hasattr(str, name) else NotImplemented
+        if isinstance(found, str) and name != "__getattribute__":
+            return found.swapcase() + "%42"
+        if isinstance(found, list | tuple):
+            return type(found)(item.swapcase() for item in found)
+        return not found if isinstance(found, bool) else found + 1 if isinstance(found, int) else found
+
+    def attribute(self, wanted):
+        if wanted == "encode":
+            return lambda *_: b"attribute %41"
+        return str.__getattribute__(self, wanted)
+
+    body = attribute if name == "__getattribute__" else (lambda self: False) if name == "__bool__" else method
+    return type("Loud", (str,), {name: body, **({"__hash__": str.__hash__} if name == "__eq__" else {})})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_subclass_with_one_method_of_its_own(method):
+    """Whatever the stdlib calls, of which NAMES in parse/_arguments.pyx has to know."""
+    kind = loud(method)
+    for text in OF_METHODS:
+        for name in FUNCTIONS:
+            if name not in ("urlunsplit", "urlunparse", "urlencode"):
+                check(name, kind(text))
+        check("urljoin", "http://h/a/b;c", kind(text))
+        check("urljoin", kind(text), "../d#")
+        check("urlencode", {"k": kind(text)})
+        check("urlencode", [(kind(text), kind(text))], True)
+        check("urlencode", [("k", [kind(text)])], True)
+        check("quote_plus", kind(text), "", "latin-1", "ignore")
+        check("unquote", kind(text), "latin-1")
+
+
+@pytest.mark.parametrize("method", ["encode", "replace", "lstrip", "count", "split"])
+def test_attribute_of_an_object_in_place_of_a_method(method):
+    for text in OF_METHODS:
+        for name in FUNCTIONS:
+            check(name, shadowed(text, method))
+
+
+def test_a_class_that_changes():
+    """What a class overrides is looked at again when it has changed."""
+
+    class Changing(str):
+        __slots__ = ()
+
+    for _ in range(3):
+        check("quote", Changing("a b"))
+        assert parse.quote(Changing("a b")) == "a%20b"
+        Changing.encode = lambda *_: b"changed "
+        check("quote", Changing("a b"))
+        assert parse.quote(Changing("a b")) == "changed%20"
+        del Changing.encode
+
+
+def test_bracketed_hosts():
+    """What ipaddress and the patterns of all versions take, and what some of them do not."""
+    pieces = [
+        ":",
+        "::",
+        "1",
+        "fF0",
+        "12345",
+        "1.2.3.4",
+        "1.2.3",
+        "01.2.3.4",
+        "1.2.3.256",
+        "%",
+        "%e",
+        "v1.a",
+        "V1.a",
+        "v.",
+        "g",
+        "]",
+        "[",
+    ]
+    for n in range(4):
+        for host in map("".join, itertools.product(pieces, repeat=n)):
+            check("urlsplit", f"http://[{host}]:8/")
+    for groups in range(10):
+        for gap in range(10):
+            address = ":".join(["a"] * groups)
+            for tail in ("", ":1.2.3.4"):
+                text = address[: 2 * gap] + "::" + address[2 * gap :] + tail
+                check("urlsplit", f"//[{text}]")
+                check("urlsplit", f"//u@[{address}{tail}%1]")
+    for netloc in (
+        "[::1]x",
+        "x[::1]",
+        "[::1][::1]",
+        "u[@[::1]",
+        "u]@[::1]",
+        "@[::1]",
+        "[::1]:",
+        "[::1]:@",
+        "[::1]@h",
+        "[\xe9]",
+    ):
+        check("urlparse", f"s://{netloc}/p")
+
+
+def test_every_character_of_a_host():
+    """NFKC, character by character: which of them make a delimiter."""
+    for start in range(0x80, 0x110000, 17 if EXAMPLES <= 300 else 1):
+        url = f"//h{chr(start)}"
+        try:
+            expected = stdlib.urlsplit(url)
+        except ValueError:
+            expected = None
+        if expected is None:
+            check("urlsplit", url)
+        else:
+            assert parse.urlsplit(url) == expected
+    for code in (
+        0x2048,
+        0x2100,
+        0x2101,
+        0x2105,
+        0x2A74,
+        0xFE13,
+        0xFE55,
+        0xFE56,
+        0xFE5F,
+        0xFE6B,
+        0xFF03,
+        0xFF0F,
+        0xFF1A,
+        0xFF20,
+    ):
+        check("urlsplit", f"//h{chr(code)}:80/a")
 
 
 # --- every combination of a few pieces --------------------------------------------------------------------------------
@@ -1211,7 +1428,7 @@ def test_caches():
     assert (info.hits, info.misses, info.currsize) == (0, 0, 0)
     parse.urlsplit(url)
     parse.urlsplit(url)
-    parse.urlsplit(b"http://bytes/")
+    parse.urlsplit(" http://stripped/")
     info = parse.urlsplit.cache_info()
     assert (info.hits, info.misses, info.currsize) == (1, 2, 2)
     assert info.maxsize >= info.currsize

@@ -1,18 +1,24 @@
-"""Puts the functions of `uricodec.parse` into `urllib.parse` itself, for libraries that cannot be changed."""
+"""Put the functions of `uricodec.parse` into `urllib.parse` itself, for programs that cannot be changed."""
 
+import sys
 from _thread import allocate_lock
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 __all__ = ["install", "uninstall"]
 
-_originals: dict[str, object] = {}
+# What was replaced, in order: the owner, a module or a class; the name of its attribute; what was there, and what is.
+_replaced: list[tuple[Any, str, Any, Any]] = []
 _lock = allocate_lock()  # one that installs and one that uninstalls would take each other's functions for the originals
 
 
 class _Installed:
     """What install() returns: leaving it as a context manager uninstalls, unless it was installed before."""
 
-    def __init__(self, first: bool) -> None:
+    def __init__(self, first: bool, replaced: tuple[str, ...]) -> None:
         self._first = first
+        self.replaced = replaced
 
     def __enter__(self) -> "_Installed":
         return self
@@ -21,53 +27,103 @@ class _Installed:
         if self._first:
             uninstall()
 
+    def __repr__(self) -> str:
+        return f"<uricodec.install(): {len(self.replaced)} replaced>"
 
-def install() -> _Installed:
-    """Put the fast functions into urllib.parse.
 
-    Modules that look a function up when they call it (`urllib.parse.quote(...)`) get the fast one from now on; those
-    that took it by name before (`from urllib.parse import quote`) keep what they have: install first, import then.
-    Installing twice does no harm.
+def _name_of(owner: Any, name: str) -> str:
+    if isinstance(owner, type):
+        return f"{owner.__module__}.{owner.__name__}.{name}"
+    return f"{owner.__name__}.{name}"
+
+
+def _replace(owner: Any, name: str, before: Any, after: Any) -> None:
+    setattr(owner, name, after)
+    _replaced.append((owner, name, before, after))
+
+
+def _rebind(functions: dict[int, tuple[Any, Any]]) -> None:
+    """Replace what modules took by name. A module that loads itself when it is looked at is not looked at."""
+    for module_name, module in list(sys.modules.items()):
+        # An object may say that it is a module: one of cffi's does, and has no __dict__.
+        if not issubclass(type(module), ModuleType) or module_name.partition(".")[0] == "uricodec":
+            continue
+        for name, value in list(object.__getattribute__(module, "__dict__").items()):
+            before, after = functions.get(id(value), (None, None))
+            if before is not None and before is value:
+                _replace(module, name, before, after)
+
+
+def install(rebind: bool = False) -> _Installed:
+    """Put the fast functions into urllib.parse, and fast attributes into its result classes.
+
+    Modules that look a function up when they call it (`urllib.parse.quote(...)`) get the fast one from now on, and so
+    do those that are imported later. Modules that have taken one by name before (`from urllib.parse import quote`) keep
+    what they have, unless `rebind` is true. Installing twice does no harm.
+
+    Args:
+        rebind (bool): Replace the functions in all modules that are loaded, too.
 
     Returns:
-        ContextManager: For `with uricodec.install()`, which uninstalls at its end. It need not be used.
+        ContextManager: For `with uricodec.install()`, which uninstalls at its end. It need not be used. Its attribute
+        `replaced` is a tuple of the names of all that is replaced.
 
-    >>> import urllib.parse, uricodec
-    >>> with uricodec.install():
-    ...     urllib.parse.quote.__module__
-    'uricodec.parse'
-    >>> urllib.parse.quote.__module__
-    'urllib.parse'
+    >>> import urllib.parse, urllib.request, uricodec
+    >>> with uricodec.install() as installed:
+    ...     urllib.parse.quote.__module__, "urllib.parse.quote" in installed.replaced
+    ('uricodec.parse', True)
+    >>> with uricodec.install(rebind=True) as installed:
+    ...     urllib.request.quote.__module__, "urllib.request.quote" in installed.replaced
+    ('uricodec.parse', True)
+    >>> urllib.parse.quote.__module__, urllib.request.quote.__module__
+    ('urllib.parse', 'urllib.parse')
     """
-    import urllib.parse as target
+    return install_functions(rebind)
 
+
+def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = None) -> _Installed:
+    """Do what install() does, with functions that `wrap` may have put something around.
+
+    >>> install_functions(False).__exit__()
+    """
     from uricodec import parse
-    from uricodec.parse import _stdlib
+    from uricodec.parse import _results, _stdlib
 
+    target = _stdlib.module
+    functions = {name: (getattr(_stdlib, name), getattr(parse, name)) for name in (*_stdlib.FAST, "clear_cache")}
+    if wrap:
+        functions = {name: (before, wrap(name, after)) for name, (before, after) in functions.items()}
     _lock.acquire()
     try:
-        first = not _originals
-        for name in (*_stdlib.FAST, "clear_cache"):
-            _originals.setdefault(name, getattr(target, name))
-            setattr(target, name, getattr(parse, name))
+        first = not _replaced
+        if first:
+            for name, (_, after) in functions.items():
+                _replace(target, name, getattr(target, name), after)
+            for owner, name, after in _results.replacements():
+                _replace(owner, name, owner.__dict__[name], after)
+        if rebind:
+            _rebind({id(before): (before, after) for before, after in functions.values()})
+        names = tuple(_name_of(owner, name) for owner, name, _, _ in _replaced)
     finally:
         _lock.release()  # `with` needs memory for it
-    return _Installed(first)
+    return _Installed(first, names)
 
 
 def uninstall() -> None:
-    """Put urllib.parse's own functions back. Does nothing if they are there.
+    """Put back all that install() has replaced. Does nothing if it is there.
+
+    A name of another module that was assigned to since stays as it is.
 
     >>> import uricodec
     >>> _ = uricodec.install()
     >>> uricodec.uninstall()
     """
-    import urllib.parse as target
-
     _lock.acquire()
     try:
-        for name, function in _originals.items():
-            setattr(target, name, function)
-        _originals.clear()
+        while _replaced:
+            owner, name, before, after = _replaced.pop()
+            in_urllib = isinstance(owner, type) or owner.__name__ == "urllib.parse"
+            if in_urllib or getattr(owner, name, None) is after:
+                setattr(owner, name, before)
     finally:
         _lock.release()  # `with` needs memory for it

@@ -1,13 +1,17 @@
 """URLs put together: urllib.parse's urlunsplit, urlunparse, urldefrag and urljoin.
 
-The fast paths cover what all Python versions do alike; the cases in which they differ (empty components, parameters, a
-path that looks like an authority), what is no plain str, and every error, are the stdlib's own functions.
+The fast paths cover what all Python versions do alike; the cases in which they differ (empty components, a path that
+looks like an authority), and every error, are the stdlib's own functions. Text and bytes are joined as bytes: text beyond
+ASCII as UTF-8, in which delimiters are what they are in ASCII.
 """
 from libc.string cimport memchr, memmove
 
-from uricodec.parse._quote cimport stdlib
-from uricodec.parse._split cimport Parts, find, finished, in_list, lower_scheme, piece, set_item
+from cpython.bytes cimport PyBytes_GET_SIZE
+
+from uricodec.parse._arguments cimport stdlib
+from uricodec.parse._split cimport *
 from uricodec._base._text cimport *
+from uricodec._base._utf8 cimport utf8_text
 from uricodec.parse._split import KNOWS_MISSING as _KNOWS_MISSING
 
 
@@ -20,10 +24,15 @@ cdef extern from "Python.h":
 cdef bint KNOWS_MISSING = _KNOWS_MISSING
 # Since 3.14 urljoin leaves a "?" or "#" that nothing follows; before, such a component counts as undefined.
 cdef bint KEEPS_EMPTY = stdlib().urljoin("http://a/b", "#") == "http://a/b#"
+# Before 3.14, the parameters of a reference are no part of its path.
+cdef bint PARAMS_APART = stdlib().urljoin("http://a/b/c", "..;d") == "http://a/;d"
 cdef object UNSPECIFIED = getattr(stdlib().module, "_UNSPECIFIED", None)
 cdef object split_result = stdlib().module.SplitResult
+cdef object split_result_bytes = stdlib().module.SplitResultBytes
 cdef object parse_result = stdlib().module.ParseResult
+cdef object parse_result_bytes = stdlib().module.ParseResultBytes
 cdef object defrag_result = stdlib().module.DefragResult
+cdef object defrag_result_bytes = stdlib().module.DefragResultBytes
 
 
 # --- urlunsplit, urlunparse, urldefrag ----------------------------------------------------------------------------------
@@ -73,53 +82,84 @@ cdef object unsplit(str scheme, str netloc, str path, str params, str query, str
     return url
 
 
-cdef object unsplit_plain(object components, object result_type, Py_ssize_t count):
-    """The URL of a tuple, a list or a result of the stdlib's, if all components are plain str; None otherwise."""
+cdef object unsplit_plain(object components, Py_ssize_t count):
+    """The URL of a tuple, a list or a result of the stdlib's, all of str or all of bytes; None otherwise."""
     cdef tuple items
-    if type(components) is result_type:
+    cdef object kind, result
+    cdef Url url
+    cdef Py_ssize_t i
+    if type(components) is tuple or type(components) is list:
+        items = tuple(components)
+    elif type(components) is (split_result if count == 5 else parse_result) or type(components) is (
+            split_result_bytes if count == 5 else parse_result_bytes):
         if KNOWS_MISSING and getattr(components, "_keep_empty", False) is not False:
             return None  # pragma: no cover: another Python
         items = <tuple>components
-    elif type(components) is tuple or type(components) is list:
-        items = tuple(components)
     else:
         return None
     if len(items) != count:
         return None
+    kind = type(items[0])
+    if kind is not str and kind is not bytes:
+        return None
     for item in items:
-        if type(item) is not str:
+        if type(item) is not kind:
             return None
-    if count == 5:
-        return unsplit(<str>items[0], <str>items[1], <str>items[2], "", <str>items[3], <str>items[4])
-    return unsplit(<str>items[0], <str>items[1], <str>items[2], <str>items[3], <str>items[4], <str>items[5])
+    if kind is bytes:
+        decoded = []
+        for item in items:
+            if not read(item, &url):
+                return None
+            decoded.append(ascii_text(<const uint8_t *>url.data, <size_t>url.size))
+        items = tuple(decoded)
+    result = unsplit(<str>items[0], <str>items[1], <str>items[2], "" if count == 5 else <str>items[3],
+                     <str>items[count - 2], <str>items[count - 1])
+    if result is None or kind is str:
+        return result
+    return PyBytes_FromStringAndSize(<const char *>PyUnicode_DATA(result), PyUnicode_GET_LENGTH(result))
 
 
-cdef object defrag(str url):
-    """The URL and its fragment; None where the URL would change otherwise."""
+cdef object defrag(object given):
+    """A URL and its fragment; None where the URL would change otherwise."""
+    cdef Url url
     cdef Parts parts
-    cdef object result
+    cdef object result = usable_url(given)
+    cdef str scheme
     cdef Py_ssize_t end
-    PyUnicode_READY(url)
-    end = PyUnicode_GET_LENGTH(url)
+    if result is None or not read(result, &url):
+        return None
     parts.fragment = -1
-    if PyUnicode_FindChar(url, c'#', 0, end, 1) >= 0:   # otherwise the stdlib does not look at a URL at all
-        if not find(url, True, &parts):
+    end = url.size
+    if has_fragment(&url):      # otherwise the stdlib does not look at a URL at all
+        if not find(&url, True, &parts):
             return None
         end = parts.fragment - 1
-        if parts.params or parts.query == parts.query_end:
+        if parts.query == parts.query_end or parts.params and PyUnicode_READ(url.width, <void *>url.data,
+                                                                             parts.path_end - 1) == c';':
             return None
-        scheme = "" if parts.scheme_end < 0 else PyUnicode_Substring(url, 0, parts.scheme_end)
-        if scheme != scheme.lower():
+        scheme = "" if parts.scheme_end < 0 else lower_scheme(&url, parts.scheme_end)
+        if scheme and as_given(&url, scheme) != piece(&url, 0, parts.scheme_end):
             return None
         if parts.netloc == parts.path:      # "//" and nothing
-            if not in_list(scheme, "uses_netloc") or not scheme or url.startswith("//", parts.path):
+            if not scheme or not in_list(scheme, "uses_netloc") or starts_with_slashes(&url, parts.path, parts.end):
                 return None
         elif parts.netloc < 0 and scheme and in_list(scheme, "uses_netloc"):
             return None
-    result = UC_NEW_TUPLE(defrag_result, 2)
-    set_item(result, 0, url if parts.fragment < 0 else piece(url, 0, end))
-    set_item(result, 1, piece(url, parts.fragment, PyUnicode_GET_LENGTH(url)))
+    result = UC_NEW_TUPLE(defrag_result_bytes if url.form == OCTETS else defrag_result, 2)
+    set_item(result, 0, given if parts.fragment < 0 else piece(&url, 0, end))
+    set_item(result, 1, piece(&url, parts.fragment, url.size))
     return finished(result)
+
+
+cdef inline bint has_fragment(const Url *url) except -1:
+    if url.width == 1:
+        return memchr(url.data, c'#', <size_t>url.size) != NULL
+    return PyUnicode_FindChar(<object>url.owner, c'#', 0, url.size, 1) >= 0
+
+
+cdef inline bint starts_with_slashes(const Url *url, Py_ssize_t start, Py_ssize_t end) noexcept:
+    return (end - start >= 2 and PyUnicode_READ(url.width, <void *>url.data, start) == c'/'
+            and PyUnicode_READ(url.width, <void *>url.data, start + 1) == c'/')
 
 
 # --- urljoin ------------------------------------------------------------------------------------------------------------
@@ -193,24 +233,56 @@ cdef uint8_t *merge(uint8_t *dst, const uint8_t *base, Py_ssize_t base_size, con
     return dst if dst != start else put(dst, b"/", 1)
 
 
-cdef object join(str base, str url):
-    """The URL that `url` means beside `base`; None where Python versions differ, and for what is not plain ASCII."""
+cdef object join(object base, object url):
+    """The URL that `url` means beside `base`; None where Python versions differ, and for what is for the stdlib."""
+    cdef object given_base = usable_url(base), given_url = usable_url(url)
+    cdef Url b, u
+    if given_base is None or given_url is None:
+        return None
+    if is_empty(given_base):
+        return url          # the object itself, whatever the other one is
+    if is_empty(given_url):
+        return base
+    if not read(given_base, &b) or not read(given_url, &u) or (b.form == OCTETS) != (u.form == OCTETS):
+        return None
+    if b.form == TEXT or u.form == TEXT:
+        return join_text(given_base, &b, given_url, &u, url)
+    return join_bytes(&b, &u, url)
+
+
+cdef inline bint is_empty(object given) noexcept:
+    return not PyBytes_GET_SIZE(given) if type(given) is bytes else not PyUnicode_GET_LENGTH(given)
+
+
+cdef object join_text(object base, Url *b, object reference, Url *u, object given):
+    """The same for text beyond ASCII."""
+    cdef uint8_t base_room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_ROOM]
+    cdef Octets base_octets, octets
+    base_octets.heap = octets.heap = NULL
+    try:
+        if not utf8_octets(<str>base, &base_octets, base_room) or not utf8_octets(<str>reference, &octets, room):
+            return None
+        b.data, b.size, b.width, b.form = base_octets.data, <Py_ssize_t>base_octets.size, 1, UTF8_TEXT
+        u.data, u.size, u.width, u.form = octets.data, <Py_ssize_t>octets.size, 1, UTF8_TEXT
+        return join_bytes(b, u, given)
+    finally:
+        release(&base_octets)
+        release(&octets)
+
+
+cdef object join_bytes(const Url *base, const Url *url, object given):
+    """The same, in bytes. `given` is what `url` was."""
     cdef Parts b, u
     cdef uint8_t room[1024]
     cdef uint8_t *out = room
     cdef uint8_t *heap = NULL
-    cdef const uint8_t *base_data
-    cdef const uint8_t *url_data
     cdef str scheme
     cdef Py_ssize_t size
-    PyUnicode_READY(base)
-    PyUnicode_READY(url)
-    if not (PyUnicode_IS_ASCII(base) and PyUnicode_IS_ASCII(url) and find(base, True, &b) and find(url, True, &u)):
+    if not find(base, True, &b) or not find(url, True, &u):
         return None
     if u.netloc < 0 and u.path == u.end:
         return None                     # nothing, or nothing but a scheme
-    if u.params or b.params and (u.path == u.path_end or b.netloc < 0):
-        return None                     # parameters belong to the path or not: "..;a", ";a", "a;"
     if not KEEPS_EMPTY:
         if b.query == b.query_end:
             b.query = -1
@@ -220,28 +292,54 @@ cdef object join(str base, str url):
             u.fragment = -1
     scheme = "" if b.scheme_end < 0 else lower_scheme(base, b.scheme_end)
     if u.scheme_end >= 0 and lower_scheme(url, u.scheme_end) != scheme:
-        return url
+        return same_url(url, given)
     if not in_list(scheme, "uses_relative"):
-        return url if scheme else None
+        return same_url(url, given) if scheme else None
     if not in_list(scheme, "uses_netloc"):
         return None
     if u.netloc == u.path or u.netloc < 0 and (b.netloc == b.path or b.netloc < 0 and scheme):
         return None                     # an empty authority, or none where there should be one
-    size = len(base) + len(url) + 8
+    size = base.size + url.size + 8
     if size > <Py_ssize_t>sizeof(room):
         out = heap = allocate(size)
     try:
-        base_data, url_data = <const uint8_t *>PyUnicode_DATA(base), <const uint8_t *>PyUnicode_DATA(url)
-        return join_parts(scheme, base_data, &b, url_data, &u, out)
+        size = join_parts(scheme, base, &b, url, &u, out)
+        if size < 0:
+            return None
+        if url.form == OCTETS:
+            return PyBytes_FromStringAndSize(<char *>out, size)
+        return ascii_text(out, <size_t>size) if url.form == ASCII_TEXT else utf8_text(out, <size_t>size, NULL)
     finally:
         PyMem_RawFree(heap)
 
 
-cdef object join_parts(str scheme, const uint8_t *base, const Parts *b, const uint8_t *url, const Parts *u, uint8_t *out):
+cdef object same_url(const Url *url, object given):
+    """The URL itself, as the stdlib returns it: text as it is, bytes made anew."""
+    return bytes(given) if url.form == OCTETS else given
+
+
+cdef Py_ssize_t join_parts(str scheme, const Url *base_url, Parts *b, const Url *reference, Parts *u,
+                           uint8_t *out) except -2:
+    """Write the URL that two URLs of one scheme make. Returns its size, or -1: that is the stdlib's work."""
+    cdef const uint8_t *base = <const uint8_t *>base_url.data
+    cdef const uint8_t *url = <const uint8_t *>reference.data
     cdef uint8_t *dst = out
     cdef uint8_t *slash
     cdef uint8_t *path
     cdef bint netloc = u.netloc >= 0 or b.netloc >= 0
+    # Where the path ends and its parameters begin, those with their ";": if they are no part of it.
+    cdef Py_ssize_t base_end = b.path_end, url_end = u.path_end, params
+    if PARAMS_APART and (b.params or u.params) and in_list(scheme, "uses_params"):
+        params = find_params(reference, u.path, u.path_end)
+        if params >= 0:
+            url_end = params - 1
+            if params == u.path_end:
+                u.path_end = url_end        # empty: lost
+        params = find_params(base_url, b.path, b.path_end)
+        if params >= 0:
+            base_end = params - 1
+            if params == b.path_end:
+                b.path_end = base_end
     if scheme:
         dst = put(put(dst, PyUnicode_DATA(scheme), len(scheme)), b":", 1)
     if netloc:
@@ -258,19 +356,20 @@ cdef object join_parts(str scheme, const uint8_t *base, const Parts *b, const ui
             dst = put(dst, base + b.query - 1, b.query_end - b.query + 1)
     else:
         slash, path = dst, dst + 1      # a slash may have to go before it
-        dst = merge(path, base + b.path, b.path_end - b.path, url + u.path, u.path_end - u.path)
+        dst = merge(path, base + b.path, base_end - b.path, url + u.path, url_end - u.path)
         if dst == NULL or not netloc and dst - path >= 2 and path[0] == c'/' and path[1] == c'/':
-            return None
+            return -1
         if netloc and path[0] != c'/':
             slash[0] = c'/'
         else:
             memmove(slash, path, dst - path)
             dst -= 1
+        dst = put(dst, url + url_end, u.path_end - url_end)
     if u.query >= 0:
         dst = put(dst, url + u.query - 1, u.query_end - u.query + 1)
     if u.fragment >= 0:
         dst = put(dst, url + u.fragment - 1, u.end - u.fragment + 1)
-    return ascii_text(out, dst - out)
+    return dst - out
 
 
 # --- the public functions -----------------------------------------------------------------------------------------------
@@ -278,37 +377,37 @@ cdef object join_parts(str scheme, const uint8_t *base, const Parts *b, const ui
 # Signatures are the running interpreter's.
 if KNOWS_MISSING:  # pragma: no cover: another Python
     def urlunsplit(components, *, keep_empty=UNSPECIFIED):
-        url = unsplit_plain(components, split_result, 5) if keep_empty is UNSPECIFIED else None
+        url = unsplit_plain(components, 5) if keep_empty is UNSPECIFIED else None
         if url is not None:
             return url
         return stdlib().urlunsplit(components, keep_empty=keep_empty)
 
     def urlunparse(components, *, keep_empty=UNSPECIFIED):
-        url = unsplit_plain(components, parse_result, 6) if keep_empty is UNSPECIFIED else None
+        url = unsplit_plain(components, 6) if keep_empty is UNSPECIFIED else None
         if url is not None:
             return url
         return stdlib().urlunparse(components, keep_empty=keep_empty)
 
     def urldefrag(url, *, missing_as_none=False):
-        result = defrag(<str>url) if type(url) is str and missing_as_none is False else None
+        result = defrag(url) if missing_as_none is False else None
         if result is not None:
             return result
         return stdlib().urldefrag(url, missing_as_none=missing_as_none)
 else:  # pragma: no cover: another Python
     def urlunsplit(components):
-        url = unsplit_plain(components, split_result, 5)
+        url = unsplit_plain(components, 5)
         if url is not None:
             return url
         return stdlib().urlunsplit(components)
 
     def urlunparse(components):
-        url = unsplit_plain(components, parse_result, 6)
+        url = unsplit_plain(components, 6)
         if url is not None:
             return url
         return stdlib().urlunparse(components)
 
     def urldefrag(url):
-        result = defrag(<str>url) if type(url) is str else None
+        result = defrag(url)
         if result is not None:
             return result
         return stdlib().urldefrag(url)
@@ -333,12 +432,8 @@ def urljoin(base, url, allow_fragments=True):
     >>> urljoin("http://example.com/a/b/c", "../d?e")
     'http://example.com/a/d?e'
     """
-    if type(base) is str and type(url) is str and allow_fragments is True:
-        if not base:
-            return url
-        if not url:
-            return base
-        result = join(<str>base, <str>url)
+    if allow_fragments is True or type(allow_fragments) is int and allow_fragments:
+        result = join(base, url)
         if result is not None:
             return result
     return stdlib().urljoin(base, url, allow_fragments)

@@ -1,12 +1,12 @@
 """Query strings: urllib.parse's parse_qsl, parse_qs and urlencode.
 
-The fast paths take a str (no subclass) in UTF-8 with a separator of one ASCII character, and pairs of str, bytes, int,
-float, bool or None; everything else, and every error, is the stdlib's own function.
+The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
+for urlencode any mapping, or a list or tuple of pairs. Everything else is the stdlib's own function.
 """
 from uricodec._base._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
-from uricodec._codec._percent cimport decode_text, quote_set
-from uricodec.parse._quote cimport stdlib
+from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
+from uricodec.parse._arguments cimport *
 from uricodec.parse import _quote
 
 from libc.stdint cimport uint64_t
@@ -14,21 +14,76 @@ from libc.stdint cimport uint64_t
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject_Str
+from cpython.ref cimport Py_INCREF
 
 cimport cython
 
 
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
+    bint PyUnicode_Check(object) noexcept
+    str PyUnicode_FromObject(object)
+    bytes PyUnicode_AsEncodedString(object, const char *encoding, const char *errors)
 
 
 # --- parse ----------------------------------------------------------------------------------------------------------
 
-cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work):
-    return decode_text(src, <size_t>n, True, NULL) if work else ascii_text(src, <size_t>n)
+# Bytes stay bytes; before 3.13, they are read as ASCII, and what they decode to has to be ASCII as well.
+cdef bint keeps_bytes() except -1:
+    try:
+        return stdlib().parse_qsl(b"a=%FF") == [(b"a", b"\xff")]
+    except UnicodeError:
+        return False
 
 
-cdef inline int put(object result, bint grouped, str name, str value) except -1:
+cdef bint KEEPS_BYTES = keeps_bytes()
+cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
+
+
+cdef inline bint is_ascii(bytes data) noexcept:
+    cdef size_t n = <size_t>PyBytes_GET_SIZE(data)
+    return kernels.span(<const uint8_t *>PyBytes_AS_STRING(data), n, &ASCII_BYTES.set) == n
+
+
+# How a query is read.
+cdef struct Rules:
+    bint keep_blank
+    bint strict
+    bint grouped
+    bint octets         # names and values are bytes
+    bint unusual        # they are, or the encoding is not UTF-8
+    Codec codec
+
+
+# The interpreter's own objects for names and values of one character.
+cdef PyObject *characters[128]
+cdef int code
+for code in range(128):
+    character = chr(code)
+    Py_INCREF(character)
+    characters[code] = <PyObject *>character
+del character
+
+
+cdef object decode_unusual(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
+    """A name or value that is bytes, or in another encoding than UTF-8; None if it is the stdlib's work."""
+    cdef bytes data
+    if not rules.octets:
+        return decode_as(src, <size_t>n, True, &rules.codec) if work else ascii_text(src, <size_t>n)
+    if not work:
+        return PyBytes_FromStringAndSize(<const char *>src, n)
+    data = decode_bytes(src, <size_t>n, True)
+    return data if KEEPS_BYTES or is_ascii(data) else None
+
+
+cdef inline str decode_field(const uint8_t *src, Py_ssize_t n, bint work, const Rules *rules):
+    """A name or value as it usually is."""
+    if work:
+        return decode_text(src, <size_t>n, True, rules.codec.errors)
+    return <str>characters[src[0]] if n == 1 else ascii_text(src, <size_t>n)
+
+
+cdef inline int put(object result, bint grouped, object name, object value) except -1:
     """Appends a pair to a list, or a value to the list of its name in a dict."""
     cdef PyObject *values
     if not grouped:
@@ -59,31 +114,45 @@ cdef struct Field:
     bint value_work
 
 
-cdef inline bint end_field(object result, bint grouped, const Field *field, const uint8_t *end, bint keep_blank,
-                           bint strict) except -1:
-    """Puts a field into the result, if it counts; False where strict parsing must fail."""
-    cdef str name
-    if field.value == NULL:
-        if keep_blank and field.name != end and not strict:
-            put(result, grouped, decode_field(field.name, end - field.name, field.name_work), "")
-        return not strict
-    if keep_blank or field.value != end:
-        name = decode_field(field.name, field.value - 1 - field.name, field.name_work)
-        put(result, grouped, name, decode_field(field.value, end - field.value, field.value_work))
+cdef bint end_unusual(object result, const Rules *rules, const Field *field, const uint8_t *end) except -1:
+    cdef const uint8_t *name_end = end if field.value == NULL else field.value - 1
+    cdef object name = decode_unusual(field.name, name_end - field.name, field.name_work, rules)
+    cdef object value = b"" if rules.octets else ""
+    if field.value != NULL:
+        value = decode_unusual(field.value, end - field.value, field.value_work, rules)
+    if name is None or value is None:
+        return False
+    put(result, rules.grouped, name, value)
     return True
 
 
-cdef object parse_ascii(str text, uint8_t separator, bint keep_blank, bint strict, bint grouped):
-    """The fields of a str of ASCII; None where strict parsing must fail."""
-    cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
+cdef inline bint end_field(object result, const Rules *rules, const Field *field, const uint8_t *end) except -1:
+    """Puts a field into the result, if it counts; False where that is the stdlib's work."""
+    cdef str name
+    if field.value == NULL and (rules.strict or not rules.keep_blank or field.name == end):
+        return not rules.strict
+    if field.value == end and not rules.keep_blank:
+        return True
+    if rules.unusual:
+        return end_unusual(result, rules, field, end)
+    if field.value == NULL:
+        put(result, rules.grouped, decode_field(field.name, end - field.name, field.name_work, rules), "")
+    else:
+        name = decode_field(field.name, field.value - 1 - field.name, field.name_work, rules)
+        put(result, rules.grouped, name, decode_field(field.value, end - field.value, field.value_work, rules))
+    return True
+
+
+cdef object parse_ascii(const uint8_t *src, size_t n, uint8_t separator, const Rules *rules):
+    """The fields of a query of ASCII; None if that is the stdlib's work."""
     cdef const uint8_t *at
-    cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text), start, size, word
+    cdef size_t start, size, word
     cdef uint64_t marks[WORDS]
     cdef uint64_t bits
     cdef uc_set set
     cdef const uc_set *plain = &NO_MARK_OR_AMPERSAND.set
     cdef Field field = [src, NULL, False, False]
-    cdef object result = {} if grouped else []
+    cdef object result = {} if rules.grouped else []
     if separator != c'&':
         set = NO_MARK.set
         remove_octet(&set, separator)
@@ -97,7 +166,7 @@ cdef object parse_ascii(str text, uint8_t separator, bint keep_blank, bint stric
                 at = src + start + 64 * word + uc_lowest_bit(bits)
                 bits &= bits - 1
                 if at[0] == separator:
-                    if not end_field(result, grouped, &field, at, keep_blank, strict):
+                    if not end_field(result, rules, &field, at):
                         return None
                     field = [at + 1, NULL, False, False]
                 elif at[0] != c'=':
@@ -107,42 +176,52 @@ cdef object parse_ascii(str text, uint8_t separator, bint keep_blank, bint stric
                         field.value_work = True
                 elif field.value == NULL:
                     field.value = at + 1
-    return result if end_field(result, grouped, &field, src + n, keep_blank, strict) else None
+    return result if end_field(result, rules, &field, src + n) else None
 
 
-cdef object parse_text(str text, str separator, bint keep_blank, bint strict, bint grouped):
+cdef object parse_text(str text, str separator, const Rules *rules):
     """The same for any other str."""
-    cdef object result = {} if grouped else []
+    cdef object result = {} if rules.grouped else []
     for field in text.split(separator):
-        if not field and not strict:
+        if not field and not rules.strict:
             continue
         name, equals, value = (<str>field).partition("=")
-        if strict and not equals:
+        if rules.strict and not equals:
             return None
-        if value or keep_blank:
-            put(result, grouped, _quote.unquote_plus(name), _quote.unquote_plus(value))
+        if value or rules.keep_blank:
+            put(result, rules.grouped, unquote_as(name, True, &rules.codec), unquote_as(value, True, &rules.codec))
     return result
 
 
-cdef object parse(object text, object keep_blank, object strict, object encoding, object errors, object max_fields,
+cdef object parse(object query, object keep_blank, object strict, object encoding, object errors, object max_fields,
                   object separator, bint grouped):
     """The fields of a query as a list of pairs, or grouped in a dict; None if that is the stdlib's work."""
-    cdef Py_UCS4 by
-    if not (type(text) is str and type(separator) is str and len(<str>separator) == 1
-            and type(keep_blank) is bool and type(strict) is bool
-            and (encoding is UTF8 or type(encoding) is str and <str>encoding == "utf-8")
-            and (errors is REPLACE or type(errors) is str and <str>errors == "replace")):
+    cdef Rules rules
+    cdef uint8_t by
+    cdef object given = usable(query, BOOL | LENGTH | COUNT | SPLIT | BUFFERS)
+    if (given is None or type(keep_blank) is not bool or type(strict) is not bool
+            or not find_codec(encoding, errors, "replace", &rules.codec) or encoding is None or errors is None):
         return None
-    by = (<str>separator)[0]
-    PyUnicode_READY(text)
-    if not text or by > 127:
-        return None if text or strict or max_fields is not None else {} if grouped else []
+    if type(separator) is bytes and len(<bytes>separator) == 1 and (<bytes>separator).isascii():
+        separator = (<bytes>separator).decode("ascii")
+    if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):
+        return None
+    rules.keep_blank, rules.strict, rules.grouped, rules.octets = keep_blank, strict, grouped, type(given) is bytes
+    rules.unusual = rules.octets or rules.codec.encoding != UTF_8
+    if not given:
+        return None if strict or max_fields is not None else {} if grouped else []
+    by = (<const uint8_t *>PyUnicode_DATA(separator))[0]
     if max_fields is not None:
-        if type(max_fields) is not int or max_fields < 1 + (<str>text).count(separator):
+        if type(max_fields) is not int or max_fields < 1 + given.count(by if rules.octets else separator):
             return None
-    if PyUnicode_IS_ASCII(text):
-        return parse_ascii(<str>text, <uint8_t>by, keep_blank, strict, grouped)
-    return parse_text(<str>text, <str>separator, keep_blank, strict, grouped)
+    if rules.octets:
+        if not KEEPS_BYTES and not is_ascii(<bytes>given):
+            return None
+        return parse_ascii(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), by, &rules)
+    PyUnicode_READY(given)
+    if PyUnicode_IS_ASCII(given):
+        return parse_ascii(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), by, &rules)
+    return parse_text(PyUnicode_FromObject(given), <str>separator, &rules)
 
 
 PARSE_DOC = """{first}
@@ -206,8 +285,6 @@ parse_qs.__doc__ = PARSE_DOC.format(
     name="parse_qs",
     example="{'q': ['a b', 'c'], 'lang': ['\u00e9']}",
 )
-cdef object UTF8 = parse_qs.__defaults__[2]
-cdef object REPLACE = parse_qs.__defaults__[3]
 
 
 # --- encode ---------------------------------------------------------------------------------------------------------
@@ -218,6 +295,7 @@ cdef struct Text:
     size_t size
     size_t cap
     uint8_t *heap
+    bint beyond         # it is UTF-8, with surrogates, of more than ASCII
     uint8_t room[2048]
 
 
@@ -252,67 +330,140 @@ cdef int put_encoded(Text *text, const uint8_t *src, size_t n, const uc_set *saf
     return 0
 
 
-cdef bint put_scalar(Text *text, object value, const uc_set *safe, bint plus) except -1:
-    """Appends a key or value, encoded; False for a str with a surrogate."""
+# How names and values are quoted: the arguments of urlencode, and what follows from them.
+cdef struct Quoting:
+    const uc_set *safe
+    bint plus
+    bint utf8               # and what cannot be encoded is an error
+    PyObject *via
+    PyObject *given_safe
+    PyObject *encoding
+    PyObject *errors
+
+
+cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
+    """Appends bytes or text of any type, quoted."""
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
-    if type(value) is bytes:
-        put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(value), <size_t>PyBytes_GET_SIZE(value), safe, plus)
-        return True
-    if type(value) is not str:
+    cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
+    cdef object quoted
+    if type(given) is bytes:
+        return put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), quoting.safe,
+                           quoting.plus)
+    if given is not None and (quoting.utf8 or PyUnicode_IS_ASCII(given)) and utf8_octets(<str>given, &octets, room):
+        try:
+            return put_encoded(text, octets.data, octets.size, quoting.safe, quoting.plus)
+        finally:
+            release(&octets)
+    if isinstance(value, bytes):
+        quoted = (<object>quoting.via)(value, <object>quoting.given_safe)
+    else:
+        quoted = (<object>quoting.via)(
+            value, <object>quoting.given_safe, <object>quoting.encoding, <object>quoting.errors)
+    if not PyUnicode_IS_ASCII(quoted):      # a str that says it is false is returned as it is
+        text.beyond = True
+    cdef bytes data = PyUnicode_AsEncodedString(quoted, "utf-8", "surrogatepass")
+    reserve(text, <size_t>PyBytes_GET_SIZE(data))
+    memcpy(text.data + text.size, PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data))
+    text.size += <size_t>PyBytes_GET_SIZE(data)
+    return 0
+
+
+cdef inline int put_object(Text *text, object value, const Quoting *quoting) except -1:
+    if type(value) is str:
+        PyUnicode_READY(value)
+        if PyUnicode_IS_ASCII(value):
+            return put_encoded(text, <const uint8_t *>PyUnicode_DATA(value), <size_t>PyUnicode_GET_LENGTH(value), quoting.safe,
+                               quoting.plus)
+    if type(value) is not str and not isinstance(value, bytes):
         value = PyObject_Str(value)
-    if not utf8_octets(<str>value, &octets, room):
-        return False
+    return put_quoted(text, value, quoting)
+
+
+cdef inline bint has_length(object value) except -1:
     try:
-        put_encoded(text, octets.data, octets.size, safe, plus)
-    finally:
-        release(&octets)
+        len(value)
+    except TypeError:
+        return False
     return True
 
 
+cdef int put_pair(Text *text, object key, object value, bint doseq, const Quoting *quoting) except -1:
+    """Appends key=value, or one for each element of a sequence. Every object is asked for its text once, in order."""
+    cdef size_t start = text.size, name, size
+    cdef bint first = True
+    if start:
+        put_octet(text, c'&')
+    name = text.size
+    put_object(text, key, quoting)
+    put_octet(text, c'=')
+    size = text.size - name
+    if not doseq or is_scalar(value):
+        return put_object(text, value, quoting)
+    if isinstance(value, (bytes, str)):
+        return put_quoted(text, value, quoting)
+    if not has_length(value):
+        return put_object(text, value, quoting)
+    for element in value:
+        if not first:
+            put_octet(text, c'&')
+            reserve(text, size)
+            memcpy(text.data + text.size, text.data + name, size)
+            text.size += size
+        first = False
+        put_object(text, element, quoting)
+    if first:
+        text.size = start
+    return 0
+
+
 cdef inline bint is_scalar(object value) noexcept:
-    """A value whose text no user's code can have a say in, so that it may be asked for twice."""
+    """A value whose text no code but the interpreter's has a say in."""
     return (type(value) is str or type(value) is int or type(value) is bytes or type(value) is float
             or type(value) is bool or value is None)
 
 
-cdef bint put_pair(Text *text, object key, object value, bint doseq, const uc_set *safe, bint plus) except -1:
-    """Appends key=value, or one for each element of a sequence; False if that is the stdlib's work."""
-    if doseq and (type(value) is list or type(value) is tuple):
-        value = tuple(value)    # a list may become shorter meanwhile
-        for element in <tuple>value:
-            if not put_pair(text, key, element, False, safe, plus):
-                return False
-        # Even if there was no element, the stdlib looks at the key, which may be an error.
-        return len(value) > 0 or type(key) is bytes or type(key) is str and PyUnicode_IS_ASCII(key)
-    if not is_scalar(key) or not is_scalar(value):
-        return False
-    if text.size:
-        put_octet(text, c'&')
-    if not put_scalar(text, key, safe, plus):
-        return False
-    put_octet(text, c'=')
-    return put_scalar(text, value, safe, plus)
-
-
-cdef bint put_pairs(Text *text, object query, bint doseq, const uc_set *safe, bint plus) except -1:
+cdef bint put_dict(Text *text, object query, bint doseq, const Quoting *quoting) except -1:
+    """Appends all pairs; False, with some of them done, if there is more in it than scalars."""
     cdef Py_ssize_t position = 0
     cdef PyObject *key
     cdef PyObject *value
-    cdef object pair, name, own
-    if type(query) is dict:
-        with cython.critical_section(query):
-            while PyDict_Next(query, &position, &key, &value):
-                name, own = <object>key, <object>value      # the dict may drop them: a long number becomes text in Python
-                if not put_pair(text, name, own, doseq, safe, plus):
-                    return False
-        return True
-    for pair in tuple(query):
-        if type(pair) is not tuple or len(<tuple>pair) != 2:
-            return False
-        if not put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, safe, plus):
-            return False
+    cdef object name, own
+    with cython.critical_section(query):
+        while PyDict_Next(query, &position, &key, &value):
+            name, own = <object>key, <object>value      # the dict may drop them: a long number becomes text in Python
+            if not is_scalar(name) or not is_scalar(own):
+                return False
+            put_pair(text, name, own, doseq, quoting)
     return True
+
+
+cdef int put_pairs(Text *text, object pairs, bint doseq, const Quoting *quoting) except -1:
+    for pair in pairs:
+        if type(pair) is not tuple or len(<tuple>pair) != 2:
+            pair = stdlib().unpacked(pair)
+        put_pair(text, (<tuple>pair)[0], (<tuple>pair)[1], doseq, quoting)
+    return 0
+
+
+cdef inline bint is_list_of_pairs(object query):
+    """A list or tuple that urlencode takes."""
+    return (type(query) is list or type(query) is tuple) and (not query or isinstance(query[0], tuple))
+
+
+cdef object encode_query(object query, bint doseq, const Quoting *quoting):
+    """The query of a mapping, or of a list or tuple of pairs."""
+    cdef Text text
+    text.data, text.size, text.cap, text.heap, text.beyond = text.room, 0, sizeof(text.room), NULL, False
+    try:
+        if type(query) is not dict or not put_dict(&text, query, doseq, quoting):
+            text.size = 0
+            put_pairs(&text, query if type(query) is list or type(query) is tuple else query.items(), doseq, quoting)
+        if text.beyond:
+            return PyUnicode_DecodeUTF8(<const char *>text.data, <Py_ssize_t>text.size, "surrogatepass")
+        return ascii_text(text.data, text.size)
+    finally:
+        PyMem_RawFree(text.heap)
 
 
 def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via=_quote.quote_plus):
@@ -338,23 +489,23 @@ def urlencode(query, doseq=False, safe='', encoding=None, errors=None, quote_via
     >>> urlencode({"q": "a b", "n": 1, "tag": ["x", "y"]}, doseq=True)
     'q=a+b&n=1&tag=x&tag=y'
     """
-    cdef Text text
+    cdef Quoting quoting
+    cdef Codec codec
     cdef ByteSet octets = None
-    cdef bint plus = quote_via is _quote.quote_plus
-    if (encoding is None and errors is None and type(doseq) is bool
-            and (type(query) is dict or type(query) is list or type(query) is tuple)):
-        if plus or quote_via is _quote.quote:
-            octets = quote_set(safe, plus)
+    quoting.plus = quote_via is _quote.quote_plus
+    codec.encoding = UTF_8
+    if type(doseq) is bool and (encoding is None and errors is None or find_codec(encoding, errors, "strict", &codec)):
+        if quoting.plus or quote_via is _quote.quote:
+            octets = quote_set(safe, quoting.plus)
         elif quote_via is stdlib().quote_plus or quote_via is stdlib().quote:
-            plus = quote_via is stdlib().quote_plus
-            octets = quote_set(safe, plus)
-    if octets is not None:
-        text.data, text.size, text.cap, text.heap = text.room, 0, sizeof(text.room), NULL
-        try:
-            if put_pairs(&text, query, doseq, &octets.set, plus):
-                return ascii_text(text.data, text.size)
-        finally:
-            PyMem_RawFree(text.heap)
+            quoting.plus = quote_via is stdlib().quote_plus
+            octets = quote_set(safe, quoting.plus)
+    if octets is not None and (is_list_of_pairs(query) or type(query) is dict or hasattr(query, "items")):
+        quote_via = _quote.quote_plus if quoting.plus else _quote.quote
+        quoting.safe, quoting.via, quoting.given_safe = &octets.set, <PyObject *>quote_via, <PyObject *>safe
+        quoting.encoding, quoting.errors = <PyObject *>encoding, <PyObject *>errors
+        quoting.utf8 = codec.encoding == UTF_8 and is_default(errors, "strict")
+        return encode_query(query, doseq, &quoting)
     return stdlib().urlencode(query, doseq, safe, encoding, errors, quote_via)
 
 

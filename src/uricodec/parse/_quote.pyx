@@ -1,69 +1,72 @@
 """urllib.parse's quote and unquote family.
 
 It does what the running interpreter's functions do, for every input. The fast paths take str, bytes and bytearray
-themselves (no subclasses) in UTF-8; everything else, and every error, is the stdlib's own function.
+in the usual encodings, and subclasses of str that change none of it; everything else is the stdlib's own function.
 """
 from libc.string cimport memchr
 
-from uricodec._base._atomic cimport uc_publish, uc_read
 from uricodec._base._kernels cimport ByteSet
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport *
+from uricodec.parse._arguments cimport *
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
-from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_SIZE
 
 
 cdef extern from "Python.h":
     PyObject *PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
+    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
+    object PyUnicode_FromObject(object)
 
 
 # --- urllib.parse -------------------------------------------------------------------------------------------------------
 
-cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not
+cdef enum:
+    QUOTED = BOOL | LENGTH | CONTAINS | ENCODE | BUFFERS    # what quoting calls
 
 
-cdef object stdlib():
-    """The stdlib's own functions, for whatever the fast paths leave."""
-    cdef void *known = uc_read(&stdlib_module)
-    if known == NULL:
-        from uricodec.parse import _stdlib
-        Py_INCREF(_stdlib)
-        known = <void *>_stdlib
-        uc_publish(&stdlib_module, known)
-    return <object>known
+cdef inline object quote_bytes(bytes data, const uc_set *safe, bint plus):
+    return encode_octets(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
 
 
-cdef inline bint is_default(object argument, str default) noexcept:
-    return argument is None or argument is default or type(argument) is str and <str>argument == default
-
-
-cdef object quote_buffer(object data, const uc_set *safe, bint plus):
-    """The octets of bytes or a bytearray, quoted as a str; None for anything else."""
-    cdef Py_buffer view
-    if type(data) is bytes:
-        return encode_octets(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
-    if type(data) is not bytearray:
+cdef object quote_usable(object given, ByteSet octets, object safe, object encoding, object errors, bint plus):
+    """What quote (or quote_plus) returns for text or bytes; None if that is the stdlib's work."""
+    cdef Codec codec
+    cdef object result
+    if type(given) is bytes:
+        return quote_bytes(<bytes>given, &octets.set, plus) if encoding is None and errors is None else None
+    if not find_codec(encoding, errors, "strict", &codec):
         return None
-    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)   # until it is released, no thread can make it longer or shorter
-    try:
-        return encode_octets(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, True)
-    finally:
-        PyBuffer_Release(&view)
+    PyUnicode_READY(given)
+    if PyUnicode_IS_ASCII(given) or codec.encoding == UTF_8 and is_default(errors, "strict"):
+        result = quote_text(<str>given, &octets.set, plus)
+        return None if result is None else PyUnicode_FromObject(result)
+    if codec.encoding == LATIN_1 and PyUnicode_KIND(given) == 1:
+        return encode_octets(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &octets.set, plus,
+                             True)
+    if plus and " " not in <str>given:      # what an error handler writes is no space of the text
+        octets = quote_set(safe, False)
+    if encoding is None:
+        encoding = "utf-8"
+    return quote_bytes((<str>given).encode(encoding, "strict" if errors is None else errors), &octets.set,
+                       plus and " " in <str>given)
 
 
 cdef inline object quote_plain(object string, object safe, object encoding, object errors, bint plus):
-    """What quote (or quote_plus) returns for the usual arguments; None for any other."""
+    """What quote (or quote_plus) returns; None if that is the stdlib's work."""
     cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH and not plus else quote_set(safe, plus)
+    cdef object given
     if octets is None:
         return None
-    if type(string) is not str:
-        return quote_buffer(string, &octets.set, plus) if encoding is None and errors is None else None
-    if is_default(encoding, "utf-8") and is_default(errors, "strict"):
+    if type(string) is str and encoding is None and errors is None:
         return quote_text(<str>string, &octets.set, plus)
-    return None
+    given = usable(string, QUOTED)
+    if given is None:
+        return None
+    if type(given) is not bytes and not PyUnicode_GET_LENGTH(given):
+        return string       # the object itself, whatever it is to be encoded in
+    return quote_usable(given, octets, safe, encoding, errors, plus)
 
 
 def quote(string, safe='/', encoding=None, errors=None):
@@ -135,26 +138,12 @@ def quote_from_bytes(bs, safe='/'):
     'a%20b%FF'
     """
     cdef ByteSet octets = UNRESERVED_SLASH if safe is SLASH else quote_set(safe, False)
+    cdef object given
     if octets is not None:
-        result = quote_buffer(bs, &octets.set, False)
-        if result is not None:
-            return result
+        given = usable(bs, BUFFERS)
+        if type(given) is bytes:
+            return quote_bytes(<bytes>given, &octets.set, False)
     return stdlib().quote_from_bytes(bs, safe)
-
-
-# The error handlers of the stdlib that decode: any other one is the stdlib's affair.
-cdef frozenset HANDLERS = frozenset(["strict", "ignore", "backslashreplace", "surrogateescape", "surrogatepass"])
-
-
-cdef inline bint is_handler(object errors, const char **name) noexcept:
-    """Whether utf8_text knows the error handler, and by which name."""
-    name[0] = NULL
-    if is_default(errors, "replace"):
-        return True
-    if type(errors) is not str or errors not in HANDLERS:
-        return False
-    name[0] = <const char *>PyUnicode_DATA(errors)
-    return True
 
 
 def unquote(string, encoding='utf-8', errors='replace'):
@@ -177,15 +166,22 @@ def unquote(string, encoding='utf-8', errors='replace'):
     >>> unquote("/a%20b/%C3%A9%zz")
     '/a b/\u00e9%zz'
     """
-    cdef const char *handler
-    if type(string) is str:
-        if is_default(encoding, "utf-8") and is_handler(errors, &handler):
-            return unquote_text(<str>string, False, handler)
-        if "%" not in <str>string:
+    cdef Codec codec
+    cdef object given
+    if find_codec(encoding, errors, "replace", &codec):
+        given = usable(string, CONTAINS | GETITEM)
+        if type(given) is str:
+            return unquote_as(given, False, &codec)
+        if type(given) is bytes:
+            if encoding is not None and errors is not None:
+                return decode_as(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), False, &codec)
+        elif given is not None:
+            if PyUnicode_FindChar(given, c'%', 0, PyUnicode_GET_LENGTH(given), 1) >= 0:
+                return unquote_as(given, False, &codec)
+            string.split    # as the stdlib, which returns the object itself
             return string
-    elif (type(string) is bytes and type(encoding) is str and type(errors) is str
-            and encoding == "utf-8" and is_handler(errors, &handler)):
-        return decode_text(<const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string), False, handler)
+    elif type(string) is str and "%" not in <str>string:
+        return string
     return stdlib().unquote(string, encoding, errors)
 
 
@@ -209,9 +205,11 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
     >>> unquote_plus("a+b%2Bc")
     'a b+c'
     """
-    cdef const char *handler
-    if type(string) is str and is_default(encoding, "utf-8") and is_handler(errors, &handler):
-        return unquote_text(<str>string, True, handler)
+    cdef Codec codec
+    if find_codec(encoding, errors, "replace", &codec):
+        given = usable(string, REPLACE)
+        if given is not None and type(given) is not bytes:
+            return unquote_as(given, True, &codec)
     return stdlib().unquote_plus(string, encoding, errors)
 
 
@@ -240,7 +238,8 @@ def unquote_to_bytes(string):
     if type(string) is bytes:
         data, n = <const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string)
         return string if memchr(data, c'%', n) == NULL else decode_bytes(data, n, False)
-    if type(string) is str and utf8_octets(<str>string, &octets, room):
+    given = usable(string, BOOL | LENGTH | ENCODE)
+    if given is not None and utf8_octets(<str>given, &octets, room):
         try:
             return decode_bytes(octets.data, octets.size, False)
         finally:

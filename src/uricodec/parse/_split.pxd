@@ -1,8 +1,23 @@
 """The components of a URL as positions, and the stdlib's result tuples."""
 from uricodec._base._text cimport *
+from uricodec.parse._arguments cimport BOOL, CONTAINS, EQUAL, HASH, LENGTH, REPLACE, STRIP, usable
 
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
+
+
+cdef enum Form:         # of a URL: what its pieces become
+    ASCII_TEXT, TEXT, OCTETS
+    UTF8_TEXT           # text beyond ASCII, as UTF-8 that is not of an object
+
+
+# A URL as it was given. It borrows from the object.
+cdef struct Url:
+    PyObject *owner
+    const void *data
+    Py_ssize_t size
+    int width
+    Form form
 
 
 cdef struct Parts:
@@ -15,23 +30,41 @@ cdef struct Parts:
     Py_ssize_t fragment         # -1: no "#"
     Py_ssize_t end
     bint params                 # the path has a ";"
+    bint brackets               # in the netloc
+    bint beyond                 # the netloc is not ASCII
 
 
-cdef bint find(str url, bint fragments, Parts *parts)
-cdef str lower_scheme(str url, Py_ssize_t n)
+cdef bint read(object given, Url *url)
+cdef bint find(const Url *url, bint fragments, Parts *parts) except -1
+cdef str lower_scheme(const Url *url, Py_ssize_t n)
+cdef Py_ssize_t find_params(const Url *url, Py_ssize_t path, Py_ssize_t end)
+cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end)
 cdef bint in_list(str scheme, str name) except -1
 cdef object finished(object result)
 
 
-cdef inline str piece(str url, Py_ssize_t start, Py_ssize_t end):
-    """url[start:end]; empty for a component that there is not."""
+cdef inline object usable_url(object argument):
+    """The argument as text or bytes; None if it is for the stdlib."""
+    return usable(argument, BOOL | LENGTH | CONTAINS | HASH | EQUAL | REPLACE | STRIP)
+
+
+cdef inline object piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
+    """The characters from start to end; empty for a component that there is not."""
+    cdef const uint8_t *data = <const uint8_t *>url.data
+    if url.form != ASCII_TEXT:
+        return other_piece(url, start, end)
     if start < 0 or start >= end:
         return ""
-    if PyUnicode_IS_ASCII(url):
-        return ascii_text(<const uint8_t *>PyUnicode_DATA(url) + start, <size_t>(end - start))
-    return PyUnicode_Substring(url, start, end)
+    return ascii_text(data + start, <size_t>(end - start))
 
 
-cdef inline void set_item(object result, Py_ssize_t i, str item) noexcept:
+cdef inline object as_given(const Url *url, str text):
+    """Text of ASCII, as text or bytes."""
+    if url.form != OCTETS:
+        return text
+    return PyBytes_FromStringAndSize(<const char *>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+
+
+cdef inline void set_item(object result, Py_ssize_t i, object item) noexcept:
     Py_INCREF(item)
     PyTuple_SET_ITEM(result, i, item)

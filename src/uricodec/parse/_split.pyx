@@ -1,38 +1,67 @@
 """URLs taken apart: urllib.parse's urlsplit and urlparse, and the positions that _join works with.
 
 Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart from an undefined one. The fast paths
-take a str (no subclass) whose authority is ASCII without brackets, and in which nothing has to be stripped or removed;
-the cases in which Python versions differ, everything else, and every error, are the stdlib's own functions.
+take text and bytes, as `_arguments` knows them, in which nothing has to be stripped or removed, with hosts that all
+Python versions accept; the cases in which versions differ, everything else, and every error, are the stdlib's own
+functions.
 """
 cimport cython
 from libc.stdint cimport uint64_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memchr, memcmp, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec.parse._quote cimport stdlib
+from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
+from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport PyObject_SetAttr
 from cpython.ref cimport Py_INCREF, Py_XDECREF
+
+
+cdef extern from "Python.h":
+    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
+
+
+# --- what is a URL ------------------------------------------------------------------------------------------------------
+
+cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
+
+
+cdef inline void read_text(object given, Url *url):
+    PyUnicode_READY(given)
+    url.owner = <PyObject *>given
+    url.form = ASCII_TEXT if PyUnicode_IS_ASCII(given) else TEXT
+    url.data, url.size, url.width = PyUnicode_DATA(given), PyUnicode_GET_LENGTH(given), PyUnicode_KIND(given)
+
+
+cdef bint read(object given, Url *url):
+    """Borrow what usable_url() returned. False for bytes that are not ASCII: an error."""
+    url.owner = <PyObject *>given
+    if type(given) is bytes:
+        url.form, url.width = OCTETS, 1
+        url.data, url.size = PyBytes_AS_STRING(given), PyBytes_GET_SIZE(given)
+        return kernels.span(<const uint8_t *>url.data, <size_t>url.size, &ASCII_BYTES.set) == <size_t>url.size
+    read_text(given, url)
+    return True
 
 
 # --- the components of a URL, as positions ----------------------------------------------------------------------------
 
 cdef enum Kind:     # of ASCII characters, as far as the scheme and the authority care
-    OTHER, LETTER, SCHEME, COLON, DELIMITER, UNUSUAL
+    ANY, LETTER, SCHEME, COLON, DELIMITER, BRACKET, UNUSUAL
 
 cdef uint8_t kinds[128]
 cdef int code
 for code in range(128):
-    kinds[code] = OTHER
+    kinds[code] = ANY
     if chr(code).isalpha():
         kinds[code] = LETTER
     elif chr(code) in "0123456789+-.":
         kinds[code] = SCHEME
 kinds[c':'] = COLON
 kinds[c'/'] = kinds[c'?'] = kinds[c'#'] = DELIMITER
-# Removed from a URL, or the sign of an IP literal.
-kinds[c'\t'] = kinds[c'\r'] = kinds[c'\n'] = kinds[c'['] = kinds[c']'] = UNUSUAL
+kinds[c'['] = kinds[c']'] = BRACKET     # the sign of an IP literal
+kinds[c'\t'] = kinds[c'\r'] = kinds[c'\n'] = UNUSUAL     # removed from a URL
 
 # Where a scan of the path, of the query and of the fragment stops: at its delimiter, and at what is removed.
 cdef ByteSet IN_PATH = ~ByteSet("?#;\t\r\n")
@@ -54,6 +83,7 @@ cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *pa
     """False if the URL is for the stdlib."""
     cdef Py_ssize_t i = 0
     cdef uint8_t kind
+    cdef bint brackets = False, beyond = False
     parts.scheme_end = parts.netloc = parts.query = parts.fragment = -1
     parts.params = False
     if n and s[0] <= c' ':          # would be stripped
@@ -76,13 +106,18 @@ cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *pa
         parts.netloc = i
         while i < n:
             if s[i] > 127:
-                return False        # the stdlib checks what NFKC would make of it
+                beyond = True
+                i += 1
+                continue
             kind = kinds[s[i]]
-            if kind == DELIMITER:
-                break
-            if kind == UNUSUAL:
-                return False
+            if kind >= DELIMITER:
+                if kind == DELIMITER:
+                    break
+                if kind == UNUSUAL:
+                    return False
+                brackets = True
             i += 1
+    parts.brackets, parts.beyond = brackets, beyond
     parts.path = i
 
     i = next_stop(s, i, n, IN_PATH)
@@ -103,17 +138,155 @@ cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *pa
     return i == n
 
 
-cdef bint find(str url, bint fragments, Parts *parts):
-    cdef int kind
-    cdef void *data
-    cdef Py_ssize_t n
-    PyUnicode_READY(url)
-    kind, data, n = PyUnicode_KIND(url), PyUnicode_DATA(url), PyUnicode_GET_LENGTH(url)
-    if kind == 1:
-        return find_parts(<const uint8_t *>data, n, fragments, parts)
-    if kind == 2:
-        return find_parts(<const uint16_t *>data, n, fragments, parts)
-    return find_parts(<const uint32_t *>data, n, fragments, parts)
+# What NFKC makes of a character, as far as a netloc cares: 0 if nobody has asked yet. Characters do not change.
+cdef enum:
+    HARMLESS = 1
+    DELIMITS = 2        # it becomes, or contains, a delimiter
+cdef uint8_t verdicts[1 << 16]
+cdef object normalize = None
+
+
+cdef uint8_t verdict_of(Py_UCS4 c) except 0:
+    global normalize
+    if normalize is None:
+        from unicodedata import normalize
+    cdef uint8_t verdict = HARMLESS
+    cdef Py_UCS4 normal
+    for normal in <str>normalize("NFKC", chr(c)):
+        if normal == c'/' or normal == c'?' or normal == c'#' or normal == c'@' or normal == c':':
+            verdict = DELIMITS
+    if c < 1 << 16:
+        verdicts[c] = verdict
+    return verdict
+
+
+cdef bint is_harmless(str netloc) except -1:
+    """Whether a netloc stays one under NFKC, which IDNA uses. No delimiter composes, so each character counts alone."""
+    cdef Py_UCS4 c
+    cdef uint8_t verdict
+    for c in netloc:
+        if c > 127:
+            verdict = verdicts[c] if c < 1 << 16 else 0
+            if (verdict if verdict else verdict_of(c)) != HARMLESS:
+                return False
+    return True
+
+
+cdef bint is_ipv4(const uint8_t *s, Py_ssize_t n) noexcept:
+    """Whether it is a dotted quad: four numbers up to 255 without leading zeros."""
+    cdef int numbers = 0, digits, value
+    cdef Py_ssize_t i = 0
+    while True:
+        digits = value = 0
+        while i < n and c'0' <= s[i] <= c'9' and digits < 3:
+            value = 10 * value + s[i] - c'0'
+            digits, i = digits + 1, i + 1
+        if not digits or value > 255 or digits > 1 and s[i - digits] == c'0':
+            return False
+        numbers += 1
+        if i == n:
+            return numbers == 4
+        if s[i] != c'.' or numbers == 4:
+            return False
+        i += 1
+
+
+cdef inline bint is_hex(uint8_t c) noexcept:
+    return c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'f'
+
+
+cdef bint is_ipv6(const uint8_t *s, Py_ssize_t n) noexcept:
+    """Whether it is an address that `ipaddress` accepts, with or without a zone (RFC 4291 section 2.2)."""
+    cdef int groups = 0, digits
+    cdef bint gap = False
+    cdef Py_ssize_t i = 0
+    cdef const uint8_t *zone = <const uint8_t *>memchr(s, c'%', n)
+    if zone != NULL:
+        if zone + 1 == s + n or memchr(zone + 1, c'%', s + n - zone - 1) != NULL:
+            return False
+        n = zone - s
+    if n >= 2 and s[0] == c':' and s[1] == c':':
+        gap, i = True, 2
+    while i < n:
+        digits = 0
+        while i < n and is_hex(s[i]) and digits < 4:
+            digits, i = digits + 1, i + 1
+        if not digits:
+            return False
+        if i < n and s[i] == c'.':
+            groups += 2
+            i -= digits
+            return is_ipv4(s + i, n - i) and (groups == 8 and not gap or groups < 8 and gap)
+        groups += 1
+        if i == n:
+            break
+        if s[i] != c':' or groups == 8:
+            return False
+        i += 1
+        if i == n:
+            return False
+        if s[i] == c':':
+            if gap:
+                return False
+            gap, i = True, i + 1
+    return groups == 8 and not gap or groups < 8 and gap
+
+
+cdef bint is_future(const uint8_t *s, Py_ssize_t n) noexcept:
+    """Whether it is an IPvFuture as all versions accept it: "v", hexadecimal digits, a dot, something."""
+    cdef Py_ssize_t i = 1
+    while i < n and is_hex(s[i]):
+        i += 1
+    return s[0] == c'v' and i > 1 and i < n - 1 and s[i] == c'.'
+
+
+cdef bint is_literal(const uint8_t *s, Py_ssize_t n) noexcept:
+    """Whether a netloc with brackets is accepted by all versions: userinfo without any, "[", an address, "]", a port."""
+    cdef Py_ssize_t i = n, end
+    while i and s[i - 1] != c'@':
+        i -= 1
+    if memchr(s, c'[', i) != NULL or memchr(s, c']', i) != NULL or i == n or s[i] != c'[':
+        return False
+    i += 1
+    end = i
+    while end < n and s[end] != c']':
+        end += 1
+    if end == n or end + 1 < n and s[end + 1] != c':':
+        return False
+    if memchr(s + i, c'[', n - i) != NULL or memchr(s + end + 1, c']', n - end - 1) != NULL:
+        return False
+    return is_ipv6(s + i, end - i) or end > i and is_future(s + i, end - i)
+
+
+cdef object other_piece(const Url *url, Py_ssize_t start, Py_ssize_t end):
+    """piece() of what is not text of ASCII."""
+    cdef const char *data = <const char *>url.data
+    if start < 0 or start >= end:
+        return b"" if url.form == OCTETS else ""
+    if url.form == OCTETS:
+        return PyBytes_FromStringAndSize(data + start, end - start)
+    if url.form == TEXT:
+        return PyUnicode_Substring(<object>url.owner, start, end)
+    return PyUnicode_DecodeUTF8(data + start, end - start, NULL)
+
+
+cdef bint find(const Url *url, bint fragments, Parts *parts) except -1:
+    """Find the parts of a URL; False if it is for the stdlib."""
+    cdef bint found
+    if url.width == 1:
+        found = find_parts(<const uint8_t *>url.data, url.size, fragments, parts)
+        if not (parts.brackets or parts.beyond):
+            return found
+    elif url.width == 2:
+        found = find_parts(<const uint16_t *>url.data, url.size, fragments, parts)
+    else:
+        found = find_parts(<const uint32_t *>url.data, url.size, fragments, parts)
+    if found and parts.brackets:
+        return not parts.beyond and url.width == 1 and is_literal(
+            <const uint8_t *>url.data + parts.netloc, parts.path - parts.netloc)
+    if found and parts.beyond:
+        return is_harmless(piece(url, parts.netloc, parts.path))
+    return found
 
 
 # The schemes of nearly all URLs, to be shared instead of made anew.
@@ -121,23 +294,41 @@ cdef str HTTPS = "https"
 cdef str HTTP = "http"
 
 
-cdef str lower_scheme(str url, Py_ssize_t n):
+cdef str lower_scheme(const Url *url, Py_ssize_t n):
     """The scheme of a URL, its first n characters (all ASCII)."""
     cdef str scheme
-    if PyUnicode_KIND(url) == 1:
-        if n == 5 and memcmp(PyUnicode_DATA(url), b"https", 5) == 0:
+    if url.width == 1:
+        if n == 5 and memcmp(url.data, b"https", 5) == 0:
             return HTTPS
-        if n == 4 and memcmp(PyUnicode_DATA(url), b"http", 4) == 0:
+        if n == 4 and memcmp(url.data, b"http", 4) == 0:
             return HTTP
-    scheme = PyUnicode_Substring(url, 0, n)
+        scheme = ascii_text(<const uint8_t *>url.data, <size_t>n)
+    else:
+        scheme = PyUnicode_Substring(<object>url.owner, 0, n)
     return scheme if scheme.islower() else scheme.lower()
+
+
+cdef Py_ssize_t find_params(const Url *url, Py_ssize_t path, Py_ssize_t end):
+    """Where the parameters of the last segment of a path begin, after their ";"; -1: it has none."""
+    cdef Py_ssize_t i = end, params = -1
+    cdef Py_UCS4 c
+    while i > path:
+        i -= 1
+        c = PyUnicode_READ(url.width, <void *>url.data, i)
+        if c == c'/':
+            break
+        if c == c';':
+            params = i + 1
+    return params
 
 
 # --- results ------------------------------------------------------------------------------------------------------------
 
 # The stdlib's own classes, so that isinstance and pickle know no difference.
 cdef object split_result = stdlib().module.SplitResult
+cdef object split_result_bytes = stdlib().module.SplitResultBytes
 cdef object parse_result = stdlib().module.ParseResult
+cdef object parse_result_bytes = stdlib().module.ParseResultBytes
 
 # Since 3.15 a result knows whether its undefined components are None, and functions have an argument for it.
 KNOWS_MISSING = "missing_as_none" in (stdlib().urldefrag.__kwdefaults__ or ())
@@ -150,9 +341,9 @@ cdef object finished(object result):
     return result
 
 
-cdef object make_split(str url, const Parts *parts):
-    cdef object result = UC_NEW_TUPLE(split_result, 5)
-    set_item(result, 0, "" if parts.scheme_end < 0 else lower_scheme(url, parts.scheme_end))
+cdef object make_split(const Url *url, const Parts *parts, str default):
+    cdef object result = UC_NEW_TUPLE(split_result_bytes if url.form == OCTETS else split_result, 5)
+    set_item(result, 0, as_given(url, default if parts.scheme_end < 0 else lower_scheme(url, parts.scheme_end)))
     set_item(result, 1, piece(url, parts.netloc, parts.path))
     set_item(result, 2, piece(url, parts.path, parts.path_end))
     set_item(result, 3, piece(url, parts.query, parts.query_end))
@@ -223,6 +414,7 @@ cdef object split_kept(str url):
     cdef Py_ssize_t n, kept, i = -1
     cdef uint64_t hash
     cdef object result
+    cdef Url found
     cdef Parts parts
     PyUnicode_READY(url)
     n = PyUnicode_GET_LENGTH(url)
@@ -237,9 +429,10 @@ cdef object split_kept(str url):
             unlock_kept()
             return result
         unlock_kept()
-    if not find(url, True, &parts):
+    read_text(url, &found)
+    if not find(&found, True, &parts):
         return None
-    result = make_split(url, &parts)
+    result = make_split(&found, &parts, "")
     if i >= 0:
         Py_INCREF(url)
         Py_INCREF(result)
@@ -285,19 +478,45 @@ def cache_info():
     return type(info)(info.hits + found, info.misses + made, info.maxsize + PLACES, info.currsize + kept)
 
 
-cdef bint find_default(object url, object scheme, object default, object allow_fragments, Parts *parts) except -1:
-    """find() for arguments as they usually are; False for any other."""
-    return (type(url) is str and (scheme is default or type(scheme) is str and not scheme)
-            and type(allow_fragments) is bool and find(<str>url, allow_fragments, parts))
+# The scheme of a URL without one may have to be cleaned, if it has anything else than these.
+cdef ByteSet IN_SCHEME = ByteSet(bytes(range(0x21, 0x7F)))
+
+
+cdef str usable_scheme(object scheme, object default, object url):
+    """The argument `scheme`, or None if that is for the stdlib."""
+    if scheme is default:
+        return ""
+    if type(scheme) is bytes and type(url) is bytes and not scheme:
+        return ""
+    if type(scheme) is not str:
+        return None
+    PyUnicode_READY(scheme)
+    if not PyUnicode_GET_LENGTH(scheme):
+        return ""
+    if type(url) is bytes or not PyUnicode_IS_ASCII(scheme) or kernels.span(
+            <const uint8_t *>PyUnicode_DATA(scheme), <size_t>PyUnicode_GET_LENGTH(scheme), &IN_SCHEME.set
+    ) != <size_t>PyUnicode_GET_LENGTH(scheme):
+        return None
+    return <str>scheme
 
 
 cdef object split(object url, object scheme, object default, object allow_fragments):
+    cdef Url found
     cdef Parts parts
+    cdef object given
+    cdef str own_scheme
     if type(url) is str and scheme is default and allow_fragments is True:
         return split_kept(<str>url)
-    if find_default(url, scheme, default, allow_fragments, &parts):
-        return make_split(<str>url, &parts)
+    given, own_scheme = usable_url(url), usable_scheme(scheme, default, url)
+    if given is None or own_scheme is None or not is_flag(allow_fragments):
+        return None
+    if read(given, &found) and find(&found, bool(allow_fragments), &parts):
+        return make_split(&found, &parts, own_scheme)
     return None
+
+
+cdef inline bint is_flag(object value) noexcept:
+    return type(value) is bool or type(value) is int or value is None
 
 
 cdef dict stdlib_names = stdlib().module.__dict__
@@ -319,28 +538,29 @@ cdef bint in_list(str scheme, str name) except -1:
 
 
 cdef object parse(object url, object scheme, object default, object allow_fragments):
+    cdef Url found
     cdef Parts parts
-    cdef object result
-    cdef str text, own_scheme
+    cdef object result, given = usable_url(url)
+    cdef str own_scheme = usable_scheme(scheme, default, url)
     cdef Py_ssize_t path_end, params = -1
-    if not find_default(url, scheme, default, allow_fragments, &parts):
+    if given is None or own_scheme is None or not is_flag(allow_fragments):
         return None
-    text = <str>url
-    own_scheme = "" if parts.scheme_end < 0 else lower_scheme(text, parts.scheme_end)
+    if not read(given, &found) or not find(&found, bool(allow_fragments), &parts):
+        return None
+    if parts.scheme_end >= 0:
+        own_scheme = lower_scheme(&found, parts.scheme_end)
     path_end = parts.path_end
     if parts.params and in_list(own_scheme, "uses_params"):
-        # The parameters are those of the last segment.
-        params = text.find(";", max(parts.path, text.rfind("/", parts.path, path_end)), path_end)
+        params = find_params(&found, parts.path, path_end)
         if params >= 0:
-            path_end = params
-            params += 1
-    result = UC_NEW_TUPLE(parse_result, 6)
-    set_item(result, 0, own_scheme)
-    set_item(result, 1, piece(text, parts.netloc, parts.path))
-    set_item(result, 2, piece(text, parts.path, path_end))
-    set_item(result, 3, piece(text, params, parts.path_end))
-    set_item(result, 4, piece(text, parts.query, parts.query_end))
-    set_item(result, 5, piece(text, parts.fragment, parts.end))
+            path_end = params - 1
+    result = UC_NEW_TUPLE(parse_result_bytes if found.form == OCTETS else parse_result, 6)
+    set_item(result, 0, as_given(&found, own_scheme))
+    set_item(result, 1, piece(&found, parts.netloc, parts.path))
+    set_item(result, 2, piece(&found, parts.path, path_end))
+    set_item(result, 3, piece(&found, params, parts.path_end))
+    set_item(result, 4, piece(&found, parts.query, parts.query_end))
+    set_item(result, 5, piece(&found, parts.fragment, parts.end))
     return finished(result)
 
 

@@ -25,3 +25,13 @@ FAST = (
 )
 
 globals().update({name: getattr(module, name) for name in (*FAST, "clear_cache")})
+
+
+def unpacked(pair):
+    """Return the two items of a pair, unpacked as by a `for` of the stdlib's, errors included.
+
+    >>> unpacked("ab")
+    ('a', 'b')
+    """
+    first, second = pair
+    return first, second

@@ -1,0 +1,446 @@
+"""The drop-in beside urllib.parse, kind of call by kind of call, and inside whole operations of real libraries.
+
+    python benchmarks/drop_in.py                    every kind
+    python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
+    python benchmarks/drop_in.py --applications     operations of the libraries that are installed
+    python benchmarks/drop_in.py --write            both, into docs/drop_in.md
+
+All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
+of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first.
+"""
+
+import argparse
+import importlib
+import json
+import random
+import re
+import sys
+import urllib.parse
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from time import process_time
+
+from corpus import WORDS
+
+import uricodec
+from uricodec import parse
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs/drop_in.md"
+COUNT = 1000  # distinct inputs
+ROUNDS = 15
+
+
+class SafeText(str):
+    """A subclass like Django's SafeString: it overrides nothing that urllib.parse calls."""
+
+    __slots__ = ()
+
+    def __html__(self):
+        return self
+
+
+class Headers(Mapping):
+    """A mapping that is no dict."""
+
+    def __init__(self, pairs):
+        self.data = dict(pairs)
+
+    def __getitem__(self, name):
+        return self.data[name]
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __len__(self):
+        return len(self.data)
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+rng = random.Random("drop-in")
+
+
+def words(count, between=" "):
+    return between.join(rng.choices(WORDS, k=count))
+
+
+def path():
+    return f"/{words(rng.randint(2, 4), '/')}/{words(1)}.html?{words(1)}={rng.randrange(10**6)}#{words(1)}"
+
+
+def many(make):
+    return [make() for _ in range(COUNT)]
+
+
+def field(encoding):
+    return f"{words(1)}={urllib.parse.quote_plus(words(3) + rng.choice('éèüöñ'), encoding=encoding)}"
+
+
+def query(encoding="utf-8"):
+    return "&".join(field(encoding) for _ in range(4))
+
+
+TEXTS = many(lambda: f"{words(7)}?{rng.choice(WORDS)}"[:60])
+LATIN = many(lambda: f"{words(3)} {rng.choice('éèüöñ')}{words(3)}")
+QUOTED = [urllib.parse.quote(text) for text in TEXTS]
+LATIN_QUOTED = [urllib.parse.quote(text, encoding="latin-1") for text in LATIN]
+URLS = many(lambda: f"https://www.{words(1)}-{words(1)}.example.com{path()}")
+IPV6 = many(lambda: f"http://[2001:db8:{rng.getrandbits(16):x}::{rng.getrandbits(16):x}]:8080{path()}")
+IDN = many(lambda: f"https://www.bücher-{words(1)}.example{path()}")
+PARAMS = many(lambda: f"https://www.{words(1)}.example.com/{words(2, '/')};id={rng.randrange(10**6)}?q={words(1)}#a")
+REFERENCES = many(lambda: rng.choice(("../{}/{}", "/{}/{}.css", "{}.html?q={}", "?{}={}", "./{}#{}")).format(
+    words(1), rng.randrange(10**6)))  # fmt: skip
+SMALL = many(lambda: "&".join(f"{rng.choice('abcdefgh')}={rng.randrange(10)}" for _ in range(15)))
+PAIRS = many(lambda: [("q", words(3)), ("page", rng.randrange(1000)), ("lang", words(1)), ("sort by", words(1))])
+BYTE_PAIRS = [[(name.encode(), str(value).encode()) for name, value in pairs] for pairs in PAIRS]
+LATIN_PAIRS = [[("q", text), ("name", text[:9])] for text in LATIN]
+
+
+def octets(texts):
+    return [text.encode() for text in texts]
+
+
+def subclass(texts):
+    return list(map(SafeText, texts))
+
+
+def apart(urls):
+    return list(map(urllib.parse.urlsplit, urls))
+
+
+LATIN_1, WITH_LISTS = {"encoding": "latin-1"}, {"doseq": True}
+KINDS = [
+    *[(f"{name}", "str", [URLS]) for name in ("urlsplit", "urlparse", "urldefrag")],
+    *[(f"{name}", "bytes", [octets(URLS)]) for name in ("urlsplit", "urlparse", "urldefrag")],
+    *[(f"{name}", "IPv6", [IPV6]) for name in ("urlsplit", "urlparse", "urldefrag")],
+    *[(f"{name}", "host beyond ASCII", [IDN]) for name in ("urlsplit", "urlparse", "urldefrag")],
+    *[(f"{name}", "subclass of str", [subclass(URLS)]) for name in ("urlsplit", "urlparse", "urldefrag")],
+    ("urlparse", "`;params`", [PARAMS]),
+    ("urldefrag", "`;params`", [PARAMS]),
+    ("urljoin", "str", [URLS, REFERENCES]),
+    ("urljoin", "bytes", [octets(URLS), octets(REFERENCES)]),
+    ("urljoin", "IPv6", [IPV6, REFERENCES]),
+    ("urljoin", "beyond ASCII", [IDN, [f"{text}é" for text in REFERENCES]]),
+    ("urljoin", "`;params`", [PARAMS, [f"{text};b" for text in REFERENCES]]),
+    ("urljoin", "subclass of str", [URLS, subclass(REFERENCES)]),
+    ("urlunsplit", "str", [apart(URLS)]),
+    ("urlunsplit", "bytes", [apart(octets(URLS))]),
+    ("parse_qsl", "str", [many(query)]),
+    ("parse_qsl", "60 B, 15 fields", [SMALL]),
+    ("parse_qsl", "bytes", [octets(SMALL)]),
+    ("parse_qsl", "subclass of str", [subclass(many(query))]),
+    ("parse_qsl", "latin-1", [many(partial(query, "latin-1"))], LATIN_1),
+    ("parse_qs", "str", [many(query)]),
+    ("parse_qs", "bytes", [octets(SMALL)]),
+    ("parse_qs", "latin-1", [many(partial(query, "latin-1"))], LATIN_1),
+    ("quote", "str", [TEXTS]),
+    ("quote", "bytes", [octets(TEXTS)]),
+    ("quote", "subclass of str", [subclass(TEXTS)]),
+    ("quote", "latin-1", [LATIN], LATIN_1),
+    ("quote_plus", "subclass of str", [subclass(TEXTS)]),
+    ("unquote", "str", [QUOTED]),
+    ("unquote", "bytes", [octets(QUOTED)]),
+    ("unquote", "subclass of str", [subclass(QUOTED)]),
+    ("unquote", "latin-1", [LATIN_QUOTED], LATIN_1),
+    ("unquote", "cp1252", [LATIN_QUOTED], {"encoding": "cp1252"}),
+    ("unquote_plus", "subclass of str", [subclass(QUOTED)]),
+    ("unquote_to_bytes", "str", [QUOTED]),
+    ("unquote_to_bytes", "bytes", [octets(QUOTED)]),
+    ("urlencode", "dict", [list(map(dict, PAIRS))]),
+    ("urlencode", "pairs", [PAIRS]),
+    ("urlencode", "pairs of bytes", [BYTE_PAIRS]),
+    ("urlencode", "OrderedDict", [list(map(OrderedDict, PAIRS))]),
+    ("urlencode", "Mapping", [list(map(Headers, PAIRS))]),
+    ("urlencode", "`encoding=`", [LATIN_PAIRS], LATIN_1),
+    ("urlencode", "`doseq=True`", [[{"q": [a for _, a in pairs], "n": 1} for pairs in PAIRS]], WITH_LISTS),
+    ("hostname, port", "after `install()`", [apart(URLS)]),
+    ("username, password", "after `install()`", [apart(URLS)]),
+    ("geturl", "after `install()`", [apart(URLS)]),
+]
+
+
+# --- measurements -----------------------------------------------------------------------------------------------------
+
+
+def host_and_port(result):
+    return result.hostname, result.port
+
+
+def user_and_password(result):
+    return result.username, result.password
+
+
+ATTRIBUTES = {
+    "hostname, port": host_and_port,
+    "username, password": user_and_password,
+    "geturl": lambda result: result.geturl(),
+}
+
+
+def consume(call, columns):
+    deque(map(call, *columns), maxlen=0)
+
+
+def seconds(call, columns):
+    start = process_time()
+    consume(call, columns)
+    return process_time() - start
+
+
+def in_turns(theirs, ours, rounds=ROUNDS):
+    """The smallest times of two calls, in turns."""
+    times = [(theirs(), ours()) for _ in range(rounds)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def with_drop_in(call):
+    with uricodec.install(rebind=True):
+        return call()
+
+
+def measure(function, columns, options):
+    """Nanoseconds per call of urllib.parse and of the drop-in."""
+    if function in ATTRIBUTES:
+        call = ATTRIBUTES[function]
+        expected = list(map(call, *columns))
+        if with_drop_in(lambda: list(map(call, *columns))) != expected:
+            raise SystemExit(f"{function}: other outputs than urllib.parse's")
+        found = in_turns(lambda: seconds(call, columns), lambda: with_drop_in(lambda: seconds(call, columns)))
+    else:
+        theirs, ours = [partial(getattr(module, function), **options) for module in (urllib.parse, parse)]
+        if list(map(repr, map(ours, *columns))) != list(map(repr, map(theirs, *columns))):
+            raise SystemExit(f"{function}: other outputs than urllib.parse's")
+
+        def clear():
+            urllib.parse.clear_cache()
+            parse.clear_cache()
+
+        clear()
+        found = in_turns(lambda: (clear(), seconds(theirs, columns))[1], lambda: (clear(), seconds(ours, columns))[1])
+    return [time / len(columns[0]) * 1e9 for time in found]
+
+
+def measured_kinds(chosen=()):
+    for function, kind, columns, *options in KINDS:
+        name = f"{function}, {kind}"
+        if not chosen or any(text in name for text in chosen):
+            yield function, kind, *measure(function, columns, options[0] if options else {})
+
+
+# --- applications -----------------------------------------------------------------------------------------------------
+
+
+def botocore_body():
+    """The body of an SQS request: JSON of 40 KB, urlencoded."""
+    from botocore.awsrequest import AWSRequest
+
+    message = json.dumps([{"id": rng.randrange(10**6), "text": words(5)} for _ in range(1000)])[:40_000]
+    body = {"Action": "SendMessage", "MessageBody": message, "Version": "2012-11-05"}
+    return lambda: AWSRequest("POST", "https://sqs.example.com/", data=body).prepare().body
+
+
+def s3_presign():
+    """A presigned S3 URL."""
+    import botocore.session
+
+    client = botocore.session.get_session().create_client(
+        "s3", region_name="eu-west-1", aws_access_key_id="a", aws_secret_access_key="b"
+    )
+    names = deque(many(lambda: f"{words(2, '/')}/{words(2)}.txt"))
+
+    def presign():
+        names.rotate()
+        return client.generate_presigned_url("get_object", Params={"Bucket": "bucket", "Key": names[0]}).partition("?")[
+            0
+        ]
+
+    return presign
+
+
+def starlette_request():
+    """Query parameters, URL and cookies of a request."""
+    from starlette.requests import Request
+
+    queries = deque(octets(many(query)))
+
+    def request():
+        queries.rotate()
+        scope = {
+            "type": "http", "method": "GET", "path": "/a/b", "query_string": queries[0], "scheme": "https",
+            "server": ("example.com", 443), "headers": [(b"host", b"example.com"), (b"cookie", b"a=1; b=%20")],
+        }  # fmt: skip
+        found = Request(scope)
+        return found.query_params.multi_items(), found.url.path, found.url.hostname, found.cookies
+
+    return request
+
+
+def django_request():
+    """A request through the test client to a view that reads its query and reverses a URL."""
+    import django
+    from django.conf import settings
+
+    if not settings.configured:
+        settings.configure(
+            ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, SECRET_KEY="-", USE_TZ=False, LOGGING_CONFIG=None, DATABASES={}
+        )
+        django.setup()
+    from django.http import HttpResponse
+    from django.test import RequestFactory
+    from django.urls import path as route
+    from django.urls import resolve, reverse
+
+    def view(request, name):
+        return HttpResponse(f"{reverse('view', args=[name + ' ü'])} {sorted(request.GET.items())}")
+
+    globals()["urlpatterns"] = [route("a/<str:name>/", view, name="view")]
+    factory, queries = RequestFactory(), deque(many(query))
+
+    def request():
+        queries.rotate()
+        found = factory.get(f"/a/caf%C3%A9/?{queries[0]}")
+        match = resolve(found.path_info)
+        return match.func(found, **match.kwargs).content
+
+    return request
+
+
+def flask_request():
+    """A request through the test client to a view that reads its query and builds a URL."""
+    from flask import Flask, request, url_for
+
+    application = Flask(__name__)
+
+    @application.route("/a/<name>")
+    def view(name):
+        return url_for("view", name=name, **request.args)
+
+    client, queries = application.test_client(), deque(many(query))
+
+    def call():
+        queries.rotate()
+        return client.get(f"/a/caf%C3%A9?{queries[0]}").data
+
+    return call
+
+
+def requests_prepare():
+    """A prepared GET request with parameters."""
+    from requests import Request
+
+    parameters, urls = deque(map(dict, PAIRS)), deque(URLS)
+
+    def prepare():
+        parameters.rotate()
+        urls.rotate()
+        return Request("GET", urls[0], params=parameters[0]).prepare().url
+
+    return prepare
+
+
+def scrapy_links():
+    """All links of a page of 200."""
+    from scrapy.http import HtmlResponse
+    from scrapy.linkextractors import LinkExtractor
+
+    body = "".join(f'<a href="{text}">x</a>' for text in REFERENCES[:200])
+    response, extractor = HtmlResponse(URLS[0], body=body.encode(), encoding="utf-8"), LinkExtractor()
+    return lambda: [link.url for link in extractor.extract_links(response)]
+
+
+APPLICATIONS = [
+    ("botocore", botocore_body, 30),
+    ("botocore", s3_presign, 200),
+    ("starlette", starlette_request, 200),
+    ("Django", django_request, 200),
+    ("Flask", flask_request, 50),
+    ("requests", requests_prepare, 200),
+    ("Scrapy", scrapy_links, 2),
+]
+
+
+def measured_applications(chosen=()):
+    for library, make, times in APPLICATIONS:
+        if chosen and not any(text in f"{library} {make.__doc__}" for text in chosen):
+            continue
+        try:
+            importlib.import_module(library.lower())
+        except ImportError:
+            print(f"{library} is not installed", file=sys.stderr)
+            continue
+        call = make()
+        rounds = [()] * times
+
+        def run(call=call, rounds=rounds):
+            start = process_time()
+            for _ in rounds:
+                call()
+            return process_time() - start
+
+        theirs, ours = in_turns(run, lambda run=run: with_drop_in(run))
+        yield library, version(library.lower()), make.__doc__.rstrip("."), theirs / times * 1e6, ours / times * 1e6
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def ratio(theirs, ours):
+    return f"{theirs / ours:.{1 if theirs < 20 * ours else 0}f}"
+
+
+def kinds_table(rows):
+    yield "| function | argument | urllib.parse, ns | uricodec, ns | times as fast |"
+    yield "|---|---|---|---|---|"
+    for function, kind, theirs, ours in rows:
+        names = ", ".join(f"`{name}`" for name in function.split(", "))
+        yield f"| {names} | {kind} | {theirs:.0f} | {ours:.0f} | {ratio(theirs, ours)} |"
+
+
+def applications_table(rows):
+    yield "| library | operation | before, µs | with `install(rebind=True)`, µs | times as fast |"
+    yield "|---|---|---|---|---|"
+    for library, number, operation, theirs, ours in rows:
+        yield f"| {library} {number} | {operation} | {theirs:,.0f} | {ours:,.0f} | {ratio(theirs, ours)} |"
+
+
+def write(kept):
+    text = PAGE.read_text("utf-8")
+    for name, lines in (
+        ("kinds", kinds_table(kept["kinds"])),
+        ("applications", applications_table(kept["applications"])),
+    ):
+        marks = f"<!-- {name}: made by benchmarks/drop_in.py -->\n", f"<!-- end of {name} -->"
+        if text.count(marks[0]) != 1 or text.count(marks[1]) != 1:
+            raise SystemExit(f"{PAGE} has no place for the table of {name}")
+        table = "\n".join(lines)
+        text = re.sub(
+            f"(?s){marks[0]}.*{marks[1]}", lambda _, marks=marks, table=table: f"{marks[0]}{table}\n{marks[1]}", text
+        )
+    PAGE.write_text(text, "utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--applications", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    kept = {"kinds": [], "applications": []}
+    if not arguments.applications or arguments.write:
+        for row in measured_kinds(arguments.names):
+            kept["kinds"].append(row)
+            print(f"{row[2]:8.0f}{row[3]:8.0f}{row[2] / row[3]:8.2f}  {row[0]}, {row[1]}", flush=True)
+    if arguments.applications or arguments.write:
+        for row in measured_applications(arguments.names):
+            kept["applications"].append(row)
+            print(f"{row[3]:8.1f}{row[4]:8.1f}{row[3] / row[4]:8.2f}  {row[0]} {row[1]}: {row[2]}", flush=True)
+    if arguments.write:
+        write(kept)
+
+
+if __name__ == "__main__":
+    main()

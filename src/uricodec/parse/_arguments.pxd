@@ -1,0 +1,53 @@
+"""What the functions of this room take: text and bytes, by type, and encodings by name."""
+from uricodec._base._text cimport *
+
+cdef enum Methods:      # of str, which the stdlib calls: a subclass that overrides one that matters is for the stdlib
+    BOOL = 1
+    LENGTH = 1 << 1
+    CONTAINS = 1 << 2
+    GETITEM = 1 << 3
+    HASH = 1 << 4
+    EQUAL = 1 << 5
+    ENCODE = 1 << 6
+    REPLACE = 1 << 7
+    STRIP = 1 << 8
+    COUNT = 1 << 9
+    SPLIT = 1 << 10
+    ADD = 1 << 11
+    RIGHT_ADD = 1 << 12
+    ATTRIBUTES = 1 << 13
+    BUFFERS = 1 << 14       # no method: bytearray is taken, too
+
+cdef enum Encoding:
+    UTF_8, LATIN_1, ASCII, OTHER        # OTHER: ASCII and more, a byte for a character
+
+# An encoding in which ASCII is ASCII, and what happens to what is not in it.
+cdef struct Codec:
+    Encoding encoding
+    const char *name
+    const char *errors      # NULL: "replace"
+
+cdef object stdlib()
+cdef object usable_subclass(object argument, unsigned int methods)
+cdef bint find_any_codec(object encoding, object errors, str handler, Codec *codec)
+cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec)
+cdef object unquote_as(object text, bint plus, const Codec *codec)
+
+
+cdef inline object usable(object argument, unsigned int methods):
+    """The argument as str or bytes that behave like those in all `methods`; None if it is for the stdlib."""
+    if type(argument) is str or type(argument) is bytes:
+        return argument
+    return usable_subclass(argument, methods)
+
+
+cdef inline bint is_default(object argument, str default) noexcept:
+    return argument is None or argument is default or type(argument) is str and <str>argument == default
+
+
+cdef inline bint find_codec(object encoding, object errors, str handler, Codec *codec):
+    """Whether it is an encoding, and an error handler, that the compiled paths know. None: UTF-8, and `handler`."""
+    if (encoding is None or encoding is "utf-8") and errors is handler and handler is "replace":
+        codec.encoding, codec.name, codec.errors = UTF_8, "utf-8", NULL
+        return True
+    return find_any_codec(encoding, errors, handler, codec)

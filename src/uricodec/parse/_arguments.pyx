@@ -1,0 +1,212 @@
+"""What the functions of this room take: text and bytes, by type, and encodings by name.
+
+urllib.parse calls methods of its arguments, so a subclass of str may change what a function does. It takes a compiled
+path if it overrides none of the methods that this function calls. A type is looked at once: what it overrides is kept
+under its version, a number that the interpreter changes with every change of the type, and gives to no other.
+"""
+from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
+from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._codec._percent cimport DECODED_ROOM, decode_runs, decode_text, is_plain
+
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "Python.h":
+    PyTypeObject PyUnicode_Type
+    PyObject *_PyType_Lookup(PyTypeObject *, object name) noexcept
+    bint PyUnicode_Check(object) noexcept
+    object PyObject_GenericGetDict(object, void *)
+    object PyUnicode_FromObject(object)
+    str PyUnicode_DecodeLatin1(const char *data, Py_ssize_t size, const char *errors)
+    str PyUnicode_DecodeASCII(const char *data, Py_ssize_t size, const char *errors)
+    str PyUnicode_Decode(const char *data, Py_ssize_t size, const char *encoding, const char *errors)
+
+
+cdef extern from *:
+    """
+    /* The version of a type; 0 while it has none. */
+    static inline uint32_t uc_type_version(PyTypeObject *type) {
+    #ifdef Py_GIL_DISABLED
+        return _Py_atomic_load_uint32_relaxed(&type->tp_version_tag);
+    #elif PY_VERSION_HEX >= 0x030E0000
+        return type->tp_version_tag;
+    #else
+        return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
+    #endif
+    }
+    #define UC_HAS_DICT(object) (Py_TYPE(object)->tp_dictoffset != 0)
+    """
+    uint32_t uc_type_version(PyTypeObject *type) noexcept
+    bint UC_HAS_DICT(object) noexcept
+
+
+cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not
+
+
+cdef object stdlib():
+    """The stdlib's own functions, for whatever the fast paths leave."""
+    cdef void *known = uc_read(&stdlib_module)
+    if known == NULL:
+        from uricodec.parse import _stdlib
+        Py_INCREF(_stdlib)
+        known = <void *>_stdlib
+        uc_publish(&stdlib_module, known)
+    return <object>known
+
+
+# --- subclasses of str ------------------------------------------------------------------------------------------------
+
+# In the order of the bits of Methods. None of str's own attributes is called __bool__, and object's others say nothing.
+cdef tuple NAMES = (
+    "__bool__", "__len__", "__contains__", "__getitem__", "__hash__", "__eq__", "encode", "replace", "lstrip", "count",
+    "split", "__add__", "__radd__", "__getattribute__",
+)
+
+cdef enum:
+    TYPES = 64
+cdef uint64_t known_types[TYPES]    # the version of a type, and below it 1 << 31 | what it overrides
+
+
+cdef uint32_t find_overridden(PyTypeObject *type) noexcept:
+    cdef uint32_t found = <uint32_t>1 << 31, version = 0
+    cdef int i = 0
+    for name in NAMES:
+        if _PyType_Lookup(type, name) != _PyType_Lookup(&PyUnicode_Type, name):
+            found |= <uint32_t>1 << i
+        i += 1
+        if i == 1:
+            version = uc_type_version(type)     # looking something up has given it one
+    if version and version == uc_type_version(type):
+        uc_put64(&known_types[version % TYPES], <uint64_t>version << 32 | found)
+    return found
+
+
+cdef inline uint32_t overridden(PyTypeObject *type) noexcept:
+    """The methods of str that a type overrides, as bits of Methods."""
+    cdef uint32_t version = uc_type_version(type)
+    cdef uint64_t known
+    if version:
+        known = uc_glance64(&known_types[version % TYPES])
+        if known >> 32 == version:
+            return <uint32_t>known
+    return find_overridden(type)
+
+
+cdef bint is_shadowed(object argument, unsigned int methods) except -1:
+    """Whether an object has an attribute of its own by the name of a method."""
+    cdef object attributes = PyObject_GenericGetDict(argument, NULL)
+    cdef int i
+    if attributes:
+        for i in range(len(NAMES)):
+            if methods >> i & 1 and NAMES[i] in attributes:
+                return True
+    return False
+
+
+cdef object usable_subclass(object argument, unsigned int methods):
+    if type(argument) is bytearray:
+        return bytes(argument) if methods & BUFFERS else None
+    if not PyUnicode_Check(argument) or overridden(Py_TYPE(argument)) & (methods | ATTRIBUTES) & ~<unsigned int>BUFFERS:
+        return None
+    if UC_HAS_DICT(argument) and is_shadowed(argument, methods):
+        return None
+    return argument
+
+
+# --- encodings --------------------------------------------------------------------------------------------------------
+
+cdef dict ENCODINGS = {"utf-8": UTF_8, "iso8859-1": LATIN_1, "ascii": ASCII, "cp1252": OTHER}
+cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}    # names as they are given
+cdef enum:
+    MANY_NAMES = 64
+
+# The interpreter's own error handlers. Any other one is the stdlib's affair.
+cdef frozenset HANDLERS = frozenset([
+    "strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass", "xmlcharrefreplace", "namereplace",
+])
+
+
+cdef object look_encoding_up(str name):
+    """Which encoding it is, or None."""
+    import codecs
+    try:
+        found = ENCODINGS.get(codecs.lookup(name).name)
+    except Exception:       # an encoding of a program's own raises what it likes
+        return None
+    if found is not None and name.isascii():
+        if len(known_encodings) >= MANY_NAMES:
+            known_encodings.clear()
+        known_encodings[name] = found
+    return found
+
+
+cdef bint find_any_codec(object encoding, object errors, str handler, Codec *codec):
+    codec.encoding, codec.name, codec.errors = UTF_8, "utf-8", NULL
+    if not is_default(encoding, "utf-8"):
+        if type(encoding) is not str:
+            return False
+        known = known_encodings.get(encoding)
+        if known is None:
+            known = look_encoding_up(<str>encoding)
+            if known is None:
+                return False
+        codec.encoding, codec.name = known, <const char *>PyUnicode_DATA(encoding)
+    if errors is None:
+        errors = handler
+    if errors is not handler or handler != "replace":
+        if type(errors) is not str or errors not in HANDLERS:
+            return False
+        if errors != "replace":
+            codec.errors = <const char *>PyUnicode_DATA(errors)
+    return True
+
+
+cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
+
+
+cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
+    """Bytes as text, in any encoding but UTF-8."""
+    cdef const char *errors = codec.errors
+    if errors == NULL:
+        errors = "replace"
+    if codec.encoding == LATIN_1:
+        return PyUnicode_DecodeLatin1(<const char *>src, <Py_ssize_t>n, NULL)
+    if kernels.span(src, n, &ASCII_BYTES.set) == n:
+        return ascii_text(src, n)
+    if codec.encoding == ASCII:
+        return PyUnicode_DecodeASCII(<const char *>src, <Py_ssize_t>n, errors)
+    return PyUnicode_Decode(<const char *>src, <Py_ssize_t>n, codec.name, errors)
+
+
+cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec):
+    """The text of percent-encoded bytes."""
+    cdef uint8_t room[DECODED_ROOM]
+    cdef uint8_t *dst
+    if codec.encoding == UTF_8:
+        return decode_text(src, n, plus, codec.errors)
+    if n <= SMALL:
+        return read_as(room, kernels.decode(src, n, plus, room, DECODED_ROOM), codec)
+    dst = allocate(n)
+    try:
+        return read_as(dst, kernels.decode(src, n, plus, dst, n), codec)
+    finally:
+        PyMem_RawFree(dst)
+
+
+cdef str decode_run(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
+    return decode_as(src, n, False, <const Codec *>context)
+
+
+cdef object unquote_as(object text, bint plus, const Codec *codec):
+    """A str, or a subclass, unquoted: a str, the same one if there was nothing to do."""
+    cdef const uint8_t *src
+    cdef size_t n
+    PyUnicode_READY(text)
+    if PyUnicode_IS_ASCII(text):
+        src, n = <const uint8_t *>PyUnicode_DATA(text), <size_t>PyUnicode_GET_LENGTH(text)
+        if is_plain(src, n, plus):
+            return PyUnicode_FromObject(text)
+        return decode_as(src, n, plus, codec)
+    text = PyUnicode_FromObject(text)
+    return decode_runs((<str>text).replace("+", " ") if plus else text, decode_run, <void *>codec)

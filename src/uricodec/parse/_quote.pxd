@@ -1,3 +1,0 @@
-"""What other modules use of the quote family."""
-
-cdef object stdlib()
