@@ -1,31 +1,30 @@
-"""PySpark: functions of SQL and of columns, deduplication that moves fingerprints, extraction of URNs.
+"""PySpark: functions of columns and of SQL, deduplication by fingerprints, extraction of URNs.
 
     from uricodec.integrations import spark as us
 
-Columns go to the Python workers as Arrow, piece by piece, and each piece is one call of `uricodec.bulk`; pandas has no
-part in it. The workers need uricodec and pyarrow as the driver does. `dedup` shuffles, for each name, its fingerprint
-and the number of its row, and never the name:
+Spark passes columns to the Python workers as Arrow arrays, and each array is one call of `uricodec.bulk`; pandas is not
+used. The workers need uricodec and pyarrow, too. `dedup` shuffles the fingerprint of each identifier and the number of
+its row, never the identifier:
 
-    part 1: names --> (fingerprint, row) --> the first of each fingerprint --\\
-    part 2: names --> (fingerprint, row) --> the first of each fingerprint ---+--> shuffle --> the first of all: rows
-                                                                                                       |
-    part 1: its rows, once more --> those that are marked <-----+----- a bit for each row, broadcast <-+
-    part 2: its rows, once more --> those that are marked <----/
+    part 1: identifiers --> (fingerprint, row) --> first of each fingerprint --\\
+    part 2: identifiers --> (fingerprint, row) --> first of each fingerprint ---+--> shuffle --> first of all: rows
+                                                                                                        |
+    part 1: its rows, read again --> rows to keep <-----+------ a bit for each row, broadcast <---------+
+    part 2: its rows, read again --> rows to keep <----/
 
-The number of a row is that of its partition and its place there. Reading files twice gives the same ones twice, as does
-selecting and filtering what was read. Behind a shuffle nobody promises that, so of all other DataFrames the executors
-keep a copy until the second reading.
+The number of a row consists of its partition and its position there. It is the same in both readings if the rows are
+files, or are selected and filtered from files. After a shuffle that is not guaranteed, so the executors keep a copy of
+all other DataFrames until the second reading.
 
-pyspark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
+PySpark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import pickle
-import re
 from collections.abc import Callable, Iterator
+from inspect import Parameter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -33,26 +32,31 @@ from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
-from uricodec.integrations._methods import about_errors
+from uricodec.integrations._methods import arguments_of, documentation, signature_of
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, array_of, how_of, with_arguments
+from uricodec.integrations._sql import Compute, array_of, fixed_arguments, with_arguments
 
 __all__ = ["dedup", "extract_urns", "register"]
 __all__ += list(OPERATIONS)
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _Key = FingerprintKey | str | bytes | None
 
-_REFUSING = ("text", "struct", "fingerprint")  # results of which a row has none if it is refused
+_WITH_ERRORS = ("text", "struct", "fingerprint")  # kinds of results that an invalid row lacks
 _own_secret: dict[None, bytes] = {}
 
 
 def _shared_key(key: _Key) -> FingerprintKey:
-    """A key that the workers get with the function: a random one is made here, as each of them would make its own."""
+    """Return the key that the workers receive. A random one is made here, or each worker would make its own."""
     if key is None:
         key = _own_secret.get(None) or _own_secret.setdefault(None, os.urandom(64))  # threads may be first together
     if not isinstance(key, FingerprintKey):
         return FingerprintKey(key)
-    pickle.dumps(key)  # a random one says here why it cannot be shared
+    pickle.dumps(key)  # raises here if the key is random, and so cannot be shared
     return key
 
 
@@ -60,7 +64,7 @@ def _shared_key(key: _Key) -> FingerprintKey:
 
 
 def _udf(name: str, compute: Compute) -> Any:
-    """What Spark calls for each piece of a column. The type of the result is that of no rows."""
+    """Return the function that Spark calls for each piece of a column. The result of no rows gives its type."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
@@ -68,7 +72,10 @@ def _udf(name: str, compute: Compute) -> Any:
         return array_of(compute(*columns))
 
     rows.__name__ = name
-    rows.__annotations__ = {"columns": pa.Array, "return": pa.Array}  # Spark evaluates those of the source in vain
+    rows.__annotations__ = {
+        "columns": pa.Array,
+        "return": pa.Array,
+    }  # Spark could not evaluate annotations of the source
     return arrow_udf(rows, _ddl(array_of(compute(pa.array([], pa.string()))).type))
 
 
@@ -81,72 +88,55 @@ def _ddl(type_: Any) -> str:
 
 
 def _computing(
-    name: str, result: str, function: Compute, how: dict[str, Any], arguments: tuple[str, ...] = ()
+    name: str, result: str, function: Compute, given: dict[str, Any], arguments: tuple[str, ...] = ()
 ) -> Compute:
-    """What becomes of a column, with values of these arguments. Of octets there are verdicts and fingerprints."""
+    """Return the function of a column and the values of `arguments`. Binary columns have no text and no components."""
     import pyarrow as pa
 
-    text, octets = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
+    text, binary = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
 
     def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        if column.type not in (text if result in ("text", "struct") else text + octets):
-            raise TypeError(f"{name}: a column of text, not of {column.type}")
+        if column.type not in (text if result in ("text", "struct") else text + binary):
+            raise TypeError(f"{name}: expected a column of text, got {column.type}")
         try:
-            return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
+            return function(column, threads=1, **given, **dict(zip(arguments, values, strict=False)))
         except UriError as error:
             raise of_a_piece(name, error) from None
 
     return compute
 
 
+_RETURNS = {
+    "text": "Column: Strings.",
+    "verdict": "Column: Booleans.",
+    "diagnostic": "Column: Structs of code and offset (in bytes), or NULL if the row is valid.",
+    "struct": "Column: Structs of the components, which are NULL if they are undefined.",
+    "fingerprint": "Column: Binary, 16 bytes. If the secret is None, the driver makes a random one for all its calls.",
+}
+
+
 def _column_function(name: str) -> Compute:
-    """An operation of `bulk` as a function of a column of Spark, with its signature and its documentation."""
+    """Return an operation of `bulk` as a function of a column of Spark."""
     operation, of_bulk = OPERATIONS[name], FUNCTIONS[name]
-    own = list(inspect.signature(of_bulk).parameters.values())[1:-1]
-    column = inspect.Parameter("column", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
-    errors = inspect.Parameter("errors", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
-    signature = inspect.Signature([column, *own, *([errors] if operation.result in _REFUSING else [])])
+    options = ["errors"] if operation.result in _WITH_ERRORS else []
+    column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
+    signature = signature_of(operation, column, options)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = dict(signature.bind(*args, **kwargs).arguments)
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
-        of = given.pop("column")
-        if given.get("errors", "") is None:
-            del given["errors"]
+        given = arguments_of(name, signature, args, kwargs)
+        argument = given.pop("column")
         if operation.result == "fingerprint":
             given["key"] = _shared_key(given.get("key"))
-        of_bulk([], **given)  # arguments that are wrong fail here, not in a worker
-        return _udf(name, _computing(name, operation.result, of_bulk, given))(of)
+        of_bulk([], **given)  # wrong arguments raise here, not in a worker
+        return _udf(name, _computing(name, operation.result, of_bulk, given))(argument)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = _document(name)
+    about_column = "column (Column | str): The column, or its name."
+    function.__doc__ = documentation(operation, options, _RETURNS[operation.result], about_column)
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
-
-
-def _document(name: str) -> str:
-    """The documentation of an operation, for a column of Spark."""
-    head, _, rest = (inspect.getdoc(FUNCTIONS[name]) or "").partition("\n\nArgs:\n")
-    arguments, _, rest = rest.partition("\n\nReturns:\n")
-    own = re.sub(r" *column \(Any\): .*\n?", "", arguments).rstrip("\n")
-    source = re.search(r"\n\n(Source: .*)\n", rest)
-    result = OPERATIONS[name].result
-    lines = [head, "", "Args:", "    column (Column | str): The column, or its name.", own]
-    if result in _REFUSING:
-        lines += ["    " + about_errors(OPERATIONS[name])]
-    returns = {
-        "text": "Strings.",
-        "verdict": "Booleans.",
-        "diagnostic": "Structs of code and offset (in octets), or NULL where nothing is wrong.",
-        "struct": "Structs of the components, which are NULL where they are undefined.",
-        "fingerprint": "Binary, of 16 octets. Under the key None, the driver makes a random one for all its calls.",
-    }
-    lines += ["", "Returns:", f"    Column: {returns[result]}", "", source[1] if source else ""]
-    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1])) + "\n"
 
 
 globals().update({name: _column_function(name) for name in OPERATIONS})
@@ -187,7 +177,7 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     """
     shared = _shared_key(key)
     for name, (sql, operation) in SQL_FUNCTIONS.items():
-        how = how_of(name, errors)
+        how = fixed_arguments(name, errors)
         if operation.result == "fingerprint":
             how["key"] = shared
         compute = _computing(name, operation.result, FUNCTIONS[operation.name], how, sql.parameters)
