@@ -24,8 +24,8 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     Raises:
         ValueError: If the function or the policy is unknown.
 
-    >>> fixed_arguments("uri_decode", "replace"), fixed_arguments("uri_normalize", "replace"), fixed_arguments("is_urn", "null")
-    ({'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'})
+    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_urn")]
+    [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
     """
     if name not in SQL_FUNCTIONS:
         raise ValueError(f"unknown function {name!r}; choose from {', '.join(SQL_FUNCTIONS)}")

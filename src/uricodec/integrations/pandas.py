@@ -48,7 +48,7 @@ class UricodecSeries:
     """The operations on a Series.
 
     Args:
-        column (pd.Series): The rows: objects, strings of any storage, Arrow strings and binary, or a Categorical of them.
+        column (pd.Series): The rows: objects, strings of any storage, Arrow strings and binary, Categorical of these.
 
     Raises:
         AttributeError: If the Series has another dtype.
@@ -73,7 +73,7 @@ class UricodecSeries:
     {
         "text": "pd.Index: The dtype of the Index.",
         "verdict": "pd.Index: bool; boolean if a row is missing; bool[pyarrow] if the Index has an ArrowDtype.",
-        "diagnostic": "pd.DataFrame: code and offset of each row, missing if the row is valid; its index is this Index.",
+        "diagnostic": "pd.DataFrame: code and offset, missing if the row is valid. Its index is this Index.",
         "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this Index.",
         "fingerprint": "pd.Index: bytes objects; binary(16)[pyarrow] if the Index has an ArrowDtype.",
     },

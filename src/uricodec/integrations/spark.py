@@ -150,22 +150,22 @@ if TYPE_CHECKING:
 
 
 def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
-    """Give a session the functions of SQL; those that it has been given before are replaced.
+    """Register the functions of SQL in a session; functions registered before are replaced.
 
     Args:
         spark (SparkSession): The session.
-        errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (its parts
-            are NULL for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as
-            urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why,
-            and `name_fingerprint` takes the name as it is, whatever this is.
-        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
-            driver's own.
-        prefix (str): What the names of all functions begin with.
+        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
+            for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
+            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
+            `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
+        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
+            driver.
+        prefix (str): A prefix for the names of all functions.
 
     Raises:
-        ValueError: There is no such policy.
-        TypeError: The key is a random FingerprintKey, which cannot be shared.
-        ModuleNotFoundError: PySpark or pyarrow is not installed.
+        ValueError: If the policy is unknown.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: docs/spark.md.
 
@@ -177,25 +177,25 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     """
     shared = _shared_key(key)
     for name, (sql, operation) in SQL_FUNCTIONS.items():
-        how = fixed_arguments(name, errors)
+        given = fixed_arguments(name, errors)
         if operation.result == "fingerprint":
-            how["key"] = shared
-        compute = _computing(name, operation.result, FUNCTIONS[operation.name], how, sql.parameters)
+            given["key"] = shared
+        compute = _computing(name, operation.result, FUNCTIONS[operation.name], given, sql.parameters)
         spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
 
 
 # --- deduplication ----------------------------------------------------------------------------------------------------
 
-# No column of a DataFrame is called that.
+# Names of temporary columns; a DataFrame has no columns of these names.
 _ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
 
-# What is a number of 64 bits in the same order is one, and NULL the highest, even where that is a number of the column:
-# a column beside it would be more to shuffle.
+# Types of `order` that convert to 64-bit integers with the same order. NULL becomes the highest integer, although that
+# may occur in the column: a second column for NULL would be more to shuffle.
 _NUMBERS = dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), "cast(by as bigint)")
 _NUMBERS |= {"DateType": "cast(unix_date(by) as bigint)", "TimestampType": "unix_micros(by)"}
 
-# Nodes of a plan that give the same rows, in the same places, whenever they are computed.
-_STEADY = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
+# Nodes of a plan that return the same rows at the same positions each time.
+_DETERMINISTIC_NODES = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
 
 
 def dedup(  # noqa: PLR0913, PLR0917
@@ -206,31 +206,30 @@ def dedup(  # noqa: PLR0913, PLR0917
     key: _Key = None,
     order: str | Any | None = None,
 ) -> Any:
-    """Keep the first row of those with equivalent names, with all its columns as they are.
+    """Keep the first row of each group of equivalent identifiers, with all its columns.
 
-    What is moved between machines is, for each name that is the first one in its partition, its fingerprint of 16
-    octets and the number of its row (and `order`). A name that is refused is equivalent to itself alone. Rows without a
-    name (NULL) are equivalent to each other.
+    Between machines moves, for the first row of each identifier in a partition, its fingerprint of 16 bytes and its
+    number (and `order`). An invalid identifier is equivalent to itself only. All rows that are NULL are equivalent.
 
     Args:
-        df (DataFrame): The rows. They are read twice; where the second reading could differ, which is everything but
-            files, selections and filters, the executors keep a copy of them on the way (DataFrame.localCheckpoint).
-        column (str | Column): The names, or the name of their column: text, or binary.
-        kind (str): "urn", "uri", "iri", or "bytes" as they are.
-        level (str | None): What is equivalent, as of `uricodec.bulk.fingerprint`.
+        df (DataFrame): The rows. They are read twice. Unless they are files, selections and filters, the second reading
+            could differ, so the executors keep a copy (DataFrame.localCheckpoint).
+        column (str | Column): The identifiers, or the name of their column: text or binary.
+        kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
+        level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
         key (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
             not depend on it.
-        order (str | Column | None): By what a row is the first: the lowest value; NULL comes last, and is the same
-            value as the highest number of 64 bits. Among rows with the same value Spark chooses. Numbers, dates and
-            times are quick; text is slower. None: the order of the partitions, and of the rows in each. For a single
-            file this is its order; files are read in any order.
+        order (str | Column | None): The row with the lowest value is the first. NULL comes last, equal to the highest
+            64-bit integer. Spark chooses among rows with the same value. Numbers, dates and times are fast, text is
+            slower. None: the order of the partitions and of the rows in each; for a single file this is its order,
+            several files are read in any order.
 
     Returns:
-        DataFrame: The rows that are kept, in the partitions of `df`.
+        DataFrame: The rows to keep, in the partitions of `df`.
 
     Raises:
-        ValueError: There is no such kind or level.
-        TypeError: The key is a random FingerprintKey, which cannot be shared.
+        ValueError: If the kind or level is unknown.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
 
     Source: docs/spark.md; docs/fingerprint.md.
 
@@ -243,10 +242,10 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    how: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
-    bulk.fingerprint([], **how)
+    given: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
+    bulk.fingerprint([], **given)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
-    if not _is_steady(df):
+    if not _is_deterministic(df):
         rows = rows.localCheckpoint(eager=False)
     name = sf.col(column) if isinstance(column, str) else column
     names = rows.select(name.alias("name"), sf.col(_ROW).alias("row"))
@@ -260,11 +259,11 @@ def dedup(  # noqa: PLR0913, PLR0917
             names = names.selectExpr("name", "row", last)
             first = sf.min_by("row", "by")
         else:
-            first = sf.coalesce(sf.min_by("row", "by"), first)  # of rows whose order is NULL, min_by knows none
+            first = sf.coalesce(sf.min_by("row", "by"), first)  # min_by ignores rows whose order is NULL
     numbers = [StructField("high", LongType()), StructField("low", LongType())]
     schema = StructType([*numbers, *names.schema.fields[1:]])
-    kept = names.mapInArrow(_fingerprints(how), schema).groupBy("high", "low").agg(first.alias("row"))
-    # 64 rows share a number: a million rows cost 125 kB, and what it takes to find them.
+    kept = names.mapInArrow(_fingerprints(given), schema).groupBy("high", "low").agg(first.alias("row"))
+    # A bit for each row: a million rows cost 125 kB, and the keys of the blocks of 64.
     marks = kept.groupBy(sf.shiftright("row", 6).alias(_BLOCK)).agg(
         sf.bit_or(sf.expr("shiftleft(1L, cast(row & 63 as int))")).alias(_MARKS)
     )
@@ -273,10 +272,10 @@ def dedup(  # noqa: PLR0913, PLR0917
     return rows.where(is_marked).drop(_ROW, _BLOCK, _MARKS)
 
 
-def _is_steady(df: Any) -> bool:
-    """Whether the rows of a DataFrame are in the same places of the same partitions whenever they are computed.
+def _is_deterministic(df: Any) -> bool:
+    """Return whether the rows of a DataFrame are at the same positions of the same partitions in each computation.
 
-    Spark Connect does not tell, and neither do files behind other interfaces than Spark's own.
+    The answer is False if it is unknown: for Spark Connect, and for sources that are not Spark's own files.
     """
     if not hasattr(df, "_jdf"):
         return False
@@ -286,29 +285,29 @@ def _is_steady(df: Any) -> bool:
     nodes = [plan]
     for node in nodes:
         name = node.nodeName()
-        if name not in _STEADY and not (name == "LogicalRelation" and _is_of_files(node.relation())):
+        if name not in _DETERMINISTIC_NODES and not (name == "LogicalRelation" and _is_of_files(node.relation())):
             return False
         nodes += [node.children().apply(i) for i in range(node.children().size())]
     return True
 
 
 def _is_of_files(relation: Any) -> bool:
-    """Of files without buckets, which make partitions or do not as the rest of a plan has it."""
+    """Return whether a relation consists of files without buckets: with buckets, partitions depend on the plan."""
     return relation.getClass().getSimpleName() == "HadoopFsRelation" and relation.bucketSpec().isEmpty()
 
 
-def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Two numbers instead of names, in batches; Spark groups by numbers faster than by octets."""
+def _fingerprints(given: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a function from batches of identifiers to two integers each; Spark groups integers faster than binary."""
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
-            prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **how))
-            octets = prints.buffers()[1]
-            if len(batch) == 0 or octets is None:
+            prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **given))
+            data = prints.buffers()[1]
+            if len(batch) == 0 or data is None:
                 continue
-            numbers = pa.Array.from_buffers(pa.int64(), octets.size // 8, [None, octets])
+            numbers = pa.Array.from_buffers(pa.int64(), data.size // 8, [None, data])
             pairs = pa.FixedSizeListArray.from_arrays(numbers.slice(2 * prints.offset, 2 * len(prints)), 2)
             halves = [pc.list_element(pairs, half) for half in (0, 1)]
             if prints.null_count:
@@ -322,27 +321,27 @@ def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any
 
 # --- extraction -------------------------------------------------------------------------------------------------------
 
-_AT_ONCE = 10_000  # rows that come out together, however many a text has
+_AT_ONCE = 10_000  # maximum number of rows in a batch of the result
 
 
 def extract_urns(
     df: Any, column: str, into: str = "urn", offsets: bool = False, terminators: Any = urn.TERMINATORS
 ) -> Any:
-    """Find the URNs in texts: a row for each of them, with the other columns of its text.
+    """Find the URNs in texts; return a row for each, with the other columns of its text.
 
     Args:
         df (DataFrame): The rows.
-        column (str): The name of the column of texts; of text, its UTF-8, or binary. It is not in the result.
+        column (str): The name of the column of texts: strings or binary. The result lacks it.
         into (str): The name of the column of URNs.
-        offsets (bool): Add the columns `<into>_start` and `<into>_end`: where in the text the URN is, in octets from 0.
-        terminators (ByteSet | bytes | str): The octets that end a URN, as of `uricodec.urn.find`.
+        offsets (bool): Add the columns `<into>_start` and `<into>_end`: the offsets of the URN in the UTF-8 of the
+            text, in bytes from 0.
+        terminators (ByteSet | bytes | str): The bytes that end a URN, as in `uricodec.urn.find`.
 
     Returns:
-        DataFrame: The other columns, the URNs, and the offsets. A text without URNs has no row. In a partition, the
-            URNs are in the order of the texts.
+        DataFrame: The other columns, the URNs, and the offsets. In a partition, the URNs are in the order of the texts.
 
     Raises:
-        ValueError: A column has the name of a new one, or there is no such column, or none of text.
+        ValueError: If `column` is not one column of text or binary, or a new column has the name of another one.
 
     Source: RFC 2141 section 2.4.
 
@@ -364,16 +363,16 @@ def extract_urns(
     urn.find(b"", terminators)
     fields = list(df.schema.fields)
     if [type(field.dataType) for field in fields if field.name == column] not in ([StringType], [BinaryType]):
-        raise ValueError(f"{column!r} is not the name of one column of text or octets")
+        raise ValueError(f"expected the name of one column of text or binary, got {column!r}")
     kept = [i for i, field in enumerate(fields) if field.name != column]
-    place = next(i for i, field in enumerate(fields) if field.name == column)
+    position = next(i for i, field in enumerate(fields) if field.name == column)
     new = [StructField(into, StringType(), False)]
     if offsets:
         new += [StructField(f"{into}_{end}", LongType(), False) for end in ("start", "end")]
     schema = StructType([*(fields[i] for i in kept), *new])
     names = schema.fieldNames()
     if len(set(names)) < len(names):
-        raise ValueError(f"two columns would have the same name: {', '.join(names)}")
+        raise ValueError(f"two columns of the result have the same name: {', '.join(names)}")
 
     def found(texts: list[bytes | None]) -> Iterator[tuple[int, str, int, int]]:
         for row, text in enumerate(texts):
@@ -384,7 +383,7 @@ def extract_urns(
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
             rest = batch.select(kept) if kept else None
-            urns = found(batch.column(place).cast(pa.binary()).to_pylist())
+            urns = found(batch.column(position).cast(pa.binary()).to_pylist())
             while piece := list(islice(urns, _AT_ONCE)):
                 rows, *columns = map(list, zip(*piece, strict=True))
                 others = rest.take(pa.array(rows, pa.int64())).columns if rest is not None else []
