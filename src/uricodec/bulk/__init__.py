@@ -55,11 +55,11 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._triplets import URI_CHARACTERS
 from uricodec._rows._columns import Column
+from uricodec._rows.overloads import returns_fingerprints, returns_structs, returns_text, returns_verdicts
 from uricodec.bulk._calls import InvalidRows, run
-from uricodec.bulk._typing import returns_fingerprints, returns_structs, returns_text, returns_verdicts
 
 if TYPE_CHECKING:
-    from uricodec.bulk._typing import BinaryOutput
+    from uricodec._rows.overloads import BinaryOutput
     from uricodec.typing import (
         CodecErrors,
         DiagnosticErrors,

@@ -14,7 +14,7 @@ processed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
@@ -28,6 +28,14 @@ __all__ = ["UricodecIndex", "UricodecSeries"]
 def __dir__() -> list[str]:
     return __all__
 
+
+if TYPE_CHECKING:
+    from uricodec.integrations._signatures import ColumnMethods
+
+    _SeriesMethods = ColumnMethods[pd.Series, pd.DataFrame]
+    _IndexMethods = ColumnMethods[pd.Index, pd.DataFrame]
+else:
+    _SeriesMethods = _IndexMethods = object
 
 _FIELDS = "undefined components and missing rows are missing"
 
@@ -44,7 +52,7 @@ _FIELDS = "undefined components and missing rows are missing"
         "fingerprint": "pd.Series: bytes objects; binary(16)[pyarrow] if the column has an ArrowDtype.",
     },
 )
-class UricodecSeries:
+class UricodecSeries(_SeriesMethods):
     """The operations on a Series.
 
     Args:
@@ -78,7 +86,7 @@ class UricodecSeries:
         "fingerprint": "pd.Index: bytes objects; binary(16)[pyarrow] if the Index has an ArrowDtype.",
     },
 )
-class UricodecIndex:
+class UricodecIndex(_IndexMethods):
     """The operations on an Index.
 
     Args:

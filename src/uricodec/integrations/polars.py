@@ -24,7 +24,7 @@ Type checkers do not see a namespace that is registered at run time. `col` is `p
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
@@ -36,12 +36,30 @@ from uricodec.integrations._operations import FUNCTIONS, of_a_piece
 
 __all__ = ["UricodecExpr", "UricodecSeries", "col"]
 
-col = pl.col
-
 
 def __dir__() -> list[str]:
     return __all__
 
+
+if TYPE_CHECKING:
+    from uricodec.integrations._signatures import ColumnMethods, ExpressionMethods
+
+    class _Expr(pl.Expr):
+        """An expression for type checkers, which do not see registered namespaces."""
+
+        @property
+        def uricodec(self) -> UricodecExpr: ...
+
+    class _Col:
+        def __call__(self, name: Any, *more_names: Any) -> _Expr: ...
+        def __getattr__(self, name: str) -> _Expr: ...
+
+    _ExpressionMethods = ExpressionMethods[_Expr, _Expr]
+    _SeriesMethods = ColumnMethods[pl.Series, pl.Series]
+    col: _Col
+else:
+    _ExpressionMethods = _SeriesMethods = object
+    col = pl.col
 
 # From this number of rows on, a piece is taken for a whole column of a plan that does not stream, and several threads
 # run it. Pieces of streaming plans are much smaller, and Polars runs one on each core.
@@ -105,7 +123,7 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         "fingerprint": "pl.Expr: Binary, 16 bytes.",
     },
 )
-class UricodecExpr:
+class UricodecExpr(_ExpressionMethods):
     """The operations on an expression.
 
     Args:
@@ -137,7 +155,7 @@ class UricodecExpr:
         "fingerprint": "pl.Series: Binary, 16 bytes.",
     },
 )
-class UricodecSeries:
+class UricodecSeries(_SeriesMethods):
     """The operations on a Series.
 
     Args:

@@ -139,11 +139,10 @@ def _column_function(name: str) -> Compute:
     return function
 
 
-globals().update({name: _column_function(name) for name in OPERATIONS})
-
 if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Compute: ...
+    from uricodec.integrations._signatures import *  # noqa: F403
+else:
+    globals().update({name: _column_function(name) for name in OPERATIONS})
 
 
 # --- functions of SQL -------------------------------------------------------------------------------------------------
