@@ -37,6 +37,11 @@ __all__ = [
     "VerdictErrors",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # --- how invalid values are handled: `errors` -------------------------------------------------------------------------
 
 # Of `uricodec.bulk`, by the kind of result. docs/columns.md says what each does.

@@ -249,7 +249,7 @@ def test_items_of_a_wrong_type_have_their_row():
             with pytest.raises(TypeError, match=rf"^row {row}: a bytes-like object is required, not '(float|int)'$"):
                 call([{"a": "a:b", b"b": b"a:b"}.get(item, item) for item in items], errors="raise")
         with pytest.raises(TypeError, match=rf"^row {row}: a bytes-like object is required, not '(float|int)'$"):
-            dedup.unique(items)
+            dedup.unique(items, "urn")
 
 
 OTHERS = [7, True, 1.5, float("nan"), ["a"], {"a": 1}, object(), ctypes.c_int(65), memoryview(b"abcd")[::2]]
@@ -298,7 +298,7 @@ def test_scalars_of_numpy_are_not_bytes():
         with pytest.raises(TypeError, match=r"bytes-like"):
             uricodec.percent_decode(number)
         with pytest.raises(TypeError, match=r"^row 1: .*bytes-like"):
-            dedup.unique(["a", number])
+            dedup.unique(["a", number], "urn")
     assert bulk.unquote([np.bytes_(b"%41"), np.str_("%41"), np.array([37, 52, 49], np.uint8)]) == [b"A", "A", b"A"]
 
 
@@ -517,7 +517,7 @@ def test_arrays_of_numpy_are_columns_if_they_have_octets():
         with pytest.raises(TypeError, match="which are no octets"):
             uricodec.percent_decode(np.array(["%41"], dtype=dtype))
         with pytest.raises(TypeError, match="which are no octets"):
-            dedup.unique(np.array(["%41"], dtype=dtype))
+            dedup.unique(np.array(["%41"], dtype=dtype), "urn")
     assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
     with pytest.raises(TypeError, match="expected a list, Arrow object, bytes-like object or file, got"):
         bulk.unquote(np.array(["%41"], dtype="M8[s]" if np.__version__ < "2" else np.dtypes.StringDType()))

@@ -77,9 +77,7 @@ if TYPE_CHECKING:
         """A function whose results are not text: a list becomes a list of `Row`."""
 
         @overload
-        def __call__(
-            self, column: list[Any] | tuple[Any, ...], /, *args: P.args, **kwargs: P.kwargs
-        ) -> list[Row]: ...
+        def __call__(self, column: list[Any] | tuple[Any, ...], /, *args: P.args, **kwargs: P.kwargs) -> list[Row]: ...
         @overload
         def __call__(self, column: PandasColumn | NumpyArray, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload

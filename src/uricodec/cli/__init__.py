@@ -16,6 +16,11 @@ from uricodec.cli.errors import CommandError
 
 __all__ = ["main"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # argparse would ask the terminal how wide it is, and takes longer to import what that needs than uricodec to start.
 formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=79)
 
