@@ -374,7 +374,9 @@ _ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urns": _URN_ROWS}
 
 def _ways(operation):
     """Arguments of an operation: none, others than the defaults, one that is wrong."""
-    others = {each.name: (each.choices or each.examples)[-1] for each in operation.parameters if any(each[2:])}
+    others = {
+        each.name: (each.choices or each.examples)[-1] for each in operation.parameters if each.choices or each.examples
+    }
     ways = [{}, others, *[{name: "no-such"} for name in others]]
     return [{"key": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
 

@@ -67,7 +67,7 @@ def rows_of(column: bulk.Column) -> None:
 
 def lists(rows: list[str], nullable: list[str | None], pair: tuple[bytes, bytes]) -> list[str]:
     invalid = bulk.InvalidRows(limit=10)
-    assert_type(bulk.unquote(nullable, errors="null", invalid=invalid, threads=2), list[str | None | Any])
+    assert_type(bulk.unquote(nullable, errors="null", invalid=invalid, threads=2), list[str | Any | None])
     assert_type(invalid.rows, list[tuple[int, str, int]])
     assert_type(bulk.quote(pair, safe=bytesets.RFC3986_PCHAR), list[bytes | Any])
     assert_type(bulk.is_valid_uri(rows, "URI"), list[bool | None])

@@ -805,7 +805,7 @@ def test_memory_in_pieces():
     lines = memoryview(b"a\n" * 8).cast("B", (4, 4))
     assert dedup.unique(lines, "urn") == b"a\n"
     for column in lines[::2], memoryview(b"a\nb\n")[::-1]:
-        for give in dedup.unique, dedup.Deduplicator().add, bulk.quote:
+        for give in lambda lines: dedup.unique(lines, "urn"), dedup.Deduplicator().add, bulk.quote:
             with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
                 give(column)
     with pytest.raises(TypeError, match=r"^int is no list, Arrow object or bytes-like$"):

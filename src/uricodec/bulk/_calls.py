@@ -81,7 +81,8 @@ def run(  # noqa: PLR0913, PLR0917
     """
     operation = OPERATIONS[name]
     call = Call(operation, arguments, errors, invalid, threads, separator)
-    is_file = hasattr(column, "readinto")
+    is_pandas = _is_instance(column, "pandas", "Series", "Index")
+    is_file = not is_pandas and hasattr(column, "readinto")  # labels of a Series are attributes, too
     if is_file and operation.result != "text":
         raise TypeError(f"{name} does not accept a file: its results are not text")
     if is_file != (output is not None):
@@ -90,7 +91,7 @@ def run(  # noqa: PLR0913, PLR0917
     if isinstance(column, (list, tuple)):
         return call.on_list(column)
     # A Series or Index of pandas, a NumPy array of objects: run as a list or an Arrow array, and converted back.
-    if _is_instance(column, "pandas", "Series", "Index"):
+    if is_pandas:
         from uricodec.bulk._pandas import run_on_column
 
         return run_on_column(column, call)

@@ -126,7 +126,7 @@ def rules_of(kind: IdentifierKind = "urn", level: UriLevel | UrnLevel | None = N
     return {"rfc2396": (*ladder[:3], level), "rfc1630": (level,)}[level]
 
 
-def _level_of(kind: str, level: str | None) -> str | None:
+def _level_of(kind: str, level: str | None) -> Any:
     if kind not in _LEVELS:
         raise ValueError(f"no kind {kind!r}; there are: {', '.join(_LEVELS)}")
     if level is not None and kind == "bytes":

@@ -45,6 +45,8 @@ def signature_of(operation: Operation, first: Parameter, options: Iterable[str])
         first (inspect.Parameter): The first parameter: `self` or a column.
         options (Iterable[str]): The shared options that are accepted. They are keywords; None is their default.
 
+    >>> from inspect import Parameter
+    >>> from uricodec._rows.registry import OPERATIONS
     >>> column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD)
     >>> print(signature_of(OPERATIONS["quote"], column, ["errors"]))
     (column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False, *, errors: 'str | None' = None)
@@ -65,9 +67,9 @@ def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs:
     Raises:
         TypeError: If the call does not match the signature; the message names the operation.
 
-    >>> arguments_of("quote", Signature([Parameter("x", Parameter.POSITIONAL_OR_KEYWORD)]), (), {"y": 1})
-    Traceback (most recent call last):
-    TypeError: quote: missing a required argument: 'x'
+    >>> from inspect import signature
+    >>> arguments_of("quote", signature(lambda column, plus: None), ("a",), {"plus": True})
+    {'column': 'a', 'plus': True}
     """
     try:
         given = signature.bind(*args, **kwargs).arguments
@@ -86,6 +88,7 @@ def documentation(operation: Operation, options: Iterable[str], returns: str, co
         returns (str): The documentation of the result.
         column (str): The documentation of the column, if it is an argument.
 
+    >>> from uricodec._rows.registry import OPERATIONS
     >>> print(documentation(OPERATIONS["uri_to_iri"], ["errors"], "Expr: Strings."))
     Convert each URI to an IRI.
     <BLANKLINE>

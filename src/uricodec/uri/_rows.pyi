@@ -3,7 +3,7 @@ from typing import Literal, final
 from typing_extensions import Buffer, disjoint_base
 
 from uricodec._rows._operation import RowOperation
-from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriLevel, UriProduction
+from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
 from uricodec.uri._components import Fault
 
 COLUMNS: tuple[str, ...]
@@ -36,7 +36,7 @@ class SplitReferences(UriRows):
 
 @final
 class NormalizeRows(UriRows):
-    def __new__(cls, level: UriLevel = "path") -> NormalizeRows: ...
+    def __new__(cls, level: str = "path") -> NormalizeRows: ...
 
 @final
 class ResolveRows(UriRows):

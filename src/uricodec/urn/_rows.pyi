@@ -3,7 +3,7 @@ from typing import final
 from typing_extensions import disjoint_base
 
 from uricodec._rows._operation import RowOperation
-from uricodec.typing import UrnLevel, UrnRfc
+from uricodec.typing import UrnRfc
 
 FIELDS: tuple[str, ...]
 
@@ -16,7 +16,7 @@ class CheckUrnRows(UrnRows):
 
 @final
 class NormalizeUrnRows(UrnRows):
-    def __new__(cls, level: UrnLevel = "8141", spec: UrnRfc | None = None) -> NormalizeUrnRows: ...
+    def __new__(cls, level: str = "8141", spec: UrnRfc | None = None) -> NormalizeUrnRows: ...
 
 @final
 class NidRows(UrnRows):
