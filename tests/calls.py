@@ -374,7 +374,9 @@ _ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urns": _URN_ROWS}
 
 def _ways(operation):
     """Arguments of an operation: none, others than the defaults, one that is wrong."""
-    others = {each.name: (each.choices or each.examples)[-1] for each in operation.parameters if any(each[2:])}
+    others = {
+        each.name: (each.choices or each.examples)[-1] for each in operation.parameters if each.choices or each.examples
+    }
     ways = [{}, others, *[{name: "no-such"} for name in others]]
     return [{"key": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
 
@@ -555,18 +557,27 @@ def _reported():
 
 
 _SMALL = 4096
+_KEY = dedup.FingerprintKey("k")
+for _name in "lt", "le", "eq", "ne", "gt", "ge":
+    _call = getattr(operator, f"__{_name}__")
+    CALLS[f"uricodec.dedup.FingerprintKey.__{_name}__"] = _each(_call, (_KEY, dedup.FingerprintKey("l")), (_KEY, "k"))
 CALLS |= {
+    "uricodec.dedup.FingerprintKey": _each(dedup.FingerprintKey, "k", b"k", "\ud800", 5),
+    "uricodec.dedup.FingerprintKey.__hash__": [lambda: hash(_KEY) == hash(_copy(_KEY))],
+    "uricodec.dedup.FingerprintKey.__reduce__": [partial(_copy, _KEY)],
+    "uricodec.dedup.FingerprintKey.__repr__": [partial(repr, _KEY)],
+    "uricodec.dedup.FingerprintKey.fingerprint": _each(_KEY.fingerprint, "urn:a1:b", b"urn:a1:b", "\ud800", 5),
     "uricodec.dedup.rules_of": _each(dedup.rules_of, "urn", "uri", ("uri", "rfc2396"), "no-such", ("bytes", "x")),
     "uricodec.dedup.unique": [
         *[
-            partial(dedup.unique, column, memory=memory, exact=exact)
+            partial(dedup.unique, column, "urn", memory=memory, exact=exact)
             for column in (_DOUBLE_ROWS, _DOUBLES, *_DOUBLE_COLUMNS)
             for memory in (1 << 20, _SMALL)
             for exact in (False, True)
         ],
-        *[partial(dedup.unique, _DOUBLES, errors=errors, memory=1 << 20) for errors in ("drop", "raise", "no-such")],
-        *_each(dedup.unique, 5, ([5],), (_DOUBLES, "no-such"), memory=1 << 20),
-        partial(dedup.unique, _DOUBLES, memory="x"),
+        *[partial(dedup.unique, _DOUBLES, "urn", errors=each, memory=1 << 20) for each in ("drop", "raise", "no-such")],
+        *_each(dedup.unique, (5, "urn"), ([5], "urn"), (_DOUBLES, "no-such"), _DOUBLES, memory=1 << 20),
+        partial(dedup.unique, _DOUBLES, "urn", memory="x"),
     ],
     "uricodec.dedup.Deduplicator": [
         partial(_deduplicated, _DOUBLE_ROWS, _DOUBLES, *_DOUBLE_COLUMNS, memory=memory, exact=exact)

@@ -8,6 +8,7 @@ import doctest
 import importlib
 import itertools
 import json
+import os
 import pkgutil
 import re
 import shutil
@@ -140,6 +141,12 @@ def test_table_of_levels(one, other, level):
 def test_table_of_operations(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     assert importlib.import_module("make_operations").table() in (ROOT / "docs/columns.md").read_text("utf-8")
+
+
+def test_stub_of_operations(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    stub = importlib.import_module("make_stubs").stub()
+    assert (ROOT / "src/uricodec/integrations/_signatures.pyi").read_text("utf-8") == stub
 
 
 def test_table_of_codes():
@@ -319,12 +326,27 @@ def test_changelog_knows_the_version():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("uses", "libraries"),
+    [("typical_uses.py", ["mypy"]), ("integrations/typical_uses.py", ["mypy", "polars"])],
+    ids=["core", "engines"],
+)
+def test_types_of_typical_uses(uses, libraries, tmp_path):
+    for library in libraries:
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    options = ["--strict", "--follow-imports", "silent", "--cache-dir", str(tmp_path)]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "mypy", *options, str(ROOT / "tests" / uses)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
 def test_stubs(tmp_path):
     pytest.importorskip("mypy", reason="mypy is part of the test extra on CPython")
     allow = tmp_path / "allow"
-    # Hooks make methods and functions from the table of operations, and some cannot be imported without their engine.
-    hooks = [r"uricodec\.integrations\.\w+(\.Uricodec\w+\.\w+)?", r"uricodec\.bulk\._pandas"]
-    hooks += [rf"uricodec\.integrations\.spark\.{name}" for name in ("__all__", *OPERATIONS)]
+    # No stubs: hooks, which may lack their engine and inherit methods for type checkers only, and modules of types.
+    hooks = [r"uricodec\.integrations\..+", r"uricodec\.bulk\._pandas", r"uricodec\.(typing|_rows\.overloads)\..+"]
     # Its classes are loaded by name.
     hooks += [re.escape(row.make.replace(":", ".")) for row in OPERATIONS.values()]
     allow.write_text("\n".join([r"uricodec\.\w+\._\w+\.__pyx_capi__", *hooks, ""]))

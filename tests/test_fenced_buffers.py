@@ -261,7 +261,7 @@ COLUMNS = [
     [*[b"urn:ab:c"] * 63, b"//h:8"],
 ]
 FUNCTIONS = {name: getattr(bulk, name) for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri")}
-FUNCTIONS["unique"] = partial(dedup.unique, memory=1 << 16)
+FUNCTIONS["unique"] = partial(dedup.unique, kind="urn", memory=1 << 16)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -96,11 +96,13 @@ def test_any_octets(name, data):
 
 
 def public_names():
-    """The module and the name of each function, and of each class of CLASSES."""
+    """The module and the name of each function, and of each class of CLASSES; `dedup` has one of `bulk`."""
     for module in map(importlib.import_module, PUBLIC):
         for name in module.__all__:
             found = getattr(module, name)
             is_function = callable(found) and not inspect.isclass(found) and hasattr(found, "__name__")
+            if module.__name__ != "uricodec.bulk" and getattr(found, "__module__", "") == "uricodec.bulk":
+                continue
             if (is_function and name != "Validator") or name in CLASSES:
                 yield module.__name__, name
 

@@ -1,18 +1,24 @@
 """The rules of the house that a program can check."""
 
 import ast
+import importlib
+import inspect
 import re
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 
 import pytest
+
+import uricodec
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"})
 
 # A room imports only rooms before it, and those that stand beside it.
 ROOMS = [
+    "typing",
     "errors",
     "_base",
     "bytesets",
@@ -85,6 +91,40 @@ def test_a_room_says_where_each_module_is(room):
         path.stem for path in folder.iterdir() if path.suffix in {".py", ".pyx", ".pxd"} and path.stem != "__init__"
     }
     assert {name for name in modules if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def public_modules():
+    """All of them; hooks into an engine only if it is installed."""
+    for path in sorted((ROOT / "src/uricodec").rglob("*.py")):
+        parts = path.relative_to(ROOT / "src").with_suffix("").parts
+        parts = parts[: -1 if parts[-1] == "__init__" else None]
+        if not any(part.startswith("_") for part in parts) and parts[1:2] != ("cli",):
+            yield ".".join(parts)
+
+
+@pytest.mark.parametrize("name", list(public_modules()))
+def test_dir_lists_public_names_only(name):
+    if name in {"uricodec.integrations.polars", "uricodec.integrations.pandas"}:
+        pytest.importorskip(name.rpartition(".")[2], reason="the engine is not installed")
+    module = importlib.import_module(name)
+    if name == "uricodec.parse":  # a drop-in for urllib.parse, whose private names it has, too
+        assert {*dir(module)} == {*dir(urllib.parse), "clear_cache"}
+        return
+    assert {*getattr(module, "__all__", ())} <= {*dir(module)}
+    for each in dir(module):
+        assert not each.startswith("_")
+        assert each in getattr(module, "__all__", ()) or getattr(module, each).__name__ == f"{name}.{each}"
+
+
+def test_help_says_which_function_is_for_what_on_one_screen():
+    """help() adds a head, and indents by four."""
+    lines = inspect.cleandoc(uricodec.__doc__).splitlines()
+    assert len(lines) <= 36 and max(map(len, lines)) <= 76
+    for name in re.findall(r"[a-z_]+\.[a-z_]+", "\n".join(line[41:] for line in lines if "import" not in line)):
+        module, function = name.split(".")
+        assert function in dir(importlib.import_module(f"uricodec.{module}")), name
+    shown = re.findall(r"\w+", " ".join(line[41:] for line in lines))
+    assert {name for name in dir(uricodec) if re.match(r"[a-z]+$|percent_", name)} <= {*shown}
 
 
 def test_import_is_light():

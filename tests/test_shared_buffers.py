@@ -17,7 +17,7 @@ CALLS = {
     "bulk.unquote, 2 threads": lambda buffer: bulk.unquote(buffer, threads=2),
     "bulk.normalize_uri, 2 threads": lambda buffer: bulk.normalize_uri(buffer, threads=2),
     "bulk.fingerprint, 2 threads": lambda buffer: bulk.fingerprint(buffer, kind="uri", threads=2),
-    "dedup.unique": lambda buffer: dedup.unique(buffer, memory=1 << 16),
+    "dedup.unique": lambda buffer: dedup.unique(buffer, "urn", memory=1 << 16),
     "dedup.unique, exact": lambda buffer: dedup.unique(buffer, memory=1 << 20, exact=True, kind="uri"),
     "urn.find": urn.find,
     "logs.parse": lambda buffer: list(logs.parse(buffer)),

@@ -1,5 +1,6 @@
 """What callers write, for type checkers: each use has the type that they count on. Nothing runs this; see .ci/types."""
 
+import io
 from typing import Any, BinaryIO
 
 from typing_extensions import assert_type
@@ -7,6 +8,7 @@ from typing_extensions import assert_type
 import uricodec
 from uricodec import bulk, bytesets, dedup, iri, parse, uri, urn
 from uricodec.errors import UriError, UrnError
+from uricodec.typing import IdentifierKind, TextErrors, UriLevel
 
 
 def octets_and_text(name: str, octets: bytes, shared: memoryview) -> None:
@@ -63,10 +65,45 @@ def rows_of(column: bulk.Column) -> None:
         assert_type(row, Any)
 
 
-def columns(rows: list[str | None], log: BinaryIO, out: BinaryIO) -> None:
-    faults = bulk.InvalidRows(limit=10)
-    bulk.unquote(rows, errors="null", invalid=faults, threads=2)
-    bulk.unquote(log, output=out)
-    assert_type(faults.rows, list[tuple[int, str, int]])
-    assert_type(bulk.normalize_uri(rows, level="scheme"), Any)
-    assert_type(dedup.unique(rows), Any)
+def lists(rows: list[str], nullable: list[str | None], pair: tuple[bytes, bytes]) -> list[str]:
+    invalid = bulk.InvalidRows(limit=10)
+    assert_type(bulk.unquote(nullable, errors="null", invalid=invalid, threads=2), list[str | Any | None])
+    assert_type(invalid.rows, list[tuple[int, str, int]])
+    assert_type(bulk.quote(pair, safe=bytesets.RFC3986_PCHAR), list[bytes | Any])
+    assert_type(bulk.is_valid_uri(rows, "URI"), list[bool | None])
+    assert_type(bulk.check_urn(rows), list[dict[str, Any] | None])
+    assert_type(bulk.split_iri(rows, errors="raise"), list[dict[str, Any] | None])
+    assert_type(bulk.fingerprint(rows, "urn", "namespace"), list[bytes | None])
+    assert_type(dedup.unique(rows, kind="uri"), list[str])
+    return bulk.normalize_uri(rows, level="scheme")
+
+
+def columns(column: bulk.Column) -> None:
+    assert_type(bulk.unquote(column), bulk.Column)
+    assert_type(bulk.is_valid_urn(column), bulk.Column)
+    assert_type(dedup.unique(column, "urn"), bulk.Column)
+
+
+def lines(text: bytes, shared: memoryview, log: BinaryIO, raw: io.FileIO, out: BinaryIO) -> None:
+    assert_type(bulk.unquote(text), bytes)
+    assert_type(bulk.requote(shared, errors="drop"), bytes)
+    assert_type(bulk.split_uri(text), bulk.Column)
+    assert_type(bulk.unquote(log, output=out), int)
+    assert_type(bulk.unquote(raw, output=out), int)
+    assert_type(dedup.unique(text, "bytes"), bytes)
+
+
+def options(rows: list[str], kind: IdentifierKind, level: UriLevel, errors: TextErrors) -> None:
+    bulk.normalize_uri(rows, level, errors=errors)
+    bulk.fingerprint(rows, kind, level)
+    uri.key("a", level)
+
+
+def mistakes(rows: list[str], log: BinaryIO) -> None:
+    bulk.unquote(1)  # type: ignore[call-overload]
+    bulk.unquote(rows, errors="ignore")  # type: ignore[call-overload]
+    bulk.check_uri(rows, errors="null")  # type: ignore[call-overload]
+    bulk.normalize_uri(rows, "8141")  # type: ignore[call-overload]
+    bulk.is_valid_uri(rows, output=log)  # type: ignore[call-overload]
+    uri.normalize("a", "8141")  # type: ignore[call-overload]
+    dedup.unique(rows)  # type: ignore[call-overload]

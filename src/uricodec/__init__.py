@@ -1,23 +1,64 @@
-"""uricodec: the fastest exact codec for the names of the Internet."""
+"""Fast, exact URL, URI, IRI and URN encoding, parsing and normalization.
+
+To                                       use
+---------------------------------------  -----------------------------------
+Percent-encoding: one str or bytes
+  encode and decode as urllib does       quote, unquote (and _plus, _bytes)
+  decode without losing information      percent_decode
+  encode, choosing the bytes to keep     percent_encode; sets in bytesets
+  encode only what is not encoded yet    requote
+  write into a buffer of the caller      quote_into, unquote_into
+urllib.parse, many times faster
+  change one import                      from uricodec.parse import urlsplit
+  replace its functions in a process     install, uninstall
+URIs (RFC 3986) and IRIs (RFC 3987)
+  validate, with code and offset         uri.check, iri.check_iri
+  split, join, resolve references        uri.split, uri.unsplit, uri.resolve
+  normalize, compare                     uri.normalize, uri.equivalent
+  convert IRIs to URIs and back          iri.iri_to_uri, iri.uri_to_iri
+  read ftp:, mailto: and the like        uri.legacy_schemes
+URNs (RFC 8141, RFC 2141)
+  validate, parse                        urn.check, urn.parse
+  normalize, compare                     urn.normalize, urn.equivalent
+  check by the rules of the namespace    urn.validate
+  find in text; convert ISBN, UUID, OID  urn.find, urn.conversions
+Many values in one call
+  lists, columns, lines, files           bulk: each function above
+  deduplicate a column, files            dedup.unique, dedup.dedup_files
+  read access logs                       logs.parse, logs.to_arrow
+  Polars, pandas, DuckDB, Spark          integrations
+Annotations, exceptions                  typing, errors
+At the command line                      uricodec --help
+"""
 
 import os
 import sys
 
 try:
     from uricodec._base._kernels import ByteSet, cpu_tier, cpu_tiers
-except ValueError:  # the environment asks for a tier that this CPU lacks
+except ValueError:  # the environment selects a tier that this CPU lacks
     _program = sys.argv[0] if sys.argv else ""
-    if _program == "-m":  # Python is searching for the module: its own arguments have the name there, or "-mNAME"
+    if _program == "-m":  # Python is still searching for the module; its own arguments contain its name, or "-mNAME"
         _program = sys.orig_argv[-len(sys.argv)].removeprefix("-m")
     if os.path.basename(_program) not in ("uricodec", "uricodec.exe"):
         raise
-    sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # the command itself cannot be imported
+    sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # uricodec.cli cannot be imported
     raise SystemExit(2) from None
 from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
 from uricodec.errors import IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
 
-TYPE_CHECKING = False  # as in typing, the import of which costs more than all of this
+TYPE_CHECKING = False  # importing typing would take longer than importing this package
 if TYPE_CHECKING:
+    from uricodec import bulk as bulk
+    from uricodec import bytesets as bytesets
+    from uricodec import dedup as dedup
+    from uricodec import integrations as integrations
+    from uricodec import iri as iri
+    from uricodec import logs as logs
+    from uricodec import parse as parse
+    from uricodec import typing as typing
+    from uricodec import uri as uri
+    from uricodec import urn as urn
     from uricodec.parse import quote, quote_from_bytes, quote_plus, unquote, unquote_plus, unquote_to_bytes
     from uricodec.parse._install import install, uninstall
 
@@ -47,26 +88,28 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# What is imported when it is first asked for: urllib.parse costs more than all the rest.
+# Imported on first use: importing urllib.parse takes longer than importing all the rest.
 _FUNCTIONS = {
     **dict.fromkeys(
         ("quote", "quote_from_bytes", "quote_plus", "unquote", "unquote_plus", "unquote_to_bytes"), "uricodec.parse"
     ),
     **dict.fromkeys(("install", "uninstall"), "uricodec.parse._install"),
 }
-_MODULES = ("bulk", "bytesets", "dedup", "errors", "integrations", "iri", "logs", "parse", "uri", "urn")
+_MODULES = ("bulk", "bytesets", "dedup", "errors", "integrations", "iri", "logs", "parse", "typing", "uri", "urn")
 
 
-def __getattr__(name):
-    from importlib import import_module
+if not TYPE_CHECKING:
 
-    if name in _MODULES:
-        return import_module(f"uricodec.{name}")
-    if name not in _FUNCTIONS:
-        raise AttributeError(f"module 'uricodec' has no attribute {name!r}")
-    globals()[name] = value = getattr(import_module(_FUNCTIONS[name]), name)
-    return value
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f"uricodec.{name}")
+        if name not in _FUNCTIONS:
+            raise AttributeError(f"module 'uricodec' has no attribute {name!r}")
+        globals()[name] = value = getattr(import_module(_FUNCTIONS[name]), name)
+        return value
 
 
-def __dir__():
-    return sorted({*globals(), *_FUNCTIONS, *_MODULES})
+def __dir__() -> list[str]:
+    return [*__all__, *_MODULES]

@@ -1,16 +1,16 @@
-"""The octet sets that the standards name: a table, production -> ByteSet, each under its quoted grammar.
+"""The sets of bytes that the standards name: each production as a `ByteSet`, under its quoted grammar.
 
 RFC 1630 (both BNFs), RFC 1738 section 5, RFC 2141 section 2, RFC 2396 section 2, RFC 3986 appendix A, RFC 3987
-section 3, RFC 8141 section 2, the percent-encode sets of the URL Standard (WHATWG), and what urllib.parse.quote and
-JavaScript's encodeURI and encodeURIComponent leave alone.
+section 3, RFC 8141 section 2, the percent-encode sets of the URL Standard (WHATWG), and the characters that
+urllib.parse.quote and JavaScript's encodeURI and encodeURIComponent keep.
 
-A production with an escape (pct-encoded, escaped, escape, "%" hex hex) stands here for its literal octets: `%`, which
-only introduces the escape, is left out. Sets that name `%` themselves have it: RFC1738_PUNCTUATION, RFC2141_RESERVED,
-RFC2141_TRANS, RFC2396_DELIMS, RFC3986_URI_CHAR, RFC3987_IRI_TO_URI_NEVER.
+If a production contains an escape (pct-encoded, escaped, escape, "%" hex hex), its set contains the literal characters
+only, without the `%` that begins an escape. Sets whose grammar names `%` itself contain it: RFC1738_PUNCTUATION,
+RFC2141_RESERVED, RFC2141_TRANS, RFC2396_DELIMS, RFC3986_URI_CHAR, RFC3987_IRI_TO_URI_NEVER.
 
-Mind the direction. `safe=` wants the octets that stay as they are. The WHATWG sets hold the octets that are *encoded*:
-pass their complement, `safe=~WHATWG_COMPONENT`. Every WHATWG set but COMPONENT and FORM lacks `%`, so that their
-complement leaves existing triplets (and stray `%`) alone.
+`safe=` takes the bytes to *keep*. The WHATWG sets are bytes to *encode*: pass their complement, as in
+`safe=~WHATWG_COMPONENT`. Only COMPONENT and FORM of them contain `%`; the complements of the others keep triplets, and
+any other `%`, as they are.
 
 >>> from uricodec import percent_encode
 >>> from uricodec.bytesets import RFC3986_PCHAR, RFC3986_UNRESERVED, WHATWG_COMPONENT
@@ -88,7 +88,12 @@ __all__ = [
     "WHATWG_USERINFO",
 ]
 
-# RFC 5234 appendix B.1; the older RFCs write the same characters out.
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+# RFC 5234 appendix B.1; the older RFCs list the same characters.
 #   ALPHA = %x41-5A / %x61-7A   ; A-Z / a-z
 _ALPHA = ByteSet(range(0x41, 0x5B)) | bytes(range(0x61, 0x7B))
 #   DIGIT = %x30-39   ; 0-9
@@ -96,9 +101,9 @@ _DIGIT = ByteSet(range(0x30, 0x3A))
 _ALPHANUM = _ALPHA | _DIGIT
 
 
-# RFC 1630, "BNF of Generic URI Syntax" and "BNF for specific URL schemes". The backtick is in no class at all; the
-# double quote is legal here ("extra") and in no later standard. xpalphas is "xpalpha [ xpalpha ]", at most two, in the
-# generic BNF: a typo, which the URL BNF does not have and which does not touch the sets.
+# RFC 1630, "BNF of Generic URI Syntax" and "BNF for specific URL schemes". No class contains the backtick. The double
+# quote is legal ("extra"), but not in later standards. The generic BNF limits xpalphas to two ("xpalpha [ xpalpha ]"):
+# a typo, which the URL BNF does not repeat and which does not affect the sets.
 
 #   safe                   $ | - | _ | @ | . | &
 RFC1630_SAFE = ByteSet("$-_@.&")
@@ -144,8 +149,8 @@ RFC2141_RESERVED = ByteSet("%/?#")
 RFC2141_TRANS = _ALPHANUM | RFC2141_OTHER | RFC2141_RESERVED
 #   <NSS>         ::= 1*<URN chars>
 #   <URN chars>   ::= <trans> | "%" <hex> <hex>
-# Section 2.3.2: "Namespace developers SHOULD NOT use these characters ["/", "?", "#"] in unencoded form". The set is
-# what an encoder leaves alone; the grammar, and so a checker, also lets those three pass: RFC2141_TRANS - "%".
+# Section 2.3.2: "Namespace developers SHOULD NOT use these characters ["/", "?", "#"] in unencoded form". An encoder
+# keeps this set. A validator also accepts those three, as the grammar does: RFC2141_TRANS - "%".
 RFC2141_NSS = RFC2141_TRANS - RFC2141_RESERVED
 #   <excluded> ::= octets 1-32 (1-20 hex) | "\" | """ | "&" | "<"
 #                  | ">" | "[" | "]" | "^" | "`" | "{" | "|" | "}" | "~"
@@ -202,12 +207,12 @@ RFC3986_QUERY = RFC3986_PCHAR | "/?"
 #   fragment      = *( pchar / "/" / "?" )
 RFC3986_FRAGMENT = RFC3986_PCHAR | "/?"
 #   pct-encoded   = "%" HEXDIG HEXDIG
-# Section 2: "A URI is composed from a limited set of characters": all that may occur anywhere in one, "%" included.
+# Section 2: "A URI is composed from a limited set of characters": all characters of a URI, "%" included.
 RFC3986_URI_CHAR = RFC3986_UNRESERVED | RFC3986_RESERVED | "%"
 
 
-# RFC 3987 section 3. Its reserved and unreserved are RFC 3986's. ASCII only: what becomes of an octet from 0x80 up is
-# a question of the whole UTF-8 sequence.
+# RFC 3987 section 3; reserved and unreserved are those of RFC 3986. The sets are ASCII only: bytes from 0x80 up are
+# converted as whole UTF-8 sequences.
 
 # 3.1: "the printable characters in US-ASCII that are not allowed in URIs, namely "<", ">", '"', space, "{", "}", "|",
 # "\", "^", and "`"": a system MAY percent-encode them; if it does not, "the conversion SHOULD fail".
@@ -220,9 +225,9 @@ RFC3987_IRI_TO_URI_NEVER = ByteSet("#%[]")
 RFC3987_URI_TO_IRI_DECODED = RFC3986_URI_CHAR - "%" - RFC3986_RESERVED
 
 
-# RFC 8141 section 2, over RFC 3986's pchar and fragment.
+# RFC 8141 section 2, with pchar and fragment of RFC 3986.
 
-#   NSS           = pchar *(pchar / "/")        (so "/" is not the first)
+#   NSS           = pchar *(pchar / "/")        ("/" cannot come first)
 RFC8141_NSS = RFC3986_PCHAR | "/"
 #   r-component   = pchar *( pchar / "/" / "?" )
 RFC8141_R_COMPONENT = RFC3986_PCHAR | "/?"
@@ -232,8 +237,8 @@ RFC8141_Q_COMPONENT = RFC3986_PCHAR | "/?"
 RFC8141_F_COMPONENT = RFC3986_FRAGMENT
 
 
-# URL Standard (WHATWG), "Percent-encoded bytes", review draft of August 2026: the octets that ARE encoded. There, sets
-# of code points; a code point above U+007E counts here as the octets 7F-FF, which its UTF-8 consists of.
+# URL Standard (WHATWG), "Percent-encoded bytes", review draft of August 2026: the bytes to ENCODE. The standard defines
+# sets of code points; code points above U+007E are the bytes 7F-FF here, which include those of their UTF-8.
 
 #   C0 control: "C0 controls and all code points greater than U+007E (~)"
 WHATWG_C0_CONTROL = ByteSet(range(0x20)) | bytes(range(0x7F, 0x100))
@@ -259,7 +264,7 @@ WHATWG_FORM = WHATWG_COMPONENT | "!'()~"
 URLLIB_ALWAYS_SAFE = _ALPHANUM | "_.-~"
 
 
-# ECMA-262, "URI Handling Functions": the octets that stay.
+# ECMA-262, "URI Handling Functions": the bytes to keep.
 
 #   encodeURIComponent: "the string-concatenation of the ASCII word characters and "-.!~*'()""
 JS_ENCODE_URI_COMPONENT = _ALPHANUM | "_" | "-.!~*'()"

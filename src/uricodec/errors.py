@@ -1,15 +1,33 @@
-"""What uricodec raises outside `uricodec.parse`, which raises exactly what urllib.parse raises."""
+"""The exceptions of uricodec. (`uricodec.parse` raises exactly what urllib.parse raises.)
+
+The tree of exceptions, and when each is raised::
+
+    exception                      raised if
+    ValueError                     an argument has an unknown value
+    +-- UriError                   the input is invalid, at `position`:
+        +-- UriSyntaxError           it breaks the grammar of RFC 3986, or contains a malformed triplet
+        +-- IriError                 it breaks RFC 3987, or its host has no A-label
+        +-- UrnError                 it breaks RFC 2141 or RFC 8141
+    LookupError
+    +-- UnknownNamespaceError      nothing is known about the namespace of a URN
+    TypeError                      an argument has the wrong type
+    OSError                        a file cannot be read or written
+"""
 
 __all__ = ["IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class UriError(ValueError):
-    """An input that cannot be processed, and where.
+    """An invalid input; the base class of the others.
 
     Args:
         reason (str): What is wrong, in a few words.
-        input (str | bytes): What was given.
-        position (int): Index of the first offending item of `input`: a character of a str, an octet of bytes.
+        input (str | bytes): The whole input.
+        position (int): The offset of the first invalid item of `input`, from 0: a character of a str, a byte of bytes.
 
     >>> try:
     ...     raise UriError("malformed triplet", "100%", 3)
@@ -29,7 +47,7 @@ class UriError(ValueError):
 
 
 class UriSyntaxError(UriError):
-    """An input that breaks the grammar of RFC 3986 (or of the RFC that the function names)."""
+    """An input that breaks the grammar of RFC 3986, or of the RFC that the function names."""
 
 
 class IriError(UriError):
@@ -41,4 +59,4 @@ class UrnError(UriError):
 
 
 class UnknownNamespaceError(LookupError):
-    """A URN namespace (NID) that nothing is known about."""
+    """A URN namespace (NID) of which nothing is known."""

@@ -6,11 +6,16 @@ import inspect
 import io
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from arrow_memory import Lent
 
+<<<<<<< HEAD
 from uricodec import bulk
+=======
+from uricodec import bulk, typing
+>>>>>>> ac414111ed6ddf7cac7126102ff70f5be9220754
 from uricodec._base._kernels import ByteSet
 from uricodec._rows import registry
 from uricodec._rows.registry import OPERATIONS
@@ -28,7 +33,7 @@ every_operation = pytest.mark.parametrize("row", OPERATIONS.values(), ids=list(O
 def test_the_table_is_a_leaf():
     nodes = list(ast.walk(ast.parse(Path(registry.__file__).read_text("utf-8"))))
     imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert imported == {"__future__", "collections.abc", "types", "typing"}
+    assert imported == {"__future__", "collections.abc", "types", "typing", "uricodec"}
     assert not any(isinstance(node, ast.Import) for node in nodes)
 
 
@@ -43,15 +48,32 @@ def test_each_function_of_bulk_has_a_row():
 
 @every_operation
 def test_signatures(row):
-    first, *own, shared = inspect.signature(getattr(bulk, row.name)).parameters.values()
-    assert first.name == "column" and shared.kind is inspect.Parameter.VAR_KEYWORD
+    first, *rest = inspect.signature(getattr(bulk, row.name)).parameters.values()
+    own = [each for each in rest if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+    shared = {each.name: each for each in rest if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert first.name == "column"
+    assert [*shared] == ["errors", "invalid", "threads", "separator", "output"][: 5 if row.result == "text" else 4]
+    assert shared["errors"].default == row.policies[0]
+    assert {*get_args(getattr(typing, shared["errors"].annotation))} == {*row.policies}
     assert [each.name for each in own] == [each.name for each in row.parameters]
     for mine, parameter in zip(own, row.parameters, strict=True):
+        assert mine.annotation == parameter.type
         if isinstance(mine.default, ByteSet):
             assert mine.default == _bytes_to_keep(parameter.default)
         else:
             assert mine.default == parameter.default
         assert not parameter.choices or parameter.default in parameter.choices
+
+
+@every_operation
+def test_documentation(row):
+    """What the engines say of an operation, its docstring in `bulk` says."""
+    text = " ".join(getattr(bulk, row.name).__doc__.split())
+    assert text.startswith(f"{row.summary[0].upper()}{row.summary[1:]}. ") and f" Source: {row.source} " in text
+    for parameter in row.parameters:
+        assert f"): {parameter.about} " in text
+    policies = [f'"{policy}"' for policy in row.policies]
+    assert f" errors (str): How an invalid row is handled: {', '.join(policies[:-1])} or {policies[-1]}. " in text
 
 
 @every_operation

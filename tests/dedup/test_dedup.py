@@ -654,7 +654,7 @@ def test_names_that_only_rfc_2141_accepts():
 def test_memory_that_no_machine_has(tmp_path, memory):
     for give in (
         lambda: dedup.Deduplicator(memory=memory),
-        lambda: dedup.unique(["a"], memory=memory),
+        lambda: dedup.unique(["a"], "urn", memory=memory),
         lambda: dedup.dedup_files(os.devnull, tmp_path / "out", memory=memory),
     ):
         with pytest.raises(ValueError, match=r"^(no amount of|more) memory"):
@@ -749,7 +749,7 @@ def test_lines_in_buffers(monkeypatch, kind, memory):
             assert len(got) == twin.rows == deduplicator.rows
             assert sum(map(bool, got)) + len(deduplicator.finish()) == len(twin.first) == deduplicator.count
             assert deduplicator.invalid == twin.invalid
-    assert dedup.unique(b"") == b""
+    assert dedup.unique(b"", "urn") == b""
 
 
 def test_rows_that_are_refused():
@@ -760,19 +760,19 @@ def test_rows_that_are_refused():
     with dedup.Deduplicator(errors="drop") as deduplicator:
         assert deduplicator.add(rows) == [True, False, False, False, True, False, False]
         assert (deduplicator.invalid, deduplicator.count) == (4, 1)
-    assert dedup.unique(rows, errors="drop") == ["urn:isbn:1", None]
+    assert dedup.unique(rows, "urn", errors="drop") == ["urn:isbn:1", None]
     with pytest.raises(UrnError, match="row 1: ") as caught:
-        dedup.unique(rows, errors="raise")
+        dedup.unique(rows, "urn", errors="raise")
     assert (caught.value.input, caught.value.position) == ("urn:", 4)
     with pytest.raises(UrnError, match="row 1: lone surrogate") as caught:
-        dedup.unique(["urn:a1:b", "urn:a1:\udfff"], errors="raise")
+        dedup.unique(["urn:a1:b", "urn:a1:\udfff"], "urn", errors="raise")
     assert caught.value.position == 7
     with pytest.raises(UrnError) as caught:
-        dedup.unique(["é:"], errors="raise")
+        dedup.unique(["é:"], "urn", errors="raise")
     assert caught.value.position == 0
     for column in [1], [["a"]], 5, None, "text", object():
         with pytest.raises(TypeError):
-            dedup.unique(column)
+            dedup.unique(column, "urn")
     with pytest.raises(ValueError, match="errors"):
         dedup.Deduplicator(errors="null")
 
@@ -803,13 +803,13 @@ def test_what_is_finished():
 
 def test_memory_in_pieces():
     lines = memoryview(b"a\n" * 8).cast("B", (4, 4))
-    assert dedup.unique(lines) == b"a\n"
+    assert dedup.unique(lines, "urn") == b"a\n"
     for column in lines[::2], memoryview(b"a\nb\n")[::-1]:
-        for give in dedup.unique, dedup.Deduplicator().add, bulk.quote:
+        for give in lambda lines: dedup.unique(lines, "urn"), dedup.Deduplicator().add, bulk.quote:
             with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
                 give(column)
     with pytest.raises(TypeError, match=r"^int is no list, Arrow object or bytes-like$"):
-        dedup.unique(5)
+        dedup.unique(5, "urn")
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -907,13 +907,13 @@ def test_streams_are_read_once():
     pa = pytest.importorskip("pyarrow")
     batches = [pa.record_batch({"a": ["urn:a1:b", "URN:a1:b"]}), pa.record_batch({"a": ["urn:A1:b", "urn:a1:c"]})]
     reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
-    assert pa.table(dedup.unique(reader))["a"].to_pylist() == ["urn:a1:b", "urn:a1:c"]
+    assert pa.table(dedup.unique(reader, "urn"))["a"].to_pylist() == ["urn:a1:b", "urn:a1:c"]
     with pytest.raises(UrnError, match="row 2: "):
-        dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), errors="raise")
+        dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), "urn", errors="raise")
     with pytest.raises(TypeError, match="2 columns"):
-        dedup.unique(pa.table({"a": ["a"], "b": ["b"]}))
+        dedup.unique(pa.table({"a": ["a"], "b": ["b"]}), "urn")
     with pytest.raises(TypeError, match="no column of text"):
-        dedup.unique(pa.array([1]))
+        dedup.unique(pa.array([1]), "urn")
 
 
 @pytest.mark.interop
@@ -1016,7 +1016,7 @@ def test_real_urns(tmp_path, level):
             done = dedup.dedup_files(tmp_path / "in", tmp_path / "out", level=level, report=report, **way)
             assert (tmp_path / "out").read_bytes() == want
             assert done.unique == len(twin.first)
-    assert dedup.unique(data, level=level) == twin.output()
+    assert dedup.unique(data, "urn", level) == twin.output()
 
 
 @pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the lines are")

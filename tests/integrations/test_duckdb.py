@@ -211,9 +211,9 @@ def test_views_of_strings(con):
     ("call", "says"),
     [
         ("uri_normalize('a', 'none')", "no level 'none'"),
-        ("uri_normalize('a', 5)", "level is text, not 5"),
-        ("uri_normalize('a', 'case', 'b')", "uri_normalize has 2 arguments at most: name, level"),
-        ("name_fingerprint('a', 'urn', '8141', 'x')", "at most: name, kind, level"),
+        ("uri_normalize('a', 5)", "level must be text, got 5"),
+        ("uri_normalize('a', 'case', 'b')", "uri_normalize takes at most 2 arguments: name, level"),
+        ("name_fingerprint('a', 'urn', '8141', 'x')", "at most 3 arguments: name, kind, level"),
         ("uri_decode('a', 'b')", "No function matches"),
         ("uri_decode(5)", "No function matches"),
         ("uri_normalize()", "No function matches"),
@@ -263,7 +263,7 @@ def test_no_function_of_duckdb_has_such_a_name(con):
 
 
 def test_unknown_policy(con):
-    with pytest.raises(ValueError, match="neither 'null', 'keep', 'raise' nor 'replace': 'ignore'"):
+    with pytest.raises(ValueError, match="errors must be one of 'null', 'keep', 'raise', 'replace', got 'ignore'"):
         hook.register(con, "ignore")
 
 
@@ -539,10 +539,10 @@ def test_stream_of_what_a_cursor_does_not_see(con):
 @pytest.mark.parametrize(
     ("columns", "error", "says"),
     [
-        ({"x": ("url_decode", "name")}, ValueError, "no function 'url_decode'; there are: uri_encode, "),
+        ({"x": ("url_decode", "name")}, ValueError, "unknown function 'url_decode'; choose from uri_encode, "),
         ({"x": ("uri_decode", "nome")}, KeyError, "nome"),
         ({"x": ("uri_decode", "id")}, TypeError, "no column of text"),
-        ({"x": ("uri_decode", "name", "path")}, ValueError, "uri_decode has 1 arguments at most"),
+        ({"x": ("uri_decode", "name", "path")}, ValueError, "uri_decode takes at most 1 arguments"),
         ({"x": ("urn_key", "name", "path")}, ValueError, "path"),
     ],
 )

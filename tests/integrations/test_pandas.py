@@ -161,7 +161,7 @@ def test_rows_that_do_not_change_are_the_same_objects():
 
 def test_categories_of_str_and_others():
     for other in b"b", 1:
-        with pytest.raises(TypeError, match="str alone, or bytes alone"):
+        with pytest.raises(TypeError, match="categories must be all str or all bytes"):
             pd.Series(["%41", other], dtype="category").uricodec.unquote()
     assert pd.Series([b"%41"], dtype="category").uricodec.unquote().tolist() == [b"A"]
 
@@ -174,7 +174,7 @@ def test_an_index_of_objects_stays_one():
 def test_lists_of_arrow_have_no_accessor():
     column = pd.Series([["a"]], dtype=pd.ArrowDtype(pa.list_(pa.string())))
     assert not hasattr(column, "uricodec")
-    with pytest.raises(AttributeError, match="not for list"):
+    with pytest.raises(AttributeError, match="expects text or bytes, got list"):
         column.uricodec  # noqa: B018
 
 
@@ -239,7 +239,7 @@ def test_indexes_of_rows_that_repeat():
 )
 def test_columns_of_no_text(column):
     assert not hasattr(column, "uricodec")
-    with pytest.raises(AttributeError, match="for text and octets, not for"):
+    with pytest.raises(AttributeError, match="expects text or bytes, got"):
         column.uricodec  # noqa: B018
 
 
@@ -330,7 +330,7 @@ def test_the_same_key_gives_the_same_groups(kind):
 
 def test_signatures_and_documentation():
     for name, function in FUNCTIONS.items():
-        own = list(inspect.signature(function).parameters)[1:-1]
+        own = [each.name for each in OPERATIONS[name].parameters]
         for accessor in pd.Series(["a"]).uricodec, pd.Index(["a"]).uricodec:
             method = getattr(accessor, name)
             assert list(inspect.signature(method).parameters) == [*own, "errors", "invalid", "threads"]

@@ -1,6 +1,7 @@
 """The namespace `uricodec` of Polars, against lists: in memory and streaming, every dtype, any number of chunks."""
 
 import inspect
+import re
 import subprocess
 import sys
 import urllib.parse
@@ -184,10 +185,10 @@ def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
 @pytest.mark.parametrize("rows", [[1], [1.5], [["a"]], [{"a": "b"}], [True]])
 def test_columns_of_no_text(rows):
     column = pl.Series("x", rows)
-    with pytest.raises(TypeError, match="unquote: a column of String"):
+    with pytest.raises(TypeError, match="unquote: expected a column of String"):
         column.uricodec.unquote()
     for engine in ENGINES:
-        with pytest.raises(TypeError, match="unquote: a column of String"):
+        with pytest.raises(TypeError, match="unquote: expected a column of String"):
             column.to_frame().lazy().select(pl.col("x").uricodec.unquote()).collect(engine=engine)
 
 
@@ -221,7 +222,7 @@ def test_the_same_key_gives_the_same_groups():
 
 def test_signatures_and_documentation():
     for name, function in FUNCTIONS.items():
-        own = list(inspect.signature(function).parameters)[1:-1]
+        own = [each.name for each in OPERATIONS[name].parameters]
         for methods, how in (
             (pl.col("x").uricodec, ["errors"]),
             (pl.Series().uricodec, ["errors", "invalid", "threads"]),
@@ -230,9 +231,7 @@ def test_signatures_and_documentation():
             assert list(inspect.signature(method).parameters) == own + how
             assert method.__name__ == name and method.__qualname__ == f"{type(methods).__name__}.{name}"
             assert method.__doc__.startswith(function.__doc__.splitlines()[0])
-            _, arguments = method.__doc__.split("\nArgs:\n")
-            assert all(f"\n    {each} (" in "\n" + arguments for each in own + how)
-            assert "column (Any)" not in arguments and "Source: " in arguments and ">>>" not in arguments
+            assert re.findall(r"^    (\w+) \(", method.__doc__, re.MULTILINE) == own + how
 
 
 def test_registering_does_not_import_other_engines():

@@ -153,7 +153,7 @@ def test_octets_have_fingerprints_and_verdicts_but_no_text(names):
     assert column_of(octets.select("id", us.is_valid_urn("name"))) == expected("is_valid_urn")
     prints = column_of(octets.select("id", us.fingerprint("name", "urn", key=KEY)))
     assert prints == expected("fingerprint", kind="urn", key=KEY)
-    with pytest.raises(PythonException, match="unquote: a column of text, not of binary"):
+    with pytest.raises(PythonException, match="unquote: expected a column of text, got binary"):
         octets.select(us.unquote("name")).collect()
 
 
@@ -227,11 +227,11 @@ def test_arguments_that_are_columns(select):
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("uri_decode(name, 'x')", "uri_decode has 1 arguments at most: name"),
+        ("uri_decode(name, 'x')", "uri_decode takes at most 1 arguments: name"),
         ("uri_normalize(name, 'no')", "no level 'no'"),
-        ("uri_encode(name, 1)", "uri_encode: safe is text, not 1"),
-        ("uri_decode(id)", "uri_decode: a column of text, not of int32"),
-        ("is_urn(id)", "is_urn: a column of text, not of int32"),
+        ("uri_encode(name, 1)", "uri_encode: safe must be text, got 1"),
+        ("uri_decode(id)", "uri_decode: expected a column of text, got int32"),
+        ("is_urn(id)", "is_urn: expected a column of text, got int32"),
     ],
 )
 def test_wrong_calls(select, expression, message):
@@ -453,7 +453,7 @@ def test_a_column_without_a_type():
 def test_a_column_of_another_type():
     compute = us._computing("unquote", "text", bulk.unquote, {})
     for column in pa.array([1]), pa.array([b"a"]), pa.array(["a"]).dictionary_encode():
-        with pytest.raises(TypeError, match="unquote: a column of text, not of"):
+        with pytest.raises(TypeError, match="unquote: expected a column of text, got "):
             compute(column)
 
 

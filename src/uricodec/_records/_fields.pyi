@@ -1,10 +1,11 @@
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from typing_extensions import Buffer
 
 from uricodec._records._framing import Framing
 from uricodec._rows._lines import Lines
 from uricodec._rows._operation import RowOperation
+from uricodec.typing import CodecErrors
 
 class FieldFault(NamedTuple):
     line: int
@@ -18,7 +19,7 @@ def transform_fields(
     dst: Buffer | None,
     operation: RowOperation,
     framing: Framing,
-    errors: Literal["keep", "null", "drop", "raise", "replace"] = "keep",
+    errors: CodecErrors = "keep",
     limit: int = 100,
 ) -> tuple[int, Lines]: ...
 def reason_of(operation: RowOperation, code: str) -> str: ...

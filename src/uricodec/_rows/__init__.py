@@ -4,6 +4,7 @@
 - _operation: an operation on rows as an object
 - _engine: the loop; blocks of rows; the policy for invalid rows
 - _sinks: where results go
+- overloads: types of functions whose result depends on the type of the column
 - reports: invalid rows and lines as messages and rows of reports
 - _tasks: runs over arrays and buffers, and their threads
 - _columns, _lists, _lines: calls for Arrow columns and lines in memory, for lists, and for lines from buffer to buffer

@@ -1,8 +1,9 @@
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from typing_extensions import Buffer
 
 from uricodec._rows._operation import RowOperation
+from uricodec.typing import CodecErrors
 
 class LineFault(NamedTuple):
     line: int
@@ -21,6 +22,6 @@ def transform_lines(
     dst: Buffer | None,
     operation: RowOperation,
     terminator: bytes = b"\n",
-    errors: Literal["keep", "null", "drop", "replace", "raise"] = "keep",
+    errors: CodecErrors = "keep",
     limit: int = 100,
 ) -> tuple[int, Lines]: ...

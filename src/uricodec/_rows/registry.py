@@ -1,17 +1,20 @@
 """The operations on columns and lines: one table, OPERATIONS.
 
-Made from it: what `uricodec.bulk` runs and which policies it accepts, the methods for Polars and pandas, the functions
-of Spark and of SQL, the calls that tests and the fuzz target make. Compared with it, by test_registry.py and
-test_docs.py: the signatures of `bulk`, the parser of the command line, the table in docs/columns.md.
+Made from it: what `uricodec.bulk` runs and which policies it accepts; the methods for Polars and pandas, the functions
+for Spark and SQL, with their documentation and type stubs; the calls that tests and the fuzz target make. Compared with
+it, by test_registry.py and test_docs.py: the functions of `bulk`, the parser of the command line, the table
+in docs/columns.md.
 
-The module imports nothing of the package, and an operation is loaded when it is first used.
+The module imports only the types of options, and an operation is loaded when it is first used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
+
+from uricodec import typing as types
 
 __all__ = ["OPERATIONS", "Command", "Operation", "Parameter", "SqlFunction"]
 
@@ -19,17 +22,21 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Parameter(NamedTuple):
-    """What an operation takes besides its rows.
+    """A parameter of an operation.
 
     Attributes:
         name (str): The name, everywhere but on the command line.
+        type (str): The annotation; the names are those of `uricodec.typing`.
         default (Any): The default of `bulk`, SQL and the engines.
-        choices (tuple[Any, ...]): All values that it may have; empty: many.
+        about (str): The documentation: one sentence.
+        choices (tuple[Any, ...]): All values, if their number is limited.
         examples (tuple[Any, ...]): If there are no choices: values that make a difference, for tests.
     """
 
     name: str
+    type: str
     default: Any
+    about: str
     choices: tuple[Any, ...] = ()
     examples: tuple[Any, ...] = ()
 
@@ -66,7 +73,8 @@ class Operation(NamedTuple):
 
     Attributes:
         name (str): The name in `bulk`, Polars, pandas and Spark.
-        summary (str): What it does with a row, for the documentation.
+        summary (str): What it does with each row, for the documentation.
+        source (str): The sections of the RFCs that define it.
         make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
@@ -84,6 +92,7 @@ class Operation(NamedTuple):
 
     name: str
     summary: str
+    source: str
     make: str
     result: str
     policies: tuple[str, ...]
@@ -99,8 +108,8 @@ class Operation(NamedTuple):
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
-# With "keep", an invalid text stays what it is, and its verdict is false. A struct has nothing that could stay; and a
-# diagnostic is what is wanted of an invalid row, where null would say that it is valid.
+# With "keep", an invalid text stays as it is, and its verdict is false. Structs have no "keep": the components of an
+# invalid row are unknown. Diagnostics have no "null": it means that the row is valid.
 _TEXT = ("keep", "null", "raise", "drop")
 _CODEC = (*_TEXT, "replace")
 _UNQUOTE = ("replace", "keep", "null", "raise", "drop")
@@ -116,14 +125,80 @@ _DIAGNOSTIC_FIELDS = ("code", "offset")
 _URI_FIELDS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
 _URN_FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
-_SAFE = Parameter("safe", "/", examples=("", "/:é"))
-_PLUS = Parameter("plus", False, (False, True))
-_URI_LEVEL = Parameter("level", "path", ("simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"))
-_URN_LEVEL = Parameter("level", "8141", ("bytes", "2141", "8141", "namespace", "functional"))
-_URI_PRODUCTION = Parameter("production", "URI-reference", ("URI-reference", "URI", "absolute-URI", "relative-ref"))
-_IRI_PRODUCTION = Parameter("production", "IRI-reference", ("IRI-reference", "IRI", "absolute-IRI", "irelative-ref"))
-_SPEC = Parameter("spec", "8141", ("2141", "8141", "any"))
-_LEVEL_OR_SPEC = Parameter("spec", None, (None, *_SPEC.choices))
+_SAFE = Parameter(
+    "safe",
+    "ByteSet | str | bytes",
+    "/",
+    "The bytes to keep: a ByteSet, which contains all bytes from 128 up or none of them, is the whole set; a str or "
+    "bytes lists ASCII characters to keep besides the unreserved ones.",
+    examples=("", "/:é"),
+)
+_REQUOTE_SAFE = _SAFE._replace(default=":/?#[]@!$&'()*+,;=", about="The bytes to keep, as in `quote`.")
+_PLUS = Parameter("plus", "bool", False, "Write '+' for a space, and always encode a '+'.", (False, True))
+_DECODE_PLUS = _PLUS._replace(about="Read '+' as a space.")
+_DISALLOWED = Parameter(
+    "disallowed",
+    "DisallowedCharacters",
+    "raise",
+    'How the ten ASCII characters that no URI contains are handled: "raise" (the row is invalid) or "encode".',
+    get_args(types.DisallowedCharacters),
+)
+_HOST_IN_URI = Parameter(
+    "host",
+    "HostInUri",
+    "percent",
+    'How a host beyond ASCII is written: "percent" (percent-encoded) or "idna" (A-labels).',
+    get_args(types.HostInUri),
+)
+_HOST_IN_IRI = Parameter(
+    "host",
+    "HostInIri",
+    "keep",
+    'How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).',
+    get_args(types.HostInIri),
+)
+_URI_LEVEL = Parameter(
+    "level",
+    "UriLevel",
+    "path",
+    'What the normal form merges: "simple", "case", "percent", "path", "scheme", "iri", "rfc2396" or "rfc1630".',
+    get_args(types.UriLevel),
+)
+_URN_LEVEL = Parameter(
+    "level",
+    "UrnLevel",
+    "8141",
+    'What the normal form merges: "bytes", "2141", "8141", "namespace" or "functional".',
+    get_args(types.UrnLevel),
+)
+_URI_PRODUCTION = Parameter(
+    "production",
+    "UriProduction",
+    "URI-reference",
+    'The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".',
+    get_args(types.UriProduction),
+)
+_IRI_PRODUCTION = Parameter(
+    "production",
+    "IriProduction",
+    "IRI-reference",
+    'The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".',
+    get_args(types.IriProduction),
+)
+_SPEC = Parameter(
+    "spec",
+    "UrnRfc",
+    "8141",
+    'The RFC of the grammar: "2141", "8141" or "any" of the two.',
+    get_args(types.UrnRfc),
+)
+_SPEC_OF_LEVEL = Parameter(
+    "spec",
+    "UrnRfc | None",
+    None,
+    'The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.',
+    (None, *_SPEC.choices),
+)
 
 _MADE = "uricodec.bulk._operations"
 
@@ -133,7 +208,8 @@ _MADE = "uricodec.bulk._operations"
 _ROWS = (
     Operation(
         name="quote",
-        summary="percent-encode, as urllib.parse.quote does",
+        summary="percent-encode each row, as urllib.parse.quote does",
+        source="RFC 3986 section 2.1.",
         make=f"{_MADE}:quote",
         result="text",
         parameters=(_SAFE, _PLUS),
@@ -146,9 +222,10 @@ _ROWS = (
     Operation(
         name="requote",
         summary="percent-encode what is not encoded yet",
+        source="RFC 3986 section 2.4.",
         make=f"{_MADE}:requote",
         result="text",
-        parameters=(Parameter("safe", ":/?#[]@!$&'()*+,;=", examples=("", "/:é")),),
+        parameters=(_REQUOTE_SAFE,),
         policies=_CODEC,
         sql=(SqlFunction("uri_requote"),),
         command=Command("requote", {"safe": "--safe"}),
@@ -157,10 +234,11 @@ _ROWS = (
     ),
     Operation(
         name="unquote",
-        summary="decode, as urllib.parse.unquote does",
+        summary="decode each row once, as urllib.parse.unquote does",
+        source="RFC 3986 section 2.1; UTF-8 is RFC 3629's.",
         make=f"{_MADE}:unquote",
         result="text",
-        parameters=(_PLUS,),
+        parameters=(_DECODE_PLUS,),
         policies=_UNQUOTE,
         sql=(SqlFunction("uri_decode"), SqlFunction("form_decode", fixed={"plus": True})),
         rows="percent",
@@ -168,10 +246,11 @@ _ROWS = (
     ),
     Operation(
         name="percent_decode",
-        summary="decode, and lose nothing",
+        summary="decode each row once, without losing information",
+        source="RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.",
         make=f"{_MADE}:percent_decode",
         result="text",
-        parameters=(_PLUS,),
+        parameters=(_DECODE_PLUS,),
         policies=_CODEC,
         sql=(SqlFunction("percent_decode"),),
         command=Command("decode", {"plus": "--plus"}),
@@ -180,13 +259,11 @@ _ROWS = (
     ),
     Operation(
         name="iri_to_uri",
-        summary="turn an IRI into a URI",
+        summary="convert each IRI to a URI",
+        source="RFC 3987 section 3.1.",
         make="uricodec.uri._rows:IriToUriRows",
         result="text",
-        parameters=(
-            Parameter("disallowed", "raise", ("raise", "encode")),
-            Parameter("host", "percent", ("percent", "idna")),
-        ),
+        parameters=(_DISALLOWED, _HOST_IN_URI),
         policies=_TEXT,
         sql=(SqlFunction("iri_to_uri"),),
         command=Command("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
@@ -196,10 +273,11 @@ _ROWS = (
     ),
     Operation(
         name="uri_to_iri",
-        summary="turn a URI into an IRI",
+        summary="convert each URI to an IRI",
+        source="RFC 3987 section 3.2.",
         make="uricodec.uri._rows:UriToIriRows",
         result="text",
-        parameters=(Parameter("host", "keep", ("keep", "unicode")),),
+        parameters=(_HOST_IN_IRI,),
         policies=_TEXT,
         sql=(SqlFunction("uri_to_iri"),),
         command=Command("decode --iri", {"host": "--host"}),
@@ -209,7 +287,8 @@ _ROWS = (
     ),
     Operation(
         name="normalize_uri",
-        summary="bring a URI or IRI into normal form",
+        summary="return the normal form of each URI or IRI",
+        source="RFC 3986 section 6.2; RFC 3987 section 5.3.",
         make="uricodec.uri._rows:NormalizeRows",
         result="text",
         parameters=(_URI_LEVEL,),
@@ -222,10 +301,11 @@ _ROWS = (
     ),
     Operation(
         name="normalize_urn",
-        summary="bring a URN into normal form",
+        summary="return the normal form of each URN",
+        source="RFC 2141 section 5; RFC 8141 section 3.1.",
         make="uricodec.urn._rows:NormalizeUrnRows",
         result="text",
-        parameters=(_URN_LEVEL, _LEVEL_OR_SPEC),
+        parameters=(_URN_LEVEL, _SPEC_OF_LEVEL),
         policies=_TEXT,
         sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
         command=Command("normalize --kind urn", {"level": "--level", "spec": "--rfc"}),
@@ -234,7 +314,8 @@ _ROWS = (
     ),
     Operation(
         name="is_valid_uri",
-        summary="whether it is a URI reference",
+        summary="return whether each row is a URI reference",
+        source="RFC 3986 appendix A.",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="verdict",
@@ -246,7 +327,8 @@ _ROWS = (
     ),
     Operation(
         name="is_valid_iri",
-        summary="whether it is an IRI reference",
+        summary="return whether each row is an IRI reference",
+        source="RFC 3987 section 2.2.",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="verdict",
@@ -258,7 +340,8 @@ _ROWS = (
     ),
     Operation(
         name="is_valid_urn",
-        summary="whether it is a URN",
+        summary="return whether each row is a URN",
+        source="RFC 2141 section 2; RFC 8141 section 2.",
         make="uricodec.urn._rows:CheckUrnRows",
         result="verdict",
         parameters=(_SPEC,),
@@ -269,7 +352,8 @@ _ROWS = (
     ),
     Operation(
         name="check_uri",
-        summary="why it is not a URI reference",
+        summary="return why each row is not a URI reference",
+        source="RFC 3986 appendix A.",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "uri"},
         result="diagnostic",
@@ -283,7 +367,8 @@ _ROWS = (
     ),
     Operation(
         name="check_iri",
-        summary="why it is not an IRI reference",
+        summary="return why each row is not an IRI reference",
+        source="RFC 3987 section 2.2.",
         make="uricodec.uri._rows:CheckRows",
         constants={"kind": "iri"},
         result="diagnostic",
@@ -297,7 +382,8 @@ _ROWS = (
     ),
     Operation(
         name="check_urn",
-        summary="why it is not a URN",
+        summary="return why each row is not a URN",
+        source="RFC 2141 section 2; RFC 8141 section 2.",
         make="uricodec.urn._rows:CheckUrnRows",
         result="diagnostic",
         fields=_DIAGNOSTIC_FIELDS,
@@ -310,7 +396,8 @@ _ROWS = (
     ),
     Operation(
         name="split_uri",
-        summary="the components of a URI reference",
+        summary="return the components of each URI reference",
+        source="RFC 3986 section 3.",
         make="uricodec.uri._rows:SplitReferences",
         constants={"kind": "uri"},
         result="struct",
@@ -323,7 +410,8 @@ _ROWS = (
     ),
     Operation(
         name="split_iri",
-        summary="the components of an IRI reference",
+        summary="return the components of each IRI reference",
+        source="RFC 3987 section 2.2.",
         make="uricodec.uri._rows:SplitReferences",
         constants={"kind": "iri"},
         result="struct",
@@ -336,7 +424,8 @@ _ROWS = (
     ),
     Operation(
         name="split_urn",
-        summary="the components of a URN",
+        summary="return the components of each URN",
+        source="RFC 2141 section 2; RFC 8141 section 2.",
         make="uricodec.urn._rows:SplitUrns",
         result="struct",
         fields=_URN_FIELDS,
@@ -348,16 +437,35 @@ _ROWS = (
     ),
     Operation(
         name="fingerprint",
-        summary="128 bits that are the same for equal normal forms",
+        summary="return 128 bits for each row, equal if the normal forms are equal",
+        source="docs/fingerprint.md.",
         make=f"{_MADE}:fingerprint",
         result="fingerprint",
         parameters=(
-            Parameter("kind", "bytes", ("bytes", "urn", "uri", "iri")),
-            Parameter("level", None),
-            Parameter("key", None),
+            Parameter(
+                "kind",
+                "IdentifierKind",
+                "bytes",
+                'What the rows are: "bytes" (compared as they are), "urn", "uri" or "iri".',
+                get_args(types.IdentifierKind),
+            ),
+            Parameter(
+                "level",
+                "UriLevel | UrnLevel | None",
+                None,
+                'What the normal form merges, as in `normalize_urn` and `normalize_uri`; None: "8141" for URNs, "path" '
+                'for URIs, "iri" for IRIs.',
+            ),
+            Parameter(
+                "key",
+                "FingerprintKey | str | bytes | None",
+                None,
+                "The secret. Fingerprints with the same secret can be compared across processes; None: a random secret "
+                "of this process.",
+            ),
         ),
         policies=_FINGERPRINT,
-        # A row that is invalid has the fingerprint of what it is, as for `uricodec dedup`: the same groups everywhere.
+        # An invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.
         sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
         rows="urns",
         page="fingerprint",

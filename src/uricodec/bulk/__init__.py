@@ -1,36 +1,42 @@
-"""Columns, lines in buffers and files: the operations of uricodec over many values in one call.
+"""Operations on many values in one call: lists, columns, lines in memory and files.
 
     from uricodec import bulk
 
-What comes in decides what comes out:
+The type of the result depends on the type of the input:
 
-- a list or tuple of str, bytes or None: a list, with the same objects where nothing changes
-- a Series or Index of pandas: the same, with its index, name and dtype (a DataFrame of what has several fields); a
-  NumPy array of objects: another one. NaN, NaT and NA among objects are missing rows
-- an object of Arrow (pyarrow, Polars, DuckDB, nanoarrow ...) with `__arrow_c_array__` or `__arrow_c_stream__`:
-  a `Column`, which these libraries take as it is; a table of one column becomes a table. Text, large text and views
-  stay what they are (offsets become large ones where 32 bits are not enough); octets (binary) stay octets; of a
-  dictionary the values are done, and those that become equal are merged; nulls stay null; views of rows that do not
-  change share the input's buffers
-- a bytes-like object: lines, each ended by `separator`; bytes come out, or a `Column` of what is no text
-- a binary file, with `output=` another one: lines, in pieces, in little memory; the number of rows comes out
+======================================== ====================================== =====================================
+input                                    result                                 example
+======================================== ====================================== =====================================
+list or tuple of str, bytes or None      list                                   ``unquote(["%41", None])``
+pandas Series or Index                   the same type (DataFrame if rows have  ``unquote(pd.Series(["%41"]))``
+                                         several fields)
+NumPy array of objects                   NumPy array of objects                 ``unquote(np.array(["%41"], object))``
+Arrow object (pyarrow, Polars, DuckDB,   `Column`, an Arrow object              ``unquote(pa.array(["%41"]))``
+nanoarrow and so on)
+binary file, with `output=` another one  number of lines                        ``unquote(file, output=other)``
+bytes-like object: lines                 bytes; `Column` if not text            ``unquote(b"%41\\n")``
+======================================== ====================================== =====================================
 
-All operations take, besides their own arguments:
+Nulls stay null. Values that do not change are the same objects in a list, and share the input's buffers in Arrow views.
+In pandas and NumPy objects, NaN, NaT and NA are null. Arrow strings, large strings and views keep their type (offsets
+become large if 32 bits are too few), and binary stays binary. In dictionary arrays, only the dictionary is processed,
+and values that become equal are merged. A table of one column becomes a table.
 
-- `errors` (str): how a row that the operation rejects is handled. "keep": text stays as it is (operations that encode
-  or decode keep only its invalid part), a verdict is false, a fingerprint is that of the row. "null": it becomes null
-  (None, an empty line). "raise": the call raises what the operation raises on a single value, with the number of the
-  row. "replace": U+FFFD stands for bytes that are not UTF-8. docs/columns.md lists the policies of each operation;
-  another one is a ValueError.
-  A value of another type in a list, or among objects, is such a row, with the code "type": "keep" and "replace" keep
-  it, and "raise" raises a TypeError.
-- `invalid` (InvalidRows | None): is filled with the number of these rows, and the first of them.
-- `threads` (int | None): how many threads share the work, if there is enough of it; None: those that there are, for
-  more than 1 MiB. A list is done by one thread. The order of rows is always that of the input.
-- `separator` (bytes): the control character that ends a line. A "\\r" before "\\n" belongs to the end.
-- `output` (binary file | None): where the lines of a file go.
+All functions have these parameters besides their own:
 
-No library is imported for this.
+- `errors` (str): How invalid rows are handled; docs/columns.md lists the values of each function. "keep": text stays as
+  it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is that of the
+  row. "null": the row becomes null (None, an empty line). "drop": the line is left out (lines and files only). "raise":
+  raises the exception that the function for single values raises, with the index of the row. "replace": U+FFFD replaces
+  bytes that are not UTF-8. A list item of another type is an invalid row with the code "type": "keep" and "replace"
+  keep it, "raise" raises a TypeError.
+- `invalid` (InvalidRows | None): Receives the number of invalid rows, and the first of them.
+- `threads` (int | None): The maximum number of threads. None: one per core for more than 1 MiB, otherwise one. Lists
+  always use one. The order of rows never changes.
+- `separator` (bytes): The control character that ends a line. A "\\r" before "\\n" is part of the line ending.
+- `output` (binary file | None): Receives the lines of a file. Required for files; functions without it accept none.
+
+No library is imported for columns: the caller has imported it.
 
 >>> unquote(["/caf%C3%A9", None, "/plain", "%FF"])
 ['/café', None, '/plain', '\\ufffd']
@@ -43,16 +49,34 @@ InvalidRows(count=1, rows=[(1, 'scheme', 2)])
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._triplets import URI_CHARACTERS
 from uricodec._rows._columns import Column
-from uricodec.bulk._calls import How, InvalidRows, run
+from uricodec._rows.overloads import returns_fingerprints, returns_structs, returns_text, returns_verdicts
+from uricodec.bulk._calls import InvalidRows, run
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from uricodec._rows.overloads import BinaryOutput
+    from uricodec.typing import (
+        CodecErrors,
+        DiagnosticErrors,
+        DisallowedCharacters,
+        FingerprintErrors,
+        HostInIri,
+        HostInUri,
+        IdentifierKind,
+        IriProduction,
+        StructErrors,
+        TextErrors,
+        UriLevel,
+        UriProduction,
+        UrnLevel,
+        UrnRfc,
+        VerdictErrors,
+    )
 
 __all__ = [
     "Column",
@@ -77,22 +101,40 @@ __all__ = [
     "uri_to_iri",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # --- percent-encoding -------------------------------------------------------------------------------------------------
 
 
-def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **how: Unpack[How]) -> Any:
-    """Percent-encode each row, as urllib.parse.quote does (with `plus` and safe="": quote_plus).
+@returns_text
+def quote(
+    column: Any,
+    safe: ByteSet | str | bytes = "/",
+    plus: bool = False,
+    *,
+    errors: CodecErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Percent-encode each row, as urllib.parse.quote does.
 
     Args:
-        column (Any): The rows, of any kind.
-        safe (ByteSet | str | bytes): The octets that stay as they are: a ByteSet, which beyond ASCII has all octets or
-            none, is all of them; a str or bytes has the characters of ASCII that stay besides the unreserved ones.
+        column (Any): The rows.
+        safe (ByteSet | str | bytes): The bytes to keep: a ByteSet, which contains all bytes from 128 up or none of
+            them, is the whole set; a str or bytes lists ASCII characters to keep besides the unreserved ones.
         plus (bool): Write '+' for a space, and always encode a '+'.
+        errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in. Text that is not UTF-8 is rejected: a line (code "utf-8"), a str with a
-            lone surrogate ("surrogate"). errors="keep" encodes the bytes of such a line (a str stays as it is),
-            errors="replace" encodes U+FFFD in their place.
+        Any: Text. Text that is not UTF-8 is invalid: a line (code "utf-8"), a str with a lone surrogate ("surrogate").
+            errors="keep" encodes the bytes of such a line (a str stays as it is), errors="replace" encodes U+FFFD in
+            their place.
 
     Source: RFC 3986 section 2.1.
 
@@ -101,19 +143,33 @@ def quote(column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, **
     >>> quote(b"/a\\xff\\n"), quote(b"/a\\xff\\n", errors="replace")
     (b'/a%FF\\n', b'/a%EF%BF%BD\\n')
     """
-    return run("quote", column, how, safe=safe, plus=plus)
+    return run("quote", column, {"safe": safe, "plus": plus}, errors, invalid, threads, separator, output)
 
 
-def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Unpack[How]) -> Any:
-    """Percent-encode what is not encoded yet: triplets stay.
+@returns_text
+def requote(
+    column: Any,
+    safe: ByteSet | str | bytes = URI_CHARACTERS,
+    *,
+    errors: CodecErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Percent-encode what is not encoded yet.
+
+    Percent-encoded triplets stay as they are.
 
     Args:
-        column (Any): The rows, of any kind.
-        safe (ByteSet | str | bytes): As of `quote`.
+        column (Any): The rows.
+        safe (ByteSet | str | bytes): The bytes to keep, as in `quote`.
+        errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in. A row with a malformed triplet is rejected (code "percent"), and text
-            that is not UTF-8, as for `quote`. errors="keep" leaves the '%', errors="replace" encodes it as %25.
+        Any: Text. A row with a malformed triplet is invalid (code "percent"), and so is text that is not UTF-8, as in
+            `quote`. errors="keep" leaves the '%', errors="replace" encodes it as %25.
 
     Source: RFC 3986 section 2.4.
 
@@ -122,23 +178,36 @@ def requote(column: Any, safe: ByteSet | str | bytes = URI_CHARACTERS, **how: Un
     >>> requote(["/a b/%c3%a9", "100%"], errors="replace")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return run("requote", column, how, safe=safe)
+    return run("requote", column, {"safe": safe}, errors, invalid, threads, separator, output)
 
 
-def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
-    """Decode each row, once, as urllib.parse.unquote does; octets (bytes, binary columns) as unquote_to_bytes does.
+@returns_text
+def unquote(
+    column: Any,
+    plus: bool = False,
+    *,
+    errors: CodecErrors = "replace",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Decode each row once, as urllib.parse.unquote does.
 
-    Text is rejected that has a malformed triplet (code "percent"), or decodes to bytes that are not UTF-8 ("utf-8"),
-    whether they were encoded or not. With errors="replace" the malformed triplet stays and U+FFFD stands for the bytes;
-    with errors="keep" both stay as they are, as for `percent_decode`. Rows of bytes (not lines) are never rejected. Of
-    lines, which are text, triplets of control characters stay as they are: a line stays one.
+    Rows of bytes (not lines) are decoded as urllib.parse.unquote_to_bytes does. A str or a line is invalid if it
+    contains a malformed triplet (code "percent") or decodes to bytes that are not UTF-8 ("utf-8"). errors="replace"
+    leaves the malformed triplet, and replaces such bytes by U+FFFD; errors="keep" leaves both as they are, as in
+    `percent_decode`. Rows of bytes are never invalid. Decoding never changes the number of lines: in lines, triplets of
+    control characters stay.
 
     Args:
-        column (Any): The rows, of any kind.
+        column (Any): The rows.
         plus (bool): Read '+' as a space.
+        errors (str): How an invalid row is handled: "replace", "keep", "null", "raise" or "drop".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text.
 
     Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
 
@@ -147,22 +216,35 @@ def unquote(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     >>> unquote(b"/a%20b\\n/c%0Ad\\n")
     b'/a b\\n/c%0Ad\\n'
     """
-    return run("unquote", column, how, plus=plus)
+    return run("unquote", column, {"plus": plus}, errors, invalid, threads, separator, output)
 
 
-def percent_decode(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
-    """Decode each row, once, and lose nothing, as `uricodec.percent_decode` does.
+@returns_text
+def percent_decode(
+    column: Any,
+    plus: bool = False,
+    *,
+    errors: CodecErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Decode each row once, without losing information.
 
-    A row with a malformed triplet is rejected (code "percent"), and text that decodes to bytes that are not UTF-8
-    ("utf-8"). errors="keep" leaves either as it is written, errors="replace" writes U+FFFD in its place. Of lines,
-    triplets of control characters stay as they are, so that decoding never changes the number of lines.
+    This is what `uricodec.percent_decode` does. A row is invalid if it contains a malformed triplet (code "percent"),
+    or is text and decodes to bytes that are not UTF-8 ("utf-8"). errors="keep" leaves both as they are,
+    errors="replace" writes U+FFFD in their place. Decoding never changes the number of lines: in lines, triplets of
+    control characters stay.
 
     Args:
-        column (Any): The rows, of any kind.
+        column (Any): The rows.
         plus (bool): Read '+' as a space.
+        errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text.
 
     Source: RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.
 
@@ -171,283 +253,434 @@ def percent_decode(column: Any, plus: bool = False, **how: Unpack[How]) -> Any:
     >>> percent_decode(b"/a%20b\\n/c%0Ad%zz\\n", errors="replace").decode()
     '/a b\\n/c%0Ad\\ufffdzz\\n'
     """
-    return run("percent_decode", column, how, plus=plus)
+    return run("percent_decode", column, {"plus": plus}, errors, invalid, threads, separator, output)
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------
 
 
+@returns_text
 def iri_to_uri(
     column: Any,
-    disallowed: Literal["raise", "encode"] = "raise",
-    host: Literal["percent", "idna"] = "percent",
-    **how: Unpack[How],
+    disallowed: DisallowedCharacters = "raise",
+    host: HostInUri = "percent",
+    *,
+    errors: TextErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
 ) -> Any:
-    """Turn each IRI into a URI, as `uricodec.iri.iri_to_uri` does.
+    """Convert each IRI to a URI.
 
     Args:
-        column (Any): The rows, of any kind.
-        disallowed (str): "raise" or "encode": what becomes of the ten characters of ASCII that no URI has.
-        host (str): "percent" or "idna".
+        column (Any): The rows.
+        disallowed (str): How the ten ASCII characters that no URI contains are handled: "raise" (the row is invalid) or
+            "encode".
+        host (str): How a host beyond ASCII is written: "percent" (percent-encoded) or "idna" (A-labels).
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text, as from `uricodec.iri.iri_to_uri`.
 
     Source: RFC 3987 section 3.1.
 
     >>> iri_to_uri(["http://example.org/é", "http://a/ "], errors="null")
     ['http://example.org/%C3%A9', None]
     """
-    return run("iri_to_uri", column, how, disallowed=disallowed, host=host)
+    return run(
+        "iri_to_uri", column, {"disallowed": disallowed, "host": host}, errors, invalid, threads, separator, output
+    )
 
 
-def uri_to_iri(column: Any, host: Literal["keep", "unicode"] = "keep", **how: Unpack[How]) -> Any:
-    """Turn each URI into an IRI, as `uricodec.iri.uri_to_iri` does.
+@returns_text
+def uri_to_iri(
+    column: Any,
+    host: HostInIri = "keep",
+    *,
+    errors: TextErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Convert each URI to an IRI.
 
     Args:
-        column (Any): The rows, of any kind.
-        host (str): "keep" or "unicode".
+        column (Any): The rows.
+        host (str): How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text, as from `uricodec.iri.uri_to_iri`.
 
     Source: RFC 3987 section 3.2.
 
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    return run("uri_to_iri", column, how, host=host)
+    return run("uri_to_iri", column, {"host": host}, errors, invalid, threads, separator, output)
 
 
-def normalize_uri(column: Any, level: str = "path", **how: Unpack[How]) -> Any:
-    """Bring each URI or IRI into normal form, as `uricodec.uri.normalize` does.
+@returns_text
+def normalize_uri(
+    column: Any,
+    level: UriLevel = "path",
+    *,
+    errors: TextErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Return the normal form of each URI or IRI.
 
     Args:
-        column (Any): The rows, of any kind.
-        level (str): The rung of the ladder, as of `uricodec.uri.normalize`.
+        column (Any): The rows.
+        level (str): What the normal form merges: "simple", "case", "percent", "path", "scheme", "iri", "rfc2396" or
+            "rfc1630".
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text, as from `uricodec.uri.normalize`.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
 
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
     """
-    return run("normalize_uri", column, how, level=level)
+    return run("normalize_uri", column, {"level": level}, errors, invalid, threads, separator, output)
 
 
-def is_valid_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
-    """Return whether each row is a URI reference, or what `production` names.
+@returns_verdicts
+def is_valid_uri(
+    column: Any,
+    production: UriProduction = "URI-reference",
+    *,
+    errors: VerdictErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return whether each row is a URI reference.
 
     Args:
-        column (Any): The rows, of any kind.
-        production (str): As of `uricodec.uri.check`: "URI-reference", "URI" (with a scheme), "absolute-URI" or
-            "relative-ref".
+        column (Any): The rows.
+        production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
+        errors (str): How an invalid row is handled: "keep", "null" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: A list of bool, or a Column of them. errors="null" makes null of False.
+        Any: bool. errors="null" returns null instead of False.
 
-    Source: RFC 3986.
+    Source: RFC 3986 appendix A.
 
     >>> is_valid_uri(["http://example.org/", "/a", "a b", None])
     [True, True, False, None]
     >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
     [True, False, False, None]
     """
-    return run("is_valid_uri", column, how, production=production)
+    return run("is_valid_uri", column, {"production": production}, errors, invalid, threads, separator)
 
 
-def is_valid_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
-    """Return whether each row is an IRI reference, or what `production` names.
+@returns_verdicts
+def is_valid_iri(
+    column: Any,
+    production: IriProduction = "IRI-reference",
+    *,
+    errors: VerdictErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return whether each row is an IRI reference.
 
     Args:
-        column (Any): The rows, of any kind.
-        production (str): As of `uricodec.iri.check_iri`: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or
-            "irelative-ref".
+        column (Any): The rows.
+        production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
+        errors (str): How an invalid row is handled: "keep", "null" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `is_valid_uri`.
+        Any: bool, as from `is_valid_uri`.
 
-    Source: RFC 3987.
+    Source: RFC 3987 section 2.2.
 
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return run("is_valid_iri", column, how, production=production)
+    return run("is_valid_iri", column, {"production": production}, errors, invalid, threads, separator)
 
 
-def check_uri(column: Any, production: str = "URI-reference", **how: Unpack[How]) -> Any:
-    """Return what is wrong with each row, as `uricodec.uri.check` does.
+@returns_structs
+def check_uri(
+    column: Any,
+    production: UriProduction = "URI-reference",
+    *,
+    errors: DiagnosticErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return why each row is not a URI reference.
 
     Args:
-        column (Any): The rows, of any kind.
-        production (str): As of `is_valid_uri`.
+        column (Any): The rows.
+        production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
+        errors (str): How an invalid row is handled: "keep" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: A list of None (nothing is wrong) and dicts of code and offset, or a Column of such structs. An offset
-            counts characters of a str, octets of all else.
+        Any: dicts or structs of code and offset, as from `uricodec.uri.check`; null if the row is valid. An offset
+            counts characters of a str, bytes otherwise.
 
-    Source: RFC 3986.
+    Source: RFC 3986 appendix A.
 
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_uri", column, how, production=production)
+    return run("check_uri", column, {"production": production}, errors, invalid, threads, separator)
 
 
-def check_iri(column: Any, production: str = "IRI-reference", **how: Unpack[How]) -> Any:
-    """Return what is wrong with each row, as `uricodec.iri.check_iri` does.
+@returns_structs
+def check_iri(
+    column: Any,
+    production: IriProduction = "IRI-reference",
+    *,
+    errors: DiagnosticErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return why each row is not an IRI reference.
 
     Args:
-        column (Any): The rows, of any kind.
-        production (str): As of `is_valid_iri`.
+        column (Any): The rows.
+        production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
+        errors (str): How an invalid row is handled: "keep" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `check_uri`.
+        Any: dicts or structs, as from `check_uri`.
 
-    Source: RFC 3987.
+    Source: RFC 3987 section 2.2.
 
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_iri", column, how, production=production)
+    return run("check_iri", column, {"production": production}, errors, invalid, threads, separator)
 
 
-def split_uri(column: Any, **how: Unpack[How]) -> Any:
-    """The components of each URI-reference, strictly read.
+@returns_structs
+def split_uri(
+    column: Any,
+    *,
+    errors: StructErrors = "null",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return the components of each URI reference.
 
     Args:
-        column (Any): The rows, of any kind.
+        column (Any): The rows.
+        errors (str): How an invalid row is handled: "null", "raise" or "drop".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: A list of dicts, or a Column of structs: scheme, authority, userinfo, host, port, path, query, fragment.
-            One that is undefined is null. An invalid row is null, too.
+        Any: dicts or structs of scheme, authority, userinfo, host, port, path, query and fragment. A component that is
+            undefined is null, and so is an invalid row.
 
-    Source: RFC 3986.
+    Source: RFC 3986 section 3.
 
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return run("split_uri", column, how)
+    return run("split_uri", column, {}, errors, invalid, threads, separator)
 
 
-def split_iri(column: Any, **how: Unpack[How]) -> Any:
-    """The components of each IRI-reference, strictly read.
+@returns_structs
+def split_iri(
+    column: Any,
+    *,
+    errors: StructErrors = "null",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return the components of each IRI reference.
 
     Args:
-        column (Any): The rows, of any kind.
+        column (Any): The rows.
+        errors (str): How an invalid row is handled: "null", "raise" or "drop".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `split_uri`.
+        Any: dicts or structs, as from `split_uri`.
 
-    Source: RFC 3987.
+    Source: RFC 3987 section 2.2.
 
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return run("split_iri", column, how)
+    return run("split_iri", column, {}, errors, invalid, threads, separator)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
 
 
-def normalize_urn(column: Any, level: str = "8141", spec: str | None = None, **how: Unpack[How]) -> Any:
-    """Bring each URN into normal form, as `uricodec.urn.normalize` does.
+@returns_text
+def normalize_urn(
+    column: Any,
+    level: UrnLevel = "8141",
+    spec: UrnRfc | None = None,
+    *,
+    errors: TextErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+    output: BinaryOutput | None = None,
+) -> Any:
+    """Return the normal form of each URN.
 
     Args:
-        column (Any): The rows, of any kind.
-        level (str): "bytes", "2141", "8141", "namespace" or "functional".
-        spec (str | None): By which it is read; None: the level's own.
+        column (Any): The rows.
+        level (str): What the normal form merges: "bytes", "2141", "8141", "namespace" or "functional".
+        spec (str | None): The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.
+        errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
+        invalid, threads, separator, output: See `uricodec.bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: Text, as from `uricodec.urn.normalize`.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return run("normalize_urn", column, how, level=level, spec=spec)
+    return run("normalize_urn", column, {"level": level, "spec": spec}, errors, invalid, threads, separator, output)
 
 
-def is_valid_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
-    """Whether each row is a URN.
+@returns_verdicts
+def is_valid_urn(
+    column: Any,
+    spec: UrnRfc = "8141",
+    *,
+    errors: VerdictErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return whether each row is a URN.
 
     Args:
-        column (Any): The rows, of any kind.
-        spec (str): "2141", "8141", or "any" of the two.
+        column (Any): The rows.
+        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `is_valid_uri`.
+        Any: bool, as from `is_valid_uri`.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return run("is_valid_urn", column, how, spec=spec)
+    return run("is_valid_urn", column, {"spec": spec}, errors, invalid, threads, separator)
 
 
-def check_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
-    """Return what is wrong with each row, as `uricodec.urn.check` does.
+@returns_structs
+def check_urn(
+    column: Any,
+    spec: UrnRfc = "8141",
+    *,
+    errors: DiagnosticErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return why each row is not a URN.
 
     Args:
-        column (Any): The rows, of any kind.
-        spec (str): As of `is_valid_urn`.
+        column (Any): The rows.
+        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        errors (str): How an invalid row is handled: "keep" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `check_uri`.
+        Any: dicts or structs, as from `check_uri`; the codes are those of `uricodec.urn.check`.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return run("check_urn", column, how, spec=spec)
+    return run("check_urn", column, {"spec": spec}, errors, invalid, threads, separator)
 
 
-def split_urn(column: Any, spec: str = "8141", **how: Unpack[How]) -> Any:
-    """The components of each URN.
+@returns_structs
+def split_urn(
+    column: Any,
+    spec: UrnRfc = "8141",
+    *,
+    errors: StructErrors = "null",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
+) -> Any:
+    """Return the components of each URN.
 
     Args:
-        column (Any): The rows, of any kind.
-        spec (str): As of `is_valid_urn`.
+        column (Any): The rows.
+        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        errors (str): How an invalid row is handled: "null", "raise" or "drop".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: As of `split_uri`: nid, nss, r_component, q_component, f_component.
+        Any: dicts or structs of nid, nss, r_component, q_component and f_component, as from `split_uri`.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return run("split_urn", column, how, spec=spec)
+    return run("split_urn", column, {"spec": spec}, errors, invalid, threads, separator)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
 
+@returns_fingerprints
 def fingerprint(
     column: Any,
-    kind: str = "bytes",
-    level: str | None = None,
+    kind: IdentifierKind = "bytes",
+    level: UriLevel | UrnLevel | None = None,
     key: FingerprintKey | str | bytes | None = None,
-    **how: Unpack[How],
+    *,
+    errors: FingerprintErrors = "null",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    separator: bytes = b"\n",
 ) -> Any:
-    """128 bits for each row, the same for rows with the same normal form.
+    """Return 128 bits for each row, equal if the normal forms are equal.
 
     Args:
-        column (Any): The rows, of any kind.
-        kind (str): "bytes" as they are, "urn", "uri" or "iri".
-        level (str | None): Of the normal form, as of `normalize_urn` and `normalize_uri`; None: "8141" for URNs,
-            "path" for URIs, "iri" for IRIs.
-        key (FingerprintKey | str | bytes | None): A secret for fingerprints that are to be compared across processes;
-            None: a random one, which is this process's own.
+        column (Any): The rows.
+        kind (str): What the rows are: "bytes" (compared as they are), "urn", "uri" or "iri".
+        level (str | None): What the normal form merges, as in `normalize_urn` and `normalize_uri`; None: "8141" for
+            URNs, "path" for URIs, "iri" for IRIs.
+        key (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared across
+            processes; None: a random secret of this process.
+        errors (str): How an invalid row is handled: "null", "keep" or "raise".
+        invalid, threads, separator: See `uricodec.bulk`.
 
     Returns:
-        Any: A list of bytes, or a Column of fixed-size binary. An invalid row is null; with errors="keep" it has a
-            fingerprint as well, that of what it is: equal rows are one, as for `uricodec dedup`.
+        Any: bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it has the
+            fingerprint of its own bytes, as in `uricodec dedup`.
 
     Source: docs/fingerprint.md.
 
@@ -455,4 +688,4 @@ def fingerprint(
     >>> len(a), a == b
     (16, True)
     """
-    return run("fingerprint", column, how, kind=kind, level=level, key=key)
+    return run("fingerprint", column, {"kind": kind, "level": level, "key": key}, errors, invalid, threads, separator)

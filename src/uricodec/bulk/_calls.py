@@ -1,42 +1,39 @@
-"""What all calls of `bulk` have in common: what they take besides their own arguments, and the kinds of columns."""
+"""Calls of `bulk`: the options that all operations share, and the dispatch on the kind of column."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from io import RawIOBase
 from operator import index
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from uricodec._io import streams
 from uricodec._io.workers import useful_threads
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
 from uricodec._rows.registry import OPERATIONS, Operation
-from uricodec.bulk._operations import Make, make_plan
+from uricodec.bulk._operations import make_plan
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from uricodec._rows._columns import Column
 
-_PIECE = 1 << 20  # octets of a file that are read at once, for each thread
-
-Missing = Callable[[Any], bool]
+_PIECE = 1 << 20  # bytes of a file that are read at once, for each thread
 
 
 class InvalidRows:
-    """What a call tells about rows that were refused.
+    """A report of the invalid rows of a call.
 
     Args:
-        limit (int): How many rows are kept, 0 or more.
+        limit (int): The maximum length of `rows`, 0 or more.
 
     Attributes:
-        count (int): How many rows there were.
-        rows (list[tuple[int, str, int]]): The first of them: the number of the row, from 0; a code; and where in the
-            row the fault is, in characters of a str, octets of all else.
+        count (int): The number of invalid rows.
+        rows (list[tuple[int, str, int]]): The first of them: the index of the row, from 0; a code; and the offset in
+            the row, from 0: of a character in a str, of a byte otherwise.
 
     Raises:
-        ValueError: The limit is negative.
+        ValueError: If the limit is negative.
 
     >>> from uricodec.bulk import InvalidRows, unquote
     >>> invalid = InvalidRows(limit=1)
@@ -48,7 +45,7 @@ class InvalidRows:
 
     def __init__(self, limit: int = 100) -> None:
         if index(limit) < 0:
-            raise ValueError(f"no number of rows: {limit}")
+            raise ValueError(f"limit must be at least 0, got {limit}")
         self.limit = limit
         self.count: int = 0
         self.rows: list[tuple[int, str, int]] = []
@@ -61,123 +58,188 @@ class InvalidRows:
         self.rows += rows[: max(self.limit - len(self.rows), 0)]
 
 
-class How(TypedDict, total=False):
-    """What every operation takes besides its own arguments; see the head of `bulk`."""
-
-    errors: str
-    invalid: InvalidRows | None
-    threads: int | None
-    separator: bytes
-    output: BinaryIO | None
-
-
-def run(name: str, column: Any, how: How, **arguments: Any) -> Any:
+def run(  # noqa: PLR0913, PLR0917
+    name: str,
+    column: Any,
+    arguments: dict[str, Any],
+    errors: str,
+    invalid: InvalidRows | None,
+    threads: int | None,
+    separator: bytes,
+    output: Any = None,
+) -> Any:
     """Run an operation on a column of any kind.
 
     Args:
         name (str): The operation, in the table of `_rows/registry.py`.
         column (Any): The rows.
-        how (How): What all operations take.
-        arguments (Any): The values of the operation's own parameters.
+        arguments (dict[str, Any]): The values of the operation's own parameters.
+        errors, invalid, threads, separator, output: The options that all operations share; see `bulk`.
 
     Returns:
-        Any: The rows, of the kind that came in.
+        Any: The result; the table at the head of `bulk` lists the types.
     """
     operation = OPERATIONS[name]
-    return _run(operation, make_plan(operation, arguments), column, how)
+    call = Call(operation, arguments, errors, invalid, threads, separator)
+    is_pandas = _is_instance(column, "pandas", "Series", "Index")
+    is_file = not is_pandas and hasattr(column, "readinto")  # labels of a Series are attributes, too
+    if is_file and operation.result != "text":
+        raise TypeError(f"{name} does not accept a file: its results are not text")
+    if is_file != (output is not None):
+        raise TypeError("output= is required for file input and not allowed otherwise")
+    # A list or tuple: a list.
+    if isinstance(column, (list, tuple)):
+        return call.on_list(column)
+    # A Series or Index of pandas, a NumPy array of objects: run as a list or an Arrow array, and converted back.
+    if is_pandas:
+        from uricodec.bulk._pandas import run_on_column
+
+        return run_on_column(column, call)
+    if _is_instance(column, "numpy", "ndarray") and column.dtype == object:
+        return _on_objects(column, call)
+    # An Arrow object: a Column.
+    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        return call.on_arrow(column)
+    # A binary file: its lines, written to another file.
+    if is_file:
+        return call.on_file(column, output)
+    # A bytes-like object: its lines, as bytes or as a Column.
+    return call.on_lines(_buffer(column))
 
 
-def _run(  # noqa: PLR0913, PLR0917
-    operation: Operation,
-    make: Make,
-    column: Any,
-    how: How,
-    missing: Missing | None = None,
-    columns: Callable[[int], Any] | None = None,
-) -> Any:
-    """Run an operation. `missing` says which values of a list are missing rows, as None is; `columns` makes an array of
-    objects for each field of a list's results, which otherwise are dicts."""
-    is_list = isinstance(column, (list, tuple))
-    if not is_list and _is_instance(column, "pandas", "Series", "Index"):
-        from uricodec.bulk._pandas import Call, run_on_column
+class Call:
+    """An operation with all arguments but the column.
 
-        on_rows = partial(_run, operation, make, how=how, missing=_is_missing)
-        return run_on_column(column, Call(on_rows, operation.result, operation.fields))
-    if not is_list and _is_instance(column, "numpy", "ndarray") and column.dtype == object:
-        return _do_objects(column, partial(_run, operation, make, how=how, missing=_is_missing))
-    if how and (unknown := how.keys() - How.__annotations__.keys()):
-        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    invalid, threads = how.get("invalid"), _threads(how.get("threads"))
-    separator, output = how.get("separator", b"\n"), how.get("output")
-    if not (invalid is None or isinstance(invalid, InvalidRows)):
-        raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
-    if not isinstance(separator, bytes):
-        raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
-    limit = None if invalid is None else invalid.limit
-    is_file = not is_list and hasattr(column, "readinto")
-    if is_file != (output is not None) or (is_file and operation.result != "text"):
-        raise TypeError("the lines of a file, and nothing else, go to an output, which is a file as well")
-    is_arrow = not is_list and (hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"))
-    errors = how.get("errors", operation.policies[0])
-    _check_policy(operation, errors, is_list or is_arrow)
-    work: ListWork | Work
-    result: Any
-    if is_list:
-        work = ListWork(lambda text: make(text, b""), errors, limit, missing)
-        result = work.run(column, columns)
-    elif is_arrow:
-        work = Work(lambda text: make(text, b""), errors, limit, threads)
+    Attributes:
+        operation (Operation): Its row of the table.
+
+    Raises:
+        TypeError: If `invalid` or `separator` has the wrong type.
+        ValueError: If an argument has an unknown value.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        operation: Operation,
+        arguments: dict[str, Any],
+        errors: str,
+        invalid: InvalidRows | None,
+        threads: int | None,
+        separator: bytes,
+    ) -> None:
+        self.operation = operation
+        self._make = make_plan(operation, arguments)
+        if not (invalid is None or isinstance(invalid, InvalidRows)):
+            raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
+        if not isinstance(separator, bytes):
+            raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
+        self._errors, self._invalid, self._separator = errors, invalid, separator
+        self._limit = None if invalid is None else invalid.limit
+        self._threads = _thread_count(threads)
+
+    def on_list(
+        self,
+        rows: list[Any] | tuple[Any, ...],
+        missing: Callable[[Any], bool] | None = None,
+        columns: Callable[[int], Any] | None = None,
+    ) -> list[Any]:
+        """Return the results of a list.
+
+        Args:
+            rows (list | tuple): The rows.
+            missing (Callable | None): Returns whether a value is a missing row, as None is.
+            columns (Callable | None): Returns an array of a number of None. With it, the results of an operation with
+                fields are one array for each field, instead of dicts.
+        """
+        self._check_errors(has_length=True)
+        work = ListWork(lambda text: self._make(text, b""), self._errors, self._limit, missing)
+        result = work.run(rows, columns)
+        self._report(work)
+        return result
+
+    def on_arrow(self, column: Any) -> Column:
+        """Return the results of an Arrow object."""
+        self._check_errors(has_length=True)
+        work = Work(lambda text: self._make(text, b""), self._errors, self._limit, self._threads)
         result = work.column(column)
-    elif is_file:
+        self._report(work)
+        return result
 
-        def begin(first: int) -> Work:
-            return Work(lambda _: make(True, separator), errors, limit, threads, first)
+    def on_lines(self, buffer: bytes | memoryview) -> Any:
+        """Return the results of lines: bytes, or a Column if they are not text."""
+        work = self._line_work(0)
+        result = work.lines(buffer, self._separator)
+        self._report(work)
+        return result
 
-        return _do_file(begin, column, how, _PIECE * (threads or 4))
-    else:
-        work = Work(lambda _: make(True, separator), errors, limit, threads)
-        result = work.lines(_buffer(column), separator)
-    if invalid is not None:
-        invalid._add(work.count, work.found)
-    return result
+    def on_file(self, source: Any, output: Any) -> int:
+        """Write the results of the lines of a file, piece by piece, to another file; return the number of lines."""
 
+        def read_into(view: memoryview) -> int:
+            size: int | None = source.readinto(view)
+            if size is None:
+                raise BlockingIOError("the input is non-blocking and has no data now")
+            return size
 
-def _check_policy(operation: Operation, errors: str, has_length: bool) -> None:
-    """Raise a ValueError unless the operation has the policy. In a list or a column, which have a length, no row may
-    vanish."""
-    drops = errors == "drop" and has_length
-    if errors in operation.policies and not drops:
-        return
-    allowed = ", ".join(repr(policy) for policy in operation.policies if policy != "drop" or not has_length)
-    reason = ": the length of a list or column must match" if drops else ""
-    raise ValueError(f"errors of {operation.name} must be one of {allowed}, got {errors!r}{reason}")
+        self._line_work(0).lines(b"", self._separator)  # raises for wrong arguments also if the file is empty
+        rows, capacity = 0, _PIECE * (self._threads or 4)
+        buffers, ends = streams.Buffers(capacity), streams.LineEnds(self._separator)
+        for chunk in streams.chunks_of(lambda view: (read_into, read_into(view)), buffers, ends, sys.maxsize, capacity):
+            work = self._line_work(rows)
+            with chunk.view[: chunk.size] as lines:
+                _write(output, work.lines(lines, self._separator))
+            rows += work.rows
+            self._report(work)
+            buffers.release(chunk)
+        return rows
+
+    def _line_work(self, first: int) -> Work:
+        self._check_errors(has_length=False)
+        return Work(lambda _: self._make(True, self._separator), self._errors, self._limit, self._threads, first)
+
+    def _check_errors(self, has_length: bool) -> None:
+        """Raise a ValueError unless the operation accepts `errors`.
+
+        A list or column keeps its length, so it cannot drop rows.
+        """
+        operation, errors = self.operation, self._errors
+        drops = errors == "drop" and has_length
+        if errors in operation.policies and not drops:
+            return
+        allowed = ", ".join(repr(policy) for policy in operation.policies if policy != "drop" or not has_length)
+        reason = ": the length of a list or column must match" if drops else ""
+        raise ValueError(f"errors of {operation.name} must be one of {allowed}, got {errors!r}{reason}")
+
+    def _report(self, work: ListWork | Work) -> None:
+        if self._invalid is not None:
+            self._invalid._add(work.count, work.found)
 
 
 def _is_instance(column: Any, module: str, *names: str) -> bool:
-    """Whether a column is an object of a module. If it is, somebody has imported that."""
+    """Return whether a column is an instance of a class of a module. It is not if nobody has imported the module."""
     found = sys.modules.get(module)
     return found is not None and isinstance(column, tuple(getattr(found, name, ()) for name in names))
 
 
-def _do_objects(column: Any, run: Callable[[list[Any]], list[Any]]) -> Any:
-    """Do a NumPy array of objects; returns another one."""
+def _on_objects(column: Any, call: Call) -> Any:
+    """Return the results of a NumPy array of objects, as another one."""
     import numpy as np  # type: ignore[import-not-found,unused-ignore]
 
     if column.ndim != 1:
         raise TypeError(f"expected an array of one dimension, got {column.ndim}")
-    return np.fromiter(run(column.tolist()), object, len(column))
+    return np.fromiter(call.on_list(column.tolist(), is_missing), object, len(column))
 
 
-def _is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing row where pandas and NumPy have objects: NaN, NaT, NA."""
+def is_missing(value: Any) -> bool:
+    """Return whether pandas and NumPy take an object for a missing row: NaN, NaT, NA."""
     pandas = sys.modules.get("pandas")
     if pandas is not None:
         return pandas.isna(value) is True
     return isinstance(value, (float, sys.modules["numpy"].generic)) and bool(value != value)  # noqa: PLR0124
 
 
-def _threads(threads: Any) -> int | None:
-    """How many threads there may be, of those that somebody asks for."""
+def _thread_count(threads: Any) -> int | None:
+    """Return the number of threads to use; None: automatic."""
     if threads is None:
         return None
     number = index(threads)
@@ -189,43 +251,19 @@ def _threads(threads: Any) -> int | None:
 def _buffer(column: Any) -> memoryview | bytes:
     try:
         return column if isinstance(column, bytes) else memoryview(column)
-    except (TypeError, ValueError):  # NumPy's ValueError says which of its types has no buffer
-        raise TypeError(f"{type(column).__name__} is no list, Arrow object, bytes-like or file") from None
+    except (TypeError, ValueError):  # ValueError is NumPy's, for types without a buffer
+        found = type(column).__name__
+        raise TypeError(f"expected a list, Arrow object, bytes-like object or file, got {found}") from None
 
 
-def _do_file(begin: Callable[[int], Work], source: Any, how: How, room: int) -> int:
-    """Do the lines of a file, pieces of so many bytes; returns their number."""
-    output, invalid, separator = how["output"], how.get("invalid"), how.get("separator", b"\n")
-    assert output is not None
-
-    def read_into(view: memoryview) -> int:
-        size: int | None = source.readinto(view)
-        if size is None:
-            raise BlockingIOError("the file has nothing yet, and does not wait")
-        return size
-
-    rows = 0
-    begin(rows).lines(b"", separator)  # arguments are checked for an empty file, too
-    buffers, ends = streams.Buffers(room), streams.LineEnds(separator)
-    for chunk in streams.chunks_of(lambda view: (read_into, read_into(view)), buffers, ends, sys.maxsize, room):
-        work = begin(rows)
-        with chunk.view[: chunk.size] as lines:
-            _write(output, work.lines(lines, separator))
-        rows += work.rows
-        if invalid is not None:
-            invalid._add(work.count, work.found)
-        buffers.release(chunk)
-    return rows
-
-
-def _write(output: Any, octets: bytes) -> None:
-    """Write all of it: a raw file may take a part, or nothing. (What is no file of io need not say how much.)"""
-    size = output.write(octets)
-    rest = memoryview(octets)
+def _write(output: Any, data: bytes) -> None:
+    """Write all data. A raw file may write only a part of it; other objects than files of io need not return a size."""
+    size = output.write(data)
+    rest = memoryview(data)
     while size is not None or isinstance(output, RawIOBase):
         rest = rest[size or 0 :]
         if not rest:
             return
         if not size:
-            raise BlockingIOError("the output takes nothing more now, and does not wait")
+            raise BlockingIOError("the output is non-blocking and accepts no data now")
         size = output.write(rest)

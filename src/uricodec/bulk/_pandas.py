@@ -1,37 +1,23 @@
-"""Columns of pandas: a Series comes out as a Series, an Index as an Index, for `bulk` and for the accessors alike.
+"""Columns of pandas: a Series becomes a Series, an Index becomes an Index.
 
-Columns that Arrow holds stay in Arrow; objects, and text that Python holds, are a list for as long as the call lasts.
-This module is imported when a column of pandas comes in, and imports pandas.
+Columns stored by Arrow are run as Arrow arrays; objects, and text stored by Python, as a list. This module imports
+pandas, and is imported with the first column of pandas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
+from uricodec.bulk._calls import Call, is_missing
+
 _ARROW = "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null"
 
 
-class Call(NamedTuple):
-    """An operation of `bulk` with its arguments.
-
-    Attributes:
-        run (Callable): It: a list or an Arrow array. Of a list, the values that pandas takes for missing rows stay, and
-            with `columns`, which makes an array of None, a result that has fields is such an array for each of them.
-        result (str): The kind of result: "text", "verdict", "diagnostic", "struct" or "fingerprint".
-        fields (tuple[str, ...]): The names in a "diagnostic" or a "struct".
-    """
-
-    run: Callable[..., Any]
-    result: str
-    fields: tuple[str, ...]
-
-
 def is_text(column: Any) -> bool:
-    """Whether a Series or Index may have text or bytes. Of objects that shows when they are read."""
+    """Return whether a Series or Index may contain text or bytes. Objects are checked one by one when they are read."""
     return not isinstance(column, pd.MultiIndex) and _is_text(column.dtype)
 
 
@@ -49,26 +35,26 @@ def run_on_column(column: Any, call: Call) -> Any:
 
     Args:
         column (pd.Series | pd.Index): The rows.
-        call (Call): What to do with them.
+        call (Call): The operation and its arguments.
 
     Returns:
-        pd.Series | pd.Index | pd.DataFrame: Of the kind that came in, with its index and name; of text the dtype is
-            that of the column. A DataFrame where a row has several fields.
+        pd.Series | pd.Index | pd.DataFrame: A result of the same type, with the same index and name; text has the same
+            dtype. A DataFrame if a row has several fields.
 
     Raises:
-        TypeError: The column has another dtype than text, bytes or object.
+        TypeError: If the dtype is not text, bytes or object.
     """
     if not is_text(column):
         raise TypeError(f"expected text or bytes, got {type(column).__name__} of dtype {column.dtype}")
     if isinstance(column, pd.Series):
         return _of_series(column, call)
-    # Its own to_series(), and an Index without a dtype, make str of objects.
+    # Index.to_series(), and an Index without an explicit dtype, would convert objects to str.
     result = _of_series(pd.Series(column, index=column, dtype=column.dtype), call)
     return pd.Index(result, dtype=result.dtype, name=column.name) if isinstance(result, pd.Series) else result
 
 
 def _of_series(column: pd.Series, call: Call) -> Any:
-    """The result of a Series: a Series, or a DataFrame of what has several fields."""
+    """Return the result of a Series: a Series, or a DataFrame if a row has several fields."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         result = _of_categories(column, call)
@@ -83,28 +69,27 @@ def _of_series(column: pd.Series, call: Call) -> Any:
 
 
 def _verdicts(rows: Any, nulls: bool, dtype: Any) -> pd.Series:
-    """Verdicts on a column of this dtype. Only what is a bool in every row is bool, unless pandas says pd.NA there."""
+    """Return verdicts on a column of this dtype: bool, or the nullable boolean if the column can contain nulls."""
     nullable = nulls or (isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA)
     return pd.Series(rows, dtype="boolean" if nullable else bool)
 
 
-# --- columns that Arrow holds -----------------------------------------------------------------------------------------
+# --- columns stored by Arrow ------------------------------------------------------------------------------------------
 
 
 def _of_arrow(column: Any, call: Call, dtype: Any) -> Any:
-    """What comes out of an Arrow column; what is text there has this dtype."""
+    """Return the result of an Arrow column. Text gets this dtype."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    done = pa.chunked_array(call.run(column))
-    if not call.fields:
+    done = pa.chunked_array(call.on_arrow(column))
+    fields = call.operation.fields
+    if not fields:
         return _from_arrow(done, dtype)
-    return pd.DataFrame(
-        {field: _from_arrow(part, dtype) for field, part in zip(call.fields, done.flatten(), strict=True)}
-    )
+    return pd.DataFrame({field: _from_arrow(part, dtype) for field, part in zip(fields, done.flatten(), strict=True)})
 
 
 def _from_arrow(done: Any, dtype: Any) -> pd.Series:
-    """A Series, with the dtypes of pandas that go with this one."""
+    """Return a Series with the dtypes that pandas uses together with this one."""
     type_ = str(done.type)
     if isinstance(dtype, pd.ArrowDtype):
         return pd.Series(pd.ArrowDtype(done.type).__from_arrow__(done))
@@ -118,7 +103,7 @@ def _from_arrow(done: Any, dtype: Any) -> pd.Series:
 
 
 def _of_categories(column: pd.Series, call: Call) -> Any:
-    """What comes out of a category: of text a category, too. Values that become the same are one."""
+    """Return the result of a Categorical. Text is a Categorical again; values that become equal are merged."""
     import pyarrow as pa
 
     categories = column.cat.categories
@@ -128,11 +113,11 @@ def _of_categories(column: pd.Series, call: Call) -> Any:
     if pd.api.types.is_object_dtype(categories.dtype) and not any(
         all(isinstance(value, kind) for value in categories) for kind in (str, bytes)
     ):
-        raise TypeError("a category of objects has to be str alone, or bytes alone")
+        raise TypeError("categories must be all str or all bytes")
     source = pa.array(column.array)
-    if call.result != "text":
+    if call.operation.result != "text":
         return _of_arrow(source, call, categories.dtype)
-    done = pa.array(call.run(source))
+    done = pa.array(call.on_arrow(source))
     values = _from_arrow(pa.chunked_array([done.dictionary]), categories.dtype)
     codes = done.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return pd.Series(pd.Categorical.from_codes(codes, pd.Index(values, dtype=values.dtype), ordered=done.type.ordered))
@@ -142,20 +127,24 @@ def _of_categories(column: pd.Series, call: Call) -> Any:
 
 
 def _of_objects(column: pd.Series, call: Call) -> Any:
-    """The result of objects, or of text that Python holds."""
+    """Return the result of objects, or of text stored by Python."""
     dtype, rows = column.dtype, column.to_numpy(dtype=object).tolist()
-    if call.fields:
-        columns = zip(call.fields, call.run(rows, columns=_missing), strict=True)
+    operation = call.operation
+    if operation.fields:
+        columns = zip(operation.fields, call.on_list(rows, is_missing, _nones), strict=True)
         return pd.DataFrame(
-            {f: pd.Series(part, dtype="Int64" if f == "offset" else dtype, copy=False) for f, part in columns},
+            {
+                field: pd.Series(values, dtype="Int64" if field == "offset" else dtype, copy=False)
+                for field, values in columns
+            },
             copy=False,
         )
-    done = call.run(rows)
-    if call.result == "verdict":
+    done = call.on_list(rows, is_missing)
+    if operation.result == "verdict":
         return _verdicts(done, None in done, dtype)
     filled = np.fromiter(done, object, len(done))
-    return pd.Series(filled, dtype=object if call.result == "fingerprint" else dtype, copy=False)
+    return pd.Series(filled, dtype=object if operation.result == "fingerprint" else dtype, copy=False)
 
 
-def _missing(count: int) -> Any:
+def _nones(count: int) -> Any:
     return np.full(count, None, object)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Union
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
 from uricodec._rows._operation import RowOperation
+from uricodec._rows.overloads import returns_selection
 from uricodec._rows.reports import text_of
 from uricodec.dedup._cardinality import Cardinality
 from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
@@ -29,9 +30,33 @@ from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from uricodec.bulk import fingerprint
+    from uricodec.typing import DedupErrors, DedupReport, IdentifierKind, UriLevel, UrnLevel
 
-__all__ = ["DedupStats", "Deduplicator", "Progress", "dedup_files", "estimate_files", "rules_of", "unique"]
+__all__ = [
+    "DedupStats",
+    "Deduplicator",
+    "FingerprintKey",
+    "Progress",
+    "dedup_files",
+    "estimate_files",
+    "fingerprint",
+    "rules_of",
+    "unique",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "fingerprint":  # imported when it is first used: the command line starts without it
+        from uricodec.bulk import fingerprint
+
+        return fingerprint
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
@@ -74,7 +99,7 @@ class DedupStats:
         return f"DedupStats({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-def rules_of(kind: str = "urn", level: str | None = None) -> tuple[str, ...]:
+def rules_of(kind: IdentifierKind = "urn", level: UriLevel | UrnLevel | None = None) -> tuple[str, ...]:
     """The levels up to one, the finest first. If all read names as the last one does, each merges what the one before
     it merges, and more. By itself, "2141" reads URNs by RFC 2141; all others read them by RFC 8141, to which a URN such
     as urn:x:1 is none, so that they tell its spellings apart.
@@ -101,7 +126,7 @@ def rules_of(kind: str = "urn", level: str | None = None) -> tuple[str, ...]:
     return {"rfc2396": (*ladder[:3], level), "rfc1630": (level,)}[level]
 
 
-def _level_of(kind: str, level: str | None) -> str | None:
+def _level_of(kind: str, level: str | None) -> Any:
     if kind not in _LEVELS:
         raise ValueError(f"no kind {kind!r}; there are: {', '.join(_LEVELS)}")
     if level is not None and kind == "bytes":
@@ -198,14 +223,14 @@ class Deduplicator:
 
     def __init__(  # noqa: PLR0913
         self,
-        kind: str = "urn",
-        level: str | None = None,
+        kind: IdentifierKind = "urn",
+        level: UriLevel | UrnLevel | None = None,
         *,
         memory: Memory = None,
         spill_dir: Path | None = None,
         exact: bool = False,
         key: Key = None,
-        errors: Literal["keep", "drop", "raise"] = "keep",
+        errors: DedupErrors = "keep",
     ) -> None:
         level = _level_of(kind, level)
         rows, secret = _rows_of(kind, level), _key_of(key, exact)
@@ -332,34 +357,39 @@ class Deduplicator:
         self._sieve.close()
 
 
+@returns_selection
 def unique(  # noqa: PLR0913
     column: Any,
-    kind: str = "urn",
-    level: str | None = None,
+    kind: IdentifierKind,
+    level: UriLevel | UrnLevel | None = None,
     *,
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
     key: Key = None,
-    errors: Literal["keep", "drop", "raise"] = "keep",
+    errors: DedupErrors = "keep",
 ) -> Any:
-    """The first row of each name, in the order of the column. The first null is kept.
+    """Return the first row of each group of equivalent identifiers, in the order of the column.
+
+    All nulls are equivalent: the first one is kept.
 
     Args:
-        column (list | tuple | Arrow object | bytes-like): As of `Deduplicator.add`; all others as of `Deduplicator`.
+        column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
+        kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
+        level, memory, spill_dir, exact, key, errors: As in `Deduplicator`.
 
     Returns:
         list | Column | bytes: These rows: a list for a list, a Column of the same type for an Arrow object, lines for
             lines.
 
     Raises:
-        UriError: A row is refused, with errors="raise".
-        ValueError: There is no such kind, level, policy or amount of memory.
-        TypeError: The column is of another type.
-        BufferError: The memory of a bytes-like is not contiguous.
-        OSError: A temporary file fails.
+        UriError: If a row is invalid, with errors="raise".
+        ValueError: If the kind, level, policy or memory size is unknown.
+        TypeError: If the column has another type.
+        BufferError: If the memory of a bytes-like object is not contiguous.
+        OSError: If a temporary file fails.
 
-    >>> unique(["URN:Example:a", "urn:example:a", "urn:example:b", "urn:example:A"])
+    >>> unique(["URN:Example:a", "urn:example:a", "urn:example:b", "urn:example:A"], kind="urn")
     ['URN:Example:a', 'urn:example:b', 'urn:example:A']
     >>> unique(b"HTTP://a/\\nhttp://a/\\n", kind="uri")
     b'HTTP://a/\\n'
@@ -427,16 +457,16 @@ def dedup_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
-    kind: str = "urn",
-    level: str | None = None,
-    report: Literal["unique", "counts", "repeated"] = "unique",
+    kind: IdentifierKind = "urn",
+    level: UriLevel | UrnLevel | None = None,
+    report: DedupReport = "unique",
     groups: Path | None = None,
     against: Sequence[Path] = (),
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
     key: Key = None,
-    errors: Literal["keep", "drop", "raise"] = "keep",
+    errors: DedupErrors = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,
@@ -548,10 +578,10 @@ def dedup_files(  # noqa: PLR0913
 def estimate_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     *,
-    kind: str = "urn",
-    level: str | None = None,
+    kind: IdentifierKind = "urn",
+    level: UriLevel | UrnLevel | None = None,
     key: Key = None,
-    errors: Literal["keep", "drop", "raise"] = "keep",
+    errors: DedupErrors = "keep",
     end: bytes = b"\n",
     jobs: int | None = None,
     max_line: int = streams.MAX_LINE,

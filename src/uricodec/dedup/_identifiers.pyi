@@ -1,4 +1,4 @@
-from typing import Any, Literal, final
+from typing import Any, final
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -7,6 +7,7 @@ from uricodec.dedup._table import Names
 from uricodec._rows._columns import Column
 from uricodec._rows._lines import Lines
 from uricodec._rows._operation import RowOperation
+from uricodec.typing import DedupErrors
 
 @disjoint_base
 class Identifiers(Names):
@@ -21,7 +22,7 @@ class LineNames(Identifiers):
         operation: RowOperation,
         key: FingerprintKey,
         terminator: bytes = b"\n",
-        errors: Literal["keep", "drop", "raise"] = "keep",
+        errors: DedupErrors = "keep",
         forms: bool = True,
     ) -> LineNames: ...
     def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
@@ -35,7 +36,7 @@ class ColumnNames(Identifiers):
         cls,
         operation: RowOperation,
         key: FingerprintKey,
-        errors: Literal["keep", "drop", "raise"] = "keep",
+        errors: DedupErrors = "keep",
         forms: bool = True,
     ) -> ColumnNames: ...
     @property

@@ -1,4 +1,10 @@
-"""Hooks into engines: `polars`, `duckdb`, `pandas` and `spark`. Each imports its engine, and nobody imports them.
+"""Hooks into engines: `polars`, `pandas`, `duckdb` and `spark`.
 
-All of them offer the operations of `uricodec.bulk`, by the table in `_operations`.
+Each offers the operations of `uricodec.bulk` to its engine, and is imported only by the caller:
+
+    import uricodec.integrations.polars
 """
+
+
+def __dir__() -> list[str]:
+    return [name for name in globals() if not name.startswith("_")]

@@ -1,86 +1,133 @@
-"""Methods for namespaces and accessors of engines: one for each operation, with its signature and its documentation.
+"""Methods for the namespaces and accessors of engines: one for each operation of the table in `_rows/registry.py`.
 
-What an operation takes besides its column stays as it is; of what all operations take, an engine has a part.
+A method has the parameters of its operation and some of the options that all operations share. Its signature and its
+documentation are assembled from the row of the table.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Iterable
+from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
 from uricodec._rows.registry import OPERATIONS, Operation
-from uricodec.integrations._operations import FUNCTIONS
 
-# What all operations take, and its type. The documentation of `errors` is the operation's own.
-HOW = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
-ABOUT = {
-    "invalid": "invalid (uricodec.bulk.InvalidRows | None): Is filled with the number of these rows and the first.",
-    "threads": "threads (int | None): How many threads work; None: as many as there are, for more than 1 MiB.",
-}
+_ANNOTATIONS = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
 
 _Class = TypeVar("_Class", bound=type)
 
 
-def with_operations(how: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
-    """Give a class a method for each operation.
+def with_operations(options: Iterable[str], returns: dict[str, str]) -> Callable[[_Class], _Class]:
+    """Return a decorator that gives a class a method for each operation.
 
     Args:
-        how (Iterable[str]): Those of the arguments in `HOW` that the methods take.
-        returns (dict[str, str]): What a method returns, for each kind of result, as its documentation says it.
+        options (Iterable[str]): The shared options that the methods accept: of "errors", "invalid" and "threads".
+        returns (dict[str, str]): The documentation of the result, by the kind of result.
 
     Returns:
-        Callable[[type], type]: The decorator. A method calls `self._do(name, arguments)` with those that were given.
+        Callable[[type], type]: The decorator. A method calls `self._run(name, arguments)` with the arguments that were
+            given.
     """
 
     def decorate(owner: _Class) -> _Class:
         for name, operation in OPERATIONS.items():
-            setattr(owner, name, _method(owner, name, tuple(how), returns[operation.result]))
+            setattr(owner, name, _method(owner, operation, tuple(options), returns[operation.result]))
         return owner
 
     return decorate
 
 
-def about_errors(operation: Operation) -> str:
-    """Return the documentation of `errors` for a column, in which no row may vanish.
+def signature_of(operation: Operation, first: Parameter, options: Iterable[str]) -> Signature:
+    """Return the signature of an operation in an engine.
+
+    Args:
+        operation (Operation): The row of the table.
+        first (inspect.Parameter): The first parameter: `self` or a column.
+        options (Iterable[str]): The shared options that are accepted. They are keywords; None is their default.
+
+    >>> from inspect import Parameter
+    >>> from uricodec._rows.registry import OPERATIONS
+    >>> column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD)
+    >>> print(signature_of(OPERATIONS["quote"], column, ["errors"]))
+    (column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False, *, errors: 'str | None' = None)
+    """
+    own = [
+        Parameter(each.name, Parameter.POSITIONAL_OR_KEYWORD, default=each.default, annotation=each.type)
+        for each in operation.parameters
+    ]
+    shared = [
+        Parameter(option, Parameter.KEYWORD_ONLY, default=None, annotation=_ANNOTATIONS[option]) for option in options
+    ]
+    return Signature([first, *own, *shared])
+
+
+def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, the first one included, without shared options that are None.
+
+    Raises:
+        TypeError: If the call does not match the signature; the message names the operation.
+
+    >>> from inspect import signature
+    >>> arguments_of("quote", signature(lambda column, plus: None), ("a",), {"plus": True})
+    {'column': 'a', 'plus': True}
+    """
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    keywords = {each.name for each in signature.parameters.values() if each.kind is Parameter.KEYWORD_ONLY}
+    return {key: value for key, value in given.items() if not (key in keywords and value is None)}
+
+
+def documentation(operation: Operation, options: Iterable[str], returns: str, column: str = "") -> str:
+    """Return the documentation of an operation in an engine.
+
+    Args:
+        operation (Operation): The row of the table.
+        options (Iterable[str]): The shared options that are accepted.
+        returns (str): The documentation of the result.
+        column (str): The documentation of the column, if it is an argument.
 
     >>> from uricodec._rows.registry import OPERATIONS
-    >>> about_errors(OPERATIONS["check_uri"])
-    'errors (str | None): How an invalid row is handled: "keep", "raise"; None: "keep".'
+    >>> print(documentation(OPERATIONS["uri_to_iri"], ["errors"], "Expr: Strings."))
+    Convert each URI to an IRI.
+    <BLANKLINE>
+    Args:
+        host (HostInIri): How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).
+        errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".
+    <BLANKLINE>
+    Returns:
+        Expr: Strings.
+    <BLANKLINE>
+    Source: RFC 3987 section 3.2. See also `uricodec.bulk.uri_to_iri`.
+    <BLANKLINE>
     """
-    policies = [f'"{policy}"' for policy in operation.policies if policy != "drop"]
-    return f"errors (str | None): How an invalid row is handled: {', '.join(policies)}; None: {policies[0]}."
+    policies = [f'"{policy}"' for policy in operation.policies if policy != "drop"]  # columns keep their length
+    about = {
+        "errors": f"How an invalid row is handled: {', '.join(policies)}; None: {policies[0]}.",
+        "invalid": "Receives the number of invalid rows, and the first of them.",
+        "threads": "The maximum number of threads; None: one per core for more than 1 MiB.",
+    }
+    arguments = [column] if column else []
+    arguments += [f"{each.name} ({each.type}): {each.about}" for each in operation.parameters]
+    arguments += [f"{option} ({_ANNOTATIONS[option]}): {about[option]}" for option in options]
+    lines = [f"{operation.summary[0].upper()}{operation.summary[1:]}.", ""]
+    if arguments:
+        lines += ["Args:", *(f"    {argument}" for argument in arguments), ""]
+    lines += ["Returns:", f"    {returns}", ""]
+    lines += [f"Source: {operation.source} See also `uricodec.bulk.{operation.name}`.", ""]
+    return "\n".join(lines)
 
 
-def _method(owner: type, name: str, how: tuple[str, ...], returns: str) -> Callable[..., Any]:
-    own = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:-1]
-    shared = [
-        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=HOW[each]) for each in how
-    ]
-    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = inspect.Signature([first, *own, *shared])
+def _method(owner: type, operation: Operation, options: tuple[str, ...], returns: str) -> Callable[..., Any]:
+    name = operation.name
+    signature = signature_of(operation, Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), options)
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
-        this = given.pop("self")
-        return this._do(name, {key: value for key, value in given.items() if key not in how or value is not None})
+        given = arguments_of(name, signature, args, kwargs)
+        return given.pop("self")._run(name, given)
 
     method.__name__, method.__qualname__, method.__module__ = name, f"{owner.__qualname__}.{name}", owner.__module__
-    method.__doc__ = _document(name, how, returns)
+    method.__doc__ = documentation(operation, options, returns)
     method.__signature__ = signature  # type: ignore[attr-defined]
     return method
-
-
-def _document(name: str, how: tuple[str, ...], returns: str) -> str:
-    """The documentation of an operation, for rows that are not its first argument."""
-    text = inspect.getdoc(FUNCTIONS[name]) or ""
-    head, _, rest = text.partition("\n\nArgs:\n")
-    own = re.sub(r"    column \(Any\).*\n", "", rest.partition("\n\nReturns:\n")[0] + "\n")
-    source = re.search(r"\n\n(Source: .*)\n", rest)
-    about = {"errors": about_errors(OPERATIONS[name]), **ABOUT}
-    arguments = own + "".join(f"    {about[each]}\n" for each in how)
-    return f"{head}\n\nArgs:\n{arguments}\nReturns:\n    {returns}\n\n{source[1] if source else ''}\n"

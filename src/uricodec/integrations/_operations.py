@@ -1,4 +1,4 @@
-"""What hooks into engines share: the functions of `bulk`, by the names in Python and in SQL, and errors of pieces."""
+"""Shared by the hooks into engines: the functions of `bulk` by their names in Python and SQL, and errors of pieces."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from uricodec.errors import UriError
 
 __all__ = ["FUNCTIONS", "SHOWN", "SQL_FUNCTIONS", "InSql", "of_a_piece"]
 
-# Of a row that is refused, so much is shown.
+# The maximum number of characters of an invalid row in an error message.
 SHOWN = 200
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(bulk, name) for name in OPERATIONS}
 
 
 class InSql(NamedTuple):
-    """A function of SQL, and the operation that it calls."""
+    """A function of SQL with the operation that it calls."""
 
     sql: SqlFunction
     operation: Operation
@@ -28,11 +28,13 @@ SQL_FUNCTIONS = {sql.name: InSql(sql, operation) for operation in OPERATIONS.val
 
 
 def of_a_piece(name: str, error: UriError) -> ValueError:
-    """The error of an engine that hands over a column in pieces: it shows the row, of which nobody has the number.
+    """Return the error for an engine that runs a column in pieces.
+
+    Its message shows the row itself: the index of the row in the column is unknown.
 
     Args:
-        name (str): Of the function, as the engine has it.
-        error (UriError): Of the operation, with the number of the row in its piece.
+        name (str): The name of the function in the engine.
+        error (UriError): The error of the operation; its reason begins with the index of the row in the piece.
 
     >>> of_a_piece("uri_decode", UriError("row 7: malformed triplet", "100%", 3))
     ValueError("uri_decode: malformed triplet at position 3 of '100%'")

@@ -1,7 +1,7 @@
-"""Functions of SQL for engines that hand over columns of pyarrow: what an operation is asked for, and its arguments.
+"""Functions of SQL for engines that pass columns of pyarrow: options and arguments of the operations.
 
-In SQL the last arguments of a function may be left out, and each may be a column. Rows that have the same arguments are
-done together, by one call of `uricodec.bulk`.
+In SQL the last arguments of a function may be omitted, and each may be a column. One call of `uricodec.bulk` runs all
+rows with the same arguments.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from uricodec.integrations._operations import SQL_FUNCTIONS
 Compute = Callable[..., Any]
 
 
-def how_of(name: str, errors: str) -> dict[str, Any]:
-    """What a function asks of its operation, besides its arguments.
+def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
+    """Return the fixed arguments that a function of SQL gives to its operation.
 
     Args:
-        name (str): Of the function.
-        errors (str): "null", "keep", "raise" or "replace", as of `register`.
+        name (str): The name of the function.
+        errors (str): "null", "keep", "raise" or "replace"; see `register`.
 
     Raises:
-        ValueError: There is no such function or policy.
+        ValueError: If the function or the policy is unknown.
 
-    >>> how_of("uri_decode", "replace"), how_of("uri_normalize", "replace"), how_of("is_urn", "null")
-    ({'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'})
+    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_urn")]
+    [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
     """
     if name not in SQL_FUNCTIONS:
-        raise ValueError(f"no function {name!r}; there are: {', '.join(SQL_FUNCTIONS)}")
+        raise ValueError(f"unknown function {name!r}; choose from {', '.join(SQL_FUNCTIONS)}")
     if errors not in ("null", "keep", "raise", "replace"):
-        raise ValueError(f"neither 'null', 'keep', 'raise' nor 'replace': {errors!r}")
+        raise ValueError(f"errors must be one of 'null', 'keep', 'raise', 'replace', got {errors!r}")
     sql, operation = SQL_FUNCTIONS[name]
     return {"errors": errors if errors in operation.policies else "null", **sql.fixed}
 
 
 def array_of(column: Any) -> Any:
-    """A column as engines take it: octets of a fixed length are nothing that all of them know, or read rightly."""
+    """Return a column as a pyarrow array. Fixed-size binary becomes binary: not all engines read it correctly."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     array = pa.array(column)
@@ -44,20 +44,20 @@ def array_of(column: Any) -> Any:
 
 
 def arity(name: str) -> str:
-    """What to say of too many arguments."""
+    """Return the error message for too many arguments."""
     arguments = SQL_FUNCTIONS[name].sql.parameters
-    return f"{name} has {1 + len(arguments)} arguments at most: {', '.join(('name', *arguments))}"
+    return f"{name} takes at most {1 + len(arguments)} arguments: {', '.join(('name', *arguments))}"
 
 
 def with_arguments(name: str, compute: Compute) -> Compute:
-    """A function whose last arguments are columns as well. One that is NULL makes the row NULL.
+    """Return a function whose last arguments are columns, too. If an argument is NULL, the result is NULL.
 
     Args:
-        name (str): Of the function.
-        compute (Callable): What it does with a column of pyarrow and its last arguments, as str.
+        name (str): The name of the function.
+        compute (Callable): The function of a column of pyarrow; its last arguments are str.
 
     Returns:
-        Callable: The same of columns.
+        Callable: The function whose arguments are all columns of pyarrow.
     """
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -69,7 +69,7 @@ def with_arguments(name: str, compute: Compute) -> Compute:
             return compute(pa.nulls(len(column), pa.string()))
         for argument, value in zip(arguments, values, strict=False):
             if not isinstance(value, str):
-                raise TypeError(f"{name}: {argument} is text, not {value!r}")
+                raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
 
     def of_columns(column: Any, *given: Any) -> Any:
@@ -83,7 +83,7 @@ def with_arguments(name: str, compute: Compute) -> Compute:
         rows_with: dict[tuple[Any, ...], list[int]] = {}
         for row, values in enumerate(zip(*(values.to_pylist() for values in given), strict=True)):
             rows_with.setdefault(values, []).append(row)
-        if isinstance(column, pa.ChunkedArray):  # of views, of which not all versions of pyarrow take rows
+        if isinstance(column, pa.ChunkedArray):  # not all versions of pyarrow implement take() for views
             column = column.cast(pa.string()).combine_chunks()
         parts = [array_of(one(column.take(pa.array(rows)), values)) for values, rows in rows_with.items()]
         order = pa.array([row for rows in rows_with.values() for row in rows])

@@ -1,12 +1,12 @@
 """DuckDB: functions of SQL, and a stream for whole tables.
 
-`register` gives a connection the functions of `SQL_FUNCTIONS`. DuckDB hands them vectors of up to 2048 rows, which are
-computed by one call of `uricodec.bulk` each. A Python function has no overloads in DuckDB, but it may have any number
-of arguments behind the first one: that is how the last arguments of `uri_normalize(name, level)` can be left out. An
-argument may also be a column; rows with the same arguments are then computed together.
+`register` registers the functions of `SQL_FUNCTIONS` in a connection. DuckDB passes them vectors of up to 2048 rows,
+and each vector is one call of `uricodec.bulk`. A Python function has no overloads in DuckDB, but it may have any number
+of arguments after the first one; so the last arguments of `uri_normalize(name, level)` can be omitted. An argument may
+also be a column; one call then runs all rows with the same arguments.
 
-`stream` reads the result of a query in batches, adds columns to each, and is read by SQL again. A connection has one
-result open at a time, so the query runs on a cursor of its own: reading its result never waits for itself.
+`stream` reads the result of a query in batches and adds columns to each; SQL can read it again. A connection has one
+open result at a time, so the query runs on its own cursor: reading its result never blocks itself.
 
 DuckDB and pyarrow are imported when they are used: `pip install uricodec[duckdb]`.
 """
@@ -15,17 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, arity, array_of, how_of, with_arguments
+from uricodec.integrations._sql import Compute, arity, array_of, fixed_arguments, with_arguments
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from uricodec.typing import SqlErrors
 
 __all__ = ["register", "stream"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 _Key = FingerprintKey | str | bytes | None
 
@@ -33,32 +38,24 @@ _Key = FingerprintKey | str | bytes | None
 _functions: dict[tuple[str, str, FingerprintKey | None], Compute] = {}
 
 
-class How(TypedDict, total=False):
-    """What a stream takes besides."""
-
-    errors: str
-    key: FingerprintKey | str | bytes | None
-    threads: int | None
-
-
-def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
-    """Give a connection the functions of SQL; those that it has been given before are replaced.
+def register(con: Any, errors: SqlErrors = "null", key: _Key = None, prefix: str = "") -> None:
+    """Register the functions of SQL in a connection; functions registered before are replaced.
 
     Args:
         con (duckdb.DuckDBPyConnection): The connection. Its cursors, and other connections to the same database, have
-            the functions as well, for as long as the database is open.
-        errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (NULL for
-            `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does, and
-            `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why, and `name_fingerprint`
-            takes the name as it is, whatever this is.
-        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
-            process's own.
-        prefix (str): What the names of all functions begin with.
+            the functions, too, for as long as the database is open.
+        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
+            for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
+            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
+            `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
+        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
+            process.
+        prefix (str): A prefix for the names of all functions.
 
     Raises:
-        ValueError: There is no such policy.
-        ModuleNotFoundError: DuckDB or pyarrow is not installed.
-        duckdb.CatalogException: Another connection to the database, or a cursor of it, has given it the functions.
+        ValueError: If the policy is unknown.
+        ModuleNotFoundError: If DuckDB or pyarrow is not installed.
+        duckdb.CatalogException: If another connection to the database, or a cursor of it, has registered the functions.
 
     Source: docs/duckdb.md.
 
@@ -72,44 +69,47 @@ def register(con: Any, errors: str = "null", key: _Key = None, prefix: str = "")
     import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     key = _key_of(key)
-    how: Any = {"type": "arrow", "null_handling": "special"}
+    options: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         function = _kept_function(name, errors, key)
         type_ = _type_in_sql(function(pa.array([], pa.string())).type)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
-        con.create_function(prefix + name, function, ["VARCHAR"], type_, **how)
+        con.create_function(prefix + name, function, ["VARCHAR"], type_, **options)
 
 
-def stream(
+def stream(  # noqa: PLR0913
     con: Any,
     query: str,
     columns: Mapping[str, tuple[str, ...]],
     batch_size: int = 10_000,
-    **how: Unpack[How],
+    *,
+    errors: SqlErrors = "null",
+    key: _Key = None,
+    threads: int | None = None,
 ) -> Any:
-    """The result of a query with columns that are computed from others, batch by batch, to be read by SQL again.
+    """Return the result of a query with added columns, batch by batch, as a reader that SQL can read again.
 
     Args:
-        con (duckdb.DuckDBPyConnection): Where the query runs: on a cursor of this connection, which has its tables and
-            views, but none that are temporary, nor what is not committed.
+        con (duckdb.DuckDBPyConnection): The connection. The query runs on a cursor of it, which sees its tables and
+            views, but neither temporary nor uncommitted ones.
         query (str): SQL.
-        columns (Mapping[str, tuple[str, ...]]): The name of a column, and what is in it: a function of SQL (as of
-            `register`, without prefix), the column of the query that it is computed from, and the function's last
-            arguments. A name that the query has is replaced, any other one comes behind. Names have no case, as in SQL.
-        batch_size (int): How many rows are in a batch, about. What is in one should stay in a cache of the processor.
-        errors (str): As of `register`.
-        key (FingerprintKey | str | bytes | None): As of `register`.
-        threads (int | None): How many threads share a batch; None: those that there are, for more than 1 MiB of text.
+        columns (Mapping[str, tuple[str, ...]]): For the name of each column, how it is computed: a function of SQL (as
+            in `register`, without prefix), the column of the query, and the last arguments of the function. A column of
+            the query with the same name is replaced; others are appended. Names are compared without case, as in SQL.
+        batch_size (int): The approximate number of rows in a batch. A batch should fit into the processor's cache.
+        errors (str): As in `register`.
+        key (FingerprintKey | str | bytes | None): As in `register`.
+        threads (int | None): The maximum number of threads for a batch; None: one per core for more than 1 MiB of text.
 
     Returns:
         pyarrow.RecordBatchReader: The rows, in the order of the query. They are computed while they are read, once.
 
     Raises:
-        ValueError: There is no such function, argument or policy.
-        KeyError: The query has no such column, or more than one.
-        OverflowError: A row becomes 2 GiB or longer; raised when it is read.
-        TypeError: A column is no text.
+        ValueError: If a function, argument or policy is unknown.
+        KeyError: If the query lacks a column, or has several of its name.
+        OverflowError: If a row grows to 2 GiB or more; raised when it is read.
+        TypeError: If a column is not text.
 
     Source: docs/duckdb.md.
 
@@ -124,7 +124,7 @@ def stream(
 
     work = []
     for name, (function, column, *arguments) in columns.items():
-        compute = _computing(function, **how)
+        compute = _computing(function, errors, key, threads)
         if len(arguments) > len(SQL_FUNCTIONS[function].sql.parameters):
             raise ValueError(arity(function))
         work.append((name, column, compute, arguments))
@@ -132,17 +132,18 @@ def stream(
     def add(batch: Any) -> Any:
         result = batch
         for name, column, compute, arguments in work:
-            values, place = compute(batch.column(_place(batch, column)), *arguments), _place(result, name, -1)
-            result = result.append_column(name, values) if place < 0 else result.set_column(place, name, values)
+            values = compute(batch.column(_column_index(batch, column)), *arguments)
+            replaced = _column_index(result, name, -1)
+            result = result.append_column(name, values) if replaced < 0 else result.set_column(replaced, name, values)
         return result
 
     def add_within(batch: Any, schema: Any) -> Iterator[Any]:
-        """A batch; in parts, if it has more text than there are offsets for in the types, which are settled."""
+        """Yield a batch; in parts if it has more text than the offsets of the schema can address."""
         result = add(batch)
         if result.schema == schema:
             yield result
         elif len(batch) < 2:
-            raise OverflowError("a row becomes 2 GiB or longer")
+            raise OverflowError("a row grows to 2 GiB or more")
         else:
             yield from add_within(batch[: len(batch) // 2], schema)
             yield from add_within(batch[len(batch) // 2 :], schema)
@@ -163,8 +164,8 @@ def stream(
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def _place(batch: Any, name: str, missing: int | None = None) -> int:
-    """Which column of a batch this is."""
+def _column_index(batch: Any, name: str, missing: int | None = None) -> int:
+    """Return the index of the column of this name in a batch; `missing`, unless None, if it has none."""
     names = [each.lower() for each in batch.schema.names]
     if names.count(name.lower()) == 1:
         return names.index(name.lower())
@@ -178,16 +179,16 @@ def _key_of(key: _Key) -> FingerprintKey | None:
 
 
 def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
-    """What a function of SQL does with a column, and its last arguments as Python has them."""
-    how = how_of(name, errors)
+    """Return the function of a column of pyarrow, and of the last arguments as str."""
+    given = fixed_arguments(name, errors)
     sql, operation = SQL_FUNCTIONS[name]
     function, arguments = FUNCTIONS[operation.name], sql.parameters
     if operation.result == "fingerprint":
-        how["key"] = _key_of(key)
+        given["key"] = _key_of(key)
 
     def compute(column: Any, *values: str) -> Any:
         try:
-            return array_of(function(column, **dict(zip(arguments, values, strict=False)), threads=threads, **how))
+            return array_of(function(column, **dict(zip(arguments, values, strict=False)), threads=threads, **given))
         except UriError as error:
             raise of_a_piece(name, error) from None
 
@@ -208,7 +209,7 @@ def _kept_function(name: str, errors: str, key: FingerprintKey | None) -> Comput
 
 
 def _of_vectors(name: str, compute: Compute) -> Compute:
-    """What DuckDB calls. It reads from a signature how many arguments there are, and evaluates its annotations."""
+    """Return the function that DuckDB calls. It has no annotations: DuckDB reads its signature and evaluates them."""
     many = with_arguments(name, compute)
 
     def of_column(column):
@@ -221,7 +222,7 @@ def _of_vectors(name: str, compute: Compute) -> Compute:
 
 
 def _type_in_sql(type_: Any) -> str:
-    """The type of a result in SQL."""
+    """Return the name of the type of a result in SQL."""
     import pyarrow as pa
 
     if pa.types.is_struct(type_):

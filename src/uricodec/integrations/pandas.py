@@ -1,8 +1,8 @@
-"""pandas: `import uricodec.integrations.pandas` gives Series and Index the accessor `uricodec`.
+"""The accessor `uricodec` of Series and Index in pandas; importing this module registers it.
 
-Every operation of `uricodec.bulk` is a method with the same arguments. Text comes out with the dtype that came in, with
-its index and its name; what is missing stays missing. Of columns that Arrow holds no Python object is made; of columns
-of objects each string is one, as pandas has it. Of a category the values are done, each of them once.
+Every operation of `uricodec.bulk` is a method with the same parameters. Text keeps its dtype, index and name; missing
+rows stay missing. Columns stored by Arrow are run without Python objects. Of a Categorical, only the categories are
+processed.
 
 >>> import pandas as pd
 >>> import uricodec.integrations.pandas
@@ -14,7 +14,7 @@ of objects each string is one, as pandas has it. Of a category the values are do
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
@@ -24,31 +24,42 @@ from uricodec.integrations._operations import FUNCTIONS
 
 __all__ = ["UricodecIndex", "UricodecSeries"]
 
-# --- accessors --------------------------------------------------------------------------------------------------------
 
-_FIELDS = "fields that are undefined, and rows that are missing, are missing"
+def __dir__() -> list[str]:
+    return __all__
+
+
+if TYPE_CHECKING:
+    from uricodec.integrations._signatures import ColumnMethods
+
+    _SeriesMethods = ColumnMethods[pd.Series, pd.DataFrame]
+    _IndexMethods = ColumnMethods[pd.Index, pd.DataFrame]
+else:
+    _SeriesMethods = _IndexMethods = object
+
+_FIELDS = "undefined components and missing rows are missing"
 
 
 @pd.api.extensions.register_series_accessor("uricodec")
 @with_operations(
     ["errors", "invalid", "threads"],
     {
-        "text": "pd.Series: Of the dtype that came in.",
-        "verdict": "pd.Series: bool; boolean where a row is missing; bool[pyarrow] of an ArrowDtype.",
-        "diagnostic": "pd.DataFrame: code and offset of each row, missing where nothing is wrong. An offset counts\n"
-        "        characters of a str that is an object, octets of all else.",
+        "text": "pd.Series: The dtype of the column.",
+        "verdict": "pd.Series: bool; boolean if a row is missing; bool[pyarrow] if the column has an ArrowDtype.",
+        "diagnostic": "pd.DataFrame: code and offset of each row, missing if the row is valid. An offset counts\n"
+        "        characters of a str object, bytes otherwise.",
         "struct": f"pd.DataFrame: The components; {_FIELDS}.",
-        "fingerprint": "pd.Series: bytes, as objects; binary(16)[pyarrow] of an ArrowDtype.",
+        "fingerprint": "pd.Series: bytes objects; binary(16)[pyarrow] if the column has an ArrowDtype.",
     },
 )
-class UricodecSeries:
-    """The operations, of a Series.
+class UricodecSeries(_SeriesMethods):
+    """The operations on a Series.
 
     Args:
-        column (pd.Series): The rows: objects, text of any storage, text and octets of Arrow, or a category of them.
+        column (pd.Series): The rows: objects, strings of any storage, Arrow strings and binary, Categorical of these.
 
     Raises:
-        AttributeError: It has another dtype.
+        AttributeError: If the Series has another dtype.
 
     >>> import pandas as pd
     >>> pd.Series(["a%20b", "100%"]).uricodec.unquote(errors="null").isna().tolist()
@@ -57,10 +68,10 @@ class UricodecSeries:
 
     def __init__(self, column: pd.Series) -> None:
         if not is_text(column):
-            raise AttributeError(f"the accessor uricodec is for text and octets, not for {column.dtype}")
+            raise AttributeError(f"the accessor uricodec expects text or bytes, got {column.dtype}")
         self._column = column
 
-    def _do(self, name: str, given: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
         return FUNCTIONS[name](self._column, **given)
 
 
@@ -68,21 +79,21 @@ class UricodecSeries:
 @with_operations(
     ["errors", "invalid", "threads"],
     {
-        "text": "pd.Index: Of the dtype that came in.",
-        "verdict": "pd.Index: As of Series.",
-        "diagnostic": "pd.DataFrame: As of Series; its index is this one.",
-        "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this one.",
-        "fingerprint": "pd.Index: bytes, as objects; binary(16)[pyarrow] of an ArrowDtype.",
+        "text": "pd.Index: The dtype of the Index.",
+        "verdict": "pd.Index: bool; boolean if a row is missing; bool[pyarrow] if the Index has an ArrowDtype.",
+        "diagnostic": "pd.DataFrame: code and offset, missing if the row is valid. Its index is this Index.",
+        "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this Index.",
+        "fingerprint": "pd.Index: bytes objects; binary(16)[pyarrow] if the Index has an ArrowDtype.",
     },
 )
-class UricodecIndex:
-    """The operations, of an Index.
+class UricodecIndex(_IndexMethods):
+    """The operations on an Index.
 
     Args:
-        index (pd.Index): The rows, as of `UricodecSeries`.
+        index (pd.Index): The rows, as in `UricodecSeries`.
 
     Raises:
-        AttributeError: It has another dtype, or several levels.
+        AttributeError: If the Index has another dtype or several levels.
 
     >>> import pandas as pd
     >>> pd.Index(["/a%20b"]).uricodec.unquote().tolist()
@@ -91,8 +102,8 @@ class UricodecIndex:
 
     def __init__(self, index: pd.Index) -> None:
         if not is_text(index):
-            raise AttributeError(f"the accessor uricodec is for text and octets, not for {index.dtype}")
+            raise AttributeError(f"the accessor uricodec expects text or bytes, got {index.dtype}")
         self._index = index
 
-    def _do(self, name: str, given: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
         return FUNCTIONS[name](self._index, **given)

@@ -1,7 +1,7 @@
-"""Polars: `import uricodec.integrations.polars` gives expressions and Series the namespace `uricodec`.
+"""The namespace `uricodec` of expressions and Series in Polars; importing this module registers it.
 
-Every operation of `uricodec.bulk` is a method with the same arguments. An expression is elementwise: in a lazy plan it
-runs on the threads of Polars, piece by piece, and the interpreter's lock is released meanwhile.
+Every operation of `uricodec.bulk` is a method with the same parameters. Expressions are elementwise: a lazy plan runs
+them piece by piece on the threads of Polars, and the GIL is released meanwhile.
 
 >>> import polars as pl
 >>> import uricodec.integrations.polars
@@ -10,12 +10,21 @@ runs on the threads of Polars, piece by piece, and the interpreter's lock is rel
 ['/café', None, '/plain']
 >>> pl.Series(["urn:example:a#b"]).uricodec.split_urn().struct.field("nss").to_list()
 ['a']
+
+Type checkers do not see a namespace that is registered at run time. `col` is `polars.col`, declared to have it, and
+`UricodecExpr(expression)` and `UricodecSeries(series)` are the namespaces of any expression and Series:
+
+>>> from uricodec.integrations.polars import UricodecExpr, col
+>>> log.select(col("path").uricodec.unquote().str.len_chars()).collect().to_series().to_list()
+[5, None, 6]
+>>> log.select(UricodecExpr(pl.col("path").str.slice(1)).unquote()).collect().to_series().to_list()
+['café', None, 'plain']
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
@@ -25,19 +34,44 @@ from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
 from uricodec.integrations._operations import FUNCTIONS, of_a_piece
 
-__all__ = ["UricodecExpr", "UricodecSeries"]
+__all__ = ["UricodecExpr", "UricodecSeries", "col"]
 
-# Plans that do not stream hand over a column as a whole. Pieces of those that do are smaller than that by far, and
-# Polars has threads for as many of them as there are cores.
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if TYPE_CHECKING:
+    from uricodec.integrations._signatures import ColumnMethods, ExpressionMethods
+
+    class _Expr(pl.Expr):
+        """An expression for type checkers, which do not see registered namespaces."""
+
+        @property
+        def uricodec(self) -> UricodecExpr: ...
+
+    class _Col:
+        def __call__(self, name: Any, *more_names: Any) -> _Expr: ...
+        def __getattr__(self, name: str) -> _Expr: ...
+
+    _ExpressionMethods = ExpressionMethods[_Expr, _Expr]
+    _SeriesMethods = ColumnMethods[pl.Series, pl.Series]
+    col: _Col
+else:
+    _ExpressionMethods = _SeriesMethods = object
+    col = pl.col
+
+# From this number of rows on, a piece is taken for a whole column of a plan that does not stream, and several threads
+# run it. Pieces of streaming plans are much smaller, and Polars runs one on each core.
 _WHOLE = 1_000_000
-# Each chunk costs a call some KiB and microseconds. To join chunks of less than that costs 16 octets a row.
+# Each chunk costs a call some KiB and microseconds. Chunks with fewer rows are joined, at 16 bytes a row.
 _CHUNK = 32_768
 
 _TEXT = pl.String, pl.Binary, pl.Categorical, pl.Enum, pl.Null
 
 
 def _dtype(name: str) -> Any:
-    """The type of what comes out of an operation, as plans want to know it."""
+    """Return the dtype of the result of an operation, for the schema of a plan."""
     operation = OPERATIONS[name]
     if operation.result == "text":
         return pl.self_dtype()
@@ -50,12 +84,12 @@ def _dtype(name: str) -> Any:
 
 
 def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
-    """What comes out of the rows of a column."""
+    """Return the result of a column."""
     text = OPERATIONS[name].result == "text"
     if not isinstance(column.dtype, _TEXT):
-        raise TypeError(f"{name}: a column of String, Binary, Categorical or Enum, not of {column.dtype}")
+        raise TypeError(f"{name}: expected a column of String, Binary, Categorical or Enum, got {column.dtype}")
     if text and column.dtype == pl.Enum:
-        raise TypeError(f"{name}: an Enum has no strings but its own; cast it to String or Categorical")
+        raise TypeError(f"{name}: an Enum cannot contain new strings; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
     result = _series(column.name, FUNCTIONS[name](column, **given))
@@ -63,15 +97,15 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
     return result if result.dtype == wanted else result.cast(wanted)
 
 
-def _series(name: str, done: Column) -> pl.Series:
-    """A Series of what is done. Polars would copy it into one chunk."""
-    if len(done.arrays) < 2:
-        return pl.Series(name, done)
-    return pl.concat([pl.Series(name, Column(done.type, [array])) for array in done.arrays], rechunk=False)
+def _series(name: str, column: Column) -> pl.Series:
+    """Return a Series with the same chunks. Series() alone would copy them into one."""
+    if len(column.arrays) < 2:
+        return pl.Series(name, column)
+    return pl.concat([pl.Series(name, Column(column.type, [array])) for array in column.arrays], rechunk=False)
 
 
 def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
-    """What comes out of the rows of a piece of a column."""
+    """Return the result of a piece of a column."""
     try:
         return _rows(column, name, given | {"threads": None if len(column) >= _WHOLE else 1})
     except UriError as error:
@@ -82,18 +116,18 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
 @with_operations(
     ["errors"],
     {
-        "text": "pl.Expr: Strings; octets (Binary) of octets, Categorical of Categorical.",
+        "text": "pl.Expr: The dtype of the column: String, Binary or Categorical.",
         "verdict": "pl.Expr: Boolean.",
         "diagnostic": "pl.Expr: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
         "struct": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
-        "fingerprint": "pl.Expr: Binary of 16 octets.",
+        "fingerprint": "pl.Expr: Binary, 16 bytes.",
     },
 )
-class UricodecExpr:
-    """The operations, of an expression.
+class UricodecExpr(_ExpressionMethods):
+    """The operations on an expression.
 
     Args:
-        column (pl.Expr): The rows: String, Binary, Categorical; Enum, where the result is no text.
+        column (pl.Expr): The rows: String, Binary, Categorical; Enum if the result is not text.
 
     >>> import polars as pl
     >>> pl.select(pl.lit("a%20b").uricodec.unquote()).item()
@@ -103,8 +137,8 @@ class UricodecExpr:
     def __init__(self, column: pl.Expr) -> None:
         self._column = column
 
-    def _do(self, name: str, given: dict[str, Any]) -> pl.Expr:
-        FUNCTIONS[name]([], **given)  # what is wrong with arguments is said here, not while the plan runs
+    def _run(self, name: str, given: dict[str, Any]) -> pl.Expr:
+        FUNCTIONS[name]([], **given)  # wrong arguments raise here, not while the plan runs
         return self._column.map_batches(
             partial(_piece, name=name, given=given), return_dtype=_dtype(name), is_elementwise=True
         )
@@ -114,18 +148,18 @@ class UricodecExpr:
 @with_operations(
     ["errors", "invalid", "threads"],
     {
-        "text": "pl.Series: Strings; octets (Binary) of octets, Categorical of Categorical.",
+        "text": "pl.Series: The dtype of the column: String, Binary or Categorical.",
         "verdict": "pl.Series: Boolean.",
         "diagnostic": "pl.Series: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
         "struct": "pl.Series: Struct of Strings: the components, null where they are undefined.",
-        "fingerprint": "pl.Series: Binary of 16 octets.",
+        "fingerprint": "pl.Series: Binary, 16 bytes.",
     },
 )
-class UricodecSeries:
-    """The operations, of a Series.
+class UricodecSeries(_SeriesMethods):
+    """The operations on a Series.
 
     Args:
-        column (pl.Series): As of `UricodecExpr`.
+        column (pl.Series): The rows, as in `UricodecExpr`.
 
     >>> import polars as pl
     >>> pl.Series(["a%20b", "100%"]).uricodec.unquote(errors="null").to_list()
@@ -135,5 +169,5 @@ class UricodecSeries:
     def __init__(self, column: pl.Series) -> None:
         self._column = column
 
-    def _do(self, name: str, given: dict[str, Any]) -> pl.Series:
+    def _run(self, name: str, given: dict[str, Any]) -> pl.Series:
         return _rows(self._column, name, given)

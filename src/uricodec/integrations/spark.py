@@ -1,31 +1,30 @@
-"""PySpark: functions of SQL and of columns, deduplication that moves fingerprints, extraction of URNs.
+"""PySpark: functions of columns and of SQL, deduplication by fingerprints, extraction of URNs.
 
     from uricodec.integrations import spark as us
 
-Columns go to the Python workers as Arrow, piece by piece, and each piece is one call of `uricodec.bulk`; pandas has no
-part in it. The workers need uricodec and pyarrow as the driver does. `dedup` shuffles, for each name, its fingerprint
-and the number of its row, and never the name:
+Spark passes columns to the Python workers as Arrow arrays, and each array is one call of `uricodec.bulk`; pandas is not
+used. The workers need uricodec and pyarrow, too. `dedup` shuffles the fingerprint of each identifier and the number of
+its row, never the identifier:
 
-    part 1: names --> (fingerprint, row) --> the first of each fingerprint --\\
-    part 2: names --> (fingerprint, row) --> the first of each fingerprint ---+--> shuffle --> the first of all: rows
-                                                                                                       |
-    part 1: its rows, once more --> those that are marked <-----+----- a bit for each row, broadcast <-+
-    part 2: its rows, once more --> those that are marked <----/
+    part 1: identifiers --> (fingerprint, row) --> first of each fingerprint --\\
+    part 2: identifiers --> (fingerprint, row) --> first of each fingerprint ---+--> shuffle --> first of all: rows
+                                                                                                        |
+    part 1: its rows, read again --> rows to keep <-----+------ a bit for each row, broadcast <---------+
+    part 2: its rows, read again --> rows to keep <----/
 
-The number of a row is that of its partition and its place there. Reading files twice gives the same ones twice, as does
-selecting and filtering what was read. Behind a shuffle nobody promises that, so of all other DataFrames the executors
-keep a copy until the second reading.
+The number of a row consists of its partition and its position there. It is the same in both readings if the rows are
+files, or are selected and filtered from files. After a shuffle that is not guaranteed, so the executors keep a copy of
+all other DataFrames until the second reading.
 
-pyspark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
+PySpark and pyarrow are imported when they are used: `pip install uricodec[spark]`, PySpark 4.1 or newer.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import pickle
-import re
 from collections.abc import Callable, Iterator
+from inspect import Parameter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -33,26 +32,31 @@ from uricodec import bulk, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
-from uricodec.integrations._methods import about_errors
+from uricodec.integrations._methods import arguments_of, documentation, signature_of
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, array_of, how_of, with_arguments
+from uricodec.integrations._sql import Compute, array_of, fixed_arguments, with_arguments
 
 __all__ = ["dedup", "extract_urns", "register"]
 __all__ += list(OPERATIONS)
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _Key = FingerprintKey | str | bytes | None
 
-_REFUSING = ("text", "struct", "fingerprint")  # results of which a row has none if it is refused
+_WITH_ERRORS = ("text", "struct", "fingerprint")  # kinds of results that an invalid row lacks
 _own_secret: dict[None, bytes] = {}
 
 
 def _shared_key(key: _Key) -> FingerprintKey:
-    """A key that the workers get with the function: a random one is made here, as each of them would make its own."""
+    """Return the key that the workers receive. A random one is made here, or each worker would make its own."""
     if key is None:
         key = _own_secret.get(None) or _own_secret.setdefault(None, os.urandom(64))  # threads may be first together
     if not isinstance(key, FingerprintKey):
         return FingerprintKey(key)
-    pickle.dumps(key)  # a random one says here why it cannot be shared
+    pickle.dumps(key)  # raises here if the key is random, and so cannot be shared
     return key
 
 
@@ -60,7 +64,7 @@ def _shared_key(key: _Key) -> FingerprintKey:
 
 
 def _udf(name: str, compute: Compute) -> Any:
-    """What Spark calls for each piece of a column. The type of the result is that of no rows."""
+    """Return the function that Spark calls for each piece of a column. The result of no rows gives its type."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
@@ -68,7 +72,10 @@ def _udf(name: str, compute: Compute) -> Any:
         return array_of(compute(*columns))
 
     rows.__name__ = name
-    rows.__annotations__ = {"columns": pa.Array, "return": pa.Array}  # Spark evaluates those of the source in vain
+    rows.__annotations__ = {
+        "columns": pa.Array,
+        "return": pa.Array,
+    }  # Spark could not evaluate annotations of the source
     return arrow_udf(rows, _ddl(array_of(compute(pa.array([], pa.string()))).type))
 
 
@@ -81,101 +88,83 @@ def _ddl(type_: Any) -> str:
 
 
 def _computing(
-    name: str, result: str, function: Compute, how: dict[str, Any], arguments: tuple[str, ...] = ()
+    name: str, result: str, function: Compute, given: dict[str, Any], arguments: tuple[str, ...] = ()
 ) -> Compute:
-    """What becomes of a column, with values of these arguments. Of octets there are verdicts and fingerprints."""
+    """Return the function of a column and the values of `arguments`. Binary columns have no text and no components."""
     import pyarrow as pa
 
-    text, octets = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
+    text, binary = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
 
     def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        if column.type not in (text if result in ("text", "struct") else text + octets):
-            raise TypeError(f"{name}: a column of text, not of {column.type}")
+        if column.type not in (text if result in ("text", "struct") else text + binary):
+            raise TypeError(f"{name}: expected a column of text, got {column.type}")
         try:
-            return function(column, threads=1, **how, **dict(zip(arguments, values, strict=False)))
+            return function(column, threads=1, **given, **dict(zip(arguments, values, strict=False)))
         except UriError as error:
             raise of_a_piece(name, error) from None
 
     return compute
 
 
+_RETURNS = {
+    "text": "Column: Strings.",
+    "verdict": "Column: Booleans.",
+    "diagnostic": "Column: Structs of code and offset (in bytes), or NULL if the row is valid.",
+    "struct": "Column: Structs of the components, which are NULL if they are undefined.",
+    "fingerprint": "Column: Binary, 16 bytes. If the secret is None, the driver makes a random one for all its calls.",
+}
+
+
 def _column_function(name: str) -> Compute:
-    """An operation of `bulk` as a function of a column of Spark, with its signature and its documentation."""
+    """Return an operation of `bulk` as a function of a column of Spark."""
     operation, of_bulk = OPERATIONS[name], FUNCTIONS[name]
-    own = list(inspect.signature(of_bulk).parameters.values())[1:-1]
-    column = inspect.Parameter("column", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
-    errors = inspect.Parameter("errors", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
-    signature = inspect.Signature([column, *own, *([errors] if operation.result in _REFUSING else [])])
+    options = ["errors"] if operation.result in _WITH_ERRORS else []
+    column = Parameter("column", Parameter.POSITIONAL_OR_KEYWORD, annotation="Column | str")
+    signature = signature_of(operation, column, options)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = dict(signature.bind(*args, **kwargs).arguments)
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
-        of = given.pop("column")
-        if given.get("errors", "") is None:
-            del given["errors"]
+        given = arguments_of(name, signature, args, kwargs)
+        argument = given.pop("column")
         if operation.result == "fingerprint":
             given["key"] = _shared_key(given.get("key"))
-        of_bulk([], **given)  # arguments that are wrong fail here, not in a worker
-        return _udf(name, _computing(name, operation.result, of_bulk, given))(of)
+        of_bulk([], **given)  # wrong arguments raise here, not in a worker
+        return _udf(name, _computing(name, operation.result, of_bulk, given))(argument)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = _document(name)
+    about_column = "column (Column | str): The column, or its name."
+    function.__doc__ = documentation(operation, options, _RETURNS[operation.result], about_column)
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
-def _document(name: str) -> str:
-    """The documentation of an operation, for a column of Spark."""
-    head, _, rest = (inspect.getdoc(FUNCTIONS[name]) or "").partition("\n\nArgs:\n")
-    arguments, _, rest = rest.partition("\n\nReturns:\n")
-    own = re.sub(r" *column \(Any\): .*\n?", "", arguments).rstrip("\n")
-    source = re.search(r"\n\n(Source: .*)\n", rest)
-    result = OPERATIONS[name].result
-    lines = [head, "", "Args:", "    column (Column | str): The column, or its name.", own]
-    if result in _REFUSING:
-        lines += ["    " + about_errors(OPERATIONS[name])]
-    returns = {
-        "text": "Strings.",
-        "verdict": "Booleans.",
-        "diagnostic": "Structs of code and offset (in octets), or NULL where nothing is wrong.",
-        "struct": "Structs of the components, which are NULL where they are undefined.",
-        "fingerprint": "Binary, of 16 octets. Under the key None, the driver makes a random one for all its calls.",
-    }
-    lines += ["", "Returns:", f"    Column: {returns[result]}", "", source[1] if source else ""]
-    return "\n".join(line for i, line in enumerate(lines) if line or (i and lines[i - 1])) + "\n"
-
-
-globals().update({name: _column_function(name) for name in OPERATIONS})
-
 if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Compute: ...
+    from uricodec.integrations._signatures import *  # noqa: F403
+else:
+    globals().update({name: _column_function(name) for name in OPERATIONS})
 
 
 # --- functions of SQL -------------------------------------------------------------------------------------------------
 
 
 def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
-    """Give a session the functions of SQL; those that it has been given before are replaced.
+    """Register the functions of SQL in a session; functions registered before are replaced.
 
     Args:
         spark (SparkSession): The session.
-        errors (str): What becomes of a name that a function refuses. "null": NULL. "keep": it stays as it is (its parts
-            are NULL for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as
-            urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. `is_*` are false, `*_check` say why,
-            and `name_fingerprint` takes the name as it is, whatever this is.
-        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random one, which is this
-            driver's own.
-        prefix (str): What the names of all functions begin with.
+        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
+            for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
+            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
+            `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
+        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
+            driver.
+        prefix (str): A prefix for the names of all functions.
 
     Raises:
-        ValueError: There is no such policy.
-        TypeError: The key is a random FingerprintKey, which cannot be shared.
-        ModuleNotFoundError: PySpark or pyarrow is not installed.
+        ValueError: If the policy is unknown.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
+        ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
     Source: docs/spark.md.
 
@@ -187,25 +176,25 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     """
     shared = _shared_key(key)
     for name, (sql, operation) in SQL_FUNCTIONS.items():
-        how = how_of(name, errors)
+        given = fixed_arguments(name, errors)
         if operation.result == "fingerprint":
-            how["key"] = shared
-        compute = _computing(name, operation.result, FUNCTIONS[operation.name], how, sql.parameters)
+            given["key"] = shared
+        compute = _computing(name, operation.result, FUNCTIONS[operation.name], given, sql.parameters)
         spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
 
 
 # --- deduplication ----------------------------------------------------------------------------------------------------
 
-# No column of a DataFrame is called that.
+# Names of temporary columns; a DataFrame has no columns of these names.
 _ROW, _BLOCK, _MARKS = "\0row", "\0block", "\0marks"
 
-# What is a number of 64 bits in the same order is one, and NULL the highest, even where that is a number of the column:
-# a column beside it would be more to shuffle.
+# Types of `order` that convert to 64-bit integers with the same order. NULL becomes the highest integer, although that
+# may occur in the column: a second column for NULL would be more to shuffle.
 _NUMBERS = dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), "cast(by as bigint)")
 _NUMBERS |= {"DateType": "cast(unix_date(by) as bigint)", "TimestampType": "unix_micros(by)"}
 
-# Nodes of a plan that give the same rows, in the same places, whenever they are computed.
-_STEADY = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
+# Nodes of a plan that return the same rows at the same positions each time.
+_DETERMINISTIC_NODES = {"Project", "Filter", "LocalRelation", "Range", "ArrowEvalPython", "BatchEvalPython"}
 
 
 def dedup(  # noqa: PLR0913, PLR0917
@@ -216,31 +205,30 @@ def dedup(  # noqa: PLR0913, PLR0917
     key: _Key = None,
     order: str | Any | None = None,
 ) -> Any:
-    """Keep the first row of those with equivalent names, with all its columns as they are.
+    """Keep the first row of each group of equivalent identifiers, with all its columns.
 
-    What is moved between machines is, for each name that is the first one in its partition, its fingerprint of 16
-    octets and the number of its row (and `order`). A name that is refused is equivalent to itself alone. Rows without a
-    name (NULL) are equivalent to each other.
+    Between machines moves, for the first row of each identifier in a partition, its fingerprint of 16 bytes and its
+    number (and `order`). An invalid identifier is equivalent to itself only. All rows that are NULL are equivalent.
 
     Args:
-        df (DataFrame): The rows. They are read twice; where the second reading could differ, which is everything but
-            files, selections and filters, the executors keep a copy of them on the way (DataFrame.localCheckpoint).
-        column (str | Column): The names, or the name of their column: text, or binary.
-        kind (str): "urn", "uri", "iri", or "bytes" as they are.
-        level (str | None): What is equivalent, as of `uricodec.bulk.fingerprint`.
+        df (DataFrame): The rows. They are read twice. Unless they are files, selections and filters, the second reading
+            could differ, so the executors keep a copy (DataFrame.localCheckpoint).
+        column (str | Column): The identifiers, or the name of their column: text or binary.
+        kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
+        level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
         key (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
             not depend on it.
-        order (str | Column | None): By what a row is the first: the lowest value; NULL comes last, and is the same
-            value as the highest number of 64 bits. Among rows with the same value Spark chooses. Numbers, dates and
-            times are quick; text is slower. None: the order of the partitions, and of the rows in each. For a single
-            file this is its order; files are read in any order.
+        order (str | Column | None): The row with the lowest value is the first. NULL comes last, equal to the highest
+            64-bit integer. Spark chooses among rows with the same value. Numbers, dates and times are fast, text is
+            slower. None: the order of the partitions and of the rows in each; for a single file this is its order,
+            several files are read in any order.
 
     Returns:
-        DataFrame: The rows that are kept, in the partitions of `df`.
+        DataFrame: The rows to keep, in the partitions of `df`.
 
     Raises:
-        ValueError: There is no such kind or level.
-        TypeError: The key is a random FingerprintKey, which cannot be shared.
+        ValueError: If the kind or level is unknown.
+        TypeError: If the key is a random FingerprintKey, which cannot be shared.
 
     Source: docs/spark.md; docs/fingerprint.md.
 
@@ -253,10 +241,10 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    how: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
-    bulk.fingerprint([], **how)
+    given: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
+    bulk.fingerprint([], **given)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
-    if not _is_steady(df):
+    if not _is_deterministic(df):
         rows = rows.localCheckpoint(eager=False)
     name = sf.col(column) if isinstance(column, str) else column
     names = rows.select(name.alias("name"), sf.col(_ROW).alias("row"))
@@ -270,11 +258,11 @@ def dedup(  # noqa: PLR0913, PLR0917
             names = names.selectExpr("name", "row", last)
             first = sf.min_by("row", "by")
         else:
-            first = sf.coalesce(sf.min_by("row", "by"), first)  # of rows whose order is NULL, min_by knows none
+            first = sf.coalesce(sf.min_by("row", "by"), first)  # min_by ignores rows whose order is NULL
     numbers = [StructField("high", LongType()), StructField("low", LongType())]
     schema = StructType([*numbers, *names.schema.fields[1:]])
-    kept = names.mapInArrow(_fingerprints(how), schema).groupBy("high", "low").agg(first.alias("row"))
-    # 64 rows share a number: a million rows cost 125 kB, and what it takes to find them.
+    kept = names.mapInArrow(_fingerprints(given), schema).groupBy("high", "low").agg(first.alias("row"))
+    # A bit for each row: a million rows cost 125 kB, and the keys of the blocks of 64.
     marks = kept.groupBy(sf.shiftright("row", 6).alias(_BLOCK)).agg(
         sf.bit_or(sf.expr("shiftleft(1L, cast(row & 63 as int))")).alias(_MARKS)
     )
@@ -283,10 +271,10 @@ def dedup(  # noqa: PLR0913, PLR0917
     return rows.where(is_marked).drop(_ROW, _BLOCK, _MARKS)
 
 
-def _is_steady(df: Any) -> bool:
-    """Whether the rows of a DataFrame are in the same places of the same partitions whenever they are computed.
+def _is_deterministic(df: Any) -> bool:
+    """Return whether the rows of a DataFrame are at the same positions of the same partitions in each computation.
 
-    Spark Connect does not tell, and neither do files behind other interfaces than Spark's own.
+    The answer is False if it is unknown: for Spark Connect, and for sources that are not Spark's own files.
     """
     if not hasattr(df, "_jdf"):
         return False
@@ -296,29 +284,29 @@ def _is_steady(df: Any) -> bool:
     nodes = [plan]
     for node in nodes:
         name = node.nodeName()
-        if name not in _STEADY and not (name == "LogicalRelation" and _is_of_files(node.relation())):
+        if name not in _DETERMINISTIC_NODES and not (name == "LogicalRelation" and _is_of_files(node.relation())):
             return False
         nodes += [node.children().apply(i) for i in range(node.children().size())]
     return True
 
 
 def _is_of_files(relation: Any) -> bool:
-    """Of files without buckets, which make partitions or do not as the rest of a plan has it."""
+    """Return whether a relation consists of files without buckets: with buckets, partitions depend on the plan."""
     return relation.getClass().getSimpleName() == "HadoopFsRelation" and relation.bucketSpec().isEmpty()
 
 
-def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Two numbers instead of names, in batches; Spark groups by numbers faster than by octets."""
+def _fingerprints(given: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a function from batches of identifiers to two integers each; Spark groups integers faster than binary."""
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
-            prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **how))
-            octets = prints.buffers()[1]
-            if len(batch) == 0 or octets is None:
+            prints = pa.array(bulk.fingerprint(batch.column(0), threads=1, **given))
+            data = prints.buffers()[1]
+            if len(batch) == 0 or data is None:
                 continue
-            numbers = pa.Array.from_buffers(pa.int64(), octets.size // 8, [None, octets])
+            numbers = pa.Array.from_buffers(pa.int64(), data.size // 8, [None, data])
             pairs = pa.FixedSizeListArray.from_arrays(numbers.slice(2 * prints.offset, 2 * len(prints)), 2)
             halves = [pc.list_element(pairs, half) for half in (0, 1)]
             if prints.null_count:
@@ -332,27 +320,27 @@ def _fingerprints(how: dict[str, Any]) -> Callable[[Iterator[Any]], Iterator[Any
 
 # --- extraction -------------------------------------------------------------------------------------------------------
 
-_AT_ONCE = 10_000  # rows that come out together, however many a text has
+_AT_ONCE = 10_000  # maximum number of rows in a batch of the result
 
 
 def extract_urns(
     df: Any, column: str, into: str = "urn", offsets: bool = False, terminators: Any = urn.TERMINATORS
 ) -> Any:
-    """Find the URNs in texts: a row for each of them, with the other columns of its text.
+    """Find the URNs in texts; return a row for each, with the other columns of its text.
 
     Args:
         df (DataFrame): The rows.
-        column (str): The name of the column of texts; of text, its UTF-8, or binary. It is not in the result.
+        column (str): The name of the column of texts: strings or binary. The result lacks it.
         into (str): The name of the column of URNs.
-        offsets (bool): Add the columns `<into>_start` and `<into>_end`: where in the text the URN is, in octets from 0.
-        terminators (ByteSet | bytes | str): The octets that end a URN, as of `uricodec.urn.find`.
+        offsets (bool): Add the columns `<into>_start` and `<into>_end`: the offsets of the URN in the UTF-8 of the
+            text, in bytes from 0.
+        terminators (ByteSet | bytes | str): The bytes that end a URN, as in `uricodec.urn.find`.
 
     Returns:
-        DataFrame: The other columns, the URNs, and the offsets. A text without URNs has no row. In a partition, the
-            URNs are in the order of the texts.
+        DataFrame: The other columns, the URNs, and the offsets. In a partition, the URNs are in the order of the texts.
 
     Raises:
-        ValueError: A column has the name of a new one, or there is no such column, or none of text.
+        ValueError: If `column` is not one column of text or binary, or a new column has the name of another one.
 
     Source: RFC 2141 section 2.4.
 
@@ -374,16 +362,16 @@ def extract_urns(
     urn.find(b"", terminators)
     fields = list(df.schema.fields)
     if [type(field.dataType) for field in fields if field.name == column] not in ([StringType], [BinaryType]):
-        raise ValueError(f"{column!r} is not the name of one column of text or octets")
+        raise ValueError(f"expected the name of one column of text or binary, got {column!r}")
     kept = [i for i, field in enumerate(fields) if field.name != column]
-    place = next(i for i, field in enumerate(fields) if field.name == column)
+    position = next(i for i, field in enumerate(fields) if field.name == column)
     new = [StructField(into, StringType(), False)]
     if offsets:
         new += [StructField(f"{into}_{end}", LongType(), False) for end in ("start", "end")]
     schema = StructType([*(fields[i] for i in kept), *new])
     names = schema.fieldNames()
     if len(set(names)) < len(names):
-        raise ValueError(f"two columns would have the same name: {', '.join(names)}")
+        raise ValueError(f"two columns of the result have the same name: {', '.join(names)}")
 
     def found(texts: list[bytes | None]) -> Iterator[tuple[int, str, int, int]]:
         for row, text in enumerate(texts):
@@ -394,7 +382,7 @@ def extract_urns(
     def batches(source: Iterator[Any]) -> Iterator[Any]:
         for batch in source:
             rest = batch.select(kept) if kept else None
-            urns = found(batch.column(place).cast(pa.binary()).to_pylist())
+            urns = found(batch.column(position).cast(pa.binary()).to_pylist())
             while piece := list(islice(urns, _AT_ONCE)):
                 rows, *columns = map(list, zip(*piece, strict=True))
                 others = rest.take(pa.array(rows, pa.int64())).columns if rest is not None else []

@@ -19,3 +19,7 @@ from uricodec.uri._components import split_iri as split
 from uricodec.uri._components import unsplit_iri as unsplit
 
 __all__ = ["Components", "Fault", "check_iri", "iri_to_uri", "is_iri", "split", "unsplit", "uri_to_iri"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,24 +1,26 @@
-from typing import Literal, overload
+from typing import overload
 
 from typing_extensions import Buffer
+
+from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri
 
 @overload
 def iri_to_uri(
     iri: str,
     encoding: None = None,
-    disallowed: Literal["raise", "encode"] = "raise",
-    host: Literal["percent", "idna"] = "percent",
+    disallowed: DisallowedCharacters = "raise",
+    host: HostInUri = "percent",
     written: bool = False,
 ) -> str: ...
 @overload
 def iri_to_uri(
     iri: Buffer,
     encoding: str | None = None,
-    disallowed: Literal["raise", "encode"] = "raise",
-    host: Literal["percent", "idna"] = "percent",
+    disallowed: DisallowedCharacters = "raise",
+    host: HostInUri = "percent",
     written: bool = False,
 ) -> bytes: ...
 @overload
-def uri_to_iri(uri: str, host: Literal["keep", "unicode"] = "keep") -> str: ...
+def uri_to_iri(uri: str, host: HostInIri = "keep") -> str: ...
 @overload
-def uri_to_iri(uri: Buffer, host: Literal["keep", "unicode"] = "keep") -> bytes: ...
+def uri_to_iri(uri: Buffer, host: HostInIri = "keep") -> bytes: ...

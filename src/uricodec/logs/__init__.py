@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "LogFault", "Record", "columns", "detect", "parse", "to_arrow"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # The buffer has room for so many chunks. For longer lines it grows, up to `max_line`.
 ROOM = 4
 

@@ -3,7 +3,7 @@ from typing import Literal, NamedTuple, final
 
 from typing_extensions import Buffer
 
-_Format = Literal["combined", "common", "nginx-json", "cloudfront", "iis", "alb"]
+from uricodec.typing import LogErrors, LogFormat
 
 FORMATS: tuple[str, ...]
 MAX_LINE: int
@@ -27,11 +27,11 @@ class Lines(NamedTuple):
 class LogReader:
     def __new__(
         cls,
-        format: _Format,
+        format: LogFormat,
         to: Literal["jsonl", "csv"] = "jsonl",
         mask: Iterable[str] = (),
         flags: bool = False,
-        errors: Literal["keep", "replace"] = "keep",
+        errors: LogErrors = "keep",
         max_line: int = ...,
         csv_safe: bool = False,
     ) -> LogReader: ...

@@ -13,9 +13,15 @@ Fault(code='percent', offset=19)
 ('http://example.org/c', 'http://example.org/b')
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from uricodec.uri._components import Components, Fault, check, is_uri, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve
+
+if TYPE_CHECKING:
+    from uricodec.uri import legacy_schemes as legacy_schemes
 
 __all__ = [
     "Components",
@@ -30,3 +36,15 @@ __all__ = [
     "split",
     "unsplit",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name == "legacy_schemes":  # imported on first use
+            return import_module("uricodec.uri.legacy_schemes")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "legacy_schemes"]

@@ -3,6 +3,7 @@ from typing import Literal, final
 from typing_extensions import Buffer, disjoint_base
 
 from uricodec._rows._operation import RowOperation
+from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
 from uricodec.uri._components import Fault
 
 COLUMNS: tuple[str, ...]
@@ -13,11 +14,11 @@ class UriRows(RowOperation): ...
 
 @final
 class CheckRows(UriRows):
-    def __new__(cls, kind: _Kind, production: str) -> CheckRows: ...
+    def __new__(cls, kind: _Kind, production: UriProduction | IriProduction) -> CheckRows: ...
 
 @final
 class CheckedRows(UriRows):
-    def __new__(cls, kind: _Kind, production: str, rows: UriRows) -> CheckedRows: ...
+    def __new__(cls, kind: _Kind, production: UriProduction | IriProduction, rows: UriRows) -> CheckedRows: ...
 
 @final
 class SchemeRows(UriRows): ...
@@ -46,13 +47,11 @@ class HostsRows(UriRows): ...
 
 @final
 class IriToUriRows(HostsRows):
-    def __new__(
-        cls, disallowed: Literal["raise", "encode"] = "raise", host: Literal["percent", "idna"] = "percent"
-    ) -> IriToUriRows: ...
+    def __new__(cls, disallowed: DisallowedCharacters = "raise", host: HostInUri = "percent") -> IriToUriRows: ...
 
 @final
 class UriToIriRows(HostsRows):
-    def __new__(cls, host: Literal["keep", "unicode"] = "keep") -> UriToIriRows: ...
+    def __new__(cls, host: HostInIri = "keep") -> UriToIriRows: ...
 
 def run_row(
     name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, production: str, iri: bool = False

@@ -29,6 +29,11 @@ from uricodec.uri import Components, check, split
 
 __all__ = ["parse"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _Given = str | bytes | bytearray | memoryview
 _Found = dict[str, Any]
 

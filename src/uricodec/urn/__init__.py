@@ -12,7 +12,8 @@ Verdict(ok=False, reason='wrong check digit', nid_class='formal', known=True)
 """
 
 import re
-from typing import NamedTuple, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
@@ -21,6 +22,9 @@ from uricodec.urn import _parse, namespaces
 from uricodec.urn._find import TERMINATORS, find
 from uricodec.urn._parse import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
+
+if TYPE_CHECKING:
+    from uricodec.urn import conversions as conversions
 
 __all__ = [
     "NAMESPACES",
@@ -44,6 +48,19 @@ __all__ = [
     "specs",
     "validate",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name == "conversions":  # imported on first use
+            return import_module("uricodec.urn.conversions")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "conversions", "namespaces"]
+
 
 namespaces.subscribe(lambda row: _parse.set_rule(row.nid, _parse.RULE_NUMBERS[row.rule]))
 

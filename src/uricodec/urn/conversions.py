@@ -34,6 +34,11 @@ __all__ = [
     "to_uuid",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _Urn = str | bytes | bytearray | memoryview | URN
 
 

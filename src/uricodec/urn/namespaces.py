@@ -31,6 +31,11 @@ __all__ = [
     "subscribe",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # The IANA registry "Uniform Resource Names (URN) Namespaces", its <updated>.
 REGISTRY_DATE = "2026-03-18"
 

@@ -1,0 +1,90 @@
+"""Prints the type stub of the methods and functions that hooks into engines make from the table of operations.
+
+python docs/make_stubs.py >src/uricodec/integrations/_signatures.pyi
+"""
+
+from uricodec._rows.registry import OPERATIONS
+
+HEAD = '''"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
+
+from typing import Any, Generic, TypeVar
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._kernels import ByteSet
+from uricodec.bulk import InvalidRows
+from uricodec.typing import (
+    CodecErrors,
+    DiagnosticErrors,
+    DisallowedCharacters,
+    FingerprintErrors,
+    HostInIri,
+    HostInUri,
+    IdentifierKind,
+    IriProduction,
+    StructErrors,
+    TextErrors,
+    UriLevel,
+    UriProduction,
+    UrnLevel,
+    UrnRfc,
+    VerdictErrors,
+)
+'''
+ERRORS = {
+    "verdict": "VerdictErrors",
+    "diagnostic": "DiagnosticErrors",
+    "struct": "StructErrors",
+    "fingerprint": "FingerprintErrors",
+}
+CLASSES = """
+_Column = TypeVar("_Column")  # the type of a column in the engine
+_Frame = TypeVar("_Frame")  # the type of columns of several fields
+"""
+
+
+def errors_of(operation):
+    """The type of `errors`."""
+    return ERRORS.get(operation.result) or ("CodecErrors" if "replace" in operation.policies else "TextErrors")
+
+
+def function(operation, first, options, returns, indent=""):
+    """The stub of an operation, laid out as ruff does it."""
+    own = [f"{each.name}: {each.type} = {default(each.default)}" for each in operation.parameters]
+    types = {"errors": errors_of(operation), "invalid": "InvalidRows", "threads": "int"}
+    shared = [f"{option}: {types[option]} | None = None" for option in options]
+    parameters = [first, *own, *(["*"] if shared else []), *shared]
+    start, end = f"{indent}def {operation.name}(", f") -> {returns}: ..."
+    layouts = [
+        f"{start}{', '.join(parameters)}{end}",
+        f"{start}\n{indent}    {', '.join(parameters)}\n{indent}{end}",
+        f"{start}\n{''.join(f'{indent}    {each},{chr(10)}' for each in parameters)}{indent}{end}",
+    ]
+    return next((layout for layout in layouts if max(map(len, layout.splitlines())) <= 120), layouts[-1])
+
+
+def default(value):
+    """A default, as ruff writes it."""
+    return '"' + value + '"' if isinstance(value, str) else repr(value)
+
+
+def stub():
+    """The stub."""
+    names = "".join(f'    "{name}",\n' for name in sorted(OPERATIONS))
+    lines = [HEAD, f"__all__ = [\n{names}]", CLASSES]
+    for name, about, options in (
+        ("ExpressionMethods", "Methods of an expression, which is evaluated later.", ["errors"]),
+        ("ColumnMethods", "Methods of a column.", ["errors", "invalid", "threads"]),
+    ):
+        lines += [f"class {name}(Generic[_Column, _Frame]):", f'    """{about}"""\n']
+        for operation in OPERATIONS.values():
+            returns = "_Frame" if operation.fields else "_Column"
+            lines.append(function(operation, "self", options, returns, "    "))
+        lines.append("")
+    for operation in OPERATIONS.values():
+        options = ["errors"] if operation.result in ("text", "struct", "fingerprint") else []
+        lines.append(function(operation, "column: Any", options, "Any"))
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(stub(), end="")

@@ -1,0 +1,278 @@
+"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
+
+from typing import Any, Generic, TypeVar
+
+from uricodec._base._fingerprint import FingerprintKey
+from uricodec._base._kernels import ByteSet
+from uricodec.bulk import InvalidRows
+from uricodec.typing import (
+    CodecErrors,
+    DiagnosticErrors,
+    DisallowedCharacters,
+    FingerprintErrors,
+    HostInIri,
+    HostInUri,
+    IdentifierKind,
+    IriProduction,
+    StructErrors,
+    TextErrors,
+    UriLevel,
+    UriProduction,
+    UrnLevel,
+    UrnRfc,
+    VerdictErrors,
+)
+
+__all__ = [
+    "check_iri",
+    "check_uri",
+    "check_urn",
+    "fingerprint",
+    "iri_to_uri",
+    "is_valid_iri",
+    "is_valid_uri",
+    "is_valid_urn",
+    "normalize_uri",
+    "normalize_urn",
+    "percent_decode",
+    "quote",
+    "requote",
+    "split_iri",
+    "split_uri",
+    "split_urn",
+    "unquote",
+    "uri_to_iri",
+]
+
+_Column = TypeVar("_Column")  # the type of a column in the engine
+_Frame = TypeVar("_Frame")  # the type of columns of several fields
+
+class ExpressionMethods(Generic[_Column, _Frame]):
+    """Methods of an expression, which is evaluated later."""
+
+    def quote(
+        self, safe: ByteSet | str | bytes = "/", plus: bool = False, *, errors: CodecErrors | None = None
+    ) -> _Column: ...
+    def requote(
+        self, safe: ByteSet | str | bytes = ":/?#[]@!$&'()*+,;=", *, errors: CodecErrors | None = None
+    ) -> _Column: ...
+    def unquote(self, plus: bool = False, *, errors: CodecErrors | None = None) -> _Column: ...
+    def percent_decode(self, plus: bool = False, *, errors: CodecErrors | None = None) -> _Column: ...
+    def iri_to_uri(
+        self,
+        disallowed: DisallowedCharacters = "raise",
+        host: HostInUri = "percent",
+        *,
+        errors: TextErrors | None = None,
+    ) -> _Column: ...
+    def uri_to_iri(self, host: HostInIri = "keep", *, errors: TextErrors | None = None) -> _Column: ...
+    def normalize_uri(self, level: UriLevel = "path", *, errors: TextErrors | None = None) -> _Column: ...
+    def normalize_urn(
+        self, level: UrnLevel = "8141", spec: UrnRfc | None = None, *, errors: TextErrors | None = None
+    ) -> _Column: ...
+    def is_valid_uri(
+        self, production: UriProduction = "URI-reference", *, errors: VerdictErrors | None = None
+    ) -> _Column: ...
+    def is_valid_iri(
+        self, production: IriProduction = "IRI-reference", *, errors: VerdictErrors | None = None
+    ) -> _Column: ...
+    def is_valid_urn(self, spec: UrnRfc = "8141", *, errors: VerdictErrors | None = None) -> _Column: ...
+    def check_uri(
+        self, production: UriProduction = "URI-reference", *, errors: DiagnosticErrors | None = None
+    ) -> _Frame: ...
+    def check_iri(
+        self, production: IriProduction = "IRI-reference", *, errors: DiagnosticErrors | None = None
+    ) -> _Frame: ...
+    def check_urn(self, spec: UrnRfc = "8141", *, errors: DiagnosticErrors | None = None) -> _Frame: ...
+    def split_uri(self, *, errors: StructErrors | None = None) -> _Frame: ...
+    def split_iri(self, *, errors: StructErrors | None = None) -> _Frame: ...
+    def split_urn(self, spec: UrnRfc = "8141", *, errors: StructErrors | None = None) -> _Frame: ...
+    def fingerprint(
+        self,
+        kind: IdentifierKind = "bytes",
+        level: UriLevel | UrnLevel | None = None,
+        key: FingerprintKey | str | bytes | None = None,
+        *,
+        errors: FingerprintErrors | None = None,
+    ) -> _Column: ...
+
+class ColumnMethods(Generic[_Column, _Frame]):
+    """Methods of a column."""
+
+    def quote(
+        self,
+        safe: ByteSet | str | bytes = "/",
+        plus: bool = False,
+        *,
+        errors: CodecErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def requote(
+        self,
+        safe: ByteSet | str | bytes = ":/?#[]@!$&'()*+,;=",
+        *,
+        errors: CodecErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def unquote(
+        self,
+        plus: bool = False,
+        *,
+        errors: CodecErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def percent_decode(
+        self,
+        plus: bool = False,
+        *,
+        errors: CodecErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def iri_to_uri(
+        self,
+        disallowed: DisallowedCharacters = "raise",
+        host: HostInUri = "percent",
+        *,
+        errors: TextErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def uri_to_iri(
+        self,
+        host: HostInIri = "keep",
+        *,
+        errors: TextErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def normalize_uri(
+        self,
+        level: UriLevel = "path",
+        *,
+        errors: TextErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def normalize_urn(
+        self,
+        level: UrnLevel = "8141",
+        spec: UrnRfc | None = None,
+        *,
+        errors: TextErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def is_valid_uri(
+        self,
+        production: UriProduction = "URI-reference",
+        *,
+        errors: VerdictErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def is_valid_iri(
+        self,
+        production: IriProduction = "IRI-reference",
+        *,
+        errors: VerdictErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def is_valid_urn(
+        self,
+        spec: UrnRfc = "8141",
+        *,
+        errors: VerdictErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def check_uri(
+        self,
+        production: UriProduction = "URI-reference",
+        *,
+        errors: DiagnosticErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Frame: ...
+    def check_iri(
+        self,
+        production: IriProduction = "IRI-reference",
+        *,
+        errors: DiagnosticErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Frame: ...
+    def check_urn(
+        self,
+        spec: UrnRfc = "8141",
+        *,
+        errors: DiagnosticErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Frame: ...
+    def split_uri(
+        self, *, errors: StructErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
+    ) -> _Frame: ...
+    def split_iri(
+        self, *, errors: StructErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
+    ) -> _Frame: ...
+    def split_urn(
+        self,
+        spec: UrnRfc = "8141",
+        *,
+        errors: StructErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Frame: ...
+    def fingerprint(
+        self,
+        kind: IdentifierKind = "bytes",
+        level: UriLevel | UrnLevel | None = None,
+        key: FingerprintKey | str | bytes | None = None,
+        *,
+        errors: FingerprintErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+
+def quote(
+    column: Any, safe: ByteSet | str | bytes = "/", plus: bool = False, *, errors: CodecErrors | None = None
+) -> Any: ...
+def requote(
+    column: Any, safe: ByteSet | str | bytes = ":/?#[]@!$&'()*+,;=", *, errors: CodecErrors | None = None
+) -> Any: ...
+def unquote(column: Any, plus: bool = False, *, errors: CodecErrors | None = None) -> Any: ...
+def percent_decode(column: Any, plus: bool = False, *, errors: CodecErrors | None = None) -> Any: ...
+def iri_to_uri(
+    column: Any,
+    disallowed: DisallowedCharacters = "raise",
+    host: HostInUri = "percent",
+    *,
+    errors: TextErrors | None = None,
+) -> Any: ...
+def uri_to_iri(column: Any, host: HostInIri = "keep", *, errors: TextErrors | None = None) -> Any: ...
+def normalize_uri(column: Any, level: UriLevel = "path", *, errors: TextErrors | None = None) -> Any: ...
+def normalize_urn(
+    column: Any, level: UrnLevel = "8141", spec: UrnRfc | None = None, *, errors: TextErrors | None = None
+) -> Any: ...
+def is_valid_uri(column: Any, production: UriProduction = "URI-reference") -> Any: ...
+def is_valid_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: ...
+def is_valid_urn(column: Any, spec: UrnRfc = "8141") -> Any: ...
+def check_uri(column: Any, production: UriProduction = "URI-reference") -> Any: ...
+def check_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: ...
+def check_urn(column: Any, spec: UrnRfc = "8141") -> Any: ...
+def split_uri(column: Any, *, errors: StructErrors | None = None) -> Any: ...
+def split_iri(column: Any, *, errors: StructErrors | None = None) -> Any: ...
+def split_urn(column: Any, spec: UrnRfc = "8141", *, errors: StructErrors | None = None) -> Any: ...
+def fingerprint(
+    column: Any,
+    kind: IdentifierKind = "bytes",
+    level: UriLevel | UrnLevel | None = None,
+    key: FingerprintKey | str | bytes | None = None,
+    *,
+    errors: FingerprintErrors | None = None,
+) -> Any: ...

@@ -1,0 +1,84 @@
+"""Types for annotations: each option that has a closed set of values, under one name.
+
+    from uricodec.typing import UriLevel
+
+    def normalized(urls: list[str], level: UriLevel = "path") -> list[str]: ...
+
+The functions of uricodec are annotated with these names. No code needs them at run time.
+
+>>> from typing import get_args
+>>> get_args(UriProduction)
+('URI-reference', 'URI', 'absolute-URI', 'relative-ref')
+"""
+
+from typing import Literal
+
+__all__ = [
+    "CodecErrors",
+    "DedupErrors",
+    "DedupReport",
+    "DiagnosticErrors",
+    "DisallowedCharacters",
+    "FingerprintErrors",
+    "HostInIri",
+    "HostInUri",
+    "HostKind",
+    "IdentifierKind",
+    "IriProduction",
+    "LogErrors",
+    "LogFormat",
+    "SqlErrors",
+    "StructErrors",
+    "TextErrors",
+    "UriLevel",
+    "UriProduction",
+    "UrnLevel",
+    "UrnRfc",
+    "VerdictErrors",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+# --- how invalid values are handled: `errors` -------------------------------------------------------------------------
+
+# Of `uricodec.bulk`, by the kind of result. docs/columns.md says what each does.
+TextErrors = Literal["keep", "null", "raise", "drop"]
+CodecErrors = Literal["keep", "null", "raise", "drop", "replace"]  # of the operations that encode or decode
+VerdictErrors = Literal["keep", "null", "raise"]
+DiagnosticErrors = Literal["keep", "raise"]
+StructErrors = Literal["null", "raise", "drop"]
+FingerprintErrors = Literal["null", "keep", "raise"]
+
+# Of deduplication, of the functions of SQL (DuckDB, Spark), and of access logs.
+DedupErrors = Literal["keep", "drop", "raise"]
+SqlErrors = Literal["null", "keep", "raise", "replace"]
+LogErrors = Literal["keep", "replace"]
+
+# --- identifiers ------------------------------------------------------------------------------------------------------
+
+IdentifierKind = Literal["bytes", "urn", "uri", "iri"]
+
+# Levels of normal forms: RFC 3986 section 6.2 ("simple" to "scheme"), RFC 3987 section 5.3, the older RFCs; and URNs.
+UriLevel = Literal["simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630"]
+UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
+
+# Productions of RFC 3986 appendix A and RFC 3987 section 2.2, and the RFC whose grammar a URN is read by.
+UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref"]
+IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+UrnRfc = Literal["2141", "8141", "any"]
+
+# RFC 3986 section 3.2.2.
+HostKind = Literal["reg-name", "IPv4address", "IP-literal"]
+
+# Conversion between URIs and IRIs.
+DisallowedCharacters = Literal["raise", "encode"]
+HostInUri = Literal["percent", "idna"]
+HostInIri = Literal["keep", "unicode"]
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+DedupReport = Literal["unique", "counts", "repeated"]
+LogFormat = Literal["combined", "common", "nginx-json", "cloudfront", "iis", "alb"]
