@@ -253,7 +253,7 @@ def test_a_line_that_fails(tmp_path):
     path.write_bytes(b"urn:example:a\nurn:example:b\nurn:example:10%\n")
     status, output, said = run(*URN, "--errors", "raise", path, "-o", tmp_path / "out")
     assert (status, output) == (1, b"")
-    assert said == f'uricodec: {path}:3:15 (octet 42): "%" without two hexadecimal digits\n'
+    assert said == f'uricodec: {path}:3:15 (byte 42): "%" without two hexadecimal digits\n'
     assert os.listdir(tmp_path) == ["in"]
 
 
@@ -281,7 +281,7 @@ def test_long_lines():
     )
     assert output_of(*URN, "--max-line", "2M", stdin=data) == data
     assert output_of(*URN, "--max-line", "2M", "--estimate", stdin=data) == b"2\n"
-    said = "uricodec: <stdin>:1:2097153 (octet 2097152): the line is longer than 2097152 bytes (max_line)\n"
+    said = "uricodec: <stdin>:1:2097153 (byte 2097152): the line is longer than 2097152 bytes (max_line)\n"
     assert run(*URN, "--max-line", "2M", "--errors", "raise", stdin=data) == (1, b"", said)
 
 
@@ -404,15 +404,15 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "--memory", "much"], "not a size: 'much' (write 64M or 1G, or 50% for"),
         (["--kind", "urn", "--memory", "64X"], "not a size: '64X'"),
         (["--kind", "urn", "--memory", "-1"], "--memory"),
-        (["--kind", "urn", "--memory", "0"], "no amount of memory: '0'"),
-        (["--kind", "urn", "--memory", "99999999T"], "more memory than there are addresses for: '99999999T'"),
+        (["--kind", "urn", "--memory", "0"], "invalid memory size: '0'"),
+        (["--kind", "urn", "--memory", "99999999T"], "memory size exceeds the address space: '99999999T'"),
         (["--kind", "urn", "-c", "-d"], "not allowed with -c/--count"),
         (["--kind", "urn", "--rules"], "--rules: only with --stats"),
         (["--kind", "urn", "--key", ""], "a key has at least one character"),
         (["--kind", "urn", "--key", "a", "--key-file", "b"], "--key-file: not allowed with argument --key"),
-        (["--kind", "urn", "-", "--against", "-"], "standard input can be read once"),
-        (["--kind", "urn", "-", "-"], "standard input can be read once"),
-        (["--kind", "urn", "--against", "-"], "standard input can be read once"),
+        (["--kind", "urn", "-", "--against", "-"], "standard input can be read only once"),
+        (["--kind", "urn", "-", "-"], "standard input can be read only once"),
+        (["--kind", "urn", "--against", "-"], "standard input can be read only once"),
         (["--kind", "bytes", "--groups", "a"], "--groups: with --kind bytes, each name has one spelling"),
         (["--kind", "urn", "--errors", "null"], "invalid choice: 'null'"),
         (["--kind", "urn", "-o", "a", "--groups", "a"], "--output and --groups are the same file"),

@@ -1,10 +1,10 @@
 """The operations on columns and lines: one table, OPERATIONS.
 
-Made from it: what `uricodec.bulk` runs and which policies it accepts, the methods for Polars and pandas, the functions
-of Spark and of SQL, the calls that tests and the fuzz target make. Compared with it, by test_registry.py and
-test_docs.py: the signatures of `bulk`, the parser of the command line, the table in docs/columns.md.
+`uricodec.bulk` takes its operations and policies from this table. The methods for Polars and pandas, the functions of
+Spark and SQL, and the calls that tests and the fuzz target make are generated from it. test_registry.py and
+test_docs.py compare it with the signatures of `bulk`, the parser of the command line and the table in docs/columns.md.
 
-The module imports nothing of the package, and an operation is loaded when it is first used.
+This module imports nothing of the package. An operation is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Parameter(NamedTuple):
-    """What an operation takes besides its rows.
+    """A parameter of an operation.
 
     Attributes:
         name (str): The name, everywhere but on the command line.
-        default (Any): The default of `bulk`, SQL and the engines.
-        choices (tuple[Any, ...]): All values that it may have; empty: many.
-        examples (tuple[Any, ...]): If there are no choices: values that make a difference, for tests.
+        default (Any): The default of `bulk`, SQL and the integrations.
+        choices (tuple[Any, ...]): All values; empty: not limited.
+        examples (tuple[Any, ...]): Values that make a difference, for tests, if choices is empty.
     """
 
     name: str
@@ -39,9 +39,8 @@ class SqlFunction(NamedTuple):
 
     Attributes:
         name (str): The name.
-        parameters (tuple[str, ...]): The parameters that follow the column, all of them text; the last ones may be left
-            out.
-        fixed (Mapping[str, Any]): Parameters, and `errors`, that have one value in this function.
+        parameters (tuple[str, ...]): The parameters after the column, all of them text. Trailing ones are optional.
+        fixed (Mapping[str, Any]): The values of parameters, and of `errors`, that this function fixes.
     """
 
     name: str
@@ -53,8 +52,8 @@ class Command(NamedTuple):
     """A filter of the command line.
 
     Attributes:
-        line (str): The command, with the options that choose the operation.
-        options (Mapping[str, str]): The option that sets a parameter.
+        line (str): The command, with the options that select the operation.
+        options (Mapping[str, str]): Parameter -> the option that sets it.
     """
 
     line: str
@@ -66,20 +65,20 @@ class Operation(NamedTuple):
 
     Attributes:
         name (str): The name in `bulk`, Polars, pandas and Spark.
-        summary (str): What it does with a row, for the documentation.
-        make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
-        constants (Mapping[str, Any]): What that takes besides the parameters.
-        result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
+        summary (str): What the operation does with a row, for the documentation.
+        make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` expects.
+        constants (Mapping[str, Any]): Arguments for it besides the parameters.
+        result (str): The result for a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
             "struct" (components) or "fingerprint" (16 bytes).
-        fields (tuple[str, ...]): The names in a diagnostic or a struct.
-        parameters (tuple[Parameter, ...]): In their order in `bulk`.
-        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records: a list
-            or a column has a length.
+        fields (tuple[str, ...]): The field names of a diagnostic or a struct.
+        parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
+        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
+            because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
         command (Command | None): The filter of the command line.
-        rows (str): tests/data/rows/NAME.txt, the hostile rows.
+        rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
         page (str): docs/NAME.md, the page that explains the operation.
-        needs (tuple[str, ...]): Libraries that it may import.
+        needs (tuple[str, ...]): Optional libraries that the operation imports.
     """
 
     name: str
@@ -99,8 +98,8 @@ class Operation(NamedTuple):
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
-# With "keep", an invalid text stays what it is, and its verdict is false. A struct has nothing that could stay; and a
-# diagnostic is what is wanted of an invalid row, where null would say that it is valid.
+# With "keep", an invalid text is its own result, and its verdict is false. "keep" makes no sense for a struct, whose
+# components would be unknown, nor "null" for a diagnostic, where null means that the row is valid.
 _TEXT = ("keep", "null", "raise", "drop")
 _CODEC = (*_TEXT, "replace")
 _UNQUOTE = ("replace", "keep", "null", "raise", "drop")
@@ -109,7 +108,7 @@ _DIAGNOSTIC = ("keep", "raise")
 _STRUCT = ("null", "raise", "drop")
 _FINGERPRINT = ("null", "keep", "raise")
 
-# In SQL, `is_*` are false for invalid rows and `*_check` say why, whatever the policy of the other functions is.
+# In SQL, `is_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
 
 _DIAGNOSTIC_FIELDS = ("code", "offset")
@@ -357,7 +356,7 @@ _ROWS = (
             Parameter("key", None),
         ),
         policies=_FINGERPRINT,
-        # A row that is invalid has the fingerprint of what it is, as for `uricodec dedup`: the same groups everywhere.
+        # The fingerprint of an invalid row is that of its bytes, as for `uricodec dedup`: the same groups everywhere.
         sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
         rows="urns",
         page="fingerprint",

@@ -132,7 +132,7 @@ def settle(arguments, levels):
     if arguments.rules and not arguments.stats:
         arguments.refuse("argument --rules: only with --stats, which says what it finds")
     if [*(arguments.files or ["-"]), *arguments.against].count("-") > 1:
-        arguments.refuse("standard input can be read once")
+        arguments.refuse("standard input can be read only once")
     if arguments.groups and kind == "bytes":
         arguments.refuse("argument --groups: with --kind bytes, each name has one spelling (see --count)")
     if arguments.key == "":
