@@ -430,9 +430,7 @@ def test_faults_stop_where_they_are(tmp_path):
     status, output, complaint = run("decode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a b\n/cA\n")
     assert complaint == f'uricodec: {path}:3:6 (byte 18): "%" not followed by two hexadecimal digits\n'
-    assert run("decode", "--errors", "raise", stdin=b"x%FF")[2] == (
-        "uricodec: <stdin>:1:2 (byte 1): invalid UTF-8\n"
-    )
+    assert run("decode", "--errors", "raise", stdin=b"x%FF")[2] == ("uricodec: <stdin>:1:2 (byte 1): invalid UTF-8\n")
     path.write_bytes(b"/a b\n\xc3\xa9\xe6\x9d/\n")
     status, output, complaint = run("encode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a%20b\n")

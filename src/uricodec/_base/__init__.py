@@ -1,4 +1,4 @@
-"""The base of all other rooms: kernels, conversions between objects and bytes. Knows no rows, grammars or files.
+"""The base of the package: kernels, conversions between objects and bytes. Knows no rows, grammars or files.
 
 - simd/kernels.h: the contract of the kernels; dispatch.c and isa/: the table of CPU tiers, and their vector code;
   octets16.h, utf8_*.h, urn*.h: algorithms that several tiers share; atomic.h, memory.h, fingerprint.h

@@ -17,9 +17,9 @@ import os
 cdef class FingerprintKey:
     """A secret key for fingerprints: equal keys give equal fingerprints, on every machine.
 
-    Without a secret, the key is random, so that nobody can craft identifiers with equal fingerprints. Its fingerprints are
-    meaningless outside the process. A random key cannot be pickled, because that would store a secret that the program
-    has not chosen. A key with a given secret can be pickled; the pickle contains the secret in plain text.
+    Without a secret, the key is random, which makes it impossible to craft identifiers with equal fingerprints. Its
+    fingerprints are meaningless outside the process. A random key cannot be pickled, because that would store a secret
+    that the program has not chosen. A key with a given secret can be pickled; the pickle has the secret in plain text.
 
     Args:
         key (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded

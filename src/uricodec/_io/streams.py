@@ -133,12 +133,12 @@ def unit_before(buffer, end):
 
 
 def safe_cut(buffer, end):
-    r"""Where to cut a line of which only buffer[:end] is known.
+    r"""Return the offset at which to cut a line of which only buffer[:end] has been read.
 
-    Not in a triplet, not in a character of UTF-8 (whose octets may be triplets), not between "\r" and "\n".
+    The cut is not in a triplet, not in a UTF-8 character (whose bytes may be triplets), and not between "\r" and "\n".
 
-    A character is a lead octet and up to three that continue it, and only the lead says how many. So the last octets
-    are looked at backwards: past those that continue, to the lead, which is cut off if it wants more than there are.
+    A character consists of a lead byte and up to three continuation bytes, and the lead determines how many. So the last
+    bytes are checked backwards to the lead; if its character is incomplete, the cut is before the lead.
 
     >>> safe_cut(b"ab%E2%82", 8), safe_cut(b"ab%E2%82%AC", 11), safe_cut(b"ab%E", 4)
     (2, 11, 2)

@@ -91,7 +91,7 @@ cdef void trim(Room *room) noexcept nogil
 cdef void discard(Room *room) noexcept nogil
 
 
-# Memory that was moved out of a Room, freed with this object.
+# Memory that was moved out of a growing buffer, freed with this object.
 cdef class Memory:
     cdef uint8_t *data
     cdef size_t cap
@@ -114,7 +114,7 @@ cdef class Array:
     cdef int set_buffers(self, int64_t n) except -1
 
 
-# Move the bytes of a Room to the array, which owns them from then on.
+# Move the memory of a buffer to the array, which owns it from then on.
 cdef const void *hold(Array array, Room *room) except NULL
 
 # Note that an array belongs to a column of this type. TypeError if it does not match.

@@ -190,7 +190,7 @@ cdef class Rooms:
 
 
 cdef bytes lend_bytes(Room *room, size_t size):
-    """Return a bytes object whose memory the room uses; settle_bytes() returns it if its capacity was enough."""
+    """Return a bytes object whose memory the buffer uses; settle_bytes() returns it if its capacity was enough."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
     room.data, room.size, room.cap, room.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
     if size >= LARGE_BYTES:
@@ -199,7 +199,7 @@ cdef bytes lend_bytes(Room *room, size_t size):
 
 
 cdef bytes settle_bytes(Room *room, list lent):
-    """Return the contents of the room as bytes. `lent` holds the only reference to the object from lend_bytes()."""
+    """Return the contents of the buffer as bytes. `lent` holds the only reference to the object from lend_bytes()."""
     cdef PyObject *object
     if not room.lent:
         return PyBytes_FromStringAndSize(<const char *>room.data, <Py_ssize_t>room.size)
@@ -215,7 +215,7 @@ cdef bytes settle_bytes(Room *room, list lent):
 
 
 cdef Memory keep(Room *room):
-    """Move the bytes of the room, without unused capacity, into an object."""
+    """Move the memory of the buffer, without unused capacity, into an object."""
     cdef Memory memory = Memory()
     cdef size_t want = max(room.size, <size_t>1)
     cdef uint8_t *data

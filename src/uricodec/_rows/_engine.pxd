@@ -258,7 +258,7 @@ ctypedef struct Run:
     bint large                  # offsets have 64 bits
     size_t most_offset          # results of more bytes need 64-bit offsets
     Room made                   # results before they become views or components
-    Room filled                 # full buffers of views, as Room structs
+    Room filled                 # full buffers of views: structs of this type
     uint8_t *valid              # validity bitmap of the results; NULL: all are valid
     size_t base                 # the row of its first bit
     size_t nulled               # rows that became null

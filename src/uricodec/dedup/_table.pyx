@@ -23,8 +23,8 @@ after three slots on average instead of thirteen.
 **Exact.** A slot holds the position of the normal form in place of the second half of the fingerprint. Identifiers with
 equal first halves are compared byte by byte, so different normal forms are different identifiers even if their
 fingerprints are equal. The time for a row is bounded by the number of identifiers that share a fingerprint: the key is
-secret, so that nobody can craft such identifiers, and docs/fingerprint.md shows that they do not occur by chance. The
-home depends on the fingerprint only.
+secret, so such identifiers cannot be crafted, and docs/fingerprint.md shows that they do not occur by chance. The home
+depends on the fingerprint only.
 
 Slots are prefetched some rows ahead of the current one.
 """
@@ -389,7 +389,7 @@ cdef class Table:
         return size - size % self.granule if size > self.granule else self.granule
 
     cdef int make_room(self) noexcept nogil:
-        """Make room for another identifier: allocate more slots, or allow to fill more of them."""
+        """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them."""
         cdef size_t octets = 8 * (COUNTING if self.counting else PLAIN)
         cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
