@@ -137,8 +137,8 @@ def safe_cut(buffer, end):
 
     The cut is not in a triplet, not in a UTF-8 character (whose bytes may be triplets), and not between "\r" and "\n".
 
-    A character consists of a lead byte and up to three continuation bytes, and the lead determines how many. So the last
-    bytes are checked backwards to the lead; if its character is incomplete, the cut is before the lead.
+    A character consists of a lead byte and up to three continuation bytes, and the lead determines how many. So the
+    last bytes are checked backwards to the lead; if its character is incomplete, the cut is before the lead.
 
     >>> safe_cut(b"ab%E2%82", 8), safe_cut(b"ab%E2%82%AC", 11), safe_cut(b"ab%E", 4)
     (2, 11, 2)
