@@ -1,7 +1,7 @@
-"""Build of the compiled modules. Everything that is not about compiling is in pyproject.toml.
+"""Build of the compiled modules. All other settings of the package are in pyproject.toml.
 
-URICODEC_DEBUG=1 builds with debug information and all of Cython's checks, and without optimisation. Otherwise there is
-debug information only if CFLAGS asks for it.
+URICODEC_DEBUG=1 builds with debug information and all of Cython's checks, and without optimization. Otherwise debug
+information is built only if CFLAGS contains -g.
 """
 
 import os
@@ -46,7 +46,7 @@ def find_extensions():
 
 
 def extension_of(path):
-    """Return the extension of one .pyx file. Cython adds the headers that it names to what it depends on."""
+    """Return the extension for one .pyx file. Cython adds the headers that it names to its dependencies."""
     is_kernels = path.stem == "_kernels"
     flags = ["-O0", "-g"] if DEBUG else ["-O3"] if "-g" in os.environ.get("CFLAGS", "") else ["-O3", "-g0"]
     return Extension(
@@ -59,7 +59,7 @@ def extension_of(path):
 
 
 def check_tools():
-    """Exit, before anything else is compiled, if there is no C compiler or no Python.h."""
+    """Exit, before anything else is compiled, if a C compiler or Python.h is missing."""
     from tempfile import TemporaryDirectory
 
     from setuptools._distutils.ccompiler import new_compiler
@@ -74,7 +74,7 @@ def check_tools():
             customize_compiler(compiler)
             compiler.compile([str(test)], output_dir=folder)
             missing = None if header.exists() else f"Python's headers ({header})"
-        except Exception:  # which class, depends on the version of setuptools
+        except Exception:  # its class depends on the version of setuptools
             missing = "a C compiler"
     if missing:
         raise SystemExit(
@@ -84,7 +84,7 @@ def check_tools():
 
 
 def compiled_extensions():
-    """Return the extensions with C sources where this command compiles them, else with Cython's."""
+    """Return the extensions: with generated C sources if this command compiles them, else with Cython sources."""
     extensions = find_extensions()
     if not {"build", "build_ext", "bdist_wheel", "develop", "editable_wheel", "install"} & set(sys.argv):
         return extensions

@@ -27,5 +27,5 @@ def _run(rows, src, dst, end, errors):
         fault = found.faults[-1]
         raise UriSyntaxError(rows.reasons[rows.code_names.index(fault.code)], src, fault.start + fault.offset)
     if read < len(src):
-        raise ValueError(f"dst is too small: {len(dst)} octets")
+        raise ValueError(f"dst is too small: {len(dst)} bytes")
     return found.written

@@ -143,7 +143,7 @@ def test_truncated_data(form):
         for jobs in "1", "3":
             status, output, said = run("decode", "-j", jobs, stdin=whole[:size])
             assert status == 3 and re.fullmatch(
-                f"uricodec: <stdin>: truncated {form} data \\(after [0-9]+ octets\\)\n", said
+                f"uricodec: <stdin>: truncated {form} data \\(after [0-9]+ bytes\\)\n", said
             )
             assert PLAIN.startswith(output) and (output == b"" or output.endswith(b"\n"))
     assert len(output) > len(PLAIN) - streams.CHUNK
@@ -205,7 +205,7 @@ def test_an_xz_file_that_takes_too_much_memory(tmp_path):
         data[12 + len(header) : 16 + len(header)] = zlib.crc32(header).to_bytes(4, "little")
         got = run("decode", stdin=bytes(data))
         assert got[:2] == (status, b"A" if not status else b"")
-    assert got[2] == "uricodec: <stdin>: damaged xz data (Memory usage limit exceeded; after 0 octets)\n"
+    assert got[2] == "uricodec: <stdin>: damaged xz data (Memory usage limit exceeded; after 0 bytes)\n"
 
 
 # --- frames that are skipped (RFC 8878 section 3.1.2) -----------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_frames_that_are_skipped(any_zstd):
         assert output_of("decode", stdin=frame) == output_of("decode", stdin=frame + frame + bytes(9)) == b""
     status, output, said = run("decode", stdin=one + two + skipped(5) + b"x")
     assert (status, output) == (3, b"a b\n")
-    assert said == "uricodec: <stdin>: damaged zstd data (something else behind them)\n"
+    assert said == "uricodec: <stdin>: damaged zstd data (unexpected data after the end)\n"
 
 
 @pytest.mark.parametrize("piece", [1, 3, 7, 64])
@@ -243,10 +243,10 @@ def test_a_truncated_frame_that_is_skipped(any_zstd):
     for size in range(4, len(frame)):
         status, output, said = run("decode", stdin=frame[:size])
         assert (status, output) == (3, b"")
-        assert said == "uricodec: <stdin>: truncated zstd data (after 0 octets)\n"
+        assert said == "uricodec: <stdin>: truncated zstd data (after 0 bytes)\n"
         status, output, said = run("decode", stdin=one + frame[:size])
         assert (status, output) == (3, b"a\n")
-        assert said == "uricodec: <stdin>: truncated zstd data (after 3 octets)\n"
+        assert said == "uricodec: <stdin>: truncated zstd data (after 3 bytes)\n"
 
 
 def test_letters_that_begin_a_frame_begin_text():
@@ -273,7 +273,9 @@ def test_without_zstd(monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     status, output, said = run("decode", stdin=stand_in(b"a"))
     assert (status, output) == (3, b"")
-    assert said.startswith("uricodec: <stdin>: zstd data, and no module that reads them (Python 3.14, or pip install ")
+    assert said.startswith(
+        "uricodec: <stdin>: cannot decompress zstd data: module not installed (needs Python 3.14 or pip install "
+    )
 
 
 @pytest.mark.parametrize(("form", "module"), [("gzip", "zlib"), ("bzip2", "bz2"), ("xz", "lzma")])
@@ -281,7 +283,11 @@ def test_without_a_module_of_the_stdlib(monkeypatch, form, module):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
     status, output, said = run("decode", stdin=FORMATS[form](b"a"))
-    assert (status, output, said) == (3, b"", f"uricodec: <stdin>: {form} data, and no module that reads them\n")
+    assert (status, output, said) == (
+        3,
+        b"",
+        f"uricodec: <stdin>: cannot decompress {form} data: module not installed\n",
+    )
 
 
 def test_isal_is_used_where_it_is(monkeypatch):

@@ -194,7 +194,7 @@ def test_a_result_never_breaks_the_frame():
     assert run("resolve", "--base", "http://a/b", "-d", "/", "-f", "1", stdin=b"c/d\n") == (0, b"c/d\n", "")
     status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "raise", stdin=b"a 2b\n")
     assert (status, output) == (1, b"")
-    assert said == "uricodec: <stdin>:1:1 (octet 0): the field would have its delimiter in it\n" + HINT
+    assert said == "uricodec: <stdin>:1:1 (byte 0): the result would contain the delimiter\n" + HINT
     assert output_of("normalize", "--kind", "uri", "-d", "a", "-f", "1-", stdin=b"x:%61a%41\n") == b"x:%61aA\n"
     assert output_of("decode", "--plus", "-d", " ", "-f", "1-", stdin=b"a+b%20c %2B\n") == b"a+b%20c +\n"
     assert output_of("decode", "--raw", "-d", " ", "-f", "1", stdin=b"a%20%0Ab%20 %20\n") == b"a \nb  %20\n"
@@ -371,7 +371,7 @@ def test_json_members_at_most():
         options = [option for n in range(count) for option in ("--json-field", f"n{n}")]
         status, output, said = run("decode", *options, stdin=b'{"n31":"%41"}')
         assert (status, output) == ((1, b'{"n31":"A"}') if count == 32 else (2, b""))
-    assert said.endswith("at most 32 names of members, and 16 steps in each\n")
+    assert said.endswith("expected at most 32 member names of at most 16 steps each\n")
 
 
 def test_a_member_that_is_nowhere_replaces_no_output(tmp_path):
@@ -467,7 +467,7 @@ def test_json_faults(tmp_path, line, code, offset):
     assert output_of(*options, "drop", stdin=line + b'\n{"url":"%41"}') == b'{"url":"A"}'
     status, output, said = run(*options, "raise", stdin=b'{"url":"%41"}\n' + line)
     assert (status, output) == (1, b'{"url":"A"}\n')
-    assert said.startswith(f"uricodec: <stdin>:2:{offset + 1} (octet {14 + offset}): ")
+    assert said.startswith(f"uricodec: <stdin>:2:{offset + 1} (byte {14 + offset}): ")
 
 
 @given(st.lists(OCTETS.map(lambda part: without(part, b"\n", b"\r")), max_size=8))

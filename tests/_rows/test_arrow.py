@@ -394,7 +394,7 @@ def test_offsets_in_no_order(width, values):
     source = pa.Array.from_buffers(type_, 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"x" * 10)])
     offsets[:] = octets_of(values, width)
     for name in "unquote", "is_valid_urn", "split_urn":
-        with pytest.raises(ValueError, match="in no order"):
+        with pytest.raises(ValueError, match="decreasing offsets"):
             getattr(bulk, name)(source)
 
 
@@ -447,7 +447,7 @@ def without_buffer(number):
 @pytest.mark.parametrize("type_", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
 def test_arrays_that_lack_a_buffer(type_):
     for name in ["split_urn"] if pa.types.is_dictionary(type_) else ["unquote", "split_urn"]:
-        with pytest.raises(ValueError, match="lacks a buffer"):
+        with pytest.raises(ValueError, match="is missing a buffer"):
             getattr(bulk, name)(spoiled(pa.array(["a"] * 3, type_), without_buffer(1)))
         empty = spoiled(pa.array(["a"] * 3, type_)[:0], without_buffer(1))  # has no need of it
         assert pyarrow_rows(getattr(bulk, name)(empty)) == []
@@ -470,7 +470,7 @@ def test_structs_that_lack_a_part(struct, name, value, indices):
 def test_a_schema_without_a_format():
     schema, array = pa.array(ROWS).__arrow_c_array__()
     ctypes.cast(pointer_of(schema, b"arrow_schema"), ctypes.POINTER(ctypes.c_void_p))[0] = None
-    with pytest.raises(ValueError, match="has no format"):
+    with pytest.raises(ValueError, match="is missing its format"):
         bulk.unquote(Once((schema, array)))
 
 

@@ -73,7 +73,7 @@ def test_indices_of_rows():
 
     assert (column[0], column[True], column[Index()]) == (True, False, False)
     for index in 2, -3, 1 << 70, -(1 << 70):
-        with pytest.raises(IndexError, match=f"^row index out of range: {index}, of 2 rows$"):
+        with pytest.raises(IndexError, match=f"^row index {index} is out of range for 2 rows$"):
             column[index]
     for index in "a", 1.0, None, (0, 1):
         with pytest.raises(TypeError):

@@ -59,7 +59,7 @@ SAFE = {
     "requote": {octet for octet in range(256) if octet in RFC3986_UNRESERVED} | {*b":/?#[]@!$&'()*+,;="},
 }
 COMMANDS = {"percent_decode": "decode", "quote": "encode", "requote": "requote"}
-REASONS = {"percent": "malformed triplet", "utf-8": "octets that are not UTF-8"}
+REASONS = {"percent": '"%" not followed by two hexadecimal digits', "utf-8": "invalid UTF-8"}
 POLICIES = ["keep", "replace", "null", "raise"]
 
 

@@ -11,11 +11,7 @@ from typing import get_args
 import pytest
 from arrow_memory import Lent
 
-<<<<<<< HEAD
-from uricodec import bulk
-=======
 from uricodec import bulk, typing
->>>>>>> ac414111ed6ddf7cac7126102ff70f5be9220754
 from uricodec._base._kernels import ByteSet
 from uricodec._rows import registry
 from uricodec._rows.registry import OPERATIONS

@@ -314,7 +314,7 @@ def test_dictionaries_of_nulls():
 
 
 def test_tables_without_columns():
-    with pytest.raises(TypeError, match=r"^a table without columns$"):
+    with pytest.raises(TypeError, match=r"^expected one column, got a table of 0 columns$"):
         bulk.unquote(pa.table({}))
 
 
@@ -504,7 +504,7 @@ def test_what_is_no_column(source):
 def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
     function = getattr(bulk, name)
     for column in buffer, memoryview(buffer), [b"a:b" if "valid" not in name else b"urn:example:a", buffer]:
-        with pytest.raises(TypeError, match=r"of items of format '<[Ou]', which are no octets"):
+        with pytest.raises(TypeError, match=r"with items of format '<[Ou]'"):
             function(column, errors="raise")
 
 
@@ -512,11 +512,11 @@ def test_arrays_of_numpy_are_columns_if_they_have_octets():
     np = pytest.importorskip("numpy")
     for dtype in object, "<U3", "S3":
         if dtype is not object:
-            with pytest.raises(TypeError, match="which are no octets"):
+            with pytest.raises(TypeError, match="expected a buffer of bytes or numbers"):
                 bulk.unquote(np.array(["%41"], dtype=dtype))
-        with pytest.raises(TypeError, match="which are no octets"):
+        with pytest.raises(TypeError, match="expected a buffer of bytes or numbers"):
             uricodec.percent_decode(np.array(["%41"], dtype=dtype))
-        with pytest.raises(TypeError, match="which are no octets"):
+        with pytest.raises(TypeError, match="expected a buffer of bytes, got ndarray with items of format"):
             dedup.unique(np.array(["%41"], dtype=dtype), "urn")
     assert bulk.unquote(np.frombuffer(b"%41\n%42", dtype=np.uint8)) == b"A\nB"
     with pytest.raises(TypeError, match="expected a list, Arrow object, bytes-like object or file, got"):

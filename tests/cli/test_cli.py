@@ -197,7 +197,7 @@ def test_a_fault_is_found_where_it_is(data, chunk, command):
     assert run(command, "--errors", "raise", stdin=data, chunk=chunk)[::2] == (status, complaint)
     if status:
         assert status == 1
-        place, offset = complaint.split(" (octet ")
+        place, offset = complaint.split(" (byte ")
         offset = int(offset.split(")")[0])
         start = data.rfind(b"\n", 0, offset) + 1
         line = data.count(b"\n", 0, offset) + 1
@@ -429,21 +429,21 @@ def test_faults_stop_where_they_are(tmp_path):
     path.write_bytes(b"/a%20b\n/c%41\n/d%41%zz\n/e\n")
     status, output, complaint = run("decode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a b\n/cA\n")
-    assert complaint == f"uricodec: {path}:3:6 (octet 18): malformed triplet\n" + HINT
+    assert complaint == f'uricodec: {path}:3:6 (byte 18): "%" not followed by two hexadecimal digits\n' + HINT
     assert run("decode", "--errors", "raise", stdin=b"x%FF")[2] == (
-        "uricodec: <stdin>:1:2 (octet 1): octets that are not UTF-8\n" + HINT
+        "uricodec: <stdin>:1:2 (byte 1): invalid UTF-8\n" + HINT
     )
     path.write_bytes(b"/a b\n\xc3\xa9\xe6\x9d/\n")
     status, output, complaint = run("encode", "--errors", "raise", path)
     assert (status, output) == (1, b"/a%20b\n")
-    assert complaint == f"uricodec: {path}:2:3 (octet 7): octets that are not UTF-8\n" + HINT
+    assert complaint == f"uricodec: {path}:2:3 (byte 7): invalid UTF-8\n" + HINT
 
 
 def test_a_fault_in_a_later_input(tmp_path, log):
     assert run("decode", "--errors", "raise", log, "-", stdin=b"%41\n%") == (
         1,
         "/café\n/a b\nA\n".encode(),
-        "uricodec: <stdin>:2:1 (octet 4): malformed triplet\n" + HINT,
+        'uricodec: <stdin>:2:1 (byte 4): "%" not followed by two hexadecimal digits\n' + HINT,
     )
 
 

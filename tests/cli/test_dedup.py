@@ -252,7 +252,7 @@ def test_a_line_that_fails(tmp_path):
     path.write_bytes(b"urn:example:a\nurn:example:b\nurn:example:10%\n")
     status, output, said = run(*URN, "--errors", "raise", path, "-o", tmp_path / "out")
     assert (status, output) == (1, b"")
-    assert said == f'uricodec: {path}:3:15 (octet 42): "%" without two hexadecimal digits\n' + HINT
+    assert said == f'uricodec: {path}:3:15 (byte 42): "%" without two hexadecimal digits\n' + HINT
     assert os.listdir(tmp_path) == ["in"]
 
 
@@ -280,7 +280,7 @@ def test_long_lines():
     )
     assert output_of(*URN, "--max-line", "2M", stdin=data) == data
     assert output_of(*URN, "--max-line", "2M", "--estimate", stdin=data) == b"2\n"
-    said = "uricodec: <stdin>:1:2097153 (octet 2097152): the line is longer than 2097152 bytes (max_line)\n" + HINT
+    said = "uricodec: <stdin>:1:2097153 (byte 2097152): the line is longer than 2097152 bytes (max_line)\n" + HINT
     assert run(*URN, "--max-line", "2M", "--errors", "raise", stdin=data) == (1, b"", said)
 
 

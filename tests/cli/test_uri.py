@@ -232,7 +232,7 @@ def test_a_fault_is_found_where_it_is(case, data, chunk):
     number, offset = invalid[0][:2]
     before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
     assert (status, output) == (1, case.header + twin(before, case)[0])
-    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
+    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (byte {len(before) + offset}): ")
     assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
 
@@ -254,7 +254,7 @@ def test_the_words_of_a_fault(tmp_path):
     path.write_bytes(b"a:b\r\nc:d\r\ne:10%\r\nx\r\n")
     status, output, complaint = run(*SPLIT, "--format", "csv", "--errors", "raise", path)
     assert (status, output.count(b"\n")) == (1, 3)
-    assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(octet 14\): [^\n]+\n", complaint.removesuffix(HINT))
+    assert re.fullmatch(rf"uricodec: {re.escape(str(path))}:3:5 \(byte 14\): [^\n]+\n", complaint.removesuffix(HINT))
 
 
 # --- long lines -------------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     assert output == case.header + expected
     status, output, complaint = run(*case.command, "--errors", "raise", "--max-line", 128, stdin=data, chunk=32)
     assert (status, output) == (1, case.header)
-    said = "uricodec: <stdin>:1:129 (octet 128): line is longer than 128 bytes\n"
+    said = "uricodec: <stdin>:1:129 (byte 128): line is longer than 128 bytes\n"
     assert complaint == said + HINT[:-1] + "; --max-line SIZE allows longer ones\n"
 
 

@@ -151,7 +151,7 @@ def test_a_fault_is_found_where_it_is(data, chunk):
     number, offset = invalid[0][:2]
     before = b"".join(re.findall(rb"[^\n]*\n|[^\n]+", data)[: number - 1])
     assert (status, output) == (1, twin(before)[0])
-    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (octet {len(before) + offset}): ")
+    assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (byte {len(before) + offset}): ")
     assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
 
@@ -161,7 +161,7 @@ def test_the_words_of_a_fault(tmp_path):
     assert run(*NORMALIZE, "--errors", "raise", path) == (
         1,
         b"urn:ex:a\r\nurn:ex:b\r\n",
-        f'uricodec: {path}:3:10 (octet 29): "%" without two hexadecimal digits\n' + HINT,
+        f'uricodec: {path}:3:10 (byte 29): "%" without two hexadecimal digits\n' + HINT,
     )
 
 
@@ -185,7 +185,7 @@ def test_lines_that_are_too_long(tmp_path, errors, expected, length):
     options = ["--errors", "raise", "--max-line", "128"]
     status, output, complaint = run(*NORMALIZE, *options, stdin=b"urn:ex:b\n" + data, chunk=32)
     assert (status, output) == (1, b"urn:ex:b\n")
-    said = "uricodec: <stdin>:2:129 (octet 137): line is longer than 128 bytes\n"
+    said = "uricodec: <stdin>:2:129 (byte 137): line is longer than 128 bytes\n"
     assert complaint == said + HINT[:-1] + "; --max-line SIZE allows longer ones\n"
 
 

@@ -305,7 +305,7 @@ def test_how_long_a_line_may_be(tmp_path, end):
         long = size + end.startswith(b"\r") > 100
         assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
         if long:
-            with pytest.raises(UriSyntaxError, match=r"in0:2:101 \(octet 102\): .* 100 bytes \(max_line\)"):
+            with pytest.raises(UriSyntaxError, match=r"in0:2:101 \(byte 102\): .* 100 bytes \(max_line\)"):
                 check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="raise", max_line=100)
     assert not any(each.name.startswith(".") for each in tmp_path.iterdir())
     for max_line in 0, -1:
@@ -438,7 +438,7 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
 def test_truncated_inputs(tmp_path, jobs):
     whole = gzip.compress(DATA)
     (tmp_path / "in.gz").write_bytes(whole[:-20])
-    with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} octets\)$"):
+    with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} bytes\)$"):
         dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", jobs=jobs)
     assert [each.name for each in tmp_path.iterdir()] == ["in.gz"]
 
@@ -518,7 +518,7 @@ def test_an_input_that_changes(tmp_path, report, change):
                 source.write_bytes(data)
                 os.utime(source, ns=(1, 1))
 
-    message = "No such file" if change == "gone" else "in: it was changed while it was worked on"
+    message = "No such file" if change == "gone" else "in: file was changed while it was read"
     with pytest.raises(streams.FileError, match=message):
         dedup.dedup_files(source, tmp_path / "out", memory=TINY, report=report, on_progress=meddle)
     assert (tmp_path / "out").read_bytes() == b"as it was"
@@ -531,7 +531,7 @@ def test_lines_that_fail(tmp_path):
     (tmp_path / "a").write_bytes(b"urn:isbn:1\n" * 30_000)
     (tmp_path / "b").write_bytes(b"urn:isbn:1\r\n" * 29_999 + b"urn:isbn:\r\nurl:x\n")
     for jobs in 1, 2:
-        with pytest.raises(UrnError, match=r"b:30000:10 \(octet 359997\): ") as caught:
+        with pytest.raises(UrnError, match=r"b:30000:10 \(byte 359997\): ") as caught:
             dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", jobs=jobs)
         assert (caught.value.input, caught.value.position) == (b"urn:isbn:", 9)
     (tmp_path / "b").write_bytes(b"http://a/%zz")
@@ -657,7 +657,7 @@ def test_memory_that_no_machine_has(tmp_path, memory):
         lambda: dedup.unique(["a"], "urn", memory=memory),
         lambda: dedup.dedup_files(os.devnull, tmp_path / "out", memory=memory),
     ):
-        with pytest.raises(ValueError, match=r"^(no amount of|more) memory"):
+        with pytest.raises(ValueError, match=r"^(invalid memory size|memory size exceeds the address space): "):
             give()
     assert not os.listdir(tmp_path)
 
@@ -808,8 +808,8 @@ def test_memory_in_pieces():
         for give in lambda lines: dedup.unique(lines, "urn"), dedup.Deduplicator().add, bulk.quote:
             with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
                 give(column)
-    with pytest.raises(TypeError, match=r"^int is no list, Arrow object or bytes-like$"):
-        dedup.unique(5, "urn")
+    with pytest.raises(TypeError, match=r"^expected a list, Arrow object or bytes-like object, got int$"):
+        dedup.unique(5, kind="urn")
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -911,9 +911,9 @@ def test_streams_are_read_once():
     with pytest.raises(UrnError, match="row 2: "):
         dedup.unique(pa.array(["urn:a1:b", None, "urn:", "urn:a1:b"]), "urn", errors="raise")
     with pytest.raises(TypeError, match="2 columns"):
-        dedup.unique(pa.table({"a": ["a"], "b": ["b"]}), "urn")
-    with pytest.raises(TypeError, match="no column of text"):
-        dedup.unique(pa.array([1]), "urn")
+        dedup.unique(pa.table({"a": ["a"], "b": ["b"]}), kind="urn")
+    with pytest.raises(TypeError, match="expected a column of text"):
+        dedup.unique(pa.array([1]), kind="urn")
 
 
 @pytest.mark.interop
@@ -928,7 +928,7 @@ def test_marks_as_a_column():
 def test_rows_are_marked_each():
     column = Lent([b"a", b"b"])
     for marks in b"", b"\2", b"\2\2\2":
-        with pytest.raises(ValueError, match="not as many marks as rows"):
+        with pytest.raises(ValueError, match=r"expected [0-9]+ marks, got [0-9]+"):
             select(column, marks)
 
 
@@ -937,7 +937,9 @@ def test_indices_that_are_no_integers(format):
     column = Lent([b"a", b"b"], indices=[0, 1, 0])
     column._type.format = format
     for call in bulk.quote, lambda column: select(column, b"\2\2\2"):
-        with pytest.raises(TypeError, match=f"no indices of a dictionary: Arrow format '{format.decode()}'"):
+        with pytest.raises(
+            TypeError, match=f"expected integer indices of a dictionary, got Arrow format '{format.decode()}'"
+        ):
             call(column)
 
 
@@ -948,7 +950,7 @@ def test_damaged_offsets_where_a_task_begins():
     offsets = (ctypes.c_int32 * (rows + 1)).from_address(column._array.buffers[1])
     for task in 1, 2, 3:
         offsets[task * rows // (2 * threads)] = -1
-    with pytest.raises(ValueError, match="in no order"):
+    with pytest.raises(ValueError, match="decreasing offsets"):
         bulk.unquote(column, threads=threads)
 
 
@@ -959,10 +961,10 @@ def test_damaged_offsets(format):
     ctypes.memset(column._array.buffers[1] + (8 if format == "U" else 4), 0x7F, 1)
     names = ColumnNames(RowOperation(), KEY)
     names.hold(column)
-    with pytest.raises(ValueError, match="offsets that are in no order"):
+    with pytest.raises(ValueError, match="decreasing offsets"):
         names.read(0)
     assert len(names) == 0
-    with pytest.raises(ValueError, match="offsets that are in no order"):
+    with pytest.raises(ValueError, match="decreasing offsets"):
         select(column, b"\2\2\2")
     assert rows_of(select(column, b"\1\1\1")) == []
 

@@ -317,7 +317,7 @@ def test_a_truncated_input_says_where(place, mode, share):
     child = start(place, mode)
     said = child.communicate()[1].decode()
     assert child.returncode == 3
-    assert said.startswith("uricodec: in: truncated gzip data (after ") and said.endswith(" octets)\n")
+    assert said.startswith("uricodec: in: truncated gzip data (after ") and said.endswith(" bytes)\n")
     assert 0.5 * share < int(said.split()[-2]) / len(LINES) < min(1.0, 1.5 * share)
     assert contents(place) == before
 
@@ -335,11 +335,11 @@ def test_a_damaged_input(place, mode):
 
 CHANGES = {
     "gone": (os.unlink, "No such file or directory"),
-    "shorter": (lambda path: os.truncate(path, 1000), "it was changed while it was worked on"),
-    "longer": (lambda path: path.write_bytes(LINES + b"urn:example:new\n"), "it was changed while it was worked on"),
+    "shorter": (lambda path: os.truncate(path, 1000), "file was changed while it was read"),
+    "longer": (lambda path: path.write_bytes(LINES + b"urn:example:new\n"), "file was changed while it was read"),
     "another": (
         lambda path: (path.with_name("new").write_bytes(LINES[::-1]), path.with_name("new").replace(path)),
-        "it was changed while it was worked on",
+        "file was changed while it was read",
     ),
 }
 
@@ -387,7 +387,7 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
 
     monkeypatch.setattr(_corpus.Corpus, "next_reading", change_and_read)
     (place / "out").write_bytes(b"before")
-    said = "uricodec: in: it was changed while it was worked on\n"
+    said = "uricodec: in: file was changed while it was read\n"
     assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", said)
     assert contents(place).keys() - {"in"} == {"out"}
     assert (place / "out").read_bytes() == b"before"
@@ -423,7 +423,7 @@ def test_lines_that_are_refused_in_the_second_reading_alone(place, monkeypatch):
         return read(self, *arguments, **options)
 
     monkeypatch.setattr(_corpus.Corpus, "next_reading", later)
-    said = "uricodec: in: it was changed while it was worked on\n"
+    said = "uricodec: in: file was changed while it was read\n"
     assert run(*DEDUP, *MODES["groups"], "--errors", "raise", "in", "-o", "out") == (3, b"", said)
     assert contents(place).keys() == {"in"}
 
@@ -439,7 +439,7 @@ def test_what_was_spilled_is_cut_short(place, monkeypatch, mode):
 
     monkeypatch.setattr(_sift.Spill, "finish", cut)
     monkeypatch.chdir(place)
-    said = "uricodec: spill: cut short by somebody\n"
+    said = "uricodec: spill: temporary file was truncated\n"
     assert run(*DEDUP, *MODES[mode], "--spill-dir", "spill", "in", "-o", "out") == (3, b"", said)
     assert contents(place).keys() == {"in"} and os.listdir(place / "spill") == []
 

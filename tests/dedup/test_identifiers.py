@@ -282,7 +282,7 @@ def test_names_that_threads_share():
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(refused) <= {"another thread is using the names", "dst is too small"}
+    assert set(refused) <= {"another thread is using the identifiers", "dst is too small"}
     assert names.read(b"a\n", 0).lines == 1
 
 
@@ -307,7 +307,7 @@ def test_what_is_held():
 def test_options_that_mean_nothing():
     with pytest.raises(ValueError, match="got 'null'"):
         LineNames(RowOperation(), KEY, errors="null")
-    with pytest.raises(ValueError, match="no control character"):
+    with pytest.raises(ValueError, match="line terminator must be one control character"):
         LineNames(RowOperation(), KEY, b"ab")
     names = LineNames(RowOperation(), KEY)
     names.read(b"abc", 0)
@@ -315,7 +315,7 @@ def test_options_that_mean_nothing():
         names.write(bytearray(3))
     with pytest.raises(ValueError, match="too small"):
         names.write(bytearray(3), b"")
-    with pytest.raises(ValueError, match="not as many counts"):
+    with pytest.raises(ValueError, match=r"expected [0-9]+ counts, got "):
         names.write(bytearray(1000), bytes(8))
 
 

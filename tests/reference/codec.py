@@ -144,7 +144,7 @@ def requote(data, safe, invalid="keep"):
         spelling = token[0]
         if spelling in ("%", b"%"):
             if invalid == "error":
-                raise UriSyntaxError("malformed triplet", data, token.start())
+                raise UriSyntaxError('"%" not followed by two hexadecimal digits', data, token.start())
             if invalid == "encode":
                 spelling = "%25" if text else b"%25"
         elif len(spelling) == 1:

@@ -1,7 +1,7 @@
-"""Fingerprints: 128 bits that stand for a name of any length, under a key.
+"""Fingerprints: 128 bits that represent an identifier of any length, under a secret key.
 
-docs/fingerprint.md defines them, octet for octet, and shows how unlikely it is that two names have the same one.
-simd/fingerprint.h is the loop; here are the keys.
+docs/fingerprint.md defines them byte for byte, and shows how unlikely collisions are. simd/fingerprint.h has the loop;
+this module has the keys.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -15,18 +15,18 @@ import os
 
 @cython.final
 cdef class FingerprintKey:
-    """A secret that fingerprints depend on: the same key gives the same fingerprints, on every machine.
+    """A secret key for fingerprints: equal keys give equal fingerprints, on every machine.
 
-    A key that is made without an argument is random: nobody can craft names that share a fingerprint. It stays in the
-    process, and so should its fingerprints. Such a key cannot be pickled: it would become a secret in a file that nobody
-    asked for. A given key can, because who gave it has it anyway; the pickle holds it in plain.
+    Without a secret, the key is random, which makes it impossible to craft identifiers with equal fingerprints. Its
+    fingerprints are meaningless outside the process. A random key cannot be pickled, because that would store a secret
+    that the program has not chosen. A key with a given secret can be pickled; the pickle has the secret in plain text.
 
     Args:
-        key (str | bytes-like | None): What the key is derived from, not empty: a str stands for its UTF-8. The promises
-            of docs/fingerprint.md hold against those who can not guess it.
+        key (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded
+            as UTF-8. None: random. The guarantees of docs/fingerprint.md require that the secret cannot be guessed.
 
     Raises:
-        ValueError: An empty key, or a str with a surrogate.
+        ValueError: If the secret is empty, or a str with a surrogate.
 
     >>> key = FingerprintKey("of our corpus")
     >>> key.fingerprint("urn:isbn:0451450523").hex()
@@ -44,23 +44,23 @@ cdef class FingerprintKey:
             from hashlib import blake2b
             self.given = key.encode() if isinstance(key, str) else bytes(memoryview(key))
             if not self.given:
-                raise ValueError("the key is empty")
+                raise ValueError("secret must not be empty")
             self.octets = blake2b(self.given, digest_size=UC_FINGERPRINT_KEY, person=b"uricodec-finger1").digest()
         if len(self.octets) != UC_FINGERPRINT_KEY:
-            raise ValueError("a key is made of 64 octets")
+            raise ValueError(f"expected 64 bytes of key material, got {len(self.octets)}")
         make_key(&self.key, <const uint8_t *>PyBytes_AS_STRING(self.octets))
 
     def fingerprint(self, data):
-        """Return the fingerprint of a name.
+        """Return the fingerprint of an identifier.
 
         Args:
-            data (str | bytes-like): The name as it is: nothing is normalised. A str stands for its UTF-8.
+            data (str | bytes-like): The identifier, which is not normalized. A str is encoded as UTF-8.
 
         Returns:
-            bytes: 16 octets.
+            bytes: 16 bytes.
 
         Raises:
-            UnicodeEncodeError: A str with a surrogate.
+            UnicodeEncodeError: If a str has a surrogate.
 
         >>> key = FingerprintKey("of our corpus")
         >>> key.fingerprint("d\\xe9j\\xe0") == key.fingerprint(b"d\\xc3\\xa9j\\xc3\\xa0")
@@ -95,21 +95,21 @@ cdef class FingerprintKey:
 
     def __reduce__(self):
         if self.given is None:
-            raise TypeError("a random FingerprintKey cannot be pickled; give it a key to share")
+            raise TypeError("cannot pickle a FingerprintKey with a random secret; pass one to FingerprintKey")
         return FingerprintKey, (self.given,)
 
 
 def run_rows(FingerprintKey key not None, src, starts, ends, dst):
-    """Fingerprints of the rows of a buffer. For tests: everything else calls fingerprints() from its own loop.
+    """Write the fingerprints of the rows of a buffer. Only for tests: loops call the C function fingerprints().
 
     Args:
         key (FingerprintKey): The key.
-        src (bytes-like): The octets.
-        starts (bytes-like), ends (bytes-like): Where rows start and end, as many size_t as there are rows.
-        dst (bytes-like): The output, writable, 16 octets a row.
+        src (bytes-like): The bytes.
+        starts (bytes-like), ends (bytes-like): Where rows start and end, a size_t for each row.
+        dst (bytes-like): The output, writable, 16 bytes for each row.
 
     Raises:
-        ValueError: Sizes that do not fit, or a row that is not inside the buffer.
+        ValueError: If the sizes of buffers do not match, or a row is outside the buffer.
 
     >>> import ctypes
     >>> key, rows = FingerprintKey("x"), bytearray(32)
@@ -127,11 +127,11 @@ def run_rows(FingerprintKey key not None, src, starts, ends, dst):
             held += 1
         rows = <size_t>buffers[3].len // UC_FINGERPRINT
         if not rows * sizeof(size_t) == <size_t>buffers[1].len == <size_t>buffers[2].len:
-            raise ValueError("not as many starts and ends as there is room for")
+            raise ValueError("starts, ends and dst differ in the number of rows")
         first, last = <const size_t *>buffers[1].buf, <const size_t *>buffers[2].buf
         for i in range(rows):
             if not first[i] <= last[i] <= <size_t>buffers[0].len:
-                raise ValueError(f"row {i} is not inside the buffer")
+                raise ValueError(f"row {i} is outside the buffer")
         with nogil:
             fingerprints(&key.key, <const uint8_t *>buffers[0].buf, first, last, rows, <uint8_t *>buffers[3].buf)
     finally:

@@ -1,4 +1,4 @@
-"""The kernel table and ByteSet, for the loops that use them."""
+"""The kernel table and ByteSet, for loops that use them."""
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -44,11 +44,11 @@ cdef extern from "simd/target.h" nogil:
     int uc_lowest_bit(uint64_t word)
 
 
-# The kernels in use. Loops call through this, so that one assignment changes the tier of all of them.
+# The kernels in use. All loops call through this table, so that one assignment changes the tier of all of them.
 cdef uc_kernels kernels
-cdef uc_kernels portable    # what it has without a tier
+cdef uc_kernels portable    # its contents without any tier
 
-# A loop module hands in its portable definitions (NULL for what it does not define) when it is imported.
+# Register the portable definitions of a module, which calls this when it is imported. NULL: not defined there.
 cdef int provide(const uc_kernels *portable) except -1
 
 
@@ -58,7 +58,7 @@ cdef class ByteSet:
     cdef bint ascii     # no member above 0x7F
 
 
-# Single changes of a set, for loops that work on a copy of one.
+# Change a copy of a set.
 cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
     set.member[c] = 1
     set.bits[c >> 3] |= 1 << (c & 7)

@@ -1,8 +1,8 @@
-"""Sole owner of the kernel table, the CPU tiers and ByteSet.
+"""The kernel table, the CPU tiers and ByteSet.
 
-The table starts with the portable definitions, which the modules of the loops hand in as they are imported, and each
-tier up to the chosen one lays its own kernels over it. A tier is chosen once, when this module is imported: the best
-that the CPU can run, or the one that the environment variable URICODEC_TIER names.
+The table starts with the portable definitions, which other modules register when they are imported. Each tier up to the
+selected one then overwrites the entries of the kernels that it has. The tier is selected when this module is imported:
+the best that the CPU supports, or the one that the environment variable URICODEC_TIER names.
 """
 import os
 
@@ -19,11 +19,11 @@ cdef extern from "Python.h":
 
 
 cdef uc_kernels portable
-cdef size_t chosen      # how many rows of uc_tiers are laid over the portable ones
+cdef size_t chosen      # how many rows of uc_tiers overwrite the portable kernels
 
 
 cdef void lay(uc_kernels *over, const uc_kernels *row) noexcept:
-    """Every kernel that the row has (the struct is function pointers only)."""
+    """Copy every kernel that the row has. The struct consists of function pointers only."""
     cdef void **to = <void **>over
     cdef void **each = <void **>row
     cdef size_t i
@@ -53,10 +53,10 @@ cdef bint runs_here(size_t i) noexcept:
 
 
 def cpu_tiers():
-    """Names of the kernel tiers that this CPU can run, slowest first.
+    """Return the names of the kernel tiers that this CPU supports, the slowest first.
 
     Returns:
-        tuple[str, ...]: "portable", then what there is of the tiers of this build.
+        tuple[str, ...]: "portable", and the supported tiers of this build.
 
     >>> cpu_tiers()[0]
     'portable'
@@ -69,10 +69,10 @@ def cpu_tiers():
 
 
 def cpu_tier():
-    """Name of the kernel tier in use.
+    """Return the name of the kernel tier in use.
 
-    The best one that the CPU can run, unless the environment variable URICODEC_TIER named another when uricodec was
-    imported.
+    It is the best one that the CPU supports, unless the environment variable URICODEC_TIER named another when uricodec
+    was imported.
 
     Returns:
         str: One of `cpu_tiers()`.
@@ -84,21 +84,21 @@ def cpu_tier():
 
 
 def use_tier(name):
-    """Use another kernel tier from now on, in the whole process. For tests and benchmarks, with no call under way.
+    """Select another kernel tier for the whole process. Only for tests and benchmarks, while no other call is running.
 
     Args:
         name (str): One of `cpu_tiers()`.
 
     Raises:
-        ValueError: The name is unknown, or the CPU cannot run that tier.
+        ValueError: If the tier is unknown, or the CPU does not support it.
 
     >>> use_tier("mmx")
     Traceback (most recent call last):
-    ValueError: no kernel tier 'mmx' on this CPU; it has: ...
+    ValueError: kernel tier 'mmx' is not available on this CPU; choose from ...
     """
     global chosen
     if name not in cpu_tiers():
-        raise ValueError(f"no kernel tier {name!r} on this CPU; it has: {', '.join(cpu_tiers())}")
+        raise ValueError(f"kernel tier {name!r} is not available on this CPU; choose from {', '.join(cpu_tiers())}")
     chosen = 0
     for i in range(uc_tier_count):
         if uc_tiers[i].name.decode() == name:
@@ -108,17 +108,17 @@ def use_tier(name):
 
 @cython.final
 cdef class ByteSet:
-    """An immutable set of octets, which says what an encoder leaves as it is.
+    """An immutable set of bytes, for example of those that an encoder keeps.
 
-    Sets are values: build new ones with `|`, `&`, `-`, `^` and `~` (the complement in 0..255). Any other operand is
-    turned into a ByteSet first.
+    Sets are values: combine them with `|`, `&`, `-`, `^` and `~` (the complement in 0..255). An operand of another type
+    is converted to a ByteSet first.
 
     Args:
-        octets (str | bytes-like | ByteSet | Iterable[int]): The members: ASCII characters, octets, or integers 0..255.
+        octets (str | bytes-like | ByteSet | Iterable[int]): The members: ASCII characters, bytes, or integers 0..255.
 
     Raises:
-        ValueError: A character is not ASCII, or an integer is not in 0..255.
-        TypeError: It is none of these.
+        ValueError: If a character is not ASCII, or an integer is not in 0..255.
+        TypeError: If the argument has another type.
 
     >>> digits = ByteSet("0123456789")
     >>> ord("7") in digits, len(~digits)
@@ -138,14 +138,14 @@ cdef class ByteSet:
             if not octets.isascii():
                 for octet in octets:
                     if not octet.isascii():
-                        raise ValueError(f"not an ASCII character: {octet!r}")
+                        raise ValueError(f"expected ASCII characters, got {octet!r}")
             octets = octets.encode("ascii")
         elif PyObject_CheckBuffer(octets):
             octets = bytes(memoryview(octets))
         for octet in octets:
             octet = PyNumber_Index(octet)
             if not 0 <= octet <= 255:
-                raise ValueError(f"not an octet: {octet!r}")
+                raise ValueError(f"expected integers from 0 to 255, got {octet!r}")
             add_octet(&self.set, octet)
             if octet > 127:
                 self.ascii = False
@@ -234,7 +234,7 @@ cdef inline int raise_set() except -1:
 
 
 cdef combine(left, right, int operation):
-    """The union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
+    """Return the union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
     cdef ByteSet a = set_of(left), b = set_of(right)
     if a is None or b is None:
         return NotImplemented
@@ -263,23 +263,23 @@ cdef size_t count_outside(const uint8_t *src, size_t n, const uc_set *set) noexc
 
 
 def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=10, nid=ByteSet()):
-    """Run one kernel of the tier in use on buffers. For tests: everything else calls kernels through their loops.
+    """Run one kernel of the tier in use on buffers. Only for tests: loops call kernels directly.
 
     Args:
-        name (str): The kernel, as in simd/kernels.h.
+        name (str): The name of the kernel in simd/kernels.h.
         src (bytes-like): The input.
-        dst (bytes-like | None): The output, writable, of the kernels that have one; for "mark_outside" whole words,
-            for "upper_triplets" and "normalize_urns" len(src) octets, for "from_utf8" as many code units as there are
-            characters, for "to_utf8" what simd/kernels.h says.
-        octets (ByteSet): The set of the kernels that have one.
-        plus (bool): Of "encode" and "decode".
-        width (int): Octets of a code unit: 1, 2 or 4.
-        end (int): The octet that ends a line.
-        nid (ByteSet): The other set of "span_urns".
+        dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", len(src)
+            bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
+            that simd/kernels.h requires for "to_utf8".
+        octets (ByteSet): The set, for kernels that have one.
+        plus (bool): The option of "encode" and "decode".
+        width (int): Bytes of a code unit: 1, 2 or 4.
+        end (int): The byte that ends a line.
+        nid (ByteSet): The second set of "span_urns".
 
     Returns:
-        int | tuple[int, int, int]: What the kernel returns (0 if nothing); -1 for an output that is too small, or a
-            surrogate; for "scan_utf8" what it found, too.
+        int | tuple[int, int, int]: The result of the kernel (0 if it has none); -1 if the output is too small, or for a
+            surrogate; for "scan_utf8" also the contents of uc_utf8.
 
     >>> run_kernel("span", b"abc/", octets=ByteSet("abc"))
     3
@@ -325,7 +325,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
             elif name == "to_utf8":
                 result = kernels.to_utf8(s, n // <size_t>width, width, d)
             else:
-                raise ValueError(f"no kernel {name!r}")
+                raise ValueError(f"unknown kernel {name!r}")
         finally:
             PyBuffer_Release(&target)
     finally:

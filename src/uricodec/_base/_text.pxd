@@ -1,7 +1,7 @@
-"""Python objects at the edge of the loops: borrow an input's octets, make an output object, take a call.
+"""Conversions between Python objects and the bytes that loops process. Also: replacement of a function's vectorcall slot.
 
-Inline functions only. A str of ASCII is read and written in place; any other str is turned into UTF-8 (RFC 3629) in a
-buffer on the caller's stack, or on the heap when it is long.
+Inline functions only. An ASCII str is read and written in place; any other str is converted to UTF-8 (RFC 3629) in a
+buffer on the caller's stack, or on the heap if it is long.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -35,7 +35,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* A tuple made by the allocator of its subclass has no hash yet; since 3.14 a tuple says so by itself. */
+    /* Since 3.14 tuples cache their hash. tp_alloc leaves it 0, but -1 means that it is not computed. */
     #if PY_VERSION_HEX >= 0x030E0000
     #define UC_FORGET_HASH(tuple) (((PyTupleObject *)(tuple))->ob_hash = -1)
     #else
@@ -47,13 +47,13 @@ cdef extern from *:
     void UC_FORGET_HASH(object tuple)
 
 
-# Inputs of up to SMALL octets are worked on in buffers on the stack.
+# Inputs of up to SMALL characters or bytes use buffers on the stack.
 cdef enum:
     SMALL = 512
-    UTF8_ROOM = 4 * SMALL   # for the UTF-8 of a str that short
+    UTF8_ROOM = 4 * SMALL   # capacity for the UTF-8 of SMALL characters
 
 
-# The octets of an input: borrowed from the object, or in a buffer that release() gives back.
+# The bytes of an input: borrowed from the object, or in a buffer on the heap that release() frees.
 cdef struct Octets:
     const uint8_t *data
     size_t size
@@ -67,7 +67,7 @@ cdef inline void release(Octets *octets) noexcept nogil:
 
 
 cdef inline uint8_t *allocate(size_t size) except NULL:
-    """A buffer for a loop. Sizes come out of encoded_size(), or are no larger than an object that exists."""
+    """Allocate a buffer. The caller has checked that the size does not overflow, see encoded_size()."""
     cdef uint8_t *buffer = <uint8_t *>PyMem_RawMalloc(size if size else 1)
     if buffer == NULL:
         raise MemoryError
@@ -75,14 +75,14 @@ cdef inline uint8_t *allocate(size_t size) except NULL:
 
 
 cdef inline size_t encoded_size(size_t n, size_t escapes) except? 0:
-    """n + 2 * escapes, the one size that can overflow."""
+    """Return n + 2 * escapes, the only size that can overflow."""
     if escapes > (<size_t>PY_SSIZE_T_MAX - n) // 2:
-        raise OverflowError("the encoded text is longer than an object can be")  # pragma: no cover: too large
+        raise OverflowError("the encoded text exceeds the maximum size of an object")  # pragma: no cover: too large
     return n + 2 * escapes
 
 
 cdef inline void copy_text(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    """memcpy, without the call for the short texts that most are: two copies that overlap."""
+    """Copy n bytes. Short texts, the usual ones, take two overlapping copies instead of a call of memcpy."""
     if n > 16:
         memcpy(dst, src, n)
     elif n >= 8:
@@ -99,16 +99,16 @@ cdef inline void copy_text(uint8_t *dst, const uint8_t *src, size_t n) noexcept 
 
 
 cdef inline str ascii_text(const uint8_t *data, size_t n):
-    """A str of n ASCII octets."""
+    """Return a str of n ASCII bytes."""
     cdef str text
-    if n <= 1:      # the interpreter has these objects already
+    if n <= 1:      # the interpreter caches these objects
         return PyUnicode_FromKindAndData(1, data, <Py_ssize_t>n)
     text = PyUnicode_New(<Py_ssize_t>n, 127)
     copy_text(<uint8_t *>PyUnicode_DATA(text), data, n)
     return text
 
 
-# Which object a result becomes.
+# Return a result as an ASCII str (`text`) or as bytes.
 cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
     if text:
         return ascii_text(data, n)
@@ -116,9 +116,9 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
 
 
 cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
-    """The UTF-8 of a str, in `room` (UTF8_ROOM octets) if the str is SMALL. False if it has a surrogate.
+    """Set `octets` to the UTF-8 of a str, in `room` (UTF8_ROOM bytes) if the str is SMALL. False if it has a surrogate.
 
-    Release the octets after use, and before the str goes.
+    The caller must keep the str alive until it calls release().
     """
     cdef Py_ssize_t n
     cdef int kind
@@ -134,9 +134,9 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
         return True
     kind = PyUnicode_KIND(text)
     if n > SMALL:
-        # At most 2, 3 and 4 octets for a code unit of 1, 2 and 4.
+        # At most 2, 3 and 4 bytes for a code unit of 1, 2 and 4.
         if n > PY_SSIZE_T_MAX // 4:
-            raise OverflowError("the text is longer than its UTF-8 can be")  # pragma: no cover: too large
+            raise OverflowError("the text is too long for UTF-8")  # pragma: no cover: too large
         octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
     octets.data = dst
     octets.size = kernels.to_utf8(data, <size_t>n, kind, dst)
@@ -147,7 +147,7 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
 
 
 cdef inline bint has_octets(const char *format) noexcept:
-    """Whether a buffer holds octets or numbers: no objects, which would be pointers, no characters, no rows of octets."""
+    """Return whether a buffer format means bytes or numbers, not pointers to objects, characters or fixed-size strings."""
     if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
         return True
     if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
@@ -158,13 +158,13 @@ cdef inline bint has_octets(const char *format) noexcept:
 
 
 cdef inline int refuse_buffer(object data, format) except -1:
-    raise TypeError(f"{type(data).__name__} of items of format {format!r}, which are no octets")
+    raise TypeError(f"expected a buffer of bytes or numbers, got {type(data).__name__} with items of format {format!r}")
 
 
 cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
-    """The octets of a bytes-like, until PyBuffer_Release()."""
+    """Borrow the bytes of a bytes-like, until PyBuffer_Release()."""
     PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
-    # Numbers, truth values and times of NumPy and ctypes: their memory is not text.
+    # Scalars of NumPy and ctypes export buffers, but their memory is not text.
     if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
         PyBuffer_Release(view)
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
@@ -176,17 +176,17 @@ cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
 
 
 cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
-    """The octets of an item of a list. A TypeError: it lends none."""
+    """Borrow the bytes of an item of a list. TypeError if it is not bytes-like."""
     try:
         return borrow_octets(item, view)
     except (TypeError, ValueError, BufferError) as error:
-        if not isinstance(error, (TypeError, ValueError, BufferError)):     # a MemoryError by now
+        if not isinstance(error, (TypeError, ValueError, BufferError)):     # replaced by a MemoryError
             raise error  # pragma: no cover: no memory
         raise TypeError(f"row {row}: {error}") from None
 
 
 cdef inline bytes copy_of_octets(object data):
-    """The octets of a bytes-like, which need not be in one piece."""
+    """Return a copy of the bytes of a bytes-like, which need not be contiguous."""
     if type(data) is bytearray:
         return bytes(data)
     view = memoryview(data)
@@ -195,12 +195,12 @@ cdef inline bytes copy_of_octets(object data):
     return bytes(view)
 
 
-# A function's vectorcall slot (PEP 590): what the interpreter calls.
+# The type of a function's vectorcall slot (PEP 590), which the interpreter calls.
 ctypedef object (*vectorcall)(object function, PyObject *const *args, size_t flags, PyObject *names)
 
 
 cdef inline vectorcall take_calls(object function, vectorcall call):
-    """Let a compiled function be called through `call`; returns what did it before, for the calls that it leaves."""
+    """Set the vectorcall slot of a compiled function to `call`. Return the previous slot, for calls that it passes on."""
     cdef vectorcall *slot = <vectorcall *>(<char *><PyObject *>function + Py_TYPE(function).tp_vectorcall_offset)
     cdef vectorcall before = slot[0]
     slot[0] = call
@@ -212,7 +212,7 @@ cdef inline bint is_call_of_text(PyObject *const *args, size_t flags, PyObject *
 
 
 cdef inline Py_ssize_t first_surrogate(str text) noexcept:
-    """Where the first lone surrogate is; -1 if there is none."""
+    """Return the index of the first lone surrogate; -1 if there is none."""
     cdef Py_ssize_t i = 0
     cdef Py_UCS4 c
     for c in text:

@@ -1,4 +1,4 @@
-"""What UTF-8 is made of (RFC 3629 section 4), for loops that look at one octet at a time."""
+"""The grammar of UTF-8 (RFC 3629 section 4), for loops that read one byte at a time."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from uricodec._base._kernels cimport uc_utf8
@@ -10,12 +10,12 @@ ctypedef fused code_unit:
 
 
 cdef inline int sequence_length(uint8_t lead) noexcept nogil:
-    """How long a UTF-8 sequence is that begins with this octet; 0 if none does."""
+    """Return the length of a UTF-8 sequence that begins with this byte; 0 if none does."""
     return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
 
 
 cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
-    """Whether an octet may stand at this index of the sequence: no overlong form, no surrogate."""
+    """Return whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not."""
     if index == 1:
         if lead == 0xE0:
             return 0xA0 <= octet <= 0xBF
@@ -28,9 +28,9 @@ cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogi
     return 0x80 <= octet <= 0xBF
 
 
-# UTF-8 with U+FFFD in place of every maximal subpart that is ill-formed, as bytes.decode(errors="replace") has it.
+# Like scan_utf8 and from_utf8, but with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace").
 cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
 cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil
 
-# A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace".
+# Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace".
 cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)

@@ -1,4 +1,4 @@
-"""UTF-8 (RFC 3629): the portable kernels that check it, and turn code units into it and back."""
+"""UTF-8 (RFC 3629): the portable kernels that validate it, and convert it from and to code units."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -12,8 +12,8 @@ cdef extern from "simd/target.h" nogil:
 
 # --- checking -----------------------------------------------------------------------------------------------------------
 
-# A validator without branches. What has been read of a sequence is a state; the row of an octet holds the state that
-# follows each state, six bits a state, so that one shift by the state brings its successor to the low end.
+# A validator without branches: a state machine. The table has a word for each byte, with the successor of each state in
+# six bits. States are multiples of 6, so that a shift by the state moves its successor to the lowest bits.
 cdef enum State:
     DONE = 0, WRONG = 6, ONE_MORE = 12, TWO_MORE = 18, THREE_MORE = 24, AFTER_E0 = 30, AFTER_ED = 36, AFTER_F0 = 42, AFTER_F4 = 48
 cdef uint64_t successors[256]
@@ -41,7 +41,7 @@ for octet in range(256):
 
 
 cdef size_t interrupted(const uint8_t *src, size_t i) noexcept nogil:
-    """Where the sequence begins that ends too early before src[i]; i if none does."""
+    """Return where an incomplete sequence before src[i] begins; i if there is none."""
     cdef size_t k
     for k in range(1, 4):
         if k > i or src[i - k] < 0x80:
@@ -62,7 +62,7 @@ cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nog
             before = state
             for k in range(16):
                 state = successors[src[i + k]] >> state & 63
-            if state == WRONG:      # somewhere: once more, with a look at every octet
+            if state == WRONG:      # somewhere in these bytes: repeat them, checking every byte
                 state = before
                 break
         i += 16
@@ -72,7 +72,7 @@ cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nog
             break
         i += 1
     whole = i if state == DONE else interrupted(src, i)
-    # A loop for each of these: compilers make them vectors of octets.
+    # Two separate loops, which compilers vectorize.
     for i in range(whole):
         characters += (src[i] & 0xC0) != 0x80
     for i in range(whole):
@@ -85,7 +85,7 @@ cdef size_t scan_utf8(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nog
 # --- code units ---------------------------------------------------------------------------------------------------------
 
 cdef inline bint ascii_units(const code_unit *src, size_t n) noexcept nogil:
-    """Whether the next 8 octets of units are there, and ASCII."""
+    """Return whether at least 8 bytes of code units are left, and these are ASCII."""
     cdef uint64_t units, others = 0x8080808080808080
     if code_unit is uint16_t:
         others = 0xFF80FF80FF80FF80
@@ -121,7 +121,7 @@ cdef size_t put(const code_unit *src, size_t n, uint8_t *dst) noexcept nogil:
         elif c < 0x10000:
             if 0xD800 <= c < 0xE000:
                 return UC_SURROGATE
-            if UC_LITTLE_ENDIAN and i < n:      # one store for three; there is room while units follow
+            if UC_LITTLE_ENDIAN and i < n:      # one store of 4 bytes, in bounds because another unit follows
                 c = 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16
                 memcpy(dst, &c, 4)
             else:
@@ -192,7 +192,7 @@ provide(&portable)
 # --- ill-formed text ----------------------------------------------------------------------------------------------------
 
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """Length of the maximal subpart that src begins with (Unicode 3.9, "U+FFFD Substitution"); 0 if it begins well."""
+    """Return the length of the maximal subpart at the start of src (Unicode 3.9, "U+FFFD Substitution"); 0 if valid."""
     cdef int length, have = 1
     if n == 0:
         return 0
@@ -203,7 +203,7 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef size_t well_formed(const uint8_t *src, size_t n, uc_utf8 *found, size_t *subpart) noexcept nogil:
-    """Length of the well-formed text that src begins with, and of the maximal subpart behind it."""
+    """Return the length of the well-formed text at the start of src, and in *subpart that of the maximal subpart after it."""
     cdef size_t size = 0
     found.characters = found.highest = 0
     subpart[0] = ill_formed(src, n)
@@ -241,7 +241,7 @@ cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *
 # --- objects ------------------------------------------------------------------------------------------------------------
 
 cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
-    """A str of UTF-8. What is ill-formed goes to the error handler of that name; NULL stands for "replace"."""
+    """Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace"."""
     cdef uc_utf8 found
     cdef int width
     cdef str text

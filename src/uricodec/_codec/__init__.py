@@ -1,6 +1,6 @@
 """Percent-encoding (RFC 3986 section 2.1).
 
-- _percent: the portable kernels, and the objects that they turn into each other
-- _triplets: lossless decoding, idempotent encoding, buffers of the caller
-- _rows: the operations on rows
+- _percent: the portable kernels, and encoding and decoding of str and bytes
+- _triplets: lossless decoding, idempotent encoding, and functions that write to the caller's buffers
+- _rows: the operations for the row engine
 """

@@ -1,16 +1,16 @@
-"""What other loops use of the percent codec."""
+"""The functions and sets of the percent codec that other modules use."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._base._text cimport *
 
-# Room on the stack for what SMALL octets become, with that of the wide stores past its end.
+# Stack buffers that fit the results of SMALL bytes and the wide stores past their end.
 cdef enum:
     ENCODED_ROOM = 3 * SMALL + 128
     DECODED_ROOM = SMALL + 64
 
-# Decodes a run of ASCII that starts at a character of a str.
+# Decodes a run of ASCII characters that starts at index `start` of a str.
 ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void *context)
 
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
@@ -21,7 +21,7 @@ cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus)
 cdef str decode_runs(str text, run_decoder decoder, void *context)
 cdef int hex_value(uint8_t c) noexcept nogil
 
-cdef ByteSet PLAIN      # every octet but '%' and '+'
+cdef ByteSet PLAIN      # all bytes but '%' and '+'
 cdef ByteSet UNRESERVED
 cdef ByteSet UNRESERVED_SLASH
 cdef ByteSet UNRESERVED_SPACE
@@ -32,7 +32,7 @@ cdef str unquote_str(str text, bint plus, const char *errors)
 
 
 cdef inline bint is_plain(const uint8_t *src, size_t n, bint plus) noexcept nogil:
-    """Whether there is nothing to decode."""
+    """Return whether there is nothing to decode."""
     if plus:
         return kernels.span(src, n, &PLAIN.set) == n
     return memchr(src, c'%', n) == NULL
@@ -43,7 +43,7 @@ cdef inline bint is_spaced(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef inline object quote_text(str text, const uc_set *safe, bint plus):
-    """The quoted text, or the same object if there is nothing to quote; None if it has a surrogate."""
+    """Return the quoted text, or the same object if nothing needs quoting; None if it has a surrogate."""
     cdef const uint8_t *src
     cdef size_t n
     PyUnicode_READY(text)

@@ -1,4 +1,4 @@
-"""Percent-encoding (RFC 3986 section 2.1): the portable kernels, and the objects that they turn into each other."""
+"""Percent-encoding (RFC 3986 section 2.1): the portable kernels, and encoding and decoding of str and bytes."""
 
 from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels
 from uricodec._base._text cimport *
@@ -38,7 +38,7 @@ cdef size_t encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, u
 
 
 cdef int hex_value(uint8_t c) noexcept nogil:
-    """The value of a hexadecimal digit, or -1."""
+    """Return the value of a hexadecimal digit, or -1."""
     if c'0' <= c <= c'9':
         return c - c'0'
     if c'A' <= c <= c'F':
@@ -67,7 +67,7 @@ cdef size_t decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t 
 
 cdef void upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     cdef size_t i
-    cdef int digits = 0     # how many of the next octets are digits of a triplet
+    cdef int digits = 0     # how many of the next bytes are digits of a triplet
     for i in range(n):
         if src[i] == c'%' and n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
             digits = 3
@@ -82,10 +82,10 @@ portable.upper_triplets = upper_triplets
 provide(&portable)
 
 
-# --- encoded objects ----------------------------------------------------------------------------------------------------
+# --- encoding to objects ----------------------------------------------------------------------------------------------
 
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
-    """The encoded octets as a str of ASCII, or as bytes."""
+    """Return the encoded bytes as an ASCII str (`text`) or as bytes."""
     cdef uint8_t room[ENCODED_ROOM]
     if n <= SMALL:
         return text_or_bytes(text, room, kernels.encode(src, n, safe, plus, room, ENCODED_ROOM))
@@ -93,7 +93,7 @@ cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint
 
 
 cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const uc_set *safe, bint plus, bint text):
-    """The same, straight into the object, where the number of octets that are not in `safe` is known."""
+    """Return the same, written directly into the new object. `escapes` is the number of bytes that are not in `safe`."""
     cdef size_t size = encoded_size(n, escapes), written
     cdef uint8_t *dst
     cdef object result
@@ -110,9 +110,9 @@ cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const u
 
 
 cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *safe, bint plus):
-    """The UTF-8 of code units, encoded; None if there is a surrogate.
+    """Return the UTF-8 of code units, encoded; None if there is a surrogate.
 
-    Piece by piece through a buffer that stays in the first cache, twice: once to count, once to encode.
+    Processes the text twice, first to count and then to encode, in pieces through a buffer that stays in the cache.
     """
     cdef uint8_t utf8[UTF8_ROOM]
     cdef size_t start, size, total = 0, escapes = 0, o = 0
@@ -132,10 +132,10 @@ cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *saf
     return result
 
 
-# --- decoded objects ----------------------------------------------------------------------------------------------------
+# --- decoding to objects ----------------------------------------------------------------------------------------------
 
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors):
-    """The decoded octets, read as UTF-8 like utf8_text."""
+    """Return the decoded bytes as a str, converted from UTF-8 like utf8_text()."""
     cdef uint8_t room[DECODED_ROOM]
     cdef uint8_t *dst
     if n <= SMALL:
@@ -157,14 +157,14 @@ cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
     size = kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
     _PyBytes_Resize(&result, <Py_ssize_t>size)
     whole = <bytes>result
-    Py_DECREF(whole)    # `result` was a reference of our own
+    Py_DECREF(whole)    # `result` held a reference
     return whole
 
 
 cdef str decode_runs(str text, run_decoder decoder, void *context):
-    """Decode a str beyond ASCII. Each run of ASCII is decoded by itself: the rest is text already.
+    """Decode a str with characters beyond ASCII: only its runs of ASCII characters need decoding.
 
-    None as soon as the decoder gives None.
+    Returns None as soon as the decoder returns None.
     """
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text), done = 0, start, end
     cdef Py_ssize_t percent = text.find("%")
@@ -195,14 +195,15 @@ cdef str decode_runs(str text, run_decoder decoder, void *context):
 PLAIN = ~ByteSet("%+")
 
 
-# --- what is safe -------------------------------------------------------------------------------------------------------
+# --- safe characters --------------------------------------------------------------------------------------------------
 
 # urllib.parse never quotes these: the unreserved characters of RFC 3986 section 2.3.
 UNRESERVED = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 UNRESERVED_SLASH = UNRESERVED | "/"
 UNRESERVED_SPACE = UNRESERVED | " "
 
-# The sets of the last values of `safe`, for quote and for quote_plus. A program has a handful; bounded all the same.
+# The sets for the most recent values of `safe`, for quote and for quote_plus. Programs use a handful; the size is
+# bounded.
 cdef dict quote_sets = {}
 cdef dict plus_sets = {}
 cdef enum:
@@ -210,9 +211,9 @@ cdef enum:
 
 
 cdef ByteSet quote_set(object safe, bint plus):
-    """The octets that quote (or quote_plus) leaves as they are for this `safe`; None if it is no plain str or bytes.
+    """Return the bytes that quote (or quote_plus) keeps for this `safe`; None if it is not a plain str or bytes.
 
-    The set of quote_plus has the space, which the encoder then turns into a plus sign.
+    The set for quote_plus contains the space, which the encoder then turns into a plus sign.
     """
     cdef dict sets = plus_sets if plus else quote_sets
     if type(safe) is bytes:
@@ -223,7 +224,7 @@ cdef ByteSet quote_set(object safe, bint plus):
         return UNRESERVED_SPACE if plus else UNRESERVED
     known = sets.get(safe)
     if known is None:
-        # As the stdlib: characters beyond ASCII are ignored.
+        # like the stdlib, ignore characters beyond ASCII
         known = UNRESERVED | (<str>safe).encode("ascii", "ignore")
         if plus:
             known = known | " "
@@ -233,10 +234,10 @@ cdef ByteSet quote_set(object safe, bint plus):
     return known
 
 
-# --- text, as urllib.parse quotes and unquotes it -----------------------------------------------------------------------
+# --- quoting and unquoting of text, as in urllib.parse ----------------------------------------------------------------
 
 cdef object quote_dirty(str text, const uc_set *safe, bint plus):
-    """The quoted text; None if it has a surrogate."""
+    """Return the quoted text; None if it has a surrogate."""
     cdef uint8_t utf8[UTF8_ROOM]
     cdef uint8_t quoted[ENCODED_ROOM]
     cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)

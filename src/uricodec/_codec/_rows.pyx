@@ -1,14 +1,15 @@
-"""Percent-encoding (RFC 3986 section 2) of rows: the operations of the codec for the row engine.
+"""Percent-encoding (RFC 3986 section 2) of rows: the codec's operations for the row engine.
 
-A kernel takes all bytes of a block at once, as if there were no rows, and the new ends of rows come out of masks: every byte
-that is encoded moves what is after it by two, every triplet back by two, so that a row ends at its old end plus or minus
-twice the number of marks before it. A triplet has to be inside of one row, and text has to be UTF-8 in every row by itself:
-where the masks, or the bytes that rows begin with, say otherwise, rows are done one by one.
+A kernel processes all bytes of a block at once, ignoring rows. The new ends of rows follow from bit masks: each encoded
+byte moves what follows it by +2, each decoded triplet by -2, so a row ends at its old end plus or minus twice the
+number of marks before it. This requires that no triplet extends over the end of a row and, for text, that each row by
+itself is UTF-8. If the masks or the first bytes of rows show otherwise, rows are processed one by one.
 
-Whole lines are decoded or encoded as if nothing were special, and then checked. Where lines end, a sequence of UTF-8 does.
+Whole lines are decoded or encoded without regard to special cases, and then checked together: a valid UTF-8 sequence
+never extends over a line end.
 
-A decoded line is still one line: a triplet that stands for a control character (a newline, NUL, an escape of a terminal)
-stays a triplet. Which ones do is said by the sink: `decodable`.
+A decoded line is still one line: a triplet for a control character (newline, NUL, the escape character of terminals)
+stays a triplet. The option `decodable` says which bytes may be decoded.
 """
 cimport cython
 from libc.string cimport memchr, memcpy
@@ -22,7 +23,7 @@ from uricodec._rows._operation cimport *
 from uricodec._codec._triplets import percent_decode
 from uricodec.errors import UriSyntaxError
 
-# Every byte but the controls of ASCII.
+# all bytes but the ASCII control characters
 NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
@@ -31,20 +32,20 @@ cdef ByteSet HEX_DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_DIGIT = ~HEX_DIGITS
 cdef ByteSet NO_CR = ~ByteSet("\r")
 
-# By Fault.
+# Indexed by Fault.
 cdef list CODE_NAMES = [None, "percent", "utf-8"]
-cdef list REASONS = [None, "malformed triplet", "octets that are not UTF-8"]
+cdef list REASONS = [None, "\"%\" not followed by two hexadecimal digits", "invalid UTF-8"]
 
 
 cdef class CodecRows(RowOperation):
-    """An operation on rows of any bytes, with the codes of these. This one copies."""
+    """An operation on rows of any bytes, with the codec's error codes. This base class copies rows."""
     cdef uc_set unchanged
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
 
     cdef void set_stable(self, const uc_set *unchanged, bint text) noexcept:
-        """Rows of these bytes do not change. If they have to be UTF-8, that is said of ASCII only."""
+        """Set the bytes of which rows do not change. If rows must be UTF-8 (`text`), only ASCII bytes qualify."""
         cdef int byte
         self.unchanged = unchanged[0]
         if text:
@@ -60,7 +61,7 @@ cdef inline uint64_t bits_before(const uint64_t *words, const uint32_t *counts, 
 
 
 cdef inline size_t count_words(const uint64_t *words, size_t n, uint32_t *counts) noexcept nogil:
-    """counts[w]: the bits in the words before word w. Returns those of all."""
+    """Set counts[w] to the number of bits in the words before word w. Return the number of all bits."""
     cdef size_t w, sum = 0
     for w in range(n):
         counts[w] = <uint32_t>sum
@@ -70,7 +71,7 @@ cdef inline size_t count_words(const uint64_t *words, size_t n, uint32_t *counts
 
 
 cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *percents, uint64_t *triplets) noexcept nogil:
-    """Mark each "%", and those of triplets; a word more than there are is 0. False: there is no "%"."""
+    """Mark each "%" and the "%" of each triplet; one more word is set to 0. False: no "%" found."""
     cdef uint64_t digits[WORDS + 1]
     cdef uint64_t any = 0
     cdef size_t w, words = (n + 63) // 64
@@ -92,11 +93,11 @@ cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *percents, uint64
 
 cdef struct Decoding:
     bint plus
-    bint utf8           # the decoded bytes have to be UTF-8
-    bint checks         # a malformed triplet is invalid,
-    bint replaces       # and U+FFFD replaces it
-    const uc_set *decodable     # triplets of all other bytes stay; NULL: they are decoded, too
-    bint c1             # and those of U+0080-009F stay
+    bint utf8           # the decoded bytes must be UTF-8
+    bint checks         # a "%" without two hexadecimal digits is invalid,
+    bint replaces       # and under `replace` becomes U+FFFD
+    const uc_set *decodable     # triplets of other bytes stay; NULL: all are decoded
+    bint c1             # triplets of U+0080-009F stay
 
 
 cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
@@ -113,20 +114,20 @@ cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
 
 cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint strict, bint replaces,
                          uint8_t *dst) noexcept nogil:
-    """Decode a row, or whole lines, in which nothing needs care; UC_FULL if something may."""
+    """Decode a row, or whole lines, without special cases; UC_FULL if there may be some."""
     cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
     if size == UC_FULL:
         return UC_FULL
     if how.checks and (strict or replaces and how.replaces) and memchr(dst, c'%', size) != NULL:
-        return UC_FULL      # perhaps a malformed triplet
+        return UC_FULL      # perhaps a "%" without two hexadecimal digits
     if size == n:
-        # Nothing was decoded, and what was there before is not the decoder's affair.
+        # Nothing was decoded. Bytes that were there before may stay even if they are not decodable.
         if how.plus and how.decodable != NULL and not how.decodable.member[<uint8_t>c' ']:
             return UC_FULL
         return size if not how.utf8 or not (strict or replaces) or is_utf8(dst, size) else UC_FULL
     if how.utf8 and not is_utf8(dst, size):
         return UC_FULL
-    # Decoding takes none away of the bytes that are not decodable (no "%", no "+" and no digit): if there are as many as
+    # Decoding removes no byte that is not decodable (these are not "%", "+" or digits). So if there are as many as
     # before, none has been added.
     if how.decodable != NULL and (kernels.count_outside(dst, size, how.decodable)
                                   != kernels.count_outside(src, n, how.decodable)):
@@ -154,14 +155,14 @@ cdef size_t decode_row(const uint8_t *src, size_t n, const void *options, uint8_
 
 
 cdef size_t decode_keeping(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """What is malformed or not UTF-8 stays as it is written."""
+    """Decode a row; what is malformed or not UTF-8 stays as it is written."""
     cdef size_t size = decode_clean(src, n, <const Decoding *>options, False, False, dst)
     return decode_by(src, n, <const Decoding *>options, KEEP, KEEP, dst, outcome) if size == UC_FULL else size
 
 
 cdef size_t decode_replacing(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                              Outcome *outcome) noexcept nogil:
-    """U+FFFD stands for what is not UTF-8 and, unless the rules are those of urllib.parse.unquote, what is malformed."""
+    """Decode a row; U+FFFD replaces what is not UTF-8 and, unless the rules are those of unquote, malformed triplets."""
     cdef const Decoding *how = <const Decoding *>options
     cdef size_t size = decode_clean(src, n, how, False, True, dst)
     return decode_by(src, n, how, REPLACE, REPLACE if how.replaces else KEEP, dst, outcome) if size == UC_FULL else size
@@ -177,7 +178,7 @@ cdef size_t decode_whole(const LineSpan *span, const void *options, uint8_t *dst
 
 
 cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
-    """Whether a row begins with a byte that continues a sequence: rows may be UTF-8 together only."""
+    """Return whether a row begins with a continuation byte: then rows may be UTF-8 only when joined."""
     cdef bint inside = False
     cdef size_t row
     for row in range(rows):
@@ -186,14 +187,14 @@ cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noe
 
 
 cdef bint rows_are_utf8(const uint8_t *src, const uint32_t *at, size_t rows) noexcept nogil:
-    """Whether each row is UTF-8 by itself."""
+    """Return whether each row by itself is UTF-8."""
     cdef uc_utf8 found
     return kernels.scan_utf8(src, at[rows], &found) == at[rows] and (
         found.highest < 0x80 or not starts_inside(src, at, rows))
 
 
 cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *marks, size_t row) noexcept nogil:
-    """The first row from there on that has a mark; `rows` if there is none."""
+    """Return the first row from `row` on with a marked byte; `rows` if there is none."""
     cdef size_t i = at[row], n = at[rows], w = i >> 6
     cdef uint64_t word
     if marks == NULL or i == n:
@@ -212,8 +213,8 @@ cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *m
 
 cdef bint write_text_rows(Run *run, const uint32_t *at, const uint64_t *malformed,
                           const uint64_t *controls) noexcept nogil:
-    """Write the decoded rows of the block, which are in the scratch, but for those that need more care: they have a
-    malformed triplet or a new control (NULL: none has), or they are not UTF-8."""
+    """Write the decoded rows of the block, which are in run.scratch. The row function does those with a malformed triplet or
+    a new control character (NULL: no row has one) and those that are not UTF-8."""
     cdef size_t rows = run.block.rows, size = at[rows], row, broken, marked, valid
     cdef const uint8_t *src = run.scratch
     cdef uc_utf8 found
@@ -247,8 +248,8 @@ cdef bint write_text_rows(Run *run, const uint32_t *at, const uint64_t *malforme
 
 
 cdef bint mark_protected(Run *run, const uint32_t *at, const uc_set *decodable, uint64_t *marks) noexcept nogil:
-    """Mark the bytes of decoded lines that should have stayed triplets, but for terminators. False: there are as many as
-    before."""
+    """Mark the bytes of decoded lines that should have stayed triplets, except terminators. False: their number did not
+    change, so there are none."""
     cdef size_t rows = run.block.rows, i, end
     if (kernels.count_outside(run.scratch, at[rows], decodable)
             == kernels.count_outside(run.block.data, run.block.at[rows], decodable)):
@@ -261,7 +262,7 @@ cdef bint mark_protected(Run *run, const uint32_t *at, const uc_set *decodable, 
 
 
 cdef inline uint64_t reaches_beyond(const uint64_t *triplets, size_t end) noexcept nogil:
-    """Whether (lowest bit) a triplet has octets on both sides of an end of a row."""
+    """Return in the lowest bit whether a triplet extends over the end of a row."""
     cdef uint64_t found = triplets[(end - 1) >> 6] >> ((end - 1) & 63) if end >= 1 else 0
     if end >= 2:
         found |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
@@ -304,7 +305,7 @@ cdef bint decode_block(Run *run) noexcept nogil:
         return do_rows(run)
     if how.decodable != NULL:
         if mark_protected(run, at, how.decodable, triplets):
-            protected = triplets    # which are of no more use
+            protected = triplets    # reuses the memory of `triplets`
     if how.utf8:
         return write_text_rows(run, at, percents if malformed else NULL, protected)
     if malformed or protected != NULL:
@@ -330,15 +331,16 @@ cdef object decode_object(str text, const void *options):
 cdef class DecodeRows(CodecRows):
     """Decode every triplet, once.
 
-    A malformed triplet is invalid, and so is text that does not decode to UTF-8. "keep" leaves either as it is written.
+    Text that has a malformed triplet or does not decode to UTF-8 is invalid. "keep" leaves either part as it is
+    written.
 
     Args:
         plus (bool): Read '+' as a space.
-        text (bool): Whether the decoded bytes have to be UTF-8.
-        decodable (ByteSet | None): What may be decoded, with "%", "+", letters and digits; other triplets stay. If it lacks
-            the escape character, U+0080-009F stay triplets, too. None: everything.
-        lossless (bool): The rules of `percent_decode`: "replace" writes U+FFFD also for a malformed triplet. Otherwise those
-            of `unquote`: "replace" keeps that, and of rows that are not text none is invalid.
+        text (bool): Whether the decoded bytes must be UTF-8.
+        decodable (ByteSet | None): The bytes that may be decoded, which include "%", "+", letters and digits; triplets
+            of others stay. If it lacks the escape character, triplets of U+0080-009F stay, too. None: all bytes.
+        lossless (bool): True: the rules of `percent_decode`, where "replace" replaces malformed triplets by U+FFFD.
+            False: the rules of `unquote`, where they stay, and are not invalid in rows of bytes.
 
     Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
     """
@@ -353,7 +355,7 @@ cdef class DecodeRows(CodecRows):
             self.how.decodable, self.how.c1 = &self.decodable.set, text and not decodable.set.member[0x1B]
         self.set_stable(&NO_PERCENT_OR_PLUS.set if plus else &NO_PERCENT.set, text)
         self.slots.options = &self.how
-        # A triplet is longer than U+FFFD, and a byte is not.
+        # U+FFFD is not longer than a triplet, but longer than a byte
         self.slots.strict, self.slots.replace_factor = Operation(decode_row, 1, 0), 3
         self.slots.keep, self.slots.replace = decode_keeping, decode_replacing
         self.slots.whole, self.slots.block, self.slots.expected = decode_whole, decode_block, expected_of_decoding
@@ -361,14 +363,14 @@ cdef class DecodeRows(CodecRows):
             self.slots.text, self.slots.text_policies = decode_object, 1 << <int>KEEP_ROW
         else:
             self.slots.text, self.slots.text_policies = unquote_object, 1 << <int>REPLACE_ROW
-        self.slots.text_is_best = True      # results of few are ASCII, and these cost most
+        self.slots.text_is_best = True      # few results are ASCII, and others cost more as rows
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         if policy == KEEP_ROW:
             return percent_decode(text, self.how.plus)
         if policy != REPLACE_ROW or self.how.replaces:
             return None
-        # To urllib.parse.unquote such characters mean nothing.
+        # urllib.parse.unquote ignores surrogates
         return unquote_text(text, self.how.plus, NULL)
 
 
@@ -377,19 +379,19 @@ cdef class DecodeRows(CodecRows):
 cdef struct Encoding:
     uc_set safe
     bint plus
-    bint triplets       # stay, and '%' is safe
-    bint digits         # theirs are safe
+    bint triplets       # triplets stay, and '%' is in `safe`
+    bint digits         # their digits are in `safe`
     bint utf8           # the input must be UTF-8
 
 
 cdef inline size_t encode_run(const uint8_t *src, size_t n, const Encoding *how, uint8_t *dst) noexcept nogil:
-    """dst has room for 3 n octets."""
+    """Encode n bytes. dst has a capacity of 3 n bytes."""
     cdef size_t size = kernels.encode(src, n, &how.safe, how.plus, dst, 3 * n)
     return 0 if size == UC_FULL else size
 
 
 cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
-    """How many octets one U+FFFD stands for, where ill-formed UTF-8 starts: a maximal subpart of a character, or one."""
+    """Return how many bytes one U+FFFD replaces where ill-formed UTF-8 starts: a maximal subpart, or 1."""
     cdef int length = sequence_length(src[0])
     cdef size_t have = 1
     while have < <size_t>length and have < n and continues(src[0], <int>have, src[have]):
@@ -399,7 +401,7 @@ cdef size_t ill_formed(const uint8_t *src, size_t n) noexcept nogil:
 
 cdef size_t encode_text(const uint8_t *src, size_t n, const Encoding *how, Policy policy, uint8_t *dst,
                         Outcome *outcome) noexcept nogil:
-    """Encode bytes that must be UTF-8; a policy is for those that are not."""
+    """Encode bytes that must be UTF-8; the policy is for bytes that are not."""
     cdef uc_utf8 found
     cdef size_t i = 0, o = 0, size
     if policy == KEEP or not how.utf8:
@@ -477,7 +479,7 @@ cdef bint encode_block(Run *run) noexcept nogil:
         crs = kernels.count_outside(block.data, n, &NO_CR.set)
         for i in range(rows):
             crs -= tail_of(run, i) - 1
-        if crs != 0:            # some do not belong to terminators
+        if crs != 0:            # some are not part of terminators
             return do_rows(run)
         with_cr = how.safe
         add_octet(&with_cr, c'\r')
@@ -510,7 +512,7 @@ cdef bint encode_block(Run *run) noexcept nogil:
 
 
 cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
-    """Whether a block has a '%' without two hexadecimal digits."""
+    """Return whether a block has a '%' without two hexadecimal digits."""
     cdef uint64_t percents[WORDS + 1]
     cdef uint64_t triplets[WORDS + 1]
     cdef uint64_t malformed = 0
@@ -523,7 +525,7 @@ cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst, size_t cap) noexcept nogil:
-    """Encode all but "\\n", which is in `safe`, and the "\\r" before it."""
+    """Encode all bytes but "\\n", which is in `safe`, and a "\\r" before it."""
     if not safe.member[<uint8_t>c'\n']:
         return kernels.encode(src, n, safe, plus, dst, cap)
     cdef size_t start = 0, end, size, o = 0
@@ -581,7 +583,7 @@ cdef object encode_object(str text, const void *options):
 
 cdef void set_encoding(Slots *slots, const Encoding *how) noexcept:
     slots.options = how
-    slots.strict, slots.replace_factor = Operation(encode_row, 3, 0), 9     # U+FFFD, encoded, for a byte
+    slots.strict, slots.replace_factor = Operation(encode_row, 3, 0), 9     # an encoded U+FFFD for one byte
     slots.keep, slots.replace = encode_keeping, encode_replacing
     slots.whole, slots.block, slots.expected = encode_whole, encode_block, expected_of_encoding
 
@@ -593,7 +595,7 @@ cdef class EncodeRows(CodecRows):
     Bytes that are not UTF-8 are invalid: "keep" encodes them, "replace" encodes U+FFFD in their place.
 
     Args:
-        safe (ByteSet): The bytes to keep; of lines also their terminator.
+        safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
         plus (bool): Write '+' for a space, and always encode a '+'.
         text (bool): Whether rows must be UTF-8.
 
@@ -619,11 +621,11 @@ cdef class EncodeRows(CodecRows):
 cdef class RequoteRows(CodecRows):
     """Percent-encode what is not encoded yet: triplets stay.
 
-    A '%' without two hexadecimal digits is invalid, and so are bytes that are not UTF-8: "keep" leaves the '%' and encodes the
-    bytes, "replace" encodes the '%' and, in place of the bytes, U+FFFD.
+    A '%' without two hexadecimal digits and bytes that are not UTF-8 are invalid: "keep" leaves the '%' and encodes the
+    bytes, "replace" encodes the '%', and U+FFFD in place of the bytes.
 
     Args:
-        safe (ByteSet): The bytes to keep; of lines also their terminator.
+        safe (ByteSet): The bytes to keep. Terminators of lines are kept, too.
         text (bool): Whether rows must be UTF-8.
 
     Source: RFC 3986 section 2.4.

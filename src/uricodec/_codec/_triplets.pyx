@@ -1,7 +1,7 @@
-"""Percent-encoding beyond urllib.parse: lossless decoding, idempotent encoding, and buffers that the caller owns.
+"""Percent-encoding beyond urllib.parse: lossless decoding, idempotent encoding, and functions for the caller's buffers.
 
 RFC 3986 sections 2.1 and 2.4: a triplet is decoded once, and nothing is encoded twice. What cannot be decoded (a '%'
-without two hexadecimal digits; in text, octets that are not UTF-8) is kept, replaced or reported, never lost.
+without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, replaced or reported, never lost.
 """
 from libc.string cimport memchr, memmove
 
@@ -14,7 +14,7 @@ from uricodec.errors import UriError, UriSyntaxError
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
 
-# --- decoding with care -------------------------------------------------------------------------------------------------
+# --- decoding with a policy -------------------------------------------------------------------------------------------
 
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     cdef uc_utf8 found
@@ -22,9 +22,9 @@ cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
 
 
 cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
-    """Decode, one character at a time, with a policy for every fault. Stops at a fault if that is the policy.
+    """Decode one character at a time, with a policy for each kind of error. Stops at an error if the policy is FAIL.
 
-    dst has room for n octets, and for 3 n with REPLACE. Returns the octets written.
+    dst has a capacity of n bytes, or 3 n with REPLACE. Returns the number of bytes written.
     """
     cdef size_t i = 0, o = 0, size, step, end
     cdef uint8_t octets[4]
@@ -33,7 +33,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
     cdef Policy policy
     how.fault = NO_FAULT
     while i < n:
-        # One character: octets[:have], which stand in src[i:end].
+        # One character: octets[:have], written as src[i:end].
         size = unit_at(src, i, n, octets)
         end = i + size
         length = sequence_length(octets[0]) if how.utf8 else 1
@@ -66,7 +66,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
 
 
 cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil:
-    """Whether the triplets of a character are not to be decoded."""
+    """Return whether the triplets of a character must not be decoded."""
     cdef int i
     if how.free == NULL:
         return False
@@ -83,22 +83,22 @@ cdef Policy policy_of(object name, str replace_or_encode, str fail) except *:
         return REPLACE
     if name == fail:
         return FAIL
-    raise ValueError(f"neither 'keep', {replace_or_encode!r} nor {fail!r}: {name!r}")
+    raise ValueError(f"errors must be one of 'keep', {replace_or_encode!r}, {fail!r}, got {name!r}")
 
 
 cdef int raise_fault(object data, const Careful *how) except -1:
-    raise UriSyntaxError("malformed triplet" if how.fault == MALFORMED else "octets that are not UTF-8", data,
-                         <Py_ssize_t>how.position)
+    reason = "\"%\" not followed by two hexadecimal digits" if how.fault == MALFORMED else "invalid UTF-8"
+    raise UriSyntaxError(reason, data, <Py_ssize_t>how.position)
 
 
 # --- public functions ---------------------------------------------------------------------------------------------------
 
-# RFC 3986 section 2.3, and with the reserved characters of section 2.2.
+# RFC 3986 section 2.3; and the same with the reserved characters of section 2.2.
 URI_CHARACTERS = UNRESERVED | ":/?#[]@!$&'()*+,;="
 
 
 cdef ByteSet safe_set(object safe):
-    """The octets that stay: a ByteSet as it is; the characters of a str besides the unreserved ones."""
+    """Return the bytes to keep: a ByteSet as it is; for a str, its characters and the unreserved ones."""
     cdef ByteSet octets = safe if type(safe) is ByteSet else quote_set(safe, False)
     if octets is None:
         raise TypeError(f"safe must be a ByteSet, a str or bytes, not {type(safe).__name__}")
@@ -106,12 +106,12 @@ cdef ByteSet safe_set(object safe):
 
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
-    """Encode a str or bytes-like; the same object if it is a plain one and does not change."""
+    """Encode a str or bytes-like; return the same object if it is a plain one and does not change."""
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Py_buffer view
     cdef object result
-    cdef str plain      # lives as long as the octets, which may be borrowed from it
+    cdef str plain      # keeps the memory of `octets` alive
     if isinstance(data, str):
         plain = data if type(data) is str else str.__str__(data)
         if not utf8_octets(plain, &octets, room):
@@ -121,11 +121,11 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
         finally:
             release(&octets)
         if type(result) is bytes:
-            # Octets beyond ASCII may stay, and make characters only together.
+            # bytes beyond ASCII that were kept; they are UTF-8 only if whole characters were kept
             try:
                 result = (<bytes>result).decode()
             except UnicodeDecodeError:
-                raise ValueError("safe has some octets of a character, but not all") from None
+                raise ValueError("safe contains only some of the bytes of a character") from None
         return data if type(data) is str and result == data else result
     borrow_octets(data, &view)
     try:
@@ -136,23 +136,23 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
 
 
 def percent_encode(data, safe=UNRESERVED, plus=False):
-    """Percent-encode every octet that is not in `safe`.
+    """Percent-encode every byte that is not in `safe`.
 
     Args:
-        data (str | bytes-like): What to encode; of a str, its UTF-8.
-        safe (ByteSet | str | bytes): The octets that stay as they are. A ByteSet is all of them; a str has ASCII
-            characters that stay besides the unreserved ones. If a ByteSet has octets beyond ASCII, characters of a str
-            stay whose octets are all in it.
-        plus (bool): Write '+' for a space, as HTML forms do; a '+' of the data is then always encoded.
+        data (str | bytes-like): The data to encode. A str is encoded as UTF-8.
+        safe (ByteSet | str | bytes): The bytes to keep. A ByteSet is the complete set; a str or bytes adds its ASCII
+            characters to the unreserved ones. A ByteSet with bytes beyond ASCII keeps those characters of a str all of
+            whose bytes are in it.
+        plus (bool): Whether to write '+' for a space, as in HTML forms. A '+' in the data is then always encoded.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
-        UriError: A str has a lone surrogate (`position` is its index).
-        ValueError: `safe` has some octets of a character of the str, but not all.
+        UriError: If a str has a lone surrogate.
+        ValueError: If `safe` contains only some of the bytes of a character of a str.
 
-    Source: RFC 3986 section 2.1; upper-case digits as section 6.2.2.1 wants them.
+    Source: RFC 3986 section 2.1; upper-case digits as in section 6.2.2.1.
 
     >>> percent_encode("a b/\u00e9", safe="/")
     'a%20b/%C3%A9'
@@ -170,7 +170,7 @@ def percent_encode(data, safe=UNRESERVED, plus=False):
 
 
 cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
-    """Decode a run of ASCII from a str; its faults are at positions of the run."""
+    """Decode a run of ASCII characters of a str; errors have their positions in the run."""
     cdef Careful *how = <Careful *>context
     cdef uint8_t room[3 * SMALL]
     cdef uint8_t *heap = NULL
@@ -178,10 +178,10 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
     cdef size_t size
     if n > SMALL:
         if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
-            raise OverflowError("the text is longer than its replacement can be")  # pragma: no cover: too large
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         dst = heap = allocate(3 * n if how.policy == REPLACE else n)
     try:
-        # Nearly all text has no fault; and a '%' that is left may be one.
+        # Nearly all text is valid. A '%' in the result may be a malformed triplet.
         size = kernels.decode(src, n, how.plus, dst, n)
         if not is_utf8(dst, size) or how.policy != KEEP and memchr(dst, c'%', size) != NULL:
             size = decode_carefully(src, n, how, dst)
@@ -217,7 +217,7 @@ cdef object decode_buffer(object data, Careful *how):
         if how.policy == KEEP or b"%" not in result:
             return result
         if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
-            raise OverflowError("the text is longer than its replacement can be")  # pragma: no cover: too large
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         dst = allocate(3 * n if how.policy == REPLACE else n)
         try:
             size = decode_carefully(src, n, how, dst)
@@ -229,29 +229,28 @@ cdef object decode_buffer(object data, Careful *how):
 
 
 def percent_decode(data, plus=False, invalid="keep"):
-    """Decode percent-encoded octets, once, and lose nothing.
+    """Decode percent-encoded bytes once, without loss of information.
 
     Args:
-        data (str | bytes-like): What to decode. Of a str, the decoded octets are read as UTF-8.
-        plus (bool): Read '+' as a space, as in HTML forms.
-        invalid (str): What to do with a '%' that is not followed by two hexadecimal digits, and, in a str, with
-            decoded octets that are not UTF-8: "keep" leaves them as they are written, "replace" puts U+FFFD in their
-            place, "error" raises.
+        data (str | bytes-like): The data to decode. For a str, the decoded bytes are interpreted as UTF-8.
+        plus (bool): Whether to read '+' as a space, as in HTML forms.
+        invalid (str): How a '%' without two hexadecimal digits and, for a str, decoded bytes that are not UTF-8 are
+            handled: "keep" leaves them as they are written, "replace" writes U+FFFD, "error" raises.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
-        UriSyntaxError: With invalid="error"; `position` is the index of the '%'.
-        ValueError: No such policy.
+        UriSyntaxError: If there is an error, with invalid="error".
+        ValueError: If `invalid` is unknown.
 
-    Source: RFC 3986 section 2.1 and 2.4; UTF-8 is RFC 3629's.
+    Source: RFC 3986 sections 2.1 and 2.4; RFC 3629 for UTF-8.
 
     >>> percent_decode("caf%C3%A9 100% %FF")
     'caf\u00e9 100% %FF'
     >>> percent_decode("caf%C3%A9 100%", invalid="error")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: malformed triplet at position 13
+    uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at position 13
     """
     cdef Careful how
     cdef bint text = isinstance(data, str)
@@ -263,12 +262,12 @@ def percent_decode(data, plus=False, invalid="keep"):
         result = decode_buffer(data, &how)
     if how.fault != NO_FAULT:
         raise_fault(data, &how)
-    # What has a '%' may still have nothing to decode.
+    # even with a '%' there may be nothing to decode
     return data if (type(data) is str or type(data) is bytes) and result == data else result
 
 
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil:
-    """How many '%' are not followed by two hexadecimal digits, and where the first of them is."""
+    """Return the number of '%' without two hexadecimal digits, and the offset of the first."""
     cdef const uint8_t *at = src
     cdef const uint8_t *end = src + n
     cdef uint8_t octet
@@ -285,7 +284,7 @@ cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcep
 
 
 cdef size_t escape_malformed(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Copies src with "%25" for each of them; dst has room for two octets more a piece."""
+    """Copy src, with "%25" for each of them. dst has a capacity of n + 2 bytes for each."""
     cdef size_t i, o = 0
     cdef uint8_t octet
     for i in range(n):
@@ -307,19 +306,19 @@ cdef bint has_hex_digits(const uc_set *set) noexcept nogil:
 
 
 cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
-    """encode_data for a set that lacks hexadecimal digits: those of triplets stay nevertheless."""
+    """Do the same as encode_data() for a set without hexadecimal digits, but keep the digits of triplets."""
     cdef bint text = isinstance(data, str)
     cdef object percent = "%" if text else b"%"
     cdef object digits = "0123456789ABCDEFabcdef" if text else b"0123456789ABCDEFabcdef"
     cdef list parts = []
     cdef Py_ssize_t position = 0, kept
     for part in (data if text else bytes(memoryview(data))).split(percent):
-        # Behind a '%'; strip() leaves nothing of two digits.
+        # After a '%': keep two digits; strip() removes both if they are digits.
         kept = 2 if position and len(part) > 1 and not part[:2].strip(digits) else 0
         try:
             parts.append(part[:kept] + encode_data(part[kept:], safe, False, ascii))
         except UriError as error:
-            if not isinstance(error, UriError):     # a MemoryError by now
+            if not isinstance(error, UriError):     # replaced by a MemoryError
                 raise error  # pragma: no cover: no memory
             raise UriError(error.reason, data, position + kept + error.position) from None
         position += len(part) + 1
@@ -328,22 +327,22 @@ cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
 
 
 def requote(data, safe=URI_CHARACTERS, invalid="keep"):
-    """Percent-encode what is not encoded yet: existing triplets stay, so that doing it twice changes nothing.
+    """Percent-encode what is not encoded yet. Triplets stay, so a second call changes nothing.
 
     Args:
-        data (str | bytes-like): A URI, or a part of one, that may be encoded in part.
-        safe (ByteSet | str | bytes): The octets that stay as they are, as in percent_encode; by default all characters
-            of RFC 3986, reserved and unreserved.
-        invalid (str): What to do with a '%' that is not followed by two hexadecimal digits: "keep" it, "encode" it as
-            %25, or raise an "error".
+        data (str | bytes-like): A URI or a part of one, perhaps partly encoded.
+        safe (ByteSet | str | bytes): The bytes to keep, as in percent_encode; by default all reserved and unreserved
+            characters of RFC 3986.
+        invalid (str): How a '%' without two hexadecimal digits is handled: "keep" leaves it, "encode" writes %25,
+            "error" raises.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
-        UriError: A str has a lone surrogate (`position` is its index).
-        UriSyntaxError: With invalid="error"; `position` is the index of the '%'.
-        ValueError: No such policy.
+        UriError: If a str has a lone surrogate.
+        UriSyntaxError: If there is a '%' without two hexadecimal digits, with invalid="error".
+        ValueError: If `invalid` is unknown.
 
     Source: RFC 3986 section 2.4.
 
@@ -389,7 +388,7 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
     return encode_data(data, &set, False, octets.ascii)
 
 
-# --- buffers of the caller ----------------------------------------------------------------------------------------------
+# --- the caller's buffers ---------------------------------------------------------------------------------------------
 
 cdef inline bint overlap(const Py_buffer *a, const Py_buffer *b) noexcept:
     cdef size_t x = <size_t>a.buf, y = <size_t>b.buf
@@ -397,10 +396,10 @@ cdef inline bint overlap(const Py_buffer *a, const Py_buffer *b) noexcept:
 
 
 cdef object code_into(object src, object dst, ByteSet safe):
-    """Encode (or decode, if there is no `safe`) from one buffer into another.
+    """Encode (or decode, without `safe`) from one buffer into another.
 
-    Kernels store in wide pieces, past the end of what they produce. What is produced last goes through a buffer on the
-    stack, so that dst stays as it was from there on.
+    Kernels store in wide pieces, past the end of the result. Therefore the last piece goes through a buffer on the
+    stack: dst is not changed after the result.
     """
     cdef uint8_t room[ENCODED_ROOM]
     cdef Py_buffer source, target
@@ -418,7 +417,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
                 s = <const uint8_t *>source.buf
             d, n, cap = <uint8_t *>target.buf, <size_t>source.len, <size_t>target.len
             head = n - SMALL // 2 if n > SMALL else 0
-            if safe is None and head:   # not inside a triplet
+            if safe is None and head:   # do not divide a triplet
                 head -= 1 if s[head - 1] == c'%' else 2 if s[head - 2] == c'%' else 0
             if safe is not None:
                 if head:
@@ -429,7 +428,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
                     written = kernels.decode(s, head, False, d, cap)
                 last = kernels.decode(s + head, n - head, False, room, ENCODED_ROOM)
             if written == UC_FULL or last > cap - written:
-                raise ValueError(f"dst is too small: {cap} octets")
+                raise ValueError(f"dst is too small: {cap} bytes")
             memcpy(d + written, room, last)
             return written + last
         finally:
@@ -442,17 +441,17 @@ def quote_into(src, dst, safe="/"):
     """Percent-encode from one buffer into another.
 
     Args:
-        src (bytes-like): The octets to encode.
-        dst (bytes-like): Where to write: a writable buffer, which may overlap src. At most 3 * len(src) octets are
-            needed.
-        safe (ByteSet | str | bytes): The octets that stay as they are, as in percent_encode.
+        src (bytes-like): The bytes to encode.
+        dst (bytes-like): The destination, a writable buffer, which may overlap src. At most 3 * len(src) bytes are
+            written.
+        safe (ByteSet | str | bytes): The bytes to keep, as in percent_encode.
 
     Returns:
-        int: The number of octets written from the start of dst; what follows them stays as it was.
+        int: The number of bytes written to the start of dst. The bytes after them are unchanged.
 
     Raises:
-        ValueError: dst is too small. What is in it then is undefined, but nothing past its end was touched.
-        BufferError: src or dst is not contiguous, or dst is not writable.
+        ValueError: If dst is too small; its contents are then undefined.
+        BufferError: If src or dst is not contiguous, or dst is not writable.
 
     Source: RFC 3986 section 2.1.
 
@@ -465,18 +464,18 @@ def quote_into(src, dst, safe="/"):
 
 
 def unquote_into(src, dst):
-    """Decode percent-encoded octets, once, from one buffer into another. Malformed triplets stay.
+    """Decode percent-encoded bytes once, from one buffer into another. A '%' without two hexadecimal digits stays.
 
     Args:
-        src (bytes-like): The octets to decode.
-        dst (bytes-like): Where to write: a writable buffer, which may overlap src. len(src) octets are always enough.
+        src (bytes-like): The bytes to decode.
+        dst (bytes-like): The destination, a writable buffer, which may overlap src. At most len(src) bytes are written.
 
     Returns:
-        int: The number of octets written from the start of dst; what follows them stays as it was.
+        int: The number of bytes written to the start of dst. The bytes after them are unchanged.
 
     Raises:
-        ValueError: dst is too small. What is in it then is undefined, but nothing past its end was touched.
-        BufferError: src or dst is not contiguous, or dst is not writable.
+        ValueError: If dst is too small; its contents are then undefined.
+        BufferError: If src or dst is not contiguous, or dst is not writable.
 
     Source: RFC 3986 section 2.1.
 

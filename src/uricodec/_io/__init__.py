@@ -1,7 +1,7 @@
-"""Files in, files out.
+"""Reading input files and writing output files.
 
-- streams: inputs as chunks of lines, outputs, the meter
-- compress: gzip, bzip2, xz and Zstandard
-- temporary: outputs that appear when they are complete
-- workers: threads that work on pieces and use the results in order
+- streams: inputs as chunks of whole lines, outputs, the progress meter
+- compress: decompression of gzip, bzip2, xz and Zstandard inputs
+- temporary: temporary files that replace their targets when they are complete
+- workers: threads that process pieces of an input and use the results in order
 """

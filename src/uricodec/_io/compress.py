@@ -1,8 +1,8 @@
-"""Compressed inputs: gzip (RFC 1952), bzip2, xz and Zstandard (RFC 8878), known by the octets with which they begin.
+"""Decompression of inputs: gzip (RFC 1952), bzip2, xz and Zstandard (RFC 8878), detected by their first bytes.
 
-The modules are those of the standard library, and faster ones where they are installed: isal for gzip, and for
-Zstandard backports.zstd before Python 3.14. Each is imported when there is something for it to read. Whatever the file
-says, no more is decompressed at once than there is room for.
+Decompression uses the standard library's modules, or faster ones if they are installed: isal for gzip and, before
+Python 3.14, backports.zstd for Zstandard. Each module is imported when the first input needs it. A read decompresses
+no more than the caller's buffer holds, whatever sizes the file declares.
 """
 
 import sys
@@ -10,7 +10,7 @@ from importlib import import_module
 
 from uricodec._io import streams
 
-# What a file begins with: what that is called. bzip2: the size of blocks, and what begins the first one, or ends all.
+# First bytes of a file -> format. bzip2: the block size, then the magic number of the first block or of an empty file.
 MAGIC = {
     b"\x1f\x8b": "gzip",
     **{b"BZh%d1AY&SY" % size: "bzip2" for size in range(1, 10)},
@@ -21,17 +21,17 @@ MAGIC = {
 }
 LONGEST = max(map(len, MAGIC))
 
-# The header of an xz file says how much memory it takes to read: not more than that. (Zstandard has 128 MiB by itself.)
+# Upper limit for the memory that the header of an xz file may ask for. (Zstandard's own limit is 128 MiB.)
 XZ_MEMORY = 256 * 1024 * 1024
 
-# Which modules can read it, the best first.
+# Format -> modules that read it, the preferred one first.
 MODULES = {
     "gzip": ["isal.isal_zlib", "zlib"],
     "bzip2": ["bz2"],
     "xz": ["lzma"],
     "zstd": ["compression.zstd", "backports.zstd"],
 }
-# What makes a reader of one member with such a module, and the error of that.
+# Module -> a function that returns a factory of decompressors for one member, and the exception they raise.
 MAKERS = {
     "isal.isal_zlib": lambda module: (lambda: Deflated(module.decompressobj(wbits=31)), module.error),
     "zlib": lambda module: (lambda: Deflated(module.decompressobj(wbits=31)), module.error),
@@ -43,7 +43,7 @@ MAKERS = {
 
 
 def format_of(octets):
-    """How octets (bytes-like) are compressed that a file begins with, None for not at all.
+    """Return the compression format of data that begins with `octets` (bytes-like); None if it is not compressed.
 
     >>> format_of(b"BZh91AY&SY"), format_of(b"BZh is text")
     ('bzip2', None)
@@ -53,13 +53,13 @@ def format_of(octets):
 
 
 def may_be(octets):
-    """Whether the first octets (bytes-like) of a file are too few to say how it is compressed."""
+    """Return whether `octets` (bytes-like), the first bytes of a file, are too few to detect its compression format."""
     head = bytes(octets)
     return any(magic != head and magic.startswith(head) for magic in MAGIC)
 
 
 def begins_with(octets, form):
-    """Whether octets (bytes-like) are the beginning of data in a format, as far as they go.
+    """Return whether `octets` (bytes-like), perhaps only a part of the magic number, can begin data in a format.
 
     >>> begins_with(b"\\x1f", "gzip"), begins_with(b"tail", "gzip")
     (True, False)
@@ -68,12 +68,12 @@ def begins_with(octets, form):
     return any(head.startswith(magic[: len(head)]) for magic, name in MAGIC.items() if name == form)
 
 
-# Modules that are not installed: each input would search the path for them again.
+# Modules known to be missing, so that the import path is not searched again for each input.
 missing: set[str] = set()
 
 
 def find_module(form):
-    """Import the best module that is there for a format; None if there is none."""
+    """Import the preferred installed module for a format. Return its name and the module; None if none is installed."""
     for name in MODULES[form]:
         if name in missing and name not in sys.modules:
             continue
@@ -86,7 +86,7 @@ def find_module(form):
 
 
 class Deflated:
-    """A decompressor of zlib, or one like it, with the methods that the others have."""
+    """An adapter that gives a zlib decompressor the interface of the other decompressors."""
 
     def __init__(self, decompressor):
         self._decompressor = decompressor
@@ -107,38 +107,39 @@ class Deflated:
     def decompress(self, data, max_length):
         result = self._decompressor.decompress(data or self._rest, max_length)
         self._rest = self._decompressor.unconsumed_tail
-        self._full = len(result) == max_length  # there may be more of it
+        self._full = len(result) == max_length  # there may be more output
         return result
 
 
 class Reader:
-    """What the members of a compressed file hold, one after the other. Zeros may follow the last one, nothing else.
+    """A reader of the concatenated members of a compressed file. Zeros may follow the last one, nothing else.
 
     Args:
-        name (str): Of the file, for messages.
+        name (str): The file's name, for messages.
         form (str): "gzip", "bzip2", "xz" or "zstd".
-        read_into (Callable): Reads more of the file, as Input.read_into().
-        head (bytes): What has been read of it.
+        read_into (Callable): Reads more of the compressed file, like Input.read_into().
+        head (bytes): The bytes of the file that were read already.
 
     Raises:
-        FileError: No module can read it; or it is damaged, or ends too early. What came before has been read then.
+        FileError: No module for the format is installed, or the data are damaged or truncated. Everything that comes
+            before the damage has been returned by then.
     """
 
     def __init__(self, name, form, read_into, head):
         found = find_module(form)
         if found is None:
-            hint = " (Python 3.14, or pip install 'uricodec[compress]')" if form == "zstd" else ""
-            raise streams.FileError(name, f"{form} data, and no module that reads them{hint}")
+            hint = " (needs Python 3.14 or pip install 'uricodec[compress]')" if form == "zstd" else ""
+            raise streams.FileError(name, f"cannot decompress {form} data: module not installed{hint}")
         self._new_member, self._error = MAKERS[found[0]](found[1])
         self._name, self._form = name, form
         self._read_into = read_into
         self._buffer = memoryview(bytearray(streams.COMPRESSED_CHUNK))
-        self._rest = head  # read, but not decompressed yet
+        self._rest = head  # read, but not yet decompressed
         self._done = 0
         self._member = self._new_member()
 
     def read_into(self, view):
-        """Decompress at most len(view) octets; 0 at the end."""
+        """Decompress at most len(view) bytes into `view`. Return their number; 0 at the end."""
         while True:
             if self._member.eof:
                 self._rest = self._member.unused_data.lstrip(b"\0")
@@ -146,16 +147,16 @@ class Reader:
                     self._rest = bytes(self._rest).lstrip(b"\0")
                 if not self._rest:
                     return 0
-                if not begins_with(self._rest, self._form):  # some modules would wait for more of a header
-                    raise streams.FileError(self._name, f"damaged {self._form} data (something else behind them)")
+                if not begins_with(self._rest, self._form):  # some modules would wait for the rest of a header
+                    raise streams.FileError(self._name, f"damaged {self._form} data (unexpected data after the end)")
                 self._member = self._new_member()
             elif self._member.needs_input and not self._rest and not self._read():
-                raise streams.FileError(self._name, f"truncated {self._form} data (after {self._done} octets)")
+                raise streams.FileError(self._name, f"truncated {self._form} data (after {self._done} bytes)")
             try:
                 data = self._member.decompress(self._rest, len(view))
             except (self._error, EOFError) as error:
                 raise streams.FileError(
-                    self._name, f"damaged {self._form} data ({error}; after {self._done} octets)"
+                    self._name, f"damaged {self._form} data ({error}; after {self._done} bytes)"
                 ) from None
             self._rest = b""
             if data:

@@ -1,8 +1,8 @@
-"""What is read from and written to: chunks of whole lines, whole files, the meter.
+"""Inputs as chunks of whole lines, outputs, and the progress meter.
 
-A chunk is read into a buffer that is used again and again, and handed on up to its last newline; the rest moves to the
-front, and the next read goes after it. A line longer than allowed is handed on in pieces, each of them a chunk of its
-own. So memory stays flat, and nothing is done in Python for a single line.
+A chunk is read into a reusable buffer and handed on up to its last newline. The bytes after that move to the start of
+the next buffer, and the next read appends to them. A line longer than the buffer is handed on in pieces, each of them a
+chunk. So memory use stays constant, and no Python code runs per line.
 """
 
 import errno
@@ -12,33 +12,33 @@ from _thread import get_ident
 from stat import S_ISREG
 from time import monotonic
 
-# Octets of the buffer of lines. A longer line is worked on in pieces, so that it must hold a character and an octet:
-# four triplets and a byte.
+# Bytes of a line buffer. A longer line is processed in pieces, so the buffer must hold a character and a byte: four
+# triplets and a byte.
 CHUNK = 512 * 1024
 COMPRESSED_CHUNK = 64 * 1024
 
-# Bytes that a line may have, its terminator not counted, where it has to be in memory as a whole.
+# Default limit for the bytes of a line, without its terminator, where a line must be in memory as a whole.
 MAX_LINE = 16 * 1024 * 1024
 
-# What compressed data begin with, and no other octet; but frames of Zstandard that are to be skipped, which have 16
-# letters before the rest of their magic number (RFC 8878 section 3.1.2).
+# The first bytes of compressed data. No uncompressed text begins with them, except for skippable frames of Zstandard,
+# whose magic number has one of 16 letters before the rest (RFC 8878 section 3.1.2).
 FIRST = b"\x1fB\xfd\x28"
 SKIPPABLE = b"\x2a\x4d\x18"
 
-TRUNCATED = "it was truncated while it was read"
+TRUNCATED = "file was truncated while it was read"
 
-# Seconds before the meter appears, and between its changes.
+# Seconds before the meter appears, and between its updates.
 METER_DELAY = 0.5
 METER_PERIOD = 0.1
 
 
 class FileError(OSError):
-    """A file that fails.
+    """An error of one file.
 
     Args:
-        name (str): Of the file, as a message may show it.
-        reason (str): Why, for the user.
-        number (int | None): The error number of the system, if it is the system that says so.
+        name (str): The file's name, as a message shows it.
+        reason (str): What went wrong, for the user.
+        number (int | None): The system's error number, if the system reported the error.
 
     >>> str(FileError("access.log", "No such file or directory"))
     'access.log: No such file or directory'
@@ -52,7 +52,7 @@ class FileError(OSError):
 
 
 def printable(name):
-    """A file's name, as a message may show it: control characters could do anything to a terminal.
+    """Return a file's name as a message shows it: control characters, which could affect a terminal, are escaped.
 
     >>> printable("access.log"), printable("a\\nb"), printable("")
     ('access.log', 'a\\\\nb', "''")
@@ -61,7 +61,7 @@ def printable(name):
 
 
 def tell(text):
-    """Write to standard error, if somebody is there."""
+    """Write to standard error; do nothing if that fails."""
     try:
         if sys.stderr is not None:
             sys.stderr.write(text)
@@ -74,7 +74,7 @@ def failure(name, error):
 
 
 def close(file):
-    """Close a file that nothing more is wanted of, whatever that brings."""
+    """Close a file, ignoring errors: nothing more is needed from it."""
     try:  # noqa: SIM105
         file.close()
     except OSError:
@@ -82,14 +82,14 @@ def close(file):
 
 
 def binary(text_stream, name):
-    """The octets below sys.stdin or sys.stdout."""
+    """Return the binary stream below sys.stdin or sys.stdout."""
     if text_stream is None:
         raise FileError(name, "closed")
-    return getattr(text_stream.buffer, "raw", text_stream.buffer)  # a stand-in (tests) may have no raw stream
+    return getattr(text_stream.buffer, "raw", text_stream.buffer)  # test doubles may have no raw stream
 
 
 class Waiting:
-    """The threads that wait just now, for each other or for somebody else, perhaps for ever."""
+    """The set of threads that are blocked at the moment, on each other or on the system, perhaps for ever."""
 
     def __init__(self):
         self._threads = set()
@@ -111,7 +111,7 @@ waiting = Waiting()
 
 
 def total_size(names):
-    """Return the size of all inputs, as far as it can be known: 0 if one is no regular file."""
+    """Return the total size of all inputs; 0 if it is unknown because one is not a regular file."""
     total = 0
     for name in names:
         try:
@@ -125,7 +125,7 @@ def total_size(names):
 
 
 def unit_before(buffer, end):
-    """The octet that ends at `end`, itself or as a triplet, and where it starts."""
+    """Return the byte that ends at offset `end`, decoded if it is a triplet, and the offset where it starts."""
     digits = buffer[end - 2 : end]
     if end >= 3 and buffer[end - 3] == 0x25 and all(digit in b"0123456789ABCDEFabcdef" for digit in digits):
         return int(digits, 16), end - 3
@@ -133,12 +133,12 @@ def unit_before(buffer, end):
 
 
 def safe_cut(buffer, end):
-    r"""Where to cut a line of which only buffer[:end] is known.
+    r"""Return the offset at which to cut a line of which only buffer[:end] has been read.
 
-    Not in a triplet, not in a character of UTF-8 (whose octets may be triplets), not between "\r" and "\n".
+    The cut is not in a triplet, not in a UTF-8 character (whose bytes may be triplets), and not between "\r" and "\n".
 
-    A character is a lead octet and up to three that continue it, and only the lead says how many. So the last octets
-    are looked at backwards: past those that continue, to the lead, which is cut off if it wants more than there are.
+    A character consists of a lead byte and up to three continuation bytes, and the lead determines how many. So the
+    last bytes are checked backwards to the lead; if its character is incomplete, the cut is before the lead.
 
     >>> safe_cut(b"ab%E2%82", 8), safe_cut(b"ab%E2%82%AC", 11), safe_cut(b"ab%E", 4)
     (2, 11, 2)
@@ -162,7 +162,7 @@ def safe_cut(buffer, end):
 
 
 class LineEnds:
-    """Where the lines of one input end.
+    """The rule for where the lines of one input end.
 
     Args:
         terminator (bytes): The byte that ends a line.
@@ -172,27 +172,27 @@ class LineEnds:
         self._terminator = terminator
 
     def front(self, buffer: bytearray, stop: int) -> int:
-        """Return the offset of the first line in what an input begins with, of which buffer[:stop] is known.
+        """Return the offset of the first line, given the first bytes of an input, buffer[:stop].
 
-        It is `stop` as long as that depends on what follows.
+        The result is `stop` as long as the offset depends on bytes that are not read yet.
         """
         return 0
 
     def last(self, buffer: bytearray, start: int, stop: int) -> int:
-        """Return the offset after the last line that ends in buffer[start:stop]; 0: none. One begins at `start`."""
+        """Return the offset after the last line end in buffer[start:stop]; 0: none. A line begins at `start`."""
         return buffer.rfind(self._terminator, start, stop) + 1
 
     def cut(self, buffer: bytearray, first: int, start: int, stop: int) -> int:
-        """As last(), for a line that begins at `first`, where none ends between that and `start`."""
+        """Like last(), for a line that begins at `first` and does not end between that offset and `start`."""
         return self.last(buffer, start, stop)
 
     def skip(self, buffer: bytearray, start: int, stop: int) -> int:
-        """Return the offset after the long line of which buffer[start:stop] is the next part; 0 if it goes on."""
+        """Return the offset after the end of a long line of which buffer[start:stop] is the next part; 0: no end."""
         return buffer.find(self._terminator, start, stop) + 1
 
 
 def allowed_lines(ends, buffer, start, stop, most):
-    """Return how far lines in buffer[start:stop], which all end there, have at most so many bytes, their ends included.
+    """Return the offset up to which the lines of buffer[start:stop] have at most `most` bytes, terminators included.
 
     >>> allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 3), allowed_lines(LineEnds(), b"ab\\na\\nabc\\n", 0, 9, 4)
     (5, 9)
@@ -206,7 +206,7 @@ def allowed_lines(ends, buffer, start, stop, most):
 
 
 def may_be_compressed(head):
-    """Return whether what a file begins with (bytes) is worth a closer look.
+    """Return whether `head` (bytes), the beginning of a file, could be compressed data.
 
     >>> may_be_compressed(b"("), may_be_compressed(b"P*"), may_be_compressed(b"Pa"), may_be_compressed(b"")
     (True, True, False, False)
@@ -215,16 +215,16 @@ def may_be_compressed(head):
 
 
 def begin(name, read_into, view):
-    """Read a file for the first time, and find out whether it is compressed.
+    """Read the beginning of a file, and detect whether it is compressed.
 
     Args:
         name (str): The file's name, for messages.
-        read_into (Callable[[memoryview], int]): Reads at most so many bytes of the file; 0 at its end.
-        view (memoryview): Where to read to, at least 10 bytes.
+        read_into (Callable[[memoryview], int]): Reads at most as many bytes as its argument holds; 0 at the end.
+        view (memoryview): The destination, at least 10 bytes.
 
     Returns:
-        tuple[Callable[[memoryview], int], int]: The function that reads from now on, and how many bytes are in `view`
-            already. The function is `read_into` itself if the file is not compressed.
+        tuple[Callable[[memoryview], int], int]: The function for all further reads, and the number of bytes that are in
+            `view` already. The function is `read_into` itself if the file is not compressed.
     """
     size = end = read_into(view)
     if not may_be_compressed(bytes(view[: min(end, 4)])):
@@ -242,15 +242,15 @@ def begin(name, read_into, view):
 
 
 def was_truncated(before, now, place):
-    """Whether a file has been truncated since it was opened.
+    """Return whether a file was truncated since it was opened.
 
-    It may have grown again after that: then its end came too early, and its time of change is another one. Without
-    that, it is a file of the kernel, such as those in /sys: their sizes are only upper bounds.
+    A file that was truncated and has grown again ended too early, and its modification time has changed. If the time is
+    the same, it is a file of the kernel, such as those in /sys: their sizes are only upper bounds.
 
     Args:
-        before (os.stat_result): Its status when it was opened.
-        now (os.stat_result): Its status after its end was read.
-        place (Callable[[], int]): Returns the offset of that end.
+        before (os.stat_result): The status of the file when it was opened.
+        now (os.stat_result): The status after the end was read.
+        place (Callable[[], int]): Returns the offset at which the end was read.
     """
     if not S_ISREG(before.st_mode):
         return False
@@ -258,19 +258,19 @@ def was_truncated(before, now, place):
 
 
 class Input:
-    """An input by its name, "-" for standard input, as chunks of lines.
+    """An input file, or standard input, that is read as chunks of lines.
 
     Args:
-        name (str): The path of a file, or "-".
-        meter (Meter | None): Is told how much has been read.
-        file (binary file | None): An open file to read instead, which stays open.
-        output (Output | None): What must not be written to the end of the input while that is read.
+        name (str): The path of a file, or "-" for standard input.
+        meter (Meter | None): The progress meter that counts the bytes read.
+        file (binary file | None): An open file to read instead, which is not closed.
+        output (Output | None): The output of the command. It must not be appended to the input.
 
     Attributes:
-        compressed (bool): Whether it is, as far as is known.
+        compressed (bool): Whether the input is compressed, as far as is known.
 
     Raises:
-        FileError: It cannot be opened or read, or would never end.
+        FileError: The input cannot be opened or read, or the output is appended to it.
 
     >>> with Output(os.devnull) as output, Input("missing.txt", Meter([], output)) as source:
     ...     pass
@@ -307,18 +307,18 @@ class Input:
             close(self._raw)
 
     def status(self):
-        """What the system says of it (os.stat_result); None: it is no file of the system."""
+        """Return the status of the file (os.stat_result); None if the input is not a file of the system."""
         try:
             return os.fstat(self._raw.fileno())
         except (OSError, ValueError, AttributeError):
             return None
 
     def place(self):
-        """Where it is read next, if it is a regular file."""
+        """Return the offset of the next read, if the input is a regular file."""
         return self._raw.tell()
 
     def resume(self, place, plain=True):
-        """Read on at another place of a regular file, which is not compressed if it is `plain`."""
+        """Continue to read at another offset of a regular file, which is not compressed if `plain` is true."""
         try:
             self._raw.seek(place)
         except OSError as error:
@@ -326,9 +326,9 @@ class Input:
         self._plain = plain
 
     def read_into(self, view):
-        """Read what there is, at most len(view) octets; 0 at the end."""
+        """Read at most len(view) bytes into `view`. Return their number; 0 at the end."""
         try:
-            while (size := self._raw.readinto(view)) is None:  # somebody made it non-blocking
+            while (size := self._raw.readinto(view)) is None:  # None: another process made it non-blocking
                 from select import select
 
                 select([self._raw], [], [])
@@ -341,13 +341,13 @@ class Input:
         return size
 
     def _check_length(self):
-        """Check at the end that nothing is missing."""
+        """Check at the end of the input that it was not truncated."""
         now = self.status() if self._opened else None
         if now and was_truncated(self._opened, now, self._raw.tell):
             raise FileError(self.name, TRUNCATED)
 
     def begin(self, view):
-        """Read for the first time, as begin() does, unless the input is known to be uncompressed."""
+        """Read for the first time, like the function begin(), unless the input is known to be uncompressed."""
         if self._plain:
             return self.read_into, self.read_into(view)
         read_into, size = begin(self.name, self.read_into, view)
@@ -355,10 +355,10 @@ class Input:
         return read_into, size
 
     def chunks(self, buffers, ends=None, max_line=None):
-        """Yield the input in chunks, as chunks_of() does.
+        """Yield the input in chunks; the parameters are those of chunks_of().
 
         Raises:
-            FileError: The input fails. The whole lines before have been yielded.
+            FileError: The input fails. All whole lines before the failure have been yielded.
         """
         return chunks_of(self.begin, buffers, ends, max_line)
 
@@ -367,23 +367,23 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
     """Read lines in chunks.
 
     Args:
-        begin (Callable[[memoryview], tuple]): Reads for the first time, as Input.begin() does.
-        buffers (Buffers): The chunks to read into, of at least 13 bytes each. What they have beyond CHUNK is for long
-            lines.
-        ends (LineEnds | None): Finds the ends of lines, or of records; None: of lines that end with a newline.
-        max_line (int | None): Bytes that a line may have, its terminator not counted: buffers grow if they must, and
-            shrink again. None: as many as fit the buffer; a longer line is cut where safe_cut() says.
-        most_read (int | None): How many bytes to read at once; None: CHUNK.
+        begin (Callable[[memoryview], tuple]): Does the first read, like Input.begin().
+        buffers (Buffers): The chunks to read into, of at least 13 bytes each. Capacity beyond CHUNK is used for long
+            lines only.
+        ends (LineEnds | None): Finds the ends of lines, or of records; None: lines end with a newline.
+        max_line (int | None): The limit for the bytes of a line, without its terminator. Buffers grow up to it and
+            shrink again. None: the capacity of a buffer is the limit, and a longer line is cut where safe_cut() says.
+        most_read (int | None): The number of bytes per read; None: CHUNK.
 
     Yields:
-        Chunk: The next chunk: whole lines, of which the last one may lack its terminator at the end of the input; or a
-            piece of a line that is longer than allowed. Who is done with it gives it back to `buffers`.
+        Chunk: The next chunk: whole lines, the last of which may lack its terminator at the end of the input, or a
+            piece of a line that is longer than the limit. The caller returns it to `buffers` after use.
     """
     ends, most_read = ends or LineEnds(), most_read or CHUNK
     chunk = buffers.get()
-    first = known = 0  # where the first line begins, and up to where none ends
-    # Whether there was a chunk, and whether the buffer begins inside of a long line. A piece that goes on leaves a
-    # byte for the last one, so that there is one.
+    first = known = 0  # offset of the first line; offset up to which no line ends
+    # Whether a chunk was yielded, and whether the buffer begins inside a long line. A piece of an unfinished line
+    # leaves one byte unyielded, so that a last piece exists.
     begun = in_long = False
     read_into, end = begin(chunk.view[:most_read])
     size = end
@@ -427,17 +427,17 @@ def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):
 
 
 class Chunk:
-    """A buffer, and what has been read into it.
+    """A buffer and the state that belongs to its contents.
 
     Args:
-        capacity (int): How long the buffer is.
-        state (object): What those who work on the chunk need, and keep from one chunk to the next.
+        capacity (int): The length of the buffer.
+        state (object): Objects that the code that processes a chunk keeps from one chunk to the next.
 
     Attributes:
         buffer (bytearray): The buffer.
-        size (int): How many bytes at its front are lines, or a piece of one.
-        begins (bool): Whether a line begins with the first of them.
-        ends (bool): Whether a line ends with the last of them.
+        size (int): How many bytes at the start of the buffer are lines, or a piece of one.
+        begins (bool): Whether the first of them begins a line.
+        ends (bool): Whether the last of them ends a line.
     """
 
     def __init__(self, capacity, state=None):
@@ -447,25 +447,26 @@ class Chunk:
 
     @property
     def whole(self):
-        """Whether the chunk is whole lines, and not a piece of one."""
+        """Whether the chunk consists of whole lines, not of a piece of one."""
         return self.begins and self.ends
 
     @property
     def view(self):
-        """The buffer as a memoryview, always a new one.
+        """A new memoryview of the buffer.
 
-        Without the GIL, no two threads may make or drop slices of the same (CPython issue 155606). They would, as what
-        a thread has made goes when that thread has time for it, even if another one was the last to use it.
+        Without the GIL, no two threads may make or drop slices of the same view (CPython issue 155606). Shared views
+        would break that rule: an object is freed by the thread that made it, at any time after another thread dropped
+        it.
         """
         return memoryview(self.buffer)
 
     def replace(self, data, capacity):
-        """Replace the buffer by another one that begins with `data`."""
+        """Replace the buffer by one of `capacity` bytes that begins with `data`."""
         self.buffer = bytearray(capacity)
         self.view[: len(data)] = data
 
     def begin(self, data):
-        """Put `data` at the front of the buffer, which then is as long as at first, or longer if `data` needs that."""
+        """Copy `data` to the start of the buffer, and restore its original length, or more if `data` needs it."""
         capacity = max(self._capacity, 2 * len(data) if len(data) >= self._capacity else 0)
         if len(self.buffer) == capacity or self._capacity < len(data) < len(self.buffer):
             self.view[: len(data)] = data
@@ -474,11 +475,11 @@ class Chunk:
 
 
 class Buffers:
-    """Chunks that are used again and again: there are never more of them than are in use at once.
+    """A pool of chunks: there are never more of them than are in use at once.
 
     Args:
-        capacity (int): How long the buffer of a chunk is.
-        make_state (Callable[[], object]): Makes the state of a new chunk.
+        capacity (int): The length of the buffer of a chunk.
+        make_state (Callable[[], object]): Returns the state of a new chunk.
     """
 
     def __init__(self, capacity, make_state=lambda: None):
@@ -486,14 +487,14 @@ class Buffers:
         self._free = []
 
     def get(self):
-        """Return a chunk that nobody uses: the one released last, which is in the cache, or a new one."""
+        """Return an unused chunk: the one released last, which is still in the CPU's cache, or a new one."""
         try:
             return self._free.pop()
         except IndexError:
             return Chunk(self._capacity, self._make_state())
 
     def release(self, chunk):
-        """Take back a chunk that is no longer used."""
+        """Return a chunk to the pool."""
         self._free.append(chunk)
 
 
@@ -508,7 +509,7 @@ def end_by_signal(number, _frame):
 
 
 def catch_signals():
-    """Make the signals that end the process raise SystemExit. Returns what they did before."""
+    """Make the signals that end the process raise SystemExit. Return their previous handlers."""
     import signal
 
     handlers = {}
@@ -517,13 +518,13 @@ def catch_signals():
         try:
             if number and signal.getsignal(number) == signal.SIG_DFL:
                 handlers[number] = signal.signal(number, end_by_signal)
-        except ValueError:  # not the main thread
+        except ValueError:  # not called in the main thread
             pass
     return handlers
 
 
 def descriptor_of(path):
-    """The descriptor of this process that is meant, or None: whoever opens it by this name opens another one.
+    """Return the file descriptor that a path such as /dev/fd/1 means in this process; None for other paths.
 
     >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/7"), descriptor_of("out.txt")
     (1, 7, None)
@@ -535,7 +536,7 @@ def descriptor_of(path):
 
 
 def place_of(path):
-    """What an output with this name writes: a file by its numbers, "-", or None for a device, which takes several."""
+    """Return a key for what an output writes: equal for the same file, "-", None for a device (several may write)."""
     if path in (None, "-"):
         return "-"
     if descriptor_of(path) is not None:
@@ -550,11 +551,11 @@ def place_of(path):
     try:
         return place_of_new(path)
     except (OSError, ValueError):
-        return path  # who opens it says what is wrong
+        return path  # opening it reports the error
 
 
 def appends(number):
-    """Whether what is written to a descriptor goes to the end of the file, wherever that is."""
+    """Return whether writes to a descriptor always go to the end of its file (O_APPEND)."""
     try:
         from fcntl import F_GETFL, fcntl
     except ImportError:  # Windows
@@ -563,23 +564,23 @@ def appends(number):
 
 
 class Output:
-    """Standard output, or a file that is there only when it is complete.
+    """Standard output, or a file that appears only when it is complete.
 
-    Such a file is written under another name in the same folder, and takes its place at the end of the with block; if
-    that ends by an exception (a signal that ends the process, too), the file goes and its place is untouched. What a
-    process leaves behind that is killed goes when the next one writes the same file. A device or a named pipe is
-    written to as it is.
+    A regular file is written under a temporary name in the same folder and replaces its target at the end of the `with`
+    block. If the block ends by an exception, which includes signals that end the process, the temporary file is removed
+    and the target is unchanged. A temporary file that a killed process leaves is removed by the next one that writes
+    the same target. Devices and named pipes are written to directly.
 
     Args:
-        path (str | None): Of the file; None or "-" for standard output.
+        path (str | None): The path of the file; None or "-" for standard output.
 
     Attributes:
-        end (int): The octet that ends a line.
-        in_line (bool): Whether the last octet written was another one.
+        end (int): The byte that ends a line.
+        in_line (bool): Whether the last byte written was not `end`.
 
     Raises:
-        FileError: It cannot be opened or written.
-        BrokenPipeError: Nobody reads it any more.
+        FileError: The output cannot be opened or written.
+        BrokenPipeError: The reader of the output has closed it.
     """
 
     def __init__(self, path=None):
@@ -601,17 +602,17 @@ class Output:
         return self
 
     def isatty(self):
-        """Whether it goes to a terminal."""
+        """Return whether the output is a terminal."""
         return self._raw.isatty()
 
     def _open(self):
         number = descriptor_of(self._path)
-        if number is not None:  # it may be a file, in which all go on where others stop
+        if number is not None:  # a dup shares the offset with other writers of the file
             self._raw = open(os.dup(number), "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
             return
         try:
             mode = os.stat(self._path).st_mode
-        except FileNotFoundError:  # other errors count: the system may not follow a link that somebody else made
+        except FileNotFoundError:  # any other error is raised: the system may forbid to follow another user's link
             mode = None
         if mode is not None and not S_ISREG(mode):
             self._raw = open(self._path, "wb", buffering=0)  # noqa: SIM115  (__exit__ closes it)
@@ -629,7 +630,7 @@ class Output:
         self._raw = self._temporary.raw
 
     def goes_behind(self, source):
-        """Whether what is written now comes to stand in a file behind where an Input reads it: that would never end."""
+        """Return whether writes append to the file that `source` (Input) is reading, which would never end."""
         read = source.status() if self._temporary is None else None
         if read is None or not S_ISREG(read.st_mode):
             return False
@@ -639,7 +640,7 @@ class Output:
             if (read.st_dev, read.st_ino) != (written.st_dev, written.st_ino):
                 return False
             return source.place() < (written.st_size if appends(number) else os.lseek(number, 0, os.SEEK_CUR))
-        except (OSError, ValueError, AttributeError):  # it is no file of the system
+        except (OSError, ValueError, AttributeError):  # not a file of the system
             return False
 
     def write(self, data):
@@ -652,7 +653,7 @@ class Output:
             with waiting:
                 while rest:
                     size = self._raw.write(rest)
-                    if size is None:  # somebody made it non-blocking
+                    if size is None:  # None: another process made it non-blocking
                         from select import select
 
                         select([], [self._raw], [])
@@ -693,16 +694,16 @@ class Output:
 
 
 class Meter:
-    """How much has been read, and how fast: on the terminal, while it lasts; gone when the work is done.
+    """A progress meter on the terminal: how much has been read, and how fast. It disappears when the work is done.
 
-    It shows only on a standard error that is a terminal, and not while the output goes to a terminal, too.
+    It is shown only if standard error is a terminal and the output is not.
 
     Args:
-        names (list[str]): The inputs, which say how much there is to read.
-        output (Output): Where the command writes.
+        names (list[str]): The inputs, whose sizes give the total.
+        output (Output): The output of the command.
 
     Attributes:
-        on_terminal (bool): Whether it shows.
+        on_terminal (bool): Whether the meter is shown.
     """
 
     def __init__(self, names, output):
@@ -718,7 +719,7 @@ class Meter:
         return self
 
     def add(self, size):
-        """Note that `size` more octets have been read."""
+        """Add `size` to the number of bytes read."""
         self._done += size
         now = monotonic()
         if self.due(now):
@@ -727,19 +728,19 @@ class Meter:
             self.say(f"{share}{megabytes:.0f} MB  {megabytes / (now - self._start):.0f} MB/s")
 
     def due(self, now):
-        """Whether it is time to show something; if so, it is not for a while."""
+        """Return whether an update is due. If so, the next one is due after a pause."""
         if now < self._next:
             return False
         self._next = now + METER_PERIOD
         return True
 
     def say(self, text):
-        """Show a line in place of the last one."""
+        """Show a line in place of the previous one."""
         try:
             sys.stderr.write(f"\r{text:{self._width}}\r")
             sys.stderr.flush()
         except OSError:
-            self._next = float("inf")  # the terminal has gone
+            self._next = float("inf")  # the terminal was closed
         self._width = len(text)
 
     def __exit__(self, *exception):

@@ -1,13 +1,14 @@
-"""The file that an output is until it is complete: beside its target, under a name that says whose it is.
+"""The temporary file to which an output is written until it is complete, in the folder of its target.
 
-A process that is killed cannot remove it. So its name depends on the target alone, and who writes it holds a lock
-(flock) on it, which ends with the process, however that ends. The next one for the same target finds the name taken: if
-nobody holds the lock, the file is removed, and made anew; if somebody does, another one is at work, and the name is a
-random one. So it is where there are no such locks.
+A process that is killed cannot remove its temporary file. Therefore the file's name depends only on the target, and the
+process that writes it holds a lock (flock), which the system releases when the process ends. If the next writer of the
+same target finds the name taken and the lock free, it removes the file and creates it again. If the lock is held,
+another process is writing the target, and the new file gets a random name. It also does on systems without such locks.
 
-It is private (0600) until it is complete. Then it gets the owner, the group and the permissions of the file that it
-replaces, its data go to the disk, it is renamed, and the rename goes to the disk: at each moment a crash leaves the old
-file or the new one. Files are found by their folder's descriptor, so that the folder may lie deeper than PATH_MAX.
+The file is private (mode 0600) until it is complete. Then it gets the owner, the group and the permissions of the file
+that it replaces, its data are synced to the disk, it is renamed, and the rename is synced. So a crash at any moment
+leaves either the old file or the new one. Paths are relative to the descriptor of the folder, so that the folder may
+lie deeper than PATH_MAX.
 """
 
 import errno
@@ -21,21 +22,21 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment,unused-ignore]
 
-# A name of so many octets leaves room for what is put around it, on every file system.
+# The limit for a target's name in bytes, so that the affixes of the temporary name fit on every file system.
 LONGEST = 120
 
-# Others may take the name while it is being looked at; somebody who is always faster has it.
+# Other processes may take the name between two steps. After so many attempts the name is considered taken.
 TRIES = 5
 
-# As many symbolic links as Linux follows.
+# The number of symbolic links that Linux follows.
 LINKS = 40
 
-# What fsync says if the file system does not support it, or (EBADF) if a folder was opened by O_PATH.
+# Errors of fsync where the file system does not support it, or (EBADF) where a folder was opened with O_PATH.
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF}
 
 
 def name_for(name):
-    """How the file is called before it is complete whose name (str) this is.
+    """Return the temporary name for a target with this name (str).
 
     >>> name_for("out.txt")
     '.out.txt.uricodec.tmp'
@@ -49,16 +50,16 @@ def name_for(name):
 
 
 class Temporary:
-    """Such a file, new and empty. It is there until replace() or discard().
+    """A new, empty temporary file that exists until replace() or discard().
 
     Args:
-        path (str): Of the target.
+        path (str): The path of the target.
 
     Attributes:
-        raw (io.FileIO): What to write to.
+        raw (io.FileIO): The file, open for writing.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The file cannot be created.
     """
 
     def __init__(self, path):
@@ -73,7 +74,7 @@ class Temporary:
         self.raw = open(number, "wb", buffering=0)  # noqa: SIM115  (replace() and discard() close it)
 
     def _make(self, mode):
-        """Make it, under its own name or a random one. Returns name and descriptor."""
+        """Create the file, under the name of the target or a random one. Return its name and descriptor."""
         head, name = os.path.split(self._target)
         path = os.path.join(head, name_for(name))
         number = take(path, self._folder, mode) if fcntl else None
@@ -83,10 +84,10 @@ class Temporary:
         return path, number
 
     def _mode_of_new(self):
-        """Return the permissions of a new file in that folder.
+        """Return the permissions that a new file gets in the folder of the target.
 
-        The system decides that, by the umask of the process or a default ACL of the folder. To read the umask, it would
-        have to be changed for all threads. So a file is made and removed.
+        The umask of the process or a default ACL of the folder determines them. Reading the umask would mean to change
+        it for all threads, so a file is created and removed instead.
         """
         path, number = self._make(0o666)
         try:
@@ -96,7 +97,7 @@ class Temporary:
             close(number)
 
     def _copy_attributes(self):
-        """Give it the owner, the group and the permissions of the target, or the permissions of a new file."""
+        """Copy owner, group and permissions of the target, or set the permissions of a new file."""
         number, mode = self.raw.fileno(), self._mode
         before = status_of(self._target, self._folder) or self._before
         if before:
@@ -106,35 +107,35 @@ class Temporary:
                     break
                 except OSError:
                     pass
-            # Set-ID bits and the sticky bit are never copied: they would run what was written with the rights of
-            # another user.
+            # Set-ID bits and the sticky bit are never copied: the new contents would run with the rights of another
+            # user.
             mode = before.st_mode & 0o777
             if os.fstat(number).st_gid != before.st_gid:
-                # As xz does: members of the old group are others now, and the new group may be anyone. Both get only
-                # what the old group and others both had.
+                # Like xz: the group changes, so members of the old group become others, and the new group may be
+                # anyone. Both get only the permissions that the old group and others both had.
                 both = mode >> 3 & mode & 0o007
                 mode = mode & 0o700 | both << 3 | both
         try:  # noqa: SIM105  (contextlib takes a millisecond to import)
             os.fchmod(number, mode)
-        except OSError:  # not every file system has permissions; without them, it stays private
+        except OSError:  # not every file system has permissions; without them, the file stays private
             pass
 
     def replace(self):
-        """Put it in the place of the target.
+        """Rename the file to the target.
 
         Raises:
-            OSError: The file system has had no room for it after all, or takes no such file there; the target is as it
-                was. Or the rename could not be written to the disk; the target is complete then.
+            OSError: The file system is full after all or does not accept the file; the target is unchanged. Or the
+                rename could not be synced to the disk; the target is complete then.
         """
         number = self.raw.fileno()
         if hasattr(os, "fchown"):
             self._copy_attributes()
         sync(number)
         if fcntl:
-            os.close(os.dup(number))  # a network's file system may say only now what went wrong
+            os.close(os.dup(number))  # a network file system may report write errors only now
         else:
-            self.raw.close()  # Windows renames no open file
-        # Under the lock: no other process takes it for one of a process that was killed.
+            self.raw.close()  # Windows cannot rename an open file
+        # While the lock is held, no other process takes it for the file of a killed process.
         os.replace(self._name, self._target, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._name = None
         self.raw.close()
@@ -143,11 +144,11 @@ class Temporary:
         self._close_folder()
 
     def discard(self):
-        """Remove it, if it is still there, and close what is open. What cannot be removed is left to the next run."""
+        """Remove the file, if it still exists, and close it. If that fails, the next run removes the file."""
         if not fcntl:
             streams.close(self.raw)
         if self._name and (self.raw.closed or is_at(self.raw.fileno(), self._name, self._folder)):
-            remove(self._name, self._folder)  # it is no longer there if an interrupt came right after os.replace()
+            remove(self._name, self._folder)  # it is already gone if an interrupt came right after os.replace()
         streams.close(self.raw)
         self._close_folder()
 
@@ -160,14 +161,14 @@ class Temporary:
 
 
 def find_target(path):
-    """Open the folder of the file that a path leads to, through all symbolic links.
+    """Open the folder of the file that a path leads to, following all symbolic links.
 
     Returns:
-        tuple[int | None, str]: Descriptor of the folder; name in it. Where folders have no descriptors (Windows): None
-            and the whole path.
+        tuple[int | None, str]: The descriptor of the folder and the name in it. Where folders have no descriptors
+            (Windows), None and the whole path.
 
     Raises:
-        OSError: There is no such folder, or it cannot be opened.
+        OSError: The folder does not exist or cannot be opened.
     """
     if not hasattr(os, "O_DIRECTORY"):
         return None, os.path.realpath(path)
@@ -182,7 +183,7 @@ def find_target(path):
             try:
                 path = os.readlink(name, dir_fd=folder)
             except OSError as error:
-                if error.errno in (errno.EINVAL, errno.ENOENT):  # it is another thing than a link, or not there
+                if error.errno in (errno.EINVAL, errno.ENOENT):  # not a link, or it does not exist
                     return folder, name
                 raise
             if not may_follow(name, folder):
@@ -199,14 +200,14 @@ def open_folder(path, folder):
     except PermissionError:
         if not hasattr(os, "O_PATH"):
             raise
-        return os.open(path, os.O_PATH | os.O_DIRECTORY, dir_fd=folder)  # it may be written to, but not listed
+        return os.open(path, os.O_PATH | os.O_DIRECTORY, dir_fd=folder)  # the folder may be writable but not readable
 
 
 def may_follow(name, folder):
-    """Whether to follow a symbolic link: not one of another user in a folder such as /tmp, which could lead anywhere.
+    """Return whether to follow a symbolic link: not if another user made it, in a folder such as /tmp.
 
-    That is the rule of Linux for fs.protected_symlinks; the system does not apply it to links that are read one by one.
-    It is checked after the link was read: no other user can put a link in its place that passes.
+    This is the rule of Linux's fs.protected_symlinks, which the system does not apply to readlink(). It is checked
+    after the link was read: no other user can replace the link by one that passes.
     """
     link, place = os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(folder)
     shared = place.st_mode & S_ISVTX and place.st_mode & S_IWOTH
@@ -214,7 +215,7 @@ def may_follow(name, folder):
 
 
 def place_of_new(path):
-    """What tells a file that is not there yet from others: its folder and its name."""
+    """Return a key that identifies a file that does not exist yet: its folder and its name."""
     folder, name = find_target(path)
     if folder is None:
         return name
@@ -226,7 +227,7 @@ def place_of_new(path):
 
 
 def status_of(path, folder):
-    """What the system says of a regular file (os.stat_result); None: there is none of that name."""
+    """Return the status (os.stat_result) of a regular file; None if there is none with this name."""
     try:
         status = os.stat(path, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -238,7 +239,7 @@ def status_of(path, folder):
 
 
 def sync(number):
-    """Wait until a file or folder is on the disk, where the file system can do that."""
+    """Wait until a file or folder is written to the disk, if the file system supports that."""
     try:
         os.fsync(number)
     except OSError as error:
@@ -247,7 +248,7 @@ def sync(number):
 
 
 def close(number):
-    """Close a descriptor (int | None) that nothing was written to, whatever that brings."""
+    """Close a descriptor (int | None) that was not written to, ignoring errors."""
     try:
         if number is not None:
             os.close(number)
@@ -256,13 +257,13 @@ def close(number):
 
 
 def make(path, folder, mode):
-    """Make a file that is not there yet. Returns its descriptor."""
+    """Create a file that must not exist yet. Return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.open(path, flags, mode, dir_fd=folder)
 
 
 def remove(path, folder):
-    """Remove a file, if that is possible."""
+    """Remove a file, ignoring errors."""
     try:  # noqa: SIM105
         os.unlink(path, dir_fd=folder)
     except OSError:
@@ -270,7 +271,7 @@ def remove(path, folder):
 
 
 def is_at(number, path, folder):
-    """Whether the file of a descriptor is the one that has this name now."""
+    """Return whether the open file is the one that has this name now."""
     try:
         there = os.stat(path, dir_fd=folder, follow_symlinks=False)
     except OSError:
@@ -280,10 +281,10 @@ def is_at(number, path, folder):
 
 
 def take(path, folder, mode):
-    """Make a file and lock it; one of that name that nobody holds is removed first.
+    """Create a file and lock it. A file of that name that no process has locked is removed first.
 
     Returns:
-        int | None: Its descriptor; None: the name is not to be had.
+        int | None: The descriptor; None if the name is in use.
     """
     for _ in range(TRIES):
         try:
@@ -299,17 +300,17 @@ def take(path, folder, mode):
             if is_at(number, path, folder):
                 return number
         except BlockingIOError:
-            pass  # somebody takes it for one that was left behind, and removes it
+            pass  # another process took it for an abandoned file and is removing it
         except OSError:
-            remove(path, folder)  # this file system has no locks
+            remove(path, folder)  # this file system does not support locks
         close(number)
     return None
 
 
 def clear(path, folder):
-    """Remove a file that nobody holds. Returns whether the name may be free now."""
+    """Remove a file that no process has locked. Return whether the name may be free now."""
     try:
-        # Whatever else it is, it stays.
+        # Anything but a regular file stays.
         number = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
         return True
@@ -317,7 +318,7 @@ def clear(path, folder):
         return False
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if is_at(number, path, folder):  # otherwise it came to its place, or went, before it was locked
+        if is_at(number, path, folder):  # otherwise it was renamed or removed before it was locked
             if not S_ISREG(os.fstat(number).st_mode):
                 return False
             os.unlink(path, dir_fd=folder)

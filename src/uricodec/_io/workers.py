@@ -1,8 +1,8 @@
-"""Threads that work on the pieces of an input, and use the results in the order of the input.
+"""Threads that process the pieces of an input and use the results in the order of the input.
 
-Each thread reads a piece, works on it, waits for its turn, and uses the result. So a piece never leaves the cache of
-its core, memory stays flat, and output and errors come in the order of the input. Threads work at the same time; one at
-a time reads, and one at a time uses a result. The core releases the interpreter's lock for most of its work.
+Each thread reads a piece, processes it, waits for its turn, and uses the result. A piece stays in the cache of one
+core, memory use stays constant, and output and errors come in the order of the input. All threads process at the same
+time; one at a time reads, and one at a time uses a result. The compiled loops release the GIL for most of their work.
 """
 
 import os
@@ -11,18 +11,18 @@ from itertools import count
 
 from uricodec._io.streams import total_size, waiting
 
-# Seconds to wait at the end for a thread that has to stop, before looking whether it waits for somebody else.
+# Seconds to wait at the end for a thread that must stop, before checking whether it is blocked elsewhere.
 PATIENCE = 0.2
 
-# How many threads may work on any machine; one that has more cores may use as many.
+# The limit for the number of threads; on a machine with more cores, their number.
 MOST = 64
 
-# A smaller input is done before a second thread has begun.
+# A smaller input is finished before a second thread has started.
 WORTH = 4 * 1024 * 1024
 
 
 def threads_for(names):
-    """Return how many threads to use for inputs: all cores for regular files that are large enough, else one."""
+    """Return how many threads to use for inputs: one per core if all are regular files and large enough, else one."""
     return cores() if total_size(names) >= WORTH else 1
 
 
@@ -33,16 +33,16 @@ def cores():
 
 
 def useful_threads(threads):
-    """Return how many of so many threads are of use: more than there are cores cost memory, and bring nothing."""
+    """Return `threads`, limited to a useful number: more threads than cores cost memory and are not faster."""
     return min(threads, max(MOST, cores()))
 
 
 class OrderedWorkers:
-    """Threads that work on pieces of an input, the calling one among them; if it is alone, there are no locks.
+    """Threads that process pieces of an input, including the calling thread. A single thread uses no locks.
 
     Args:
-        threads (int): How many threads work, at most 64 or as many as there are cores. If the system has no more,
-            those that there are do it.
+        threads (int): The number of threads, at most 64 or the number of cores. If the system cannot start as many,
+            fewer do the work.
 
     >>> OrderedWorkers(2).run([3, 1, 2], lambda piece: piece * "a", lambda piece, result: print(piece, result))
     3 aaa
@@ -54,20 +54,21 @@ class OrderedWorkers:
         self._threads = useful_threads(threads)
 
     def run(self, pieces, work, use=None, halt=None):
-        """Work on pieces, and use the results in their order.
+        """Process pieces, and use the results in the order of the pieces.
 
         Args:
             pieces (Iterable): The pieces. One thread at a time asks for the next one. The other threads start with the
-                second piece; if it is a list, with the first.
-            work (Callable[[object], object]): Returns the result for a piece, in any thread.
-            use (Callable[[object, object], None] | None): Is given each piece and its result, in order and one at a
-                time, in any thread. None: nobody waits for a turn.
-            halt (Callable[[], None] | None): Is called when an exception has ended the run, to end long work in other
+                second piece, or with the first if `pieces` is a list.
+            work (Callable[[object], object]): Returns the result for a piece; called in any thread.
+            use (Callable[[object, object], None] | None): Called with each piece and its result, in order, one call at
+                a time, in any thread. None: results are not used, and no thread waits for its turn.
+            halt (Callable[[], None] | None): Called after an exception has ended the run, to cancel long work in other
                 threads.
 
         Raises:
-            BaseException: That of the first piece that cannot be read, worked on or used; all before it has been used.
-                Without `use`, the first one that is raised. What interrupts the calling thread is raised at once.
+            BaseException: The exception of the first piece that could not be read, processed or used; all pieces before
+                it have been used. Without `use`, the first exception raised. An interrupt of the calling thread is
+                raised at once.
         """
         if self._threads == 1 or (isinstance(pieces, list) and len(pieces) == 1):
             for piece in pieces:
@@ -87,35 +88,35 @@ class OrderedWorkers:
             turns.join()
             raise
         finally:
-            failure, turns.failure = turns.failure, None  # which knows the frame that knows it
+            failure, turns.failure = turns.failure, None  # break the reference cycle with the frame of the exception
         if failure is not None:
             try:
                 raise failure
             finally:
-                failure = None  # it knows this frame, too
+                failure = None  # break the reference cycle with this frame
 
 
 class Turns:
     """One run of several threads.
 
-    A piece has a lock, which is opened when the piece has been used: the thread that has the next piece waits for it.
+    Each piece has a lock that is released when the piece has been used. The thread with the next piece waits for it.
 
     Args:
-        pieces (Iterator), work (Callable), use (Callable | None), halt (Callable | None): As for OrderedWorkers.run().
+        pieces (Iterator), work (Callable), use (Callable | None), halt (Callable | None): See OrderedWorkers.run().
 
     Attributes:
-        stopped (bool): Whether nothing more is to be used.
-        failure (BaseException | None): What stopped another thread than the calling one.
+        stopped (bool): Whether no more results are to be used.
+        failure (BaseException | None): The exception that stopped a thread other than the calling one.
     """
 
     def __init__(self, pieces, work, use, halt):
         self._pieces, self._work, self._use, self._halt = pieces, work, use, halt
         self._reading, self._last = allocate_lock(), allocate_lock()
-        self._helpers = {}  # for each other thread at work: a lock that opens when it is done, and its identifier
+        self._helpers = {}  # other running threads: a lock that is released at its end, and its identifier
         self.stopped, self.failure = False, None
 
     def work(self, helpers=0, first=1):
-        """Work on pieces until there are no more. With this one of them, so many other threads start."""
+        """Process pieces until none are left. Piece number `first` starts `helpers` other threads."""
         mine = allocate_lock()
         try:
             for turn in count():
@@ -148,12 +149,12 @@ class Turns:
             self.stop()
             raise
         finally:
-            failure = None  # it knows this frame
+            failure = None  # break the reference cycle with this frame
             if mine.locked():
                 mine.release()
 
     def _take_turn(self, before):
-        """Wait for the piece before, if there is an order. Returns whether anything is to be used."""
+        """Wait until the piece before has been used, if results are used. Return whether to use the next result."""
         if self._use is not None:
             with waiting:
                 before.acquire()
@@ -171,7 +172,7 @@ class Turns:
             self._helpers[done] = None
             try:
                 start_new_thread(self._help, (done,))
-            except RuntimeError:  # the system has no more; those that are there do it
+            except RuntimeError:  # the system cannot start more threads; those that are running do the work
                 del self._helpers[done]
                 return
 
@@ -186,9 +187,9 @@ class Turns:
             done.release()
 
     def join(self):
-        """Wait until the other threads are done; if nothing more is to be used, not for those that wait themselves.
+        """Wait for the other threads to end. If the run has stopped, do not wait for threads that are blocked.
 
-        Those may be in a call of the system that takes for ever; when it ends, they do.
+        A blocked thread may be in a system call that never returns; when it does return, the thread ends.
         """
         for done in list(self._helpers):
             while done in self._helpers:

@@ -1,18 +1,18 @@
-"""Records in a buffer: an operation on some values of each.
+"""An operation on selected values of the records in a buffer.
 
-A record is a line, and its value all of it, or some of its fields between delimiters; a record of CSV (RFC 4180) and some
-of its fields; or a line with an object of JSON (RFC 8259) and the members of one name.
+A record is a line whose value is the whole line or some of its fields between delimiters, a record of CSV (RFC 4180)
+with some of its fields as values, or a line with a JSON object (RFC 8259) and its members of some names as values.
 
-    whole records of a window -> unescaped values, one after the other -> results, likewise -> records
+    whole records of a window -> unescaped values, consecutive -> results, consecutive -> records
 
-Kernels mark what may end a value, so that no field is searched for by itself. The values are the source of a run of the row
-engine, with offsets, and its results stay in the first caches until records are woven from them: copied bytes, a result,
-escaped, copied bytes. Results that are lines of their own are written to where they stay at once. All results of a
-record are known before its first byte is written. What is rejected in a record for reasons of its own has codes after
-those of the operation, see FRAME_NAMES.
+Kernels mark the bytes that may end a value, so that fields are found without searching for each. The values are the
+source of a run of the row engine, with offsets, and its results stay in the first-level caches until records are
+written from them: bytes copied up to a value, its result, escaped, bytes copied up to the next value. Results that are
+complete lines are written directly to the output. All results of a record are known before its first byte is written.
+Errors of the record itself have codes after those of the operation, see FRAME_NAMES.
 
-A window is doubled until it has a whole record, so there is one path for short records and long ones. If there may not be
-room for a record, the loop ends before it and says how much it has read.
+A window is doubled until it contains a whole record, so short and long records take the same path. If the output may
+lack capacity for a record, the loop ends before it and returns how much was read.
 """
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -35,41 +35,41 @@ from uricodec._rows._lines import Lines
 
 
 cdef list FRAME_REASONS = [
-    "the field would have its delimiter in it", "a quote that nothing closes", "no object of JSON, or no string",
-    "half of a surrogate pair",
+    "the result would contain the delimiter", "unclosed quote", "not a JSON object, or its member is not a string",
+    "lone surrogate",
 ]
 
 FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
 FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
 
 cdef enum:
-    WINDOW = 16384          # bytes of records that are worked on at once
-    READABLE = -1           # instead of a code: a value can be read
+    WINDOW = 16384          # bytes of records that are processed at once
+    READABLE = -1           # instead of a code: the value is readable
 
 
-# --- what is known of records -------------------------------------------------------------------------------------------
+# --- records and values -----------------------------------------------------------------------------------------------
 
-# What stands for a value in the output.
+# What is written in place of a value.
 cdef enum Written:
-    RESULT                  # what the operation makes of it
+    RESULT                  # the result of the operation
     AS_IT_IS
     NOTHING                 # an empty value, or null in JSON
-    REJECTED_RECORD         # what the operation writes for one that is rejected
+    REJECTED_RECORD         # what the operation writes for a rejected row
 
-# Where a value is in the source: without the quotes of JSON, with those of CSV.
+# A value in the source: without its quotes in JSON, with them in CSV.
 cdef struct Value:
     size_t start
     size_t end
-    size_t offset           # in the record, of what is wrong with it
-    int code                # why it can't be read; then its row is empty
-    uint8_t quoted          # in CSV
-    uint8_t written         # Written
+    size_t offset           # where the error is in the record
+    int code                # why the value is not readable; its row is then empty
+    uint8_t quoted          # for CSV
+    uint8_t written         # a member of Written
 
 cdef struct Record:
     size_t start
     size_t end              # without its terminator,
     size_t next             # and with it
-    size_t first            # its first value
+    size_t first            # number of its first value
 
 cdef struct Fault:
     size_t line
@@ -81,7 +81,7 @@ cdef struct Fault:
 cdef enum Done:
     FINE, NO_ROOM, DROPPED, FAILED
 
-# An operation that writes a record for each value, as one that writes lines.
+# The slots of an operation that writes a record for each value, adapted to write lines.
 cdef struct LineOperation:
     row_function row
     rejected_function rejected
@@ -89,56 +89,56 @@ cdef struct LineOperation:
 
 cdef struct Task:
     const Frame *frame
-    bint asked              # whether there was a record of JSON,
-    uint32_t seen           # and by which paths a member was found
+    bint asked              # a JSON record was read,
+    uint32_t seen           # and a bit for each path by which a member was found
     const uint8_t *src
     size_t n
-    uint8_t *dst            # NULL: nothing is written
+    uint8_t *dst            # NULL: no output
     size_t room
     size_t read
     size_t written
-    size_t copied           # of src: what is before it is written
-    size_t count            # records that were read,
-    size_t invalid          # and how many of them are
-    Room faults             # the first `limit` of these, as Faults
+    size_t copied           # bytes of src up to here are written, or not to be written
+    size_t count            # records read,
+    size_t invalid          # and how many of them are invalid
+    Room faults             # the first `limit` of these, as Fault structs
     size_t limit
-    bint stops              # after that many
-    int frame_codes         # where the codes of records start
-    # The window: its values, and the records that they are in.
+    bint stops              # stop after that many
+    int frame_codes         # the first code of record errors
+    # The window: its values, and the records that contain them.
     Source source
     Run run
-    bint lines              # results are lines: `operation` does it
+    bint lines              # results are lines, written by `operation`
     LineOperation operation
     Slots slots
     Room marks
     Room text
-    Room ends               # of the values in it, int64_t: the rows of the run
+    Room ends               # ends of the values in it, int64_t: the rows of the run
     Room values
     Room records
-    Room rejection          # for the record of a rejected value
+    Room rejection          # the record of a rejected value
     size_t value_count
     size_t record_count
-    size_t most             # so many values and records there is memory for
-    size_t rejected         # the next one that is listed
-    bint unreadable         # some values are
-    bint breaks             # some results would end a field
-    bint clean              # no result has to be escaped
-    bint escapes            # they are written as CSV or JSON
-    bint roomy              # there is room for all
+    size_t most             # capacity for values and records
+    size_t rejected         # the next of the listed rejected rows
+    bint unreadable         # some values are not readable
+    bint breaks             # some results contain a delimiter or terminator
+    bint clean              # no result needs escaping
+    bint escapes            # results are escaped for CSV or JSON
+    bint roomy              # the output has capacity for all results
 
 
-# --- values of a window -------------------------------------------------------------------------------------------------
+# --- values of a window -----------------------------------------------------------------------------------------------
 
-# The marks of the window, one after the other.
+# The marked bytes of the window, to be taken one by one.
 cdef struct Marks:
     const uint64_t *words
-    size_t count            # of words
-    size_t w                # the word at hand,
-    uint64_t word           # and those of its marks that are still to come
+    size_t count            # words
+    size_t w                # the current word,
+    uint64_t word           # and those of its marks that are not taken yet
 
 
 cdef inline size_t take_mark(Marks *marks) noexcept nogil:
-    """The next marked byte; SIZE_MAX: there is none."""
+    """Return the next marked byte; SIZE_MAX if none is left."""
     cdef size_t at
     while marks.word == 0:
         marks.w += 1
@@ -154,14 +154,14 @@ cdef inline void set_value(Value *value, size_t start, size_t end) noexcept nogi
     value.start, value.end, value.code, value.quoted, value.written = start, end, READABLE, False, RESULT
 
 
-# What is between the quotes of a field of CSV.
+# The quoted part of a CSV field.
 cdef struct Quoted:
-    size_t end              # SIZE_MAX: no quote closes it
-    bint simple             # there is no quote in it
+    size_t end              # SIZE_MAX: the quote is unclosed
+    bint simple             # it contains no quote
 
 
 cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quoted *quoted) noexcept nogil:
-    """Find the quote that closes a field. Returns the mark after it."""
+    """Find the quote that closes a field. Return the next mark after it."""
     cdef size_t at
     quoted.end, quoted.simple = SIZE_MAX, True
     while True:
@@ -178,7 +178,7 @@ cdef inline size_t end_of_quoted(const uint8_t *s, size_t n, Marks *marks, Quote
 
 
 cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint csv) noexcept nogil:
-    """Gather the values of whole records, of lines or of CSV. Returns where the first other record starts."""
+    """Gather the values of whole records, of lines or of CSV. Return where the first incomplete record starts."""
     cdef const Frame *frame = task.frame
     cdef const Span *spans = frame.spans
     cdef Marks marks
@@ -202,7 +202,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
             is_quoted = csv and at == field and at < n and s[at] == c'"'
             if is_quoted:
                 at = end_of_quoted(s, n, &marks, &quoted)
-            while csv and at < n and s[at] == c'"':     # a quote elsewhere is a byte like any
+            while csv and at < n and s[at] == c'"':     # a quote elsewhere is an ordinary byte
                 at = take_mark(&marks)
             if at == SIZE_MAX:
                 break
@@ -241,20 +241,20 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
     return min(start, n)
 
 
-# What is open around a value of JSON: an object, or an array in one.
+# An open object, or an array in one, around the current value.
 cdef struct Level:
     bint array
     bint first
     uint32_t values         # paths that end here: the strings of an array are values
-    uint32_t paths          # those that lead on,
-    size_t done[PATHS]      # and how much of each has been followed
+    uint32_t paths          # paths that continue,
+    size_t done[PATHS]      # and how many bytes of each are matched
 
 cdef enum:
     LEVELS = 2 * STEPS + 1
 
 
 cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bint escaped, Level *inner) noexcept nogil:
-    """Find the paths that end at, or lead on in, the member of this name. The text has room for it."""
+    """Find the paths that end at, or continue in, the member of this name. task.text has the capacity to unescape it."""
     cdef const Path *path
     cdef int code, p
     cdef size_t place, rest
@@ -278,7 +278,7 @@ cdef void follow(Task *task, const Level *level, const uint8_t *s, size_t n, bin
 
 
 cdef void add_value(Task *task, size_t start, size_t end, size_t size) noexcept nogil:
-    """Gather a value of JSON, of which so many bytes are at the end of the text."""
+    """Add a value of JSON, whose `size` bytes are at the end of task.text."""
     set_value(<Value *>task.values.data + task.value_count, task.read + start, task.read + end)
     task.text.size += size
     task.value_count += 1
@@ -292,7 +292,7 @@ cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t 
 
 
 cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member) noexcept nogil:
-    """Gather a string of the record that starts there."""
+    """Unescape a string of the record that starts at `start`, and add it."""
     cdef uint8_t *text = task.text.data + task.text.size
     cdef size_t size = member.value_end - member.value, place
     cdef int code
@@ -307,7 +307,7 @@ cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *m
 
 
 cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, size_t n) noexcept nogil:
-    """Gather values of what may be an object that starts at i. False if it is none; then i is where that shows."""
+    """Gather values of the object that starts at s[i]. False if it is not an object; i is then the offset of the error."""
     cdef const uint64_t *marks = <const uint64_t *>task.marks.data
     cdef Level levels[LEVELS]
     cdef Level *level = levels
@@ -359,7 +359,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
 
 
 cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexcept nogil:
-    """The same, of lines with objects of JSON. Of a record that is no object, the only value is all of it."""
+    """Gather the values of lines with JSON objects. The only value of a record that is not an object is the record."""
     cdef size_t start = 0, end, next, i, first
     cdef const uint8_t *found
     cdef Record *record
@@ -389,7 +389,7 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
 
 
 cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
-    """Mark the window, and have memory for all that may be in it. False: there is none."""
+    """Mark the bytes of the window, and allocate memory for any values in it. False: out of memory."""
     cdef uint64_t *marks
     cdef size_t w, most = 0, words = (n >> 6) + 1
     if not grow(&task.marks, 8 * words):
@@ -398,7 +398,7 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     marks[words - 1] = 0
     kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
     if last:
-        marks[n >> 6] |= <uint64_t>1 << (n & 63)    # as if there were a terminator
+        marks[n >> 6] |= <uint64_t>1 << (n & 63)    # as if a terminator followed
     if n > WINDOW:
         for w in range(words):
             most += bits_of(marks[w])
@@ -415,7 +415,7 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
 
 
 cdef bint gather(Task *task) noexcept nogil:
-    """Gather the values of the next records: as many whole ones as a window has, and at least one."""
+    """Gather the values of the next records: as many whole records as the window contains, and at least one."""
     cdef size_t n = WINDOW, gathered
     cdef const uint8_t *s = task.src + task.read
     cdef const uint8_t *end
@@ -435,15 +435,15 @@ cdef bint gather(Task *task) noexcept nogil:
             (<Record *>task.records.data)[task.record_count].first = task.value_count
             return True
         n *= 2
-        if task.frame.form != CSV:      # of a long record it is known where it ends: memory is asked for once
+        if task.frame.form != CSV:      # the end of a long record is known: allocate once
             end = <const uint8_t *>memchr(s, task.frame.end, task.n - task.read)
             n = max(n, <size_t>(end - s) + 1 if end != NULL else task.n - task.read)
 
 
-# --- results ------------------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 cdef inline const uint8_t *value_of(const Task *task, size_t v, size_t *size) noexcept nogil:
-    """A value that can be read, unescaped."""
+    """Return a readable value, unescaped."""
     cdef const int64_t *ends = <const int64_t *>task.ends.data
     size[0] = <size_t>(ends[v + 1] - ends[v])
     return task.text.data + ends[v]
@@ -459,7 +459,7 @@ cdef inline const uint8_t *result_of(const Task *task, size_t v, size_t *size) n
 
 
 cdef inline const uint8_t *text_of(const Task *task, size_t v, size_t *size) noexcept nogil:
-    """What is written for a value, before it is escaped."""
+    """Return what is written for a value, before it is escaped."""
     cdef Outcome outcome
     cdef const Value *value = <const Value *>task.values.data + v
     if value.written == RESULT:
@@ -491,7 +491,7 @@ cdef size_t rejected_as_line(const Outcome *outcome, const void *options, uint8_
 
 
 cdef bint run_values(Task *task) noexcept nogil:
-    """Do all values of the window, or those up to one that stops the run. False: there is no memory, or an exception."""
+    """Run the operation on the values of the window, perhaps up to one that stops the run. False: out of memory, or error."""
     cdef Run *run = &task.run
     task.source.data, task.source.offsets, task.source.count = task.text.data, task.ends.data, task.value_count
     run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
@@ -511,7 +511,7 @@ cdef bint run_values(Task *task) noexcept nogil:
 
 
 cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
-    """At most so many bytes escape_json() writes: 6 for an ASCII character, and 3 for a byte of another one, "%FF"."""
+    """Return the most bytes that escape_json() writes: 6 for an ASCII character, 3 for another byte, as in "%FF"."""
     cdef size_t i, size = 2
     for i in range(n):
         if text[i] >= 0x80:
@@ -524,7 +524,7 @@ cdef size_t most_of_json(const uint8_t *text, size_t n) noexcept nogil:
 
 
 cdef size_t place_of(const Task *task, const Record *record, const Value *value, size_t offset) noexcept nogil:
-    """Where in the record a byte of the value is."""
+    """Return the offset in the record of a byte of the value."""
     cdef const uint8_t *s = task.src + record.start
     cdef CsvField field
     cdef size_t start = value.start - record.start
@@ -537,7 +537,7 @@ cdef size_t place_of(const Task *task, const Record *record, const Value *value,
 
 
 cdef bint report(Task *task, const Record *record, int code, size_t offset) noexcept nogil:
-    """Count an invalid record, and list it. False: there is no memory."""
+    """Count an invalid record, and list it. False: out of memory."""
     cdef Fault *fault
     if task.invalid < task.limit:
         if not grow(&task.faults, sizeof(Fault)):
@@ -551,7 +551,7 @@ cdef bint report(Task *task, const Record *record, int code, size_t offset) noex
 
 
 cdef Done judge(Task *task, const Record *record) noexcept nogil:
-    """Say of each value of the record what is written for it, and report what is wrong first."""
+    """Decide for each value of the record what is written for it, and report the first error."""
     cdef Run *run = &task.run
     cdef const Rejected *rejected = <const Rejected *>run.found.data
     cdef size_t count = run.found.size // sizeof(Rejected), i, size, offset
@@ -591,21 +591,21 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
         value.written = NOTHING if run.policy == NULL_ROW else AS_IT_IS
         if run.slots.rejected != NULL:
             value.written, value.code, value.offset = REJECTED_RECORD, code, offset
-            task.clean = False      # what was seen of the results says nothing of this
+            task.clean = False      # the checks of the results do not cover this
     return FINE
 
 
 cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
-    """Write the results of the window, which are lines, to where they stay. `done`: nothing else is to be written.
+    """Write the results of the window, which are lines, directly to the output. `done`: nothing else is to be written.
 
-    Rejected values have written their records. False: there is no memory, or an exception.
+    Rejected values have written their records. False: out of memory, or an exception is set.
     """
     cdef Run *run = &task.run
     cdef Room own = run.data
     cdef const Record *record = <const Record *>task.records.data
     cdef size_t size, rejected, i
     cdef bint runs
-    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # which is enough
+    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # the caller has checked the capacity
     runs = run_values(task)
     size = run.data.size
     run.data = own
@@ -631,10 +631,10 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     return True
 
 
-# --- records of results -------------------------------------------------------------------------------------------------
+# --- writing records --------------------------------------------------------------------------------------------------
 
 cdef inline void put(Task *task, const uint8_t *src, size_t n) noexcept nogil:
-    """Write what there is room for."""
+    """Write n bytes, if the output has capacity."""
     memcpy(task.dst + task.written, src, n)
     task.written += n
 
@@ -645,7 +645,7 @@ cdef inline void copy_up_to(Task *task, size_t stop) noexcept nogil:
 
 
 cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, size_t size) noexcept nogil:
-    """Whether a value of CSV or JSON is its own result: then it keeps its escapes."""
+    """Return whether a value of CSV or JSON is its own result: then it keeps its escapes."""
     cdef const Value *value = <const Value *>task.values.data + v
     cdef size_t before
     cdef const uint8_t *unescaped
@@ -656,7 +656,7 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
 
 
 cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogil:
-    """At most so many bytes are written up to the end of the record, with what is still to be copied before it."""
+    """Return the most bytes that are written up to the end of the record, with what is still to be copied before it."""
     cdef const Frame *frame = task.frame
     cdef size_t i, size, room = record.next - task.copied if frame.copies else 0
     cdef const uint8_t *text
@@ -697,7 +697,7 @@ cdef inline void put_json(Task *task, const Value *value, const uint8_t *text, s
 
 
 cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
-    """Write a value as a line of its own."""
+    """Write a value as a line."""
     cdef const Value *value = <const Value *>task.values.data + v
     cdef size_t size
     cdef const uint8_t *text = text_of(task, v, &size)
@@ -713,10 +713,10 @@ cdef inline void put_alone(Task *task, size_t v) noexcept nogil:
 
 
 cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept nogil:
-    """Write what is before a value, and its result. One that does not change is copied with what follows."""
+    """Write what is before a value, and its result. An unchanged value is copied together with what follows it."""
     cdef const Value *value = <const Value *>task.values.data + v
     cdef Form form = task.frame.form
-    cdef size_t size, quote = form == JSON and value.start > record.start    # if not, the record is no object
+    cdef size_t size, quote = form == JSON and value.start > record.start    # otherwise the record is not an object
     cdef const uint8_t *text = text_of(task, v, &size)
     if is_unchanged(task, v, text, size):
         return
@@ -724,7 +724,7 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
     task.copied = value.end + quote
     if form == JSON:
         put_json(task, value, text, size)
-    # A line without a byte is no record.
+    # An empty line is not a record.
     elif form == CSV and (value.quoted and value.written != NOTHING
                           or not task.clean and kernels.span(text, size, &task.frame.plain) < size
                           or size == 0 and value.start == record.start and value.end == record.end):
@@ -751,7 +751,7 @@ cdef Done put_record(Task *task, const Record *record) noexcept nogil:
 
 
 cdef void look_at_results(Task *task) noexcept nogil:
-    """See what is true of all results of the window."""
+    """Check properties of all results of the window, which allow faster paths."""
     cdef const Frame *frame = task.frame
     cdef Run *run = &task.run
     cdef size_t n = run.data.size
@@ -770,7 +770,7 @@ cdef void look_at_results(Task *task) noexcept nogil:
 
 
 cdef void weave_clean(Task *task) noexcept nogil:
-    """Write all records of the window, of which no result is rejected or escaped, and for which there is room."""
+    """Write all records of the window, where no result is rejected or needs escaping, and the capacity is sufficient."""
     cdef const Record *record = <const Record *>task.records.data
     cdef const Value *values = <const Value *>task.values.data
     cdef const int64_t *ends = <const int64_t *>task.run.offsets.data
@@ -799,14 +799,14 @@ cdef void weave_clean(Task *task) noexcept nogil:
 
 
 cdef bint weave(Task *task) noexcept nogil:
-    """Write the records of the window, as far as there is room. Returns whether nothing may follow."""
+    """Write the records of the window as far as the output has capacity. Return whether to stop."""
     cdef const Record *record = <const Record *>task.records.data
     cdef size_t i, invalid, faults, most, last = record[task.record_count - 1].next
     cdef bint suspect
     cdef Done done = FINE
     look_at_results(task)
     suspect = task.run.found.size != 0 or task.unreadable or task.breaks
-    # Everything escaped as far as that goes, and rejected records.
+    # everything escaped as much as possible, and rejected records
     most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
@@ -839,7 +839,7 @@ cdef bint weave(Task *task) noexcept nogil:
 
 
 cdef bint put_records(Task *task) noexcept nogil:
-    """Do all records, or as many as there is room for. False: there is no memory, or an exception."""
+    """Process all records, or as many as the output has capacity for. False: out of memory, or an exception is set."""
     cdef size_t most
     cdef bint done
     while task.read < task.n:
@@ -866,7 +866,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     task.source.layout, task.source.end = OFFSETS_64, INT64_MAX
     run.source, run.limit, run.large = &task.source, SIZE_MAX, True
     task.slots = rows.slots
-    task.lines = task.frame.only and task.slots.rejected != NULL    # then there is no slot that knows of rows but these
+    task.lines = task.frame.only and task.slots.rejected != NULL    # then only these slots can process rows
     if task.lines:
         task.operation.row, task.operation.rejected = task.slots.strict.row, task.slots.rejected
         task.operation.options = task.slots.options
@@ -878,7 +878,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     else:
         set_buffer_sink(run)
     set_lines(run)
-    run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # a string of JSON keeps what it has
+    run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # strings of JSON keep other bytes
     if begin_work(run) == NULL or run.slots.rejected != NULL and not grow(&task.rejection, run.extra):
         raise MemoryError
     return 0
@@ -899,26 +899,26 @@ cdef void end_task(Task *task) noexcept:
 
 
 def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
-    """Apply an operation to values in records, as far as there is room, and until a number of records has been rejected.
+    """Apply an operation to values in records, until the output is full or a number of records has been rejected.
 
     Args:
         src (bytes-like): The records; the last one may lack its terminator.
-        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None: nothing is written.
-        operation (RowOperation): What to do with each value.
-        framing (Framing): Where the values are.
-        errors (str): How an invalid value is handled, or a record in which none can be found: "keep" leaves it as it is,
-            or its invalid part; "null" makes it an empty one, or null in JSON; "drop" writes nothing of the record;
-            "raise" reads nothing of it, and nothing after it; "replace" as the operation has it. An operation that
-            writes records writes one for each value that is rejected.
-        limit (int): After so many invalid records nothing is read. 0: all is read, and none of them is returned; but
-            with "raise" one.
+        dst (bytes-like | None): The output, a writable buffer that does not overlap src; None: nothing is written.
+        operation (RowOperation): The operation to apply to each value.
+        framing (Framing): The format of the records, and the selected values.
+        errors (str): How an invalid value, or a record that cannot be read, is handled: "keep" leaves it, or its
+            invalid part, as it is; "null" writes an empty value, or null in JSON; "drop" omits the record; "raise"
+            stops before the record; "replace" is defined by the operation. An operation that writes records writes one
+            for each rejected value.
+        limit (int): Stop after so many invalid records, and return them. 0: do not stop and return none, except with
+            "raise".
 
     Returns:
-        tuple[int, Lines]: As of `transform_lines`, but for the invalid records: FieldFault(line, start, stop, code, offset),
-            of which the offset is that in the record. If nothing has been read, and nothing is invalid, there is no room.
+        tuple[int, Lines]: See `transform_lines`. The invalid records are FieldFault(line, start, stop, code, offset),
+            where offset is relative to the record. If nothing was read and nothing is invalid, the output is full.
 
     Raises:
-        ValueError: There is no such policy.
+        ValueError: `errors` is unknown.
 
     >>> from uricodec._codec._rows import DecodeRows
     >>> from uricodec._records._framing import Framing
@@ -947,7 +947,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     borrow_octets(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
-        rows.room(task.n)       # fits
+        rows.room(task.n)       # raises OverflowError if results could be too long
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len
@@ -974,18 +974,18 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
 
 
 def reason_of(operation, code):
-    """Return what an error says for a code of transform_fields().
+    """Return the error message for a code of transform_fields().
 
     Args:
-        operation (RowOperation): What has rejected a value.
-        code (str): Why.
+        operation (RowOperation): The operation that was applied.
+        code (str): The code.
 
     Returns:
-        str: The reason.
+        str: The message.
 
     >>> from uricodec._codec._rows import DecodeRows
     >>> reason_of(DecodeRows(), "utf-8"), reason_of(DecodeRows(), "frame")
-    ('octets that are not UTF-8', 'the field would have its delimiter in it')
+    ('invalid UTF-8', 'the result would contain the delimiter')
     """
     if code in operation.code_names:
         return operation.reason(code)

@@ -1,4 +1,4 @@
-"""Records in buffers: lines, with delimiters or objects of JSON in them, and records of CSV. Where do they end?"""
+"""Where records end in a buffer: lines, perhaps with delimiters or JSON objects in them, and records of CSV."""
 cimport cython
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr
@@ -15,7 +15,7 @@ cdef list FORM_NAMES = ["lines", "delimited", "csv", "json"]
 
 
 cdef size_t end_of_csv(const Frame *frame, const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Where the newline stands that ends the record that starts at i; n for nowhere."""
+    """Return the offset of the newline that ends the record that starts at i; n if it does not end."""
     cdef CsvField field
     while True:
         find_csv_field(s, i, n, &frame.inside, &field)
@@ -25,14 +25,14 @@ cdef size_t end_of_csv(const Frame *frame, const uint8_t *s, size_t i, size_t n)
 
 
 cdef size_t end_of_records(const Frame *frame, const uint8_t *s, size_t start, size_t n) noexcept nogil:
-    """After the last newline that ends a record of CSV, of which one begins at `start`; `start` for nowhere."""
+    """Return the offset after the last newline that ends a record of CSV, given the start of one; `start` if none."""
     cdef size_t i = start, outside = start, at, end = start
     cdef const uint8_t *quote
     while True:
         quote = <const uint8_t *>memchr(s + i, c'"', n - i)
         at = n if quote == NULL else quote - s
         if quote != NULL and at > start and s[at - 1] != frame.delimiter and s[at - 1] != c'\n':
-            i = at + 1      # inside a field without quotes
+            i = at + 1      # inside an unquoted field
             continue
         i = at
         while at > outside and s[at - 1] != c'\n':
@@ -52,7 +52,7 @@ cdef size_t end_of_records(const Frame *frame, const uint8_t *s, size_t start, s
 
 
 cdef size_t end_of_record(const Frame *frame, const uint8_t *s, size_t n, size_t *next) noexcept nogil:
-    """Where the record ends with which s begins, and where the next one starts. A "\r" before its newline is not in it."""
+    """Return where the first record ends, without a "\r" before its newline; and where the next one starts."""
     cdef const uint8_t *found
     cdef size_t end
     if frame.form == CSV:
@@ -68,19 +68,20 @@ cdef size_t end_of_record(const Frame *frame, const uint8_t *s, size_t n, size_t
 
 @cython.final
 cdef class Framing:
-    """What a record is, and which of its values count.
+    """The format of records, and which of their values are selected.
 
     Args:
         form (str): "lines", "delimited", "csv" or "json".
-        end (bytes): The octet that ends a line.
-        delimiter (bytes): The octet between fields.
-        fields (Iterable[tuple[int, int | None]]): First and last fields of spans of them, numbered from 1, ascending and
-            apart; None: to the end.
-        names (Iterable[bytes]): Of members of objects, UTF-8, at most 32; "a.b": the member "b" of the object, or of the
-            objects in the array, that is the member "a", and the member "a.b"; at most 16 steps.
-        only (bool): Each value becomes a line, and nothing else is written.
-        free (bool): What a value becomes may look like several fields, or lines.
-        jsonl (bool): Each line becomes a string of JSON; then the form is "lines".
+        end (bytes): The byte that ends a line.
+        delimiter (bytes): The byte between fields.
+        fields (Iterable[tuple[int, int | None]]): Spans of selected fields, as first and last numbers from 1, ascending
+            and disjoint; None: to the end.
+        names (Iterable[bytes]): The names of selected members of objects, in UTF-8, at most 32. "a.b" selects the
+            member "a.b", and the member "b" of the object, or of the objects in the array, that is the member "a"; at
+            most 16 steps.
+        only (bool): Whether each value becomes a line, and nothing else is written.
+        free (bool): Whether results may contain delimiters and terminators.
+        jsonl (bool): Whether each line becomes a JSON string; requires the form "lines".
     """
 
     def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
@@ -113,7 +114,7 @@ cdef class Framing:
         for name in self.names:
             steps = max(steps, name.count(b".") + 1)
         if len(self.names) > PATHS or steps > STEPS:
-            raise ValueError(f"at most {PATHS} names of members, and {STEPS} steps in each")
+            raise ValueError(f"expected at most {PATHS} member names of at most {STEPS} steps each")
         frame.path_count = <int>len(self.names)
         for i, name in enumerate(self.names):
             frame.paths[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes?>name)
@@ -129,7 +130,7 @@ cdef class Framing:
         PyMem_RawFree(self.frame.spans)
 
     cdef void note_seen(self, uint32_t paths) noexcept:
-        """Note that there were records, and by which paths members were found."""
+        """Note that records were read, and by which paths members were found."""
         cdef int p
         uc_put8(&self.asked, 1)
         for p in range(self.frame.path_count):
@@ -138,7 +139,7 @@ cdef class Framing:
 
     @property
     def missing(self):
-        """The names of members that no record had so far, as other than an object; none if there was no record.
+        """The names that selected no member so far, not counting objects; empty if no record was read.
 
         >>> Framing("json", names=[b"a"]).missing
         ()
@@ -150,15 +151,15 @@ cdef class Framing:
         return tuple(missing)
 
     def cut(self, buffer, start, stop):
-        """Find the end of the last record that ends in a buffer.
+        """Return the end of the last complete record in a buffer.
 
         Args:
-            buffer (bytes-like): Records.
-            start (int): Where one begins.
-            stop (int): Where what is known ends.
+            buffer (bytes-like): A buffer with records.
+            start (int): Where a record begins.
+            stop (int): Where the valid bytes of the buffer end.
 
         Returns:
-            int: The offset after it, up to `stop`; 0 if none ends there.
+            int: The offset after the record, at most `stop`; 0 if none ends.
 
         >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
         12
@@ -176,23 +177,23 @@ cdef class Framing:
         return <Py_ssize_t>end if end > i else 0
 
     def skip(self, buffer, start, stop, state):
-        """Find the end of a record of CSV of which the beginning is no longer there.
+        """Return the end of a record of CSV whose beginning is no longer in the buffer.
 
         Args:
-            buffer (bytes-like): What follows of it.
-            start (int): Where that begins,
-            stop (int): and where it ends.
-            state (int): What the last call has returned; 0 for the record's beginning.
+            buffer (bytes-like): The next part of the record.
+            start (int): Where the part begins.
+            stop (int): Where it ends.
+            state (int): The state returned by the previous call; 0 for the beginning of the record.
 
         Returns:
-            tuple[int, int]: The offset after the record, 0 if it does not end there; and a state.
+            tuple[int, int]: The offset after the record, or 0 if it does not end in this part; and the new state.
 
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
         """
         cdef const uint8_t[::1] octets = buffer
         cdef size_t i, n = stop
-        cdef int at = state     # 0: a field begins; 1: it goes on without quotes, 2: in quotes, 3: behind a quote in quotes
+        cdef int at = state     # 0: field begins; 1: in an unquoted field; 2: in quotes; 3: after a quote in quotes
         n = min(n, <size_t>octets.shape[0])
         for i in range(<size_t>start, n):
             if at == 2:
@@ -206,14 +207,14 @@ cdef class Framing:
         return 0, at
 
     def first(self, buffer, stop):
-        """The fields of the first record, for its names.
+        """Return the fields of the first record, which is the header.
 
         Args:
             buffer (bytes-like): At least one record of CSV, or with delimiters.
-            stop (int): Where that ends.
+            stop (int): Where the valid bytes of the buffer end.
 
         Returns:
-            tuple[list[bytes], int]: The values, and where the next record starts.
+            tuple[list[bytes], int]: The values, and the offset of the next record.
 
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)

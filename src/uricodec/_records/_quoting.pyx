@@ -1,10 +1,10 @@
-"""How values stand in records of CSV (RFC 4180) and in strings of JSON (RFC 8259): found, unescaped, escaped again.
+"""Values in fields of CSV (RFC 4180) and strings of JSON (RFC 8259): finding, unescaping and escaping them.
 
-A field of CSV begins with a quote or not. If it does, the next single quote ends what is quoted, and whatever stands
-between it and the delimiter belongs to the field, as it does to Python's reader. Elsewhere a quote is an octet like any.
+A CSV field that begins with a quote is quoted up to the next single quote. Bytes between that and the delimiter belong
+to the field, as in Python's csv reader. A quote elsewhere is an ordinary byte.
 
-An object of JSON is read as far as it takes to find its members: nested values that do not matter are skipped by counting
-brackets outside strings, and numbers are not looked at.
+A JSON object is parsed only as far as needed to find its members: other nested values are skipped by counting brackets
+outside strings, and numbers are not checked.
 """
 from libc.string cimport memchr, memcpy
 
@@ -17,7 +17,7 @@ from uricodec._base._utf8 cimport continues, sequence_length
 # --- CSV ----------------------------------------------------------------------------------------------------------------
 
 cdef void find_csv_field(const uint8_t *s, size_t i, size_t n, const uc_set *inside, CsvField *field) noexcept nogil:
-    """The field that starts at i, up to what is not `inside`: the delimiter, or a newline."""
+    """Find the end of the field that starts at i: the next byte after its quotes that is not in `inside`."""
     cdef const uint8_t *quote
     field.start, field.closed = i, True
     field.quoted = i < n and s[i] == c'"'
@@ -38,7 +38,7 @@ cdef void find_csv_field(const uint8_t *s, size_t i, size_t n, const uc_set *ins
 
 
 cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) noexcept nogil:
-    """Write the value of a quoted field: at most as many octets as it has."""
+    """Write the value of a quoted field. It is never longer than the field. Return its size."""
     cdef size_t i = field.start + 1, o = 0
     cdef bint open = True
     while i < field.end:
@@ -54,7 +54,7 @@ cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) 
 
 
 cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil:
-    """Where in s an octet of the value stands."""
+    """Return the offset in s of a byte of the value."""
     cdef size_t i = field.start
     cdef bint open = True
     if not field.quoted:
@@ -76,7 +76,7 @@ cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset)
 
 
 cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a value in quotes: at most 2 n + 2 octets."""
+    """Write a value in quotes, at most 2 n + 2 bytes. Return the size."""
     cdef size_t i = 0, o = 1, size
     cdef const uint8_t *quote
     dst[0] = c'"'
@@ -95,20 +95,20 @@ cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogi
         i += 1
 
 
-# --- objects of JSON ----------------------------------------------------------------------------------------------------
+# --- JSON objects -----------------------------------------------------------------------------------------------------
 
 # RFC 8259 section 7:
 #   string = quotation-mark *char quotation-mark
 #   unescaped = %x20-21 / %x23-5B / %x5D-10FFFF
 cdef ByteSet IN_STRING = ~ByteSet('"\\')
 # Section 2: ws = *( %x20 / %x09 / %x0A / %x0D )
-# and what else ends a number, true, false or null.
+# Characters of numbers, true, false and null; any other byte ends them.
 cdef ByteSet IN_SCALAR = ByteSet("+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
 
 
 cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept nogil:
-    """The first marked byte from i on; n for none."""
+    """Return the first marked byte from i on; n if none."""
     cdef size_t w = i >> 6
     cdef uint64_t word
     if i >= n:
@@ -123,7 +123,7 @@ cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept
 
 
 cdef inline size_t end_of_string(const uint8_t *s, const uint64_t *marks, size_t i, size_t n, bint *escaped) noexcept nogil:
-    """Where the quote is that closes a string of which s[i] is the first byte; n for nowhere."""
+    """Return the offset of the quote that closes a string whose first byte is s[i]; n if it is not closed."""
     escaped[0] = False
     while True:
         i = next_mark(marks, i, n)
@@ -136,7 +136,7 @@ cdef inline size_t end_of_string(const uint8_t *s, const uint64_t *marks, size_t
 
 
 cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size_t n) noexcept nogil:
-    """After a value that is no string; n if it does not end, or is none."""
+    """Return the offset after a value that is not a string; n if it does not end or is not a value."""
     cdef size_t depth = 0, start = i
     cdef bint escaped
     if i < n and s[i] != c'{' and s[i] != c'[':
@@ -160,9 +160,9 @@ cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size
 
 cdef Found_member next_member(const uint8_t *s, const uint64_t *marks, size_t *i, size_t n, bint first, bint array,
                               Member *member) noexcept nogil:
-    """The next member of an object, or element of an array, that starts at or before i: after its bracket if it is the
-    `first`, or after the value before. Then i is after it, but at its start if it is no string. NO_MORE: i is after the
-    bracket that closes."""
+    """Find the next member of an object, or element of an array, at or after s[i]: i is after the opening bracket for the
+    `first`, otherwise after the previous value. Afterwards i is after the value, or at its start if it is not a string.
+    NO_MORE: i is after the closing bracket."""
     cdef size_t at = skip_spaces(s, i[0], n)
     if at < n and s[at] == (c']' if array else c'}'):
         i[0] = at + 1
@@ -189,7 +189,7 @@ cdef Found_member next_member(const uint8_t *s, const uint64_t *marks, size_t *i
     return MEMBER if i[0] < n else NO_OBJECT
 
 
-# --- strings of JSON ----------------------------------------------------------------------------------------------------
+# --- JSON strings -----------------------------------------------------------------------------------------------------
 
 # RFC 8259 section 7:
 #   char = unescaped / escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )
@@ -201,7 +201,7 @@ cdef inline int simple_escape(uint8_t c) noexcept nogil:
 
 
 cdef int unit_of(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """The UTF-16 code unit that stands at s[i] as "\\uXXXX"; NOWHERE for none."""
+    """Return the UTF-16 code unit that is written as "\\uXXXX" at s[i]; NOWHERE if none is."""
     cdef int unit = 0, digit
     cdef size_t k
     if n - i < 6 or s[i] != c'\\' or s[i + 1] != c'u':
@@ -215,7 +215,7 @@ cdef int unit_of(const uint8_t *s, size_t i, size_t n) noexcept nogil:
 
 
 cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, int *have, int *code) noexcept nogil:
-    """What the escape at s[i] stands for, as UTF-8. Returns how long it is; 0: there is no such escape, see `code`."""
+    """Decode the escape at s[i] to UTF-8. Return its length; 0 if it is invalid, see `code`."""
     cdef int unit = unit_of(s, i, n), low
     cdef size_t length = 6
     code[0] = BAD_JSON
@@ -243,7 +243,7 @@ cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, i
 
 
 cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil:
-    """Write what a string is, at most n octets. (size_t)-1, and a code and its place, if it is none."""
+    """Write the text of a string, at most n bytes. Return its size; (size_t)-1, code and place if the string is invalid."""
     cdef size_t i = 0, o = 0, size, length
     cdef uint8_t octets[4]
     cdef int have
@@ -264,7 +264,7 @@ cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, s
 
 
 cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
-    """Where in a string an octet of what it is stands."""
+    """Return the offset in a string, as written, of a byte of its text."""
     cdef size_t i = 0, length
     cdef uint8_t octets[4]
     cdef int have, code
@@ -278,12 +278,12 @@ cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept no
     return i
 
 
-# What stands for itself in a string, whatever surrounds it.
+# Bytes of a string that never need escaping,
 cdef ByteSet PLAIN_ASCII = ByteSet(range(0x20, 0x7F)) - '"\\'
 
 
 cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil:
-    """Whether no byte of a string has to be escaped, or may have to."""
+    """Return whether no byte of a string needs, or may need, escaping."""
     return kernels.span(src, n, &PLAIN_ASCII.set) == n
 
 
@@ -298,15 +298,15 @@ cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil:
     return 6
 
 
-# ... and what does in text that is UTF-8, but for the first bytes of U+0080-00BF and U+2000-2FFF.
+# ... and those in text that is UTF-8, except the first bytes of U+0080-00BF and U+2000-2FFF.
 cdef ByteSet PLAIN_TEXT = (PLAIN_ASCII | ByteSet(range(0x80, 0x100))) - b"\xC2\xE2"
 
 
 cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a string with its quotes: at most 6 n + 2 octets.
+    """Write a string with its quotes, at most 6 n + 2 bytes. Return the size.
 
-    Escaped are quotes and backslashes, all controls (U+0000-001F, 007F-009F), and the separators U+2028 and 2029. An octet
-    that is not UTF-8 becomes its triplet, "%FF": JSON has only characters.
+    Escaped are quotes and backslashes, all controls (U+0000-001F, 007F-009F), and the separators U+2028 and 2029. A
+    byte that is not UTF-8 becomes a triplet such as "%FF", because JSON strings consist of characters.
     """
     cdef const char *digits = "0123456789ABCDEF"
     cdef size_t i = 0, o = 1, size

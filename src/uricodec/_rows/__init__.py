@@ -1,13 +1,14 @@
-"""The row engine: source -> block of rows -> operation -> results -> sink, under one policy.
+"""The row engine: source -> block of rows -> operation -> results -> sink, under one policy for invalid rows.
 
-- registry: the table of operations, from which bulk, the engines, SQL, the command line, the docs and tests have theirs
-- _operation: an operation on rows as an object
-- _engine: the loop; blocks of rows; the policy for invalid rows
-- _sinks: where results go
+- registry: the table of operations, from which bulk, the integrations, SQL, the command line, docs and tests are made
+- _operation: an operation on rows, with its options, as an object
+- _engine: the loop, blocks of rows, the policy for invalid rows
+- _sinks: destinations of results
 - overloads: types of functions whose result depends on the type of the column
-- reports: invalid rows and lines as messages and rows of reports
-- _tasks: runs over arrays and buffers, and their threads
-- _columns, _lists, _lines: calls for Arrow columns and lines in memory, for lists, and for lines from buffer to buffer
-- _dictionaries: distinct values of dictionaries
-- _arrow: the Arrow C data interface; several arrays as one
+- reports: error messages and report rows for invalid rows and lines
+- _tasks: runs over arrays and buffers, and the threads that execute them
+- _columns, _lists, _lines: entry points for Arrow columns and lines in memory, for lists, and for lines from one buffer
+  to another
+- _dictionaries: deduplication of dictionary values
+- _arrow: the Arrow C data interface; concatenation of arrays
 """

@@ -1,4 +1,4 @@
-"""Arrow arrays in memory: those that were given to us, and those that we give away."""
+"""Arrow arrays in memory: imported ones, and ours for export."""
 from libc.stdint cimport int64_t, uint8_t
 
 
@@ -64,7 +64,7 @@ cdef extern from *:
         void *private_data
 
 
-# A type as Arrow writes it: a format string, a name, and what it is made of.
+# An Arrow type: a format string, a name, and the types of its parts.
 cdef class Type:
     cdef readonly bytes format
     cdef readonly bytes name
@@ -73,14 +73,14 @@ cdef class Type:
     cdef readonly bint ordered
 
 
-# Octets that grow.
+# A buffer that grows.
 cdef struct Room:
     uint8_t *data
     size_t size
     size_t cap
-    bint lent                   # they belong to an object
+    bint lent                   # the memory belongs to a bytes object
 
-# Some that go with the object, unless somebody has taken them before.
+# Buffers that are freed with this object, unless their memory was moved out before.
 cdef class Rooms:
     cdef Room first, second, third
 
@@ -91,7 +91,7 @@ cdef void trim(Room *room) noexcept nogil
 cdef void discard(Room *room) noexcept nogil
 
 
-# Octets of our own, which were those of a Room.
+# Memory that was moved out of a growing buffer, freed with this object.
 cdef class Memory:
     cdef uint8_t *data
     cdef size_t cap
@@ -99,36 +99,36 @@ cdef class Memory:
 cdef Memory keep(Room *room)
 
 
-# An array: buffers, which `owners` keep alive.
+# An array: its buffers, which `owners` keep alive.
 cdef class Array:
     cdef readonly int64_t length
-    cdef readonly int64_t nulls         # -1: nobody has counted
+    cdef readonly int64_t nulls         # -1: not counted
     cdef readonly int64_t offset
     cdef int64_t n_buffers
     cdef const void **buffers
     cdef list owners            # private: they keep the buffers alive
     cdef readonly tuple children
     cdef readonly Array dictionary
-    cdef Type type              # of the column that has it; None: it was in none yet
+    cdef Type type              # of the column that contains it; None: not in a column yet
 
     cdef int set_buffers(self, int64_t n) except -1
 
 
-# The octets, which belong to the array from now on.
+# Move the memory of a buffer to the array, which owns it from then on.
 cdef const void *hold(Array array, Room *room) except NULL
 
-# Say that an array is one of a column of this type. A TypeError if it cannot be.
+# Note that an array belongs to a column of this type. TypeError if it does not match.
 cdef int set_type(Array array, Type type) except -1
 
 cdef object schema_capsule(Type type)
 cdef object array_capsule(Array array)
 cdef object stream_capsule(Type type, list arrays)
 
-# What an object has to give: its type, and its arrays.
+# Return the type of an Arrow object, and append its arrays to `arrays`.
 cdef object read_object(object source, list arrays)
 
 
-# The formats of text, and those that have 64-bit offsets instead.
+# Formats of text -> the formats with 64-bit offsets.
 cdef dict LARGE
 
 cdef object join_arrays(Type type, list arrays, size_t limit)

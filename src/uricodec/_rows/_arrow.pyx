@@ -1,8 +1,8 @@
-"""The Arrow C data interface: arrays of other libraries come in, and ours go out, in capsules (the PyCapsule interface).
+"""The Arrow C data interface: import of other libraries' arrays, export of ours, in capsules (PyCapsule interface).
 
-Nothing is computed here, and nothing copied. What comes in is moved out of its capsule, so that a capsule serves once, and
-released when the last array that shares its buffers goes. What goes out holds our objects until its consumer, on
-whatever thread, releases it.
+Nothing is copied or computed here. An imported array is moved out of its capsule, so that a capsule can be used once,
+and released when the last array that shares its buffers is freed. An exported array owns references to our objects
+until its consumer releases it, on any thread.
 """
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -26,9 +26,9 @@ cdef extern from *:
     #include <stdlib.h>
     #if defined(__linux__)
     #include <sys/mman.h>
-    /* Fresh memory costs as much as the work on it. A large block is a mapping of its own with pages of 2 MiB, which grows
-     * without a copy; and those that nobody needs any more are kept for the next call, up to 128 MiB: what a call for a
-     * million rows of some 100 octets makes. They stay the process's own. Whoever finds the lock taken does without. */
+    /* Page faults of fresh memory cost as much time as the operations. So a large block is a mapping with pages of 2 MiB,
+     * which grows without being copied, and unused blocks are kept for the next call: up to 128 MiB, enough for a million
+     * rows of 100 bytes. A thread that finds the lock taken does not use kept blocks. */
     #define UC_PAGE ((size_t)2 << 20)
     #define UC_MAPPED(size) ((size) >= UC_PAGE)
     #define UC_PAGES(size) (((size) + UC_PAGE - 1) & ~(UC_PAGE - 1))
@@ -38,7 +38,8 @@ cdef extern from *:
     static size_t uc_kept_size;
     static char uc_kept_lock;
 
-    /* The smallest block that is large enough, and not twice that; else the largest, which is made larger. */
+    /* Map at least *size bytes, and set *size to the size mapped. Prefers a kept block: the smallest that is large enough,
+     * unless it is more than twice as large; else the largest, enlarged; else a new mapping. */
     static void *uc_map(size_t *size) {
         size_t want = UC_PAGES(*size), have = 0;
         void *data = NULL;
@@ -81,7 +82,7 @@ cdef extern from *:
         if (data == NULL || !UC_MAPPED(size)) PyMem_RawFree(data);
         else if (!uc_keep(data, UC_PAGES(size))) munmap(data, UC_PAGES(size));
     }
-    /* Returns the block, and in *want what it has. */
+    /* Resize a block of which `used` bytes are in use. Returns the block, and its capacity in *want. */
     static void *uc_resize(void *data, size_t size, size_t used, size_t *want) {
         void *moved;
         if (data != NULL && UC_MAPPED(size) && UC_MAPPED(*want)) {
@@ -96,7 +97,7 @@ cdef extern from *:
         uc_discard(data, size);
         return moved;
     }
-    /* For what somebody else has allocated. */
+    /* Request large pages for memory that another allocator owns. */
     static void uc_large_pages(void *data, size_t size) {
         size_t start = UC_PAGES((size_t)data), end = ((size_t)data + size) & ~(UC_PAGE - 1);
         if (end > start) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
@@ -117,7 +118,7 @@ cdef extern from *:
 cdef enum:
     ORDERED = 1         # ARROW_FLAG_DICTIONARY_ORDERED
     NULLABLE = 2        # ARROW_FLAG_NULLABLE
-    LARGE_BYTES = 1 << 20     # octets of a bytes object that deserve large pages
+    LARGE_BYTES = 1 << 20     # bytes objects from this size on get large pages
 
 
 @cython.final
@@ -125,11 +126,11 @@ cdef class Type:
     """The type of a column.
 
     Args:
-        format (bytes): As the C data interface writes it: "u" for UTF-8.
-        name (bytes): Of a column in a table, or a field.
+        format (bytes): The format string of the C data interface, for example "u" for UTF-8.
+        name (bytes): The name of a column in a table, or of a field.
         children (tuple[Type, ...]): The fields of a struct.
-        dictionary (Type | None): Of a dictionary, its values; `format` is that of the indices then.
-        ordered (bool): Whether the order of these values means something.
+        dictionary (Type | None): The type of the values of a dictionary; `format` is then that of the indices.
+        ordered (bool): Whether the order of the dictionary's values has a meaning.
     """
 
     def __cinit__(self, bytes format not None, bytes name not None=b"", tuple children not None=(), Type dictionary=None,
@@ -141,7 +142,7 @@ cdef class Type:
 
 
 cdef bint grow(Room *room, size_t more) noexcept nogil:
-    """Have room for so many octets more. False: there is no memory for that."""
+    """Ensure capacity for `more` bytes. False: out of memory."""
     cdef size_t cap = room.size + more
     cdef uint8_t *data
     if cap < more:
@@ -162,7 +163,7 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
 
 
 cdef void trim(Room *room) noexcept nogil:
-    """Give back what a small room has not used: of these there may be many."""
+    """Free the unused capacity of a small buffer: there may be many of them."""
     cdef size_t cap = max(room.size, <size_t>1)
     cdef uint8_t *data
     if room.data == NULL or room.lent or room.cap >= LARGE_BYTES:
@@ -189,7 +190,7 @@ cdef class Rooms:
 
 
 cdef bytes lend_bytes(Room *room, size_t size):
-    """Octets that are to become a bytes object: settle_bytes() makes it, if they have been enough."""
+    """Return a bytes object whose memory the buffer uses; settle_bytes() returns it if its capacity was enough."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
     room.data, room.size, room.cap, room.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
     if size >= LARGE_BYTES:
@@ -198,7 +199,7 @@ cdef bytes lend_bytes(Room *room, size_t size):
 
 
 cdef bytes settle_bytes(Room *room, list lent):
-    """What is in the room, as bytes. `lent` has the object that was lent, and nothing else does."""
+    """Return the contents of the buffer as bytes. `lent` holds the only reference to the object from lend_bytes()."""
     cdef PyObject *object
     if not room.lent:
         return PyBytes_FromStringAndSize(<const char *>room.data, <Py_ssize_t>room.size)
@@ -214,7 +215,7 @@ cdef bytes settle_bytes(Room *room, list lent):
 
 
 cdef Memory keep(Room *room):
-    """The octets, and no more of them than are used, in an object."""
+    """Move the memory of the buffer, without unused capacity, into an object."""
     cdef Memory memory = Memory()
     cdef size_t want = max(room.size, <size_t>1)
     cdef uint8_t *data
@@ -244,7 +245,7 @@ cdef class Array:
         self.set_buffers(0)
 
     cdef int set_buffers(self, int64_t n) except -1:
-        """Have n buffers, none of which is there yet: as for at least three, any of these may be looked at."""
+        """Allocate n buffer pointers, all NULL, and at least three, because any of the first three may be read."""
         PyMem_RawFree(self.buffers)
         self.buffers = <const void **>PyMem_RawCalloc(<size_t>max(n, 3), sizeof(void *))
         if self.buffers == NULL:
@@ -269,7 +270,7 @@ cdef int set_type(Array array, Type type) except -1:
         array.type = type
     if (array.type.format != type.format or len(array.children) != len(type.children)
             or (array.dictionary is None) != (type.dictionary is None)):
-        raise TypeError("the arrays are those of a column of another type")
+        raise TypeError("the arrays do not match the type of the column")
     for part, kind in zip(array.children, type.children):
         set_type(part, kind)
     if type.dictionary is not None:
@@ -277,10 +278,10 @@ cdef int set_type(Array array, Type type) except -1:
     return 0
 
 
-# --- out ----------------------------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------------
 
-# What a consumer gets has one object of ours in private_data, and tells us when it needs that no longer. It may have
-# moved children out, which are then released by themselves. After the end of the interpreter nothing can be done.
+# A struct that is exported has a reference to one of our objects in private_data until its consumer calls release. A
+# consumer may move children out, which are then released separately. After the end of the interpreter, nothing is done.
 
 cdef void let_go(void *held) noexcept nogil:
     if held != NULL and Py_IsInitialized():
@@ -304,7 +305,7 @@ cdef void release_schema(ArrowSchema *schema) noexcept nogil:
 
 
 cdef int fill_schema(ArrowSchema *schema, Type type) except -1:
-    """Write a type into a struct of zeros. After an error, what there is of it can be released."""
+    """Write a type into a zeroed struct. After an error, the struct can be released."""
     cdef int64_t i
     schema.format, schema.name, schema.flags = type.format, type.name, NULLABLE | type.ordered
     Py_INCREF(type)
@@ -344,7 +345,7 @@ cdef void release_array(ArrowArray *array) noexcept nogil:
 
 
 cdef int fill_array(ArrowArray *struct_, Array array) except -1:
-    """As fill_schema."""
+    """Write an array into a zeroed struct. After an error, the struct can be released."""
     cdef int64_t i
     struct_.length, struct_.null_count, struct_.offset = array.length, array.nulls, array.offset
     struct_.n_buffers, struct_.buffers = array.n_buffers, array.buffers
@@ -420,7 +421,7 @@ cdef object array_capsule(Array array):
 cdef class Stream:
     """Arrays that a consumer takes one by one."""
     cdef Type type
-    cdef list arrays        # what is left, the last one first
+    cdef list arrays        # the remaining arrays, in reverse order
 
 
 # fill_schema() and fill_array() for callers that look at the exception themselves (see CONTRIBUTING.md, "Cython 3.3").
@@ -475,12 +476,12 @@ cdef object stream_capsule(Type type, list arrays):
     return capsule
 
 
-# --- in -----------------------------------------------------------------------------------------------------------------
+# --- import -----------------------------------------------------------------------------------------------------------
 
 @cython.final
 @cython.no_gc
 cdef class Moved:
-    """An array that was moved out of its capsule, and is ours to release."""
+    """An array that was moved out of its capsule; it is released with this object."""
     cdef ArrowArray array
 
     def __dealloc__(self):
@@ -492,17 +493,17 @@ cdef Type type_of(const ArrowSchema *schema):
     cdef int64_t i
     cdef list children = []
     if schema == NULL or schema.n_children > 0 and schema.children == NULL:
-        raise ValueError("the Arrow schema lacks a child")
+        raise ValueError("the Arrow schema is missing a child")
     for i in range(schema.n_children):
         children.append(type_of(schema.children[i]))
     if schema.format == NULL:
-        raise ValueError("the Arrow schema has no format")
+        raise ValueError("the Arrow schema is missing its format")
     return Type(<bytes>schema.format, b"" if schema.name == NULL else <bytes>schema.name, tuple(children),
                 None if schema.dictionary == NULL else type_of(schema.dictionary), schema.flags & ORDERED)
 
 
 cdef Type take_schema(ArrowSchema *schema):
-    """The type, and the struct is released."""
+    """Return the type of a schema, and release the schema."""
     if schema.release == NULL:
         raise ValueError("the Arrow schema has been released")
     try:
@@ -516,13 +517,13 @@ cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
     cdef int64_t i
     cdef list children = []
     if struct_ == NULL or struct_.n_children != len(type.children) or struct_.n_children and struct_.children == NULL:
-        raise ValueError("the Arrow array lacks a child, or has more than its schema")
+        raise ValueError("the Arrow array and its schema differ in the number of children")
     if (struct_.dictionary == NULL) != (type.dictionary is None):
         raise ValueError("only one of the Arrow array and its schema has a dictionary")
     if struct_.length < 0 or struct_.offset < 0 or struct_.n_buffers < 0:
         raise ValueError("the Arrow array has a negative size")
     if struct_.n_buffers and struct_.buffers == NULL:
-        raise ValueError("the Arrow array lacks a buffer")
+        raise ValueError("the Arrow array is missing a buffer")
     array.length, array.nulls, array.offset = struct_.length, struct_.null_count, struct_.offset
     array.set_buffers(struct_.n_buffers)
     for i in range(struct_.n_buffers):
@@ -537,7 +538,7 @@ cdef Array array_of(const ArrowArray *struct_, Type type, Moved moved):
 
 
 cdef Array take_array(ArrowArray *struct_, Type type):
-    """The array of a type, moved out of the struct."""
+    """Move an array of a type out of the struct."""
     cdef Moved moved = Moved()
     if struct_.release == NULL:
         raise ValueError("the Arrow array has been released, or its capsule was used before")
@@ -567,7 +568,7 @@ cdef object read_stream(ArrowArrayStream *stream, list arrays):
             try:
                 arrays.append(take_array(&array, type))
             finally:
-                if array.release != NULL:       # there was no memory to take it
+                if array.release != NULL:       # out of memory before it was moved
                     array.release(&array)  # pragma: no cover: no memory
     message = stream.get_last_error(stream)
     raise ValueError("the Arrow stream failed: " + ("" if message == NULL else
@@ -575,10 +576,10 @@ cdef object read_stream(ArrowArrayStream *stream, list arrays):
 
 
 cdef object read_object(object source, list arrays):
-    """The type of an object with capsules; its arrays are added to the list."""
+    """Return the type of an object with capsules; append its arrays to `arrays`."""
     cdef ArrowArrayStream *stream
     cdef ArrowArrayStream taken
-    if not hasattr(source, "__arrow_c_stream__"):    # which may have chunks, that nobody needs to join
+    if not hasattr(source, "__arrow_c_stream__"):    # preferred: a stream may have chunks, which need not be joined
         schema, array = source.__arrow_c_array__()
         type = take_schema(<ArrowSchema *>PyCapsule_GetPointer(schema, "arrow_schema"))
         arrays.append(take_array(<ArrowArray *>PyCapsule_GetPointer(array, "arrow_array"), type))
@@ -597,7 +598,7 @@ cdef object read_object(object source, list arrays):
 
 # --- several arrays as one --------------------------------------------------------------------------------------------
 
-# For a consumer that expects one array: buffers are concatenated, and offsets and the buffer numbers of views shifted.
+# For a consumer that expects one array: buffers are concatenated; offsets and buffer numbers of views are shifted.
 
 cdef dict LARGE = {b"u": b"U", b"z": b"Z"}     # the format with 64-bit offsets
 cdef dict WIDTHS = {b"w:16": 16, b"l": 8, b"L": 8, b"i": 4, b"I": 4, b"s": 2, b"S": 2, b"c": 1, b"C": 1, b"vu": 16,
@@ -605,7 +606,7 @@ cdef dict WIDTHS = {b"w:16": 16, b"l": 8, b"L": 8, b"i": 4, b"I": 4, b"s": 2, b"
 
 
 cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil:
-    """n bits from bit `start` on, to bit `place` on, behind which there are none."""
+    """Copy n bits from bit `start` of src to bit `place` of dst. Bits after them are undefined."""
     cdef size_t i, first, shift, last
     while n and place & 7:
         dst[place >> 3] &= ~(1 << (place & 7))
@@ -622,15 +623,15 @@ cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, si
 
 
 cdef void set_bits(uint8_t *dst, size_t place, size_t n) noexcept nogil:
-    """n bits from bit `place` on, behind which there are none."""
+    """Set n bits from bit `place` on. Bits after them are undefined."""
     while n and place & 7:
-        dst[place >> 3] |= 1 << (place & 7)     # what was there is of no use
+        dst[place >> 3] |= 1 << (place & 7)     # higher bits are overwritten later
         place, n = place + 1, n - 1
     memset(dst + (place >> 3), 0xFF, (n + 7) >> 3)
 
 
 cdef Array part_of(Array array, int64_t start, int64_t length):
-    """Some rows of an array, which share its buffers."""
+    """Return a range of rows of an array, which shares its buffers."""
     cdef Array part = Array()
     cdef int64_t i
     part.length, part.offset, part.nulls = length, array.offset + start, array.nulls
@@ -645,17 +646,17 @@ cdef Array part_of(Array array, int64_t start, int64_t length):
 
 
 cdef Array child_of(Array whole, int i):
-    """The rows of a field that are those of its struct, or of a slice of it."""
+    """Return the rows of a field that belong to the rows of its struct, which may be a slice."""
     cdef Array child = whole.children[i]
     if whole.offset + whole.length > child.length:
-        raise ValueError("the Arrow array is shorter than its table")
+        raise ValueError("a column of the Arrow table has too few rows")
     if whole.offset == 0 and whole.length == child.length:
         return child
     return part_of(child, whole.offset, whole.length)
 
 
 cdef int widen_offsets(Array array) except -1:
-    """From offsets of 32 bits to such of 64."""
+    """Convert 32-bit offsets to 64-bit offsets."""
     cdef Rooms rooms = Rooms()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
@@ -678,7 +679,7 @@ cdef int extend(Room *room, const void *src, size_t n) except -1:
 
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
-    """Bits of all rows; where an array has none, they are set."""
+    """Join the bits of all rows. Bits of arrays without a bitmap are set."""
     cdef Rooms rooms = Rooms()
     cdef Array array
     cdef size_t place = 0
@@ -767,9 +768,9 @@ cdef int join_views(Array joined, list arrays) except -1:
 
 
 cdef object join_arrays(Type type, list arrays, size_t limit):
-    """One array of all rows, and its type, which may be a large one: from `limit` octets on.
+    """Return one array with all rows, and its type, which has 64-bit offsets if the result has `limit` bytes or more.
 
-    Arrays of a dictionary refer to the same one, see with_one_dictionary().
+    Arrays of dictionary type must share one dictionary, see with_one_dictionary().
     """
     cdef list kinds = [], children = []
     cdef Array joined = Array(), array

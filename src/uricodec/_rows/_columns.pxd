@@ -1,4 +1,4 @@
-"""Columns as objects have them."""
+"""Columns as objects: reading a column from an Arrow object, and its values as Python objects."""
 from uricodec._rows._arrow cimport Array, Type
 from libc.stdint cimport int64_t
 from uricodec._rows._arrow cimport Array, Type

@@ -1,7 +1,7 @@
-"""Arrow columns in, Arrow columns out, and lines in buffers: calls, and what came of their tasks.
+"""Operations on Arrow columns and on lines in buffers: calls, and the assembly of their results.
 
-Text becomes the layout that it came in, views share what has not changed, and of a dictionary the values are done instead
-of the rows.
+The result of text has the layout of the input. Views share the memory of unchanged rows. For dictionary arrays, only
+the values of the dictionary are processed.
 """
 cimport cython
 from cpython.number cimport PyNumber_Index
@@ -16,10 +16,10 @@ from uricodec._rows._tasks cimport *
 
 # --- values of rows as Python objects ---------------------------------------------------------------------------------
 
-# str, bytes, bool, int, and a dict for each struct; None for a null. They are read from the buffers of the types that
-# operations return, so that a column can be looked at without a library.
+# str, bytes, bool, int, a dict for each struct, and None for a null. They are read from the buffers of the types that
+# operations return, so that a column can be inspected without any library.
 
-# The types, as pyarrow calls them.
+# Arrow formats -> the names of types in pyarrow.
 cdef dict NAMES = {
     b"u": "string", b"U": "large_string", b"vu": "string_view", b"z": "binary", b"Z": "large_binary", b"vz": "binary_view",
     b"n": "null", b"b": "bool", b"w:16": "fixed_size_binary[16]", b"c": "int8", b"C": "uint8", b"s": "int16",
@@ -36,7 +36,7 @@ cdef list field_names(Type type):
 
 
 cdef str name_of(Type type):
-    """What pyarrow calls a type, without the types of fields; the format of Arrow for one that operations do not give."""
+    """Return pyarrow's name of a type, without the types of fields; for types that no operation returns, the format."""
     if type.dictionary is not None:
         return f"dictionary<values={name_of(type.dictionary)}, indices={NAMES.get(type.format)}>"
     if type.format == b"+s":
@@ -52,7 +52,7 @@ cdef inline bint has_row(Array array, int64_t i) noexcept:
 
 
 cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors):
-    """The values of rows start to stop, which are rows of the array. `errors` is for text that is not UTF-8."""
+    """Return the values of rows start .. stop of an array. `errors` is the handler for text that is not UTF-8."""
     cdef int64_t i, at
     cdef const uint8_t *data
     cdef list values = []
@@ -86,7 +86,7 @@ cdef list texts_of(Rows rows, int64_t start, int64_t stop, errors):
             values.append(None)
             continue
         if not row_at(&rows.source, <size_t>i, &src, &n):
-            raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
+            raise ValueError("the Arrow array has decreasing offsets, or views or indices out of range")
         values.append(src[:n].decode("utf-8", errors) if rows.source.text else (<const char *>src)[:n])
     return values
 
@@ -103,15 +103,15 @@ cdef list structs_of(Type type, Array array, int64_t start, int64_t stop, errors
 
 
 cdef enum:
-    BATCH = 1024        # rows that iterating makes objects of at once
+    BATCH = 1024        # rows per batch of objects when iterating
     SHOWN = 5           # rows that repr() shows, and characters of each
     SHOWN_OF_ROW = 40
 
 
-# --- what came of tasks -------------------------------------------------------------------------------------------------
+# --- results of runs --------------------------------------------------------------------------------------------------
 
 cdef tuple text_array(Job job, Type type):
-    """What came of a task, as an array of the layout that it read, and its type, which may have become a large one."""
+    """Return the result of a run as an array in the layout of its source, and its type, perhaps with 64-bit offsets."""
     cdef Run *run = &job.task
     cdef Array array = Array()
     cdef Array source = job.rows.array
@@ -153,11 +153,11 @@ cdef tuple text_array(Job job, Type type):
 
 @cython.final
 cdef class Column:
-    """What came of a column: an object that every library takes that speaks Arrow, and a sequence of its rows.
+    """A column of results: an Arrow object for other libraries, and a sequence of rows for Python.
 
-    It has the methods of the Arrow PyCapsule interface: hand it to pyarrow.array, polars.Series, pandas.Series.from_arrow or
-    any other that takes such objects. As a sequence it needs no library: rows are str, bytes, bool, int, a dict for the
-    fields of each struct, or None.
+    It implements the Arrow PyCapsule interface: pass it to pyarrow.array, polars.Series, pandas.Series.from_arrow or
+    any other function that accepts Arrow objects. As a sequence it needs no library: rows are str, bytes, bool, int, a
+    dict of the fields for a struct, or None.
 
     >>> from uricodec import bulk
     >>> column = bulk.is_valid_uri(b"https://example.org/\\na b\\n")
@@ -176,7 +176,7 @@ cdef class Column:
 
     @property
     def arrays(self):
-        """The arrays that the column consists of; with `type` they make a column again."""
+        """The arrays of the column; together with `type` they make a column again."""
         return list(self.arrays)
 
     def __len__(self):
@@ -193,18 +193,18 @@ cdef class Column:
                 yield from values_of(self.type, array, start, min(start + BATCH, array.length), "strict")
 
     def __getitem__(self, index):
-        """One row as an object, or the rows of a slice as a Column, which shares the memory.
+        """Return one row as an object, or the rows of a slice as a Column that shares the memory.
 
         Args:
-            index (int | slice): Negative numbers count from the end; a slice has no step but 1.
+            index (int | slice): A row number, where negative numbers count from the end, or a slice with step 1.
 
         Returns:
             object | Column: The row, or the rows.
 
         Raises:
-            IndexError: There is no such row.
-            ValueError: The slice has another step.
-            UnicodeDecodeError: Text, as it came in, that is not UTF-8.
+            IndexError: If the row does not exist.
+            ValueError: If the step of the slice is not 1.
+            UnicodeDecodeError: If the text of the input is not UTF-8.
         """
         cdef Array array
         cdef int64_t start, stop, step
@@ -239,26 +239,26 @@ cdef class Column:
         return f"<Column of {count} {name_of(self.type)}{': ' if texts else ''}{', '.join(texts)}>"
 
     def to_pylist(self):
-        """The rows as a list of objects.
+        """Return the rows as a list of objects.
 
         Returns:
-            list: str, bytes, bool, int, dict (of a struct) or None.
+            list: str, bytes, bool, int, dict (for a struct) or None.
 
         Raises:
-            UnicodeDecodeError: Text, as it came in, that is not UTF-8.
+            UnicodeDecodeError: If the text of the input is not UTF-8.
         """
         return list(self)
 
     def __array__(self, dtype=None, copy=None):
-        """The rows as a NumPy array of objects, or of the type that is asked for.
+        """Return the rows as a NumPy array of objects, or of another dtype.
 
         Args:
-            dtype (numpy.dtype | None): None for objects.
-            copy (bool | None): False, which asks for an array that shares the memory, is a ValueError.
+            dtype (numpy.dtype | None): The dtype; None for objects.
+            copy (bool | None): False, which requires an array that shares the memory, raises ValueError.
         """
         import numpy
         if copy is not None and not copy:
-            raise ValueError("the rows of a Column are not objects: NumPy needs a copy of them")
+            raise ValueError("cannot make a NumPy array of a Column without a copy")
         array = numpy.fromiter(self, object, len(self))
         return array if dtype is None else array.astype(dtype)
 
@@ -275,16 +275,16 @@ cdef class Column:
 
 
 cdef int64_t position(object index, Py_ssize_t count) except -1:
-    """Which of so many rows this is."""
+    """Return the number of a row, counted from the start; `index` may be negative."""
     number = PyNumber_Index(index)
     if not -count <= number < count:
-        raise IndexError(f"row index out of range: {number}, of {count} rows")
+        raise IndexError(f"row index {number} is out of range for {count} rows")
     return number + count if number < 0 else number
 
 
 @cython.final
 cdef class Work:
-    """One call: a plan, what becomes of rows that are refused, and who does it."""
+    """One call: a plan, the policy for rejected rows, and the number of threads."""
     cdef object make
     cdef RowPolicy policy
     cdef bint look
@@ -317,7 +317,7 @@ cdef class Work:
     # --- columns
 
     def column(self, source):
-        """Do an object with Arrow capsules; returns a Column."""
+        """Process an object with Arrow capsules. Return a Column."""
         cdef list arrays = []
         cdef Type whole, type, values
         whole, type = read_column(source, arrays)
@@ -331,7 +331,7 @@ cdef class Work:
         return Column(type, arrays)
 
     cdef list jobs(self, Plan plan, Type type, list arrays, RowPolicy policy, size_t limit):
-        """Tasks for all arrays, done."""
+        """Make the runs for all arrays and execute them."""
         cdef Rows rows
         cdef size_t octets = 0
         cdef list sources = sources_of(arrays, type)
@@ -350,7 +350,7 @@ cdef class Work:
         return of_one_type(type, text_arrays(jobs, type))
 
     cdef RowPolicy policy_for(self, Plan plan):
-        """A fault says what is wrong with a row that is refused; nothing can be kept of one that is no URI or URN in parts."""
+        """Return the policy for a plan. A rejected row cannot be kept as a struct, nor have a null as its diagnostic."""
         if plan.kind == DIAGNOSTIC and self.policy == NULL_ROW:
             return KEEP_ROW
         if plan.kind == STRUCT and self.policy == KEEP_ROW:
@@ -375,9 +375,9 @@ cdef class Work:
         return answer_type(plan.kind, type, plan.fields, text, large), made
 
     cdef object dictionaries(self, Plan plan, Type type, list arrays):
-        """Do the values of dictionaries, each of them once. A value counts where a row refers to it.
+        """Process the values of dictionaries, each once. A rejected value is reported for the rows that refer to it.
 
-        Values that become equal are one value then, and rows that refer to a null are null.
+        Values that become equal are merged into one, and rows that refer to a null become null.
         """
         cdef dict done = {}
         cdef Array array, values
@@ -404,7 +404,7 @@ cdef class Work:
         return Type(type.format, type.name, (), kind, ordered), made_of
 
     cdef tuple dictionary(self, Plan plan, Type type, Array values):
-        """Do the values of a dictionary: the tasks that did them, the type of what came of them, and that."""
+        """Process the values of a dictionary. Return the runs, the type of the results, and the results."""
         cdef list jobs
         cdef Type kind
         if type.format == b"n":
@@ -416,7 +416,7 @@ cdef class Work:
         return jobs, kind, distinct_of(values, kind)
 
     cdef int refer(self, Plan plan, list jobs, Array array, Type type, size_t number) except -1:
-        """Take down the rows that refer to values which were refused."""
+        """List the rows that refer to rejected values."""
         cdef Rows rows = rows_of(array, type)
         cdef Job job
         cdef const Rejected *bad
@@ -444,14 +444,14 @@ cdef class Work:
     # --- lines
 
     def lines(self, source, end):
-        """Do lines in a buffer; returns bytes, or a Column of what is no text."""
+        """Process lines in a buffer. Return bytes, or a Column for non-text results."""
         cdef Plan plan = <Plan?>self.make(True)
         self.check_policy(plan, True)
         cdef Rows rows
         cdef Job job
         cdef list parts = []
         if plan.kind != TEXT and type(source) is not bytes:
-            source = copy_of_octets(source)      # nobody may change the number of lines
+            source = copy_of_octets(source)      # no other thread may change the number of lines
         rows = rows_of_lines(source, end)
         jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
                        self.threads_for(rows.source.count), self.first)
@@ -462,7 +462,7 @@ cdef class Work:
             return Column(*self.answered(plan, jobs, Type(b"u"), False, True))
         for job in jobs:
             parts.append(settle_bytes(&job.task.data, job.lent))
-        # A last line without an end that becomes empty gets one: otherwise there would be one line less.
+        # An empty last line without a terminator gets one; otherwise the result would have one line less.
         if (self.policy != DROP_ROW and rows.source.count
                 and rows.source.data[rows.source.count - 1] != rows.source.terminator):
             last = parts[len(parts) - 1]
@@ -472,23 +472,22 @@ cdef class Work:
 
 
 cdef tuple read_column(object source, list arrays):
-    """What an object with Arrow capsules has to give: its type, and that of its column, the arrays of which are added."""
+    """Return the type of an Arrow object, and that of its column; append the column's arrays to `arrays`."""
     cdef Type whole = read_object(source, arrays), type = whole, values
     cdef Array array
     if type.format == b"+s":
         if len(type.children) != 1:
-            raise TypeError(f"a table of {len(type.children)} columns: choose one of them" if type.children else
-                            "a table without columns")
+            raise TypeError(f"expected one column, got a table of {len(type.children)} columns")
         type = type.children[0]
         for i in range(len(arrays)):
             arrays[i] = column_of(arrays[i])
     values = type
     if type.dictionary is not None:
         if type.format not in WIDTHS:
-            raise TypeError(f"no indices of a dictionary: Arrow format {type.format.decode('latin-1')!r}")
+            raise TypeError(f"expected integer indices of a dictionary, got Arrow format {type.format.decode('latin-1')!r}")
         values = type.dictionary
     if values.format not in LAYOUTS or values.dictionary is not None:
-        raise TypeError(f"no column of text or octets: its Arrow format is {values.format.decode('latin-1')!r}")
+        raise TypeError(f"expected a column of text or bytes, got Arrow format {values.format.decode('latin-1')!r}")
     return whole, type
 
 
@@ -500,11 +499,11 @@ cdef list text_arrays(list jobs, Type type):
 
 
 cdef object of_one_type(Type type, list typed):
-    """Arrays of text, all of them large if one is, and their type."""
+    """Return the common type of arrays of text, and the arrays; all get 64-bit offsets if one has them."""
     cdef Array array
     cdef Type kind
     cdef bint large = False
-    cdef set widened = set()    # chunks may share a dictionary
+    cdef set widened = set()    # arrays whose offsets are converted already: chunks may share a dictionary
     cdef list found = []
     for kind, array in typed:
         large |= kind.format != type.format
@@ -517,9 +516,9 @@ cdef object of_one_type(Type type, list typed):
 
 
 cdef Array column_of(Array table):
-    """The one column of a table, or of a slice of it."""
+    """Return the only column of a table, or of a slice of it."""
     if table.n_buffers and table.buffers[0] != NULL and table.nulls:
-        raise TypeError("a struct with nulls is no table")
+        raise TypeError("expected a table, got a struct with nulls")
     return child_of(table, 0)
 
 

@@ -1,4 +1,4 @@
-"""Dictionaries whose values are distinct, and arrays of chosen rows."""
+"""Dictionaries with distinct values, and selection of rows."""
 from libc.stdint cimport int64_t, uint8_t
 
 from uricodec._rows._arrow cimport Array, Memory, Type
@@ -8,8 +8,8 @@ from uricodec._rows._tasks cimport Rows
 # The values of a dictionary without nulls and duplicates.
 cdef class Distinct:
     cdef Array values
-    cdef Memory numbers         # of each old value: its number among these, -1 for a null; None: they are the old ones
-    cdef bint ordered           # so are their numbers
+    cdef Memory numbers         # old value -> its number among the new ones, -1 for a null; None: no change
+    cdef bint ordered           # the numbers are in the order of the old values
 
 cdef Distinct distinct_of(Array values, Type type)
 cdef tuple identity_of(Array array)

@@ -1,12 +1,12 @@
-"""Dictionaries whose values are distinct, and arrays of chosen rows.
+"""Dictionaries with distinct values, and selection of rows.
 
-An operation on a dictionary runs over its values, of which some may then be equal or null. Consumers expect neither:
-they count, group and compare by index. So each value gets the number of the first one that is equal to it, a null gets
-none, and rows refer to these numbers: a row that referred to a null is null itself. Where no value is null or equal to
-another one, which is the usual case, the rows keep the indices that they have.
+An operation on a dictionary array processes the values of the dictionary. Afterwards some values may be equal or null,
+but consumers expect distinct values without nulls: they count, group and compare by index. So each value gets the
+number of the first equal value, a null gets no number, and rows get these numbers as indices; a row that referred to a
+null becomes null. If no value is null or equal to another one, which is usual, the rows keep their indices.
 
-Values are found in a hash table of open addressing. A slot is 0, or it has the number of a value + 1 in its low bits and
-bits of the value's hash in the others; bytes are compared before two values are taken for equal.
+Values are looked up in a hash table with open addressing. A slot is 0, or has the number of a value + 1 in its low bits
+and bits of the value's hash in the others. Values are equal only if their bytes are.
 """
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
@@ -33,14 +33,14 @@ ctypedef fused offset:
 cdef enum:
     AHEAD = 64          # values that are looked up at the same time
 
-cdef FingerprintKey HASHES = FingerprintKey()       # random: no input is known to make the table slow
+cdef FingerprintKey HASHES = FingerprintKey()       # a random key: no input can be crafted to make the table slow
 
 
 # --- distinct values ----------------------------------------------------------------------------------------------------
 
 cdef bint number_values(const Source *source, const Key *key, uint64_t *slots, uint64_t mask, int64_t *numbers,
                         int64_t *count) noexcept nogil:
-    """Number the distinct values in the order of their first ones. False: one is not where it should be."""
+    """Number the distinct values in the order of their first occurrence. False: the position of one is out of range."""
     cdef const uint8_t *rows[AHEAD]
     cdef size_t sizes[AHEAD]
     cdef uint64_t hashes[AHEAD]
@@ -48,7 +48,7 @@ cdef bint number_values(const Source *source, const Key *key, uint64_t *slots, u
     cdef size_t i, first = 0, n
     while first < source.count:
         n = min(<size_t>AHEAD, source.count - first)
-        for i in range(n):      # the slots of large tables are far away: all of these are on their way at the same time
+        for i in range(n):      # prefetch the slots of all values at once: a large table is not in the cache
             if not row_at(source, first + i, rows + i, sizes + i):
                 return False
             fingerprint(key, rows[i], sizes[i], digest)
@@ -81,7 +81,7 @@ cdef inline void number_value(const Source *source, size_t row, const uint8_t *s
 
 
 cdef bint is_ordered(const int64_t *numbers, size_t n) noexcept:
-    """Whether the order of values is still that of their numbers: those that became equal stood beside each other."""
+    """Return whether the values are still in the order of their numbers: only adjacent values became equal."""
     cdef size_t i
     cdef int64_t last = -1
     for i in range(n):
@@ -92,7 +92,7 @@ cdef bint is_ordered(const int64_t *numbers, size_t n) noexcept:
 
 
 cdef Distinct distinct_of(Array values, Type type):
-    """The distinct values of a dictionary."""
+    """Return the distinct values of a dictionary."""
     cdef Distinct distinct = Distinct()
     cdef Rows rows = rows_of(values, type)
     cdef Rooms rooms = Rooms()
@@ -112,7 +112,7 @@ cdef Distinct distinct_of(Array values, Type type):
         memset(rooms.second.data, 0, 8 * <size_t>(mask + 1))
         found = number_values(&rows.source, &HASHES.key, <uint64_t *>rooms.second.data, mask, numbers, &count)
     if not found:
-        raise ValueError("the Arrow array has offsets that are in no order, or views of what is not there")
+        raise ValueError("the Arrow array has decreasing offsets, or views out of range")
     if <size_t>count == n:
         return distinct
     for i in range(n):      # marks, in the memory of the slots
@@ -125,14 +125,14 @@ cdef Distinct distinct_of(Array values, Type type):
 
 
 cdef tuple identity_of(Array array):
-    """What arrays have in common that are the same memory."""
+    """Return a key that is equal for arrays that share their memory."""
     cdef list identity = [array.offset, array.length, array.nulls == 0]
     for i in range(array.n_buffers):
         identity.append(<size_t>array.buffers[i])
     return tuple(identity)
 
 
-# --- rows that refer to them --------------------------------------------------------------------------------------------
+# --- indices of rows --------------------------------------------------------------------------------------------------
 
 cdef inline void set_index(uint8_t *indices, int width, size_t i, int64_t number) noexcept nogil:
     if width == 1:
@@ -147,7 +147,7 @@ cdef inline void set_index(uint8_t *indices, int width, size_t i, int64_t number
 
 cdef int64_t renumber(const Source *source, const int64_t *numbers, int64_t first, uint8_t *indices, int width,
                       uint8_t *valid) noexcept nogil:
-    """Write the new indices of rows, and which rows are not null. Returns how many are null; -1: an index of no value."""
+    """Write the new indices and the validity of rows. Return how many are null; -1: an index is out of range."""
     cdef size_t i
     cdef int64_t index, number, nulls = 0
     for i in range(source.count):
@@ -196,7 +196,7 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
     with nogil:
         nulls = renumber(&rows.source, numbers, first, rooms.second.data, width, rooms.first.data)
     if nulls < 0:
-        raise ValueError("the Arrow array has indices of what is not there")
+        raise ValueError("the Arrow array has indices out of range")
     made.nulls = nulls
     if nulls:
         made.buffers[0] = hold(made, &rooms.first)
@@ -205,9 +205,9 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
 
 
 cdef tuple with_one_dictionary(Type type, list arrays, size_t limit):
-    """The type and the rows of arrays that refer to one dictionary, for a consumer that wants one array.
+    """Return the type and the rows of arrays that are converted to share one dictionary, to be joined to one array.
 
-    Indices stay as wide as they are, or get 64 bits if there are too many values for that.
+    Indices keep their width, or get 64 bits if the dictionary has too many values for it.
     """
     cdef Array array, dictionary
     cdef Type kind
@@ -254,7 +254,7 @@ cdef tuple with_one_dictionary(Type type, list arrays, size_t limit):
 
 
 cdef tuple without_null_values(Type type, list arrays):
-    """The type and the rows of arrays, if they have dictionaries without the nulls that these have."""
+    """Return the type and the rows of arrays, with nulls removed from their dictionaries."""
     cdef Array array, values
     cdef Distinct distinct
     cdef dict done = {}
@@ -276,10 +276,10 @@ cdef tuple without_null_values(Type type, list arrays):
     return Type(type.format, type.name, (), type.dictionary, ordered), made
 
 
-# --- rows that are chosen -----------------------------------------------------------------------------------------------
+# --- selection of rows ------------------------------------------------------------------------------------------------
 
 cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
-    """The rows that have this mark, in the layout that they have."""
+    """Return the rows that have this mark, in the layout of the source."""
     cdef const Source *source = &rows.source
     cdef Array array = Array(), old = rows.array
     cdef Room where, data, valid
@@ -304,7 +304,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
         if status == NO_MEMORY:
             raise MemoryError
         if status == BAD_LAYOUT:
-            raise ValueError("the Arrow array has offsets that are in no order")
+            raise ValueError("the Arrow array has decreasing offsets")
         array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
         for i in range(2, <size_t>array.n_buffers if source.layout == VIEWS else 0):
             array.buffers[i] = old.buffers[i]
@@ -325,14 +325,14 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
 
 cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, offset *ends,
                             Room *data) noexcept nogil:
-    """Copy rows that follow each other, none of which is null, and say where each of them ends in the copy."""
+    """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
     cdef offset start = offsets[first], before = start, at
     cdef size_t i, most = INT32_MAX if sizeof(offset) == 4 else <size_t>INT64_MAX
     if start < 0:
         return BAD_LAYOUT
     for i in range(first + 1, stop + 1):
         at = offsets[i]
-        if at < before or <size_t>(at - start) > most - data.size:      # rows that overlap may be more than offsets can say
+        if at < before or <size_t>(at - start) > most - data.size:      # more than offsets can address: rows overlap
             return BAD_LAYOUT
         before = at
         ends[i - first - 1] = <offset>data.size + at - start
@@ -340,7 +340,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
         return BAD_LAYOUT
     if not grow(data, <size_t>(before - start)):
         return NO_MEMORY
-    if before > start:      # else there may be no memory yet
+    if before > start:      # otherwise dst may not be allocated yet
         memcpy(data.data + data.size, src + start, <size_t>(before - start))
     data.size += <size_t>(before - start)
     return DONE
@@ -348,7 +348,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
 
 cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Room *where, Room *data, Room *valid,
                       size_t width, int64_t *nulls) noexcept nogil:
-    """Copy what says where rows are, and rows that stand one after the other: as many at once as are chosen."""
+    """Copy offsets, views or indices of the chosen rows, and the bytes of consecutive rows: neighbours in one copy."""
     cdef Status status = DONE
     cdef size_t i = 0, stop, done = 0
     cdef bint null, has_offsets = source.layout == OFFSETS_32 or source.layout == OFFSETS_64

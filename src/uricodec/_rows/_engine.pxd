@@ -1,4 +1,4 @@
-"""The row engine: its structs, and the services that operations and sinks use. See _engine.pyx for how it works."""
+"""The row engine: its structs, and services for operations and sinks. See _engine.pyx for the theory of operation."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -7,11 +7,11 @@ from uricodec._base._kernels cimport uc_set
 
 
 cdef enum:
-    BLOCK = 16384               # bytes of rows that are worked on at once: they stay in the first cache,
-    ROWS = 1024                 # and how many rows that may be
-    WORDS = BLOCK // 64 + 1     # of marks, one bit for each byte,
-    ROW_WORDS = ROWS // 64      # and one for each row
-    WIDE = 64                   # so many bytes a store may write past the end of what it is for
+    BLOCK = 16384               # most bytes of rows in a block: they stay in the first-level cache
+    ROWS = 1024                 # most rows in a block
+    WORDS = BLOCK // 64 + 1     # words of a mask with one bit for each byte of a block
+    ROW_WORDS = ROWS // 64      # words of a mask with one bit for each row
+    WIDE = 64                   # how many bytes a store may write past the end of its data, in any output buffer
 
 
 # --- operations ---------------------------------------------------------------------------------------------------------
@@ -20,23 +20,23 @@ cdef extern from *:
     """
     #define UC_REJECTED SIZE_MAX
     """
-    # What a row function returns when it rejects its input.
+    # The return value of a row function that rejects its input.
     const size_t UC_REJECTED
 
 
-# The code when what a row function called has raised an exception, which is set: nothing is done after that.
+# The code for a row function whose callee has raised a Python exception, which is still set. The run ends.
 cdef enum:
     UC_RAISED = -1
 
 
-# Why a row is rejected, and where: a code of the operation, and an offset in the row.
+# Why a row is rejected: a code of the operation, and the offset in the row.
 cdef struct Outcome:
     int code
     size_t offset
 
 
-# Reads src[0 .. n) and writes to dst, elsewhere, which has room for factor * n + extra bytes, those of its Operation.
-# Returns how many bytes it has written, or UC_REJECTED; what it has written then is of no use.
+# Reads src[0 .. n) and writes to dst, which does not overlap src and has the capacity of factor * n + extra bytes given
+# in its Operation. Returns the number of bytes written, or UC_REJECTED; then the contents of dst are undefined.
 ctypedef size_t (*row_function)(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil
 
 
@@ -46,11 +46,11 @@ cdef struct Operation:
     size_t extra
 
 
-# Writes the record of a row that is rejected, at most `extra` bytes. Returns how many.
+# Writes the result that stands for a rejected row, at most `extra` bytes. Returns its size.
 ctypedef size_t (*rejected_function)(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil
 
 
-# What to do with a row that is rejected. Which of them a path has depends on its sink.
+# What to do with a rejected row. Each sink supports some of the policies.
 cdef enum RowPolicy:
     KEEP_ROW, NULL_ROW, RAISE_ROW, REPLACE_ROW, DROP_ROW
 
@@ -62,25 +62,25 @@ cdef struct LineSpan:
     uint8_t terminator
     const uc_set *not_terminator
     RowPolicy policy
-    bint strict                 # rows that are invalid must be found
+    bint strict                 # invalid rows must be found
 
 
-# Writes the results of whole lines, with their terminators, to dst, which has room for the results of span.size bytes.
-# Returns how many bytes of the span it has consumed, whole lines, or 0: there may be a line that needs its row function.
+# Writes the results of whole lines, with their terminators, to dst, whose capacity fits the results of span.size bytes.
+# Returns the number of bytes consumed, which are whole lines; 0 if a line may need the row function.
 ctypedef size_t (*whole_function)(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil
 
 ctypedef struct Run
-# Does the rows of run.block by the services below. False: run.status says why it stopped.
+# Processes the rows of run.block with the services below. False: run.status says why it stopped.
 ctypedef bint (*block_function)(Run *run) noexcept nogil
 
-# Marks bytes of src[0 .. n), rows that start at at[0], at[1] ..., so that a row without a mark is its own result, but for
-# the case of its triplets' digits, which becomes upper.
+# Marks bytes of src[0 .. n), whose rows start at at[0], at[1] ... A row without a marked byte is its own result, except
+# that the hexadecimal digits of its triplets become upper case.
 ctypedef void (*changes_function)(const uint8_t *src, size_t n, const uint32_t *at, size_t rows, uint64_t *marks) noexcept nogil
 
-# Guesses the size of the result, judged by src.
+# Estimates the size of the result from src.
 ctypedef size_t (*expected_function)(const uint8_t *src, size_t n, const void *options) noexcept nogil
 
-# Returns the result for a str that is never rejected, or None: its bytes have to be looked at.
+# Returns the result for a str that is never rejected; None if the row function must look at its bytes.
 ctypedef object (*text_function)(str text, const void *options)
 
 
@@ -89,7 +89,7 @@ cdef enum Result:
     WRITES_BYTES, WRITES_NOTHING, WRITES_COMPONENTS
 
 
-# Where one component is in a row; start < 0: there is none.
+# Start and end of a component in its row; start < 0: the row does not have the component.
 cdef struct Component:
     int64_t start
     int64_t end
@@ -98,187 +98,187 @@ cdef enum:
     MOST_FIELDS = 8
 
 
-# All that the engine knows of an operation. Each operation sets its own in __cinit__; then they are constant, for other
-# threads read them.
+# All that the engine knows of an operation. The operation sets it in __cinit__; afterwards it is constant, because
+# other threads read it.
 cdef struct Slots:
-    Operation strict            # its row function rejects every row that the policy may have to handle
+    Operation strict            # its row function rejects every row that a policy may have to handle
     const void *options
     Result result
-    # Optional; NULL: the engine does without.
-    row_function keep           # never rejects. NULL: under `keep` the row itself is the result
-    row_function replace        # never rejects. NULL: there is no such policy
-    size_t replace_factor       # what it writes at most
-    rejected_function rejected  # under `keep` and `null` a record stands for the row
+    # Optional slots. NULL: the engine does without.
+    row_function keep           # never rejects. NULL: under `keep` an invalid row is its own result
+    row_function replace        # never rejects. NULL: the operation does not support this policy
+    size_t replace_factor       # the factor of `replace`
+    rejected_function rejected  # writes what stands for an invalid row under `keep` and `null`
     whole_function whole
-    bint prefix                 # ... which consumes the lines before the first that it can't do; not all or none
+    bint prefix                 # `whole` consumes lines up to the first that it cannot process; else, all or none
     block_function block
     changes_function changes
-    const uc_set *stable        # a row of these bytes alone is its own result
+    const uc_set *stable        # a row that consists of these bytes only is its own result
     expected_function expected
-    text_function text          # of a str,
-    int text_policies           # under these policies: 1 << policy;
-    bint text_is_best           # for many of them, too
-    int utf8_code               # lines and fields that are not UTF-8 are rejected with it: the row function accepts any bytes; 0: not
+    text_function text          # processes a str
+    int text_policies           # under these policies: a bit 1 << policy for each
+    bint text_is_best           # is faster than the row function for many rows, too
+    int utf8_code               # != 0: the row function accepts any bytes, but lines and fields must be UTF-8
 
 
 # --- sources ------------------------------------------------------------------------------------------------------------
 
-# Where rows are.
+# Where the rows are.
 cdef enum Layout:
-    OFFSETS_32, OFFSETS_64      # one after the other, `offsets` saying where each starts
-    VIEWS                       # anywhere, `offsets` being views
-    INDEXED                     # in `values`, `offsets` being indices of `width` bytes
-    LINES                       # one after the other, each with its terminator
-    NULLS                       # nowhere
+    OFFSETS_32, OFFSETS_64      # consecutive; `offsets` says where each starts
+    VIEWS                       # anywhere; `offsets` are views
+    INDEXED                     # in `values`; `offsets` are indices of `width` bytes
+    LINES                       # consecutive lines, each with its terminator
+    NULLS                       # all rows are null
 
 
 cdef struct View:
     int32_t size
-    uint8_t prefix[4]           # of what follows; or the row itself, in 12 bytes, if that is all
+    uint8_t prefix[4]           # the first bytes of the row; a row of up to 12 bytes is stored from here on
     int32_t buffer
     int32_t start
 
 
 cdef struct Source:
     Layout layout
-    size_t count                # of rows; of bytes, for lines
+    size_t count                # rows; for lines, bytes
     const uint8_t *data
     const void *offsets
-    int64_t end                 # no offset is higher: the last one, read once
-    const void **buffers        # of views,
-    const int64_t *sizes        # of which so many bytes are there
+    int64_t end                 # upper bound for offsets: the last one, read once
+    const void **buffers        # the buffers of views,
+    const int64_t *sizes        # and their sizes
     int64_t n_buffers
-    const uint8_t *valid        # NULL: all rows are
-    size_t valid_start          # the bit of the first row
+    const uint8_t *valid        # validity bitmap; NULL: all rows are valid
+    size_t valid_start          # its bit for the first row
     const Source *values
     int width
-    uint8_t terminator          # of lines,
-    const uc_set *not_terminator    # and every other byte
+    uint8_t terminator          # the byte that ends a line,
+    const uc_set *not_terminator    # and the set of all other bytes
     bint text                   # rows are text, not bytes
 
 
 # --- a run --------------------------------------------------------------------------------------------------------------
 
-# A row that was rejected.
+# A rejected row.
 cdef struct Rejected:
-    size_t row                  # its number, from 0,
-    size_t start                # and, of a line, where it starts: both in the source
+    size_t row                  # its number in the source, from 0
+    size_t start                # for a line: where it starts in the source
     size_t offset
     int code
 
 
 cdef enum Status:
-    DONE                        # all rows are
-    FULL                        # the sink has no room for the next row
+    DONE                        # all rows are processed
+    FULL                        # the sink has no capacity for the next row
     REPORT_FULL                 # `limit` rows have been rejected
-    YIELD                       # so much has been done that the caller may want to look for signals
-    STOPPED                     # a row is rejected, and the policy is to raise
-    HAS_RAISED                  # an exception is set
+    YIELD                       # time for the caller to check for signals
+    STOPPED                     # a row is rejected under the policy `raise`
+    HAS_RAISED                  # a Python exception is set
     NO_MEMORY, BAD_LAYOUT, TOO_LONG
 
 
-# Rows of a block: row i is data[at[i] .. at[i + 1] - gap), without a "\r" before its "\n".
+# The rows of a block: row i is data[at[i] .. at[i + 1] - gap), without a "\r" before its "\n".
 cdef struct Block:
     const uint8_t *data
-    size_t first                # its number, in the source
+    size_t first                # the number of the first row in the source
     size_t rows
-    size_t gap                  # bytes after each row: the terminator of a line, or none
+    size_t gap                  # bytes after each row: 1 for the terminator of a line, else 0
     bint has_cr                 # some rows may end with "\r\n"
     uint32_t at[ROWS + 1]
-    uint64_t rejected[ROW_WORDS]   # a bit for each row that the policy had to handle
+    uint64_t rejected[ROW_WORDS]   # a bit for each row that was rejected
 
 
-# Lends memory for the results of so many bytes and rows: run.out. False: run.status is FULL or NO_MEMORY.
+# Provides run.out, memory for the results of so many bytes and rows. False: run.status is FULL or NO_MEMORY.
 ctypedef bint (*reserve_function)(Run *run, size_t bytes, size_t rows) noexcept nogil
-# Takes the rows of the block: result i is run.out[run.out_at[i] .. run.out_at[i + 1]), with its terminator.
+# Accepts the results of the block: result i is run.out[run.out_at[i] .. run.out_at[i + 1]), with its terminator.
 ctypedef bint (*commit_function)(Run *run) noexcept nogil
-# Takes the results of whole lines.
+# Accepts the results of whole lines.
 ctypedef bint (*commit_whole_function)(Run *run, size_t written) noexcept nogil
-# Takes the result of one row, which may be longer than a block, or a last line without terminator. Its terminator is
-# still to be written, `tail` bytes.
+# Accepts the result of one row, which may be longer than a block, or of a last line without terminator. The sink adds
+# the terminator of `tail` bytes.
 ctypedef bint (*commit_long_function)(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil
 
 cdef struct Sink:
     reserve_function reserve
     commit_function commit
-    commit_whole_function commit_whole      # NULL: this sink needs row ends
+    commit_whole_function commit_whole      # NULL: this sink needs to know where rows end
     commit_long_function commit_long
     void *owner
 
 
 ctypedef struct Run:
     const Source *source
-    size_t row                  # the number of the next one,
-    size_t next                 # and where it is: the same, but for lines a byte
+    size_t row                  # number of the next row
+    size_t next                 # its position: the row number, or for lines the byte offset
     size_t stop
     # The operation under the policy.
     const Slots *slots
     const void *options
-    row_function row_of         # what is called for a row,
-    row_function otherwise      # and for one that it rejects; NULL: the row itself is kept
+    row_function row_of         # called for each row
+    row_function otherwise      # called for a row that row_of rejects; NULL: the row is its own result
     size_t factor
     size_t extra
     RowPolicy policy
-    bint strict                 # rejected rows are reported, or are not results
-    bint counts                 # somebody wants to know how many lines there are
+    bint strict                 # rejected rows must be found: they are reported, or are not results
+    bint counts                 # lines must be counted
     bint writes                 # results are bytes
-    bint checks_utf8            # of rows that the row function accepts
+    bint checks_utf8            # rows that row_of accepts are checked to be UTF-8
     whole_function whole
     block_function block_of
     changes_function changes
     bint has_stable
     uc_set stable
-    size_t most_rows            # of a block
-    size_t small                # so many bytes are tried in small spans, for a large one failed,
-    size_t as_rows              # and so many are done as rows at once
-    # The block at hand, and its results. Only a run that works has these: there may be many runs.
+    size_t most_rows            # limit for the rows of a block
+    size_t small                # bytes to be tried in small spans, after a large one failed
+    size_t as_rows              # bytes to be processed as rows before the next span
+    # The current block and its results. Only a run that is executing has these, because there may be many runs.
     uint8_t *gathered
     uint8_t *scratch
     Block *block
     uint32_t *out_at
     uint8_t *out
     size_t written
-    size_t done                 # rows
+    size_t done                 # rows of the block that are processed
     bint dropped                # the policy has dropped the long row
-    # The report.
+    # The report of rejected rows.
     size_t invalid
-    size_t limit                # so many rejected rows are listed,
-    bint stops                  # and after that the run stops
-    Room found                  # Rejected
+    size_t limit                # at most so many rejected rows are listed,
+    bint stops                  # and then the run stops
+    Room found                  # Rejected structs
     Status status
-    uint8_t halted              # by another thread: nobody waits for this any more
-    # The sink, and what the sinks of columns keep.
+    uint8_t halted              # set by another thread: cancelled
+    # The sink, and the state of the sinks of columns.
     Sink sink
-    size_t count                # of rows
-    int fields                  # of a struct
+    size_t count                # rows of the result
+    int fields                  # fields of a struct
     Room data
-    size_t capacity             # of data, if the caller lends it
-    Room offsets                # or views, or fixed sizes
+    size_t capacity             # capacity of data, if the caller provides it
+    Room offsets                # offsets, views, or values of fixed size
     Room *parts                 # data, offsets and validity of each field
     bint large                  # offsets have 64 bits
-    size_t most_offset          # more bytes than that need large offsets
-    Room made                   # results before they are views or components
-    Room filled                 # buffers of views that are full, as Rooms
-    uint8_t *valid              # NULL: all rows are
+    size_t most_offset          # results of more bytes need 64-bit offsets
+    Room made                   # results before they become views or components
+    Room filled                 # full buffers of views: structs of this type
+    uint8_t *valid              # validity bitmap of the results; NULL: all are valid
     size_t base                 # the row of its first bit
-    size_t nulled
-    const void *key             # of fingerprints
+    size_t nulled               # rows that became null
+    const void *key             # the key of fingerprints
 
 
 cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint look) noexcept nogil
-# Sets what depends on the source: how lines are read, of a run whose sink is set.
+# Prepares a run whose sink is set for its source: how lines are read.
 cdef void set_lines(Run *run) noexcept nogil
 cdef void run_rows(Run *run) noexcept nogil
 cdef int64_t index_at(const Source *source, size_t i) noexcept nogil
 cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil
 
-# Services for block functions, which use nothing else that changes a run.
-cdef bint do_row(Run *run) noexcept nogil       # the next row by its row function, policy applied
+# Services for block functions. They use nothing else that changes a run.
+cdef bint do_row(Run *run) noexcept nogil       # the next row by its row function, with the policy applied
 cdef bint do_rows(Run *run) noexcept nogil      # the rest of the block, with `stable` and `changes`
 
 
 cdef inline size_t room_for(const Run *run, size_t bytes, size_t rows) noexcept nogil:
-    """The most that the results of so many bytes and rows take, with terminators; 0: more than memory has."""
+    """Return the capacity for the results of so many bytes and rows, with terminators; 0: more than size_t holds."""
     if bytes > (<size_t>-1) // 4 // run.factor:
         return 0
     return run.factor * bytes + rows * (run.extra + 2) + WIDE
@@ -291,7 +291,7 @@ cdef inline bint is_valid(const Source *source, size_t row) noexcept nogil:
 
 
 cdef inline bint is_null(const Source *source, size_t row) noexcept nogil:
-    """Whether a row is null, or refers to a value that is."""
+    """Return whether a row is null, or refers to a null value."""
     cdef int64_t index
     if not is_valid(source, row):
         return True
@@ -302,12 +302,12 @@ cdef inline bint is_null(const Source *source, size_t row) noexcept nogil:
 
 
 cdef inline size_t carriage_return(const Source *source, const uint8_t *src, size_t n) noexcept nogil:
-    """1 if the row is a line that "\\r\\n" terminates."""
+    """Return 1 if the row is a line that "\\r\\n" terminates, else 0."""
     return source.layout == LINES and source.terminator == c'\n' and n > 0 and src[n - 1] == c'\r'
 
 
 cdef inline size_t tail_of(const Run *run, size_t i) noexcept nogil:
-    """How many bytes terminate row i of the block."""
+    """Return the number of bytes that terminate row i of the block."""
     cdef const Block *block = run.block
     cdef size_t end = block.at[i + 1]
     if not block.has_cr:
@@ -316,7 +316,7 @@ cdef inline size_t tail_of(const Run *run, size_t i) noexcept nogil:
 
 
 cdef inline void take_rows(Run *run, const uint8_t *src, const uint32_t *at, size_t stop) noexcept nogil:
-    """The results of the rows up to `stop` are these."""
+    """Set the results of the rows up to `stop`: they are at src, bounded by `at`."""
     cdef size_t i, first = run.done, size = at[stop] - at[first]
     cdef uint32_t shift = <uint32_t>run.written - at[first]
     if run.out + run.written != src + at[first]:
@@ -328,7 +328,7 @@ cdef inline void take_rows(Run *run, const uint8_t *src, const uint32_t *at, siz
 
 
 cdef inline void pass_rows(Run *run, size_t stop) noexcept nogil:
-    """The rows up to `stop` are their own results."""
+    """Make the rows up to `stop` their own results."""
     if run.writes:
         take_rows(run, run.block.data, run.block.at, stop)
     else:
@@ -336,7 +336,7 @@ cdef inline void pass_rows(Run *run, size_t stop) noexcept nogil:
 
 
 cdef inline void copy_octets(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
-    """Both have room for WIDE bytes more. For the short rows that most are, this is quicker than a call of memcpy."""
+    """Copy n bytes; both buffers have WIDE bytes more. For short rows, the usual ones, this is faster than memcpy."""
     cdef size_t i = 0
     if n > 8 * WIDE:
         memcpy(dst, src, n)
@@ -347,7 +347,7 @@ cdef inline void copy_octets(uint8_t *dst, const uint8_t *src, size_t n) noexcep
 
 
 cdef inline size_t bits_of(uint64_t word) noexcept nogil:
-    """How many bits are set."""
+    """Return the number of bits that are set."""
     word -= word >> 1 & <uint64_t>0x5555555555555555
     word = (word & <uint64_t>0x3333333333333333) + (word >> 2 & <uint64_t>0x3333333333333333)
     return <size_t>(((word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F) * <uint64_t>0x0101010101010101 >> 56)

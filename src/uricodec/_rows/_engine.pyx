@@ -1,21 +1,22 @@
-"""The row engine: the loop that every operation over columns, lists and lines runs in.
+"""The row engine: the loop that runs every operation over columns, lists and lines.
 
     source -> block of rows -> operation -> results -> sink
 
-A block is as many rows as fit the first cache. Where rows stand one after the other it is the source's own memory, else a
-copy; row ends are copied, so that nobody can change them. The sink lends memory for the results of a block; the operation's
-block function fills it, and the sink takes the rows that were done. do_rows() is the block function of an operation that has
-none of its own: it copies runs of rows that do not change, which are found by kernels, and calls the row function for the
-others. Lines have a shorter way where the sink need not know where rows end: an operation that has a function for whole lines
-gets spans of them first, and rows only where that function fails.
+A block is as many rows as fit the first-level cache. Consecutive rows are used in the memory of the source, other rows
+are copied; row ends are always copied, so that no other thread can change them. The sink provides memory for the
+results of a block, the operation's block function fills it, and the sink accepts the rows that were processed.
+do_rows() is the block function of operations without their own: it copies runs of rows that do not change, which
+kernels find, and calls the row function for the others. Lines have a faster path if the sink need not know where rows
+end: an operation that has a function for whole lines gets spans of lines first, and single rows only where that
+function fails.
 
-One place applies the policy, reject_row(). It counts rejected rows and lists the first of them.
+Only reject_row() applies the policy. It counts rejected rows and lists the first of them.
 
-A run stops at a row's end when the sink is full, the report is full, or so much has been done that somebody may want to look
-for signals; run_rows() goes on from there.
+A run stops between two rows when the sink is full, the report is full, or it is time to check for signals. run_rows()
+continues from there.
 
-No count of one pass is trusted by another: where a row ends is read once, and each store is inside what the sink has lent for
-the sizes that were read, whatever another thread does to the input.
+Another thread may change the input at any time. So no pass relies on the counts of another one: each row end is read
+once, and each store is within the capacity that the sink provided for the sizes that were read.
 """
 from libc.string cimport memchr, memset
 
@@ -29,17 +30,17 @@ ctypedef fused offset:
 
 cdef enum:
     SPAN = 8192             # bytes of whole lines that are tried at once,
-    SMALL_SPAN = 1024       # and after that failed
-    FEWEST = 32             # bytes of lines that are done as rows where whole lines stopped; twice as many each time
+    SMALL_SPAN = 1024       # and after a failure
+    FEWEST = 32             # bytes of lines that are processed as rows after a failure; the number doubles each time
     MOST = 1 << 26          # bytes after which a run pauses
 
 
 def set_block_size(rows=None, size=None):
-    """Make blocks smaller. For tests of what happens where blocks end.
+    """Make blocks smaller. Only for tests, to cover the ends of blocks.
 
     Args:
-        rows (int | None): How many rows a block has at most; None: as many as ever.
-        size (int | None): How many bytes, likewise; a longer row is done by itself.
+        rows (int | None): Most rows of a block; None: the default.
+        size (int | None): Most bytes of a block; None: the default. A longer row is processed by itself.
 
     >>> set_block_size()
     """
@@ -55,7 +56,7 @@ cdef size_t most_bytes = BLOCK
 # --- where rows are -----------------------------------------------------------------------------------------------------
 
 cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
-    """Unsigned indices of 64 bits have no use for the last."""
+    """Return the index of row i. An unsigned 64-bit index that does not fit becomes negative, which is out of range."""
     if source.width == 1:
         return (<const uint8_t *>source.offsets)[i]
     if source.width == -1:
@@ -72,7 +73,7 @@ cdef int64_t index_at(const Source *source, size_t i) noexcept nogil:
 
 
 cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n) noexcept nogil:
-    """The bytes of a row; none for one that is null. False: it is not where it should be."""
+    """Find the bytes of a row; a null row has none. False: its offsets, view or index are out of range."""
     cdef const View *view
     cdef int64_t first, last
     src[0], n[0] = source.data, 0
@@ -105,7 +106,7 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
 
 
 cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
-    """The next rows that fit a block; none if the next one does not. SIZE_MAX: they are in no order."""
+    """Put the next rows that fit into a block; 0 if the next row is too long. SIZE_MAX: offsets decrease."""
     cdef Block *block = run.block
     cdef size_t i, rows = min(run.most_rows, run.stop - run.next)
     cdef offset first = offsets[0], at, before = first
@@ -194,7 +195,7 @@ cdef inline size_t fill_lines(Run *run) noexcept nogil:
             word &= word - 1
     if rows and source.terminator == c'\n':
         block.has_cr = memchr(block.data, c'\r', block.at[rows]) != NULL
-    return rows     # but for a last line that has no terminator
+    return rows     # without the last line if it has no terminator
 
 
 cdef inline size_t fill(Run *run) noexcept nogil:
@@ -211,10 +212,10 @@ cdef inline size_t fill(Run *run) noexcept nogil:
     return fill_copies(run)
 
 
-# --- rows that are rejected ---------------------------------------------------------------------------------------------
+# --- rejected rows ----------------------------------------------------------------------------------------------------
 
 cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome) noexcept nogil:
-    """Count a rejected row, and list it. False: there is no memory."""
+    """Count a rejected row and list it. False: out of memory."""
     cdef Rejected *rejected
     cdef size_t listed = run.found.size // sizeof(Rejected)
     run.invalid += 1
@@ -226,13 +227,13 @@ cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome)
         rejected.row, rejected.start, rejected.code, rejected.offset = row, start, outcome.code, outcome.offset
         run.found.size += sizeof(Rejected)
         if run.stops and listed + 1 == run.limit:
-            run.status = REPORT_FULL    # after this row
+            run.status = REPORT_FULL    # the run stops after this row
     return True
 
 
 cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, size_t n, Outcome *outcome, uint8_t *dst,
                      size_t *size) noexcept nogil:
-    """Write the result of a rejected row, by the policy. False if the run ends before it."""
+    """Write the result of a rejected row according to the policy. False if the run ends before this row."""
     size[0] = 0
     if outcome.code == UC_RAISED:
         run.status = HAS_RAISED
@@ -263,7 +264,7 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
 
 cdef inline size_t call_row(Run *run, const uint8_t *src, size_t n, bint is_text, uint8_t *dst,
                             Outcome *outcome) noexcept nogil:
-    """Call the row function, and reject what it accepts but is not UTF-8, where that is promised. `is_text`: it is UTF-8."""
+    """Call the row function. If rows must be UTF-8, reject a row that is not; `is_text`: it is known to be."""
     cdef uc_utf8 found
     cdef size_t size = run.row_of(src, n, run.options, dst, outcome), valid
     if size != UC_REJECTED and run.checks_utf8 and not is_text:
@@ -302,12 +303,12 @@ cdef inline bint do_one(Run *run, bint is_text) noexcept nogil:
 
 
 cdef bint do_row(Run *run) noexcept nogil:
-    """Do the next row of the block, whatever it is. False if the run ends with it, or before it."""
+    """Process the next row of the block by its row function. False if the run ends at this row."""
     return do_one(run, False)
 
 
 cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
-    """The rows up to `stop` do not change, but for the case of triplets' digits."""
+    """Copy the rows up to `stop`, with the hexadecimal digits of triplets in upper case."""
     cdef Block *block = run.block
     cdef size_t i, first = run.done, size = block.at[stop] - block.at[first]
     cdef uint32_t shift = <uint32_t>run.written - block.at[first]
@@ -322,7 +323,7 @@ cdef inline void copy_rows(Run *run, size_t stop) noexcept nogil:
 
 
 cdef bint are_utf8(const Block *block) noexcept nogil:
-    """Whether each row is. Rows without a terminator may share a character that neither has."""
+    """Return whether each row is UTF-8. A character may extend over two consecutive rows; then neither of them is."""
     cdef size_t i, size = block.at[block.rows]
     cdef uc_utf8 found
     if kernels.scan_utf8(block.data, size, &found) < size:
@@ -349,9 +350,9 @@ cdef bint do_rows(Run *run) noexcept nogil:
             if not do_one(run, is_text):
                 return False
         return True
-    i = 0       # the row that the next mark may be in
+    i = 0       # the row that the next mark is in or after
     for w in range((size + 63) // 64):
-        if block.at[i] >= 64 * (w + 1):     # a row that is done goes on
+        if block.at[i] >= 64 * (w + 1):     # a row that is already processed continues in this word
             continue
         word = marks[w]
         if block.at[i] > 64 * w:
@@ -373,7 +374,7 @@ cdef bint do_rows(Run *run) noexcept nogil:
 
 
 cdef bint find_long(Run *run, const uint8_t **src, size_t *n, size_t *tail) noexcept nogil:
-    """Find the next row, which is too long for a block or has no terminator. False: it is not where it should be."""
+    """Find the next row, which is too long for a block or has no terminator. False: its position is out of range."""
     cdef const uint8_t *end
     tail[0] = 0
     if run.source.layout != LINES:
@@ -388,7 +389,7 @@ cdef bint find_long(Run *run, const uint8_t **src, size_t *n, size_t *tail) noex
 
 
 cdef bint do_long(Run *run) noexcept nogil:
-    """Do the next row by itself. False if the run ends with it, or before it."""
+    """Process the next row by itself. False if the run ends at this row."""
     cdef const uint8_t *src
     cdef size_t n, size = 0, tail
     cdef Outcome outcome
@@ -417,7 +418,7 @@ cdef bint do_long(Run *run) noexcept nogil:
 # --- whole lines --------------------------------------------------------------------------------------------------------
 
 cdef bint do_whole(Run *run) noexcept nogil:
-    """Do as many whole lines as fit a span. False: there may be one that needs its row function, or run.status says more."""
+    """Process as many whole lines as fit a span. False: a line may need its row function, or run.status says why."""
     cdef LineSpan span
     cdef size_t size, consumed, written = 0
     span.data, span.terminator, span.not_terminator = run.source.data + run.next, run.source.terminator, run.source.not_terminator
@@ -430,7 +431,7 @@ cdef bint do_whole(Run *run) noexcept nogil:
         if size:
             if run.sink.reserve(run, size, 1):
                 consumed = run.whole(&span, run.options, run.out, &written)
-            elif run.status == FULL:    # perhaps not for rows
+            elif run.status == FULL:    # single rows may still fit
                 run.status, run.as_rows = DONE, BLOCK
                 return False
             else:
@@ -457,7 +458,7 @@ cdef bint do_whole(Run *run) noexcept nogil:
 # --- the loop -----------------------------------------------------------------------------------------------------------
 
 cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint look) noexcept nogil:
-    """Set the operation of a run, and how it handles rejected rows. `look`: they are reported."""
+    """Set the operation of a run and its policy. `look`: rejected rows are reported."""
     run.slots, run.options, run.policy, run.writes = slots, slots.options, policy, slots.result != WRITES_NOTHING
     run.strict = look or policy == RAISE_ROW or policy == NULL_ROW or policy == DROP_ROW
     run.row_of, run.otherwise = slots.strict.row, NULL
@@ -490,7 +491,7 @@ cdef void set_lines(Run *run) noexcept nogil:
 
 
 cdef void run_rows(Run *run) noexcept nogil:
-    """Do all rows up to run.stop, or until run.status says why not."""
+    """Process all rows up to run.stop, or until run.status says why the run stopped."""
     cdef Block *block = run.block
     cdef size_t rows, bytes, before, done = 0
     cdef bint goes_on

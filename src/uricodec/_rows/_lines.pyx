@@ -1,4 +1,4 @@
-"""Lines in a buffer to lines in another: what the command line does with each chunk of a file."""
+"""Transformation of lines from one buffer to another, as the command line does with each chunk of a file."""
 from libc.string cimport memset
 
 from uricodec._rows._arrow cimport discard
@@ -23,7 +23,7 @@ LineFault.__doc__ = "An invalid line: its number, from 0; where it starts in the
 
 cdef int set_source(Source *source, uc_set *not_terminator, const Py_buffer *view, object terminator) except -1:
     if len(terminator) != 1 or 0x20 <= terminator[0] != 0x7F:
-        raise ValueError(f"a line terminator must be one control character, got {terminator!r}")
+        raise ValueError(f"line terminator must be one control character, got {terminator!r}")
     memset(source, 0, sizeof(Source))
     source.layout, source.data, source.count = LINES, <const uint8_t *>view.buf, <size_t>view.len
     source.terminator, source.text, not_terminator[0] = terminator[0], True, ALL.set
@@ -43,28 +43,30 @@ cdef list faults_of(const Run *run, RowOperation operation, size_t limit):
 
 
 def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=100):
-    """Apply an operation to lines, as far as there is room, and until a number of them has been rejected.
+    """Apply an operation to lines until the output is full or a number of lines has been rejected.
 
     Args:
         src (bytes-like): The lines; the last one may lack its terminator.
-        dst (bytes-like | None): Where to write: a writable buffer elsewhere; None for an operation that writes nothing.
-            Lines are read as long as there is room for the result that the next one could have, see `RowOperation.room`.
-        operation (RowOperation): What to do with each of them.
-        terminator (bytes): The control character that terminates a line. A "\\r" before "\\n" belongs to it.
-        errors (str): How an invalid line is handled: "keep", "null" (an empty line), "drop" (not even its terminator
-            is written), "replace", or "raise": nothing of it is read.
-        limit (int): After so many invalid lines nothing is read. 0: all is read, and none of them is returned, but
-            with "raise".
+        dst (bytes-like | None): The output, a writable buffer that does not overlap src; None for an operation that
+            writes nothing. A line is read only if dst has the capacity for its largest possible result, see
+            `RowOperation.room`.
+        operation (RowOperation): The operation to apply to each line.
+        terminator (bytes): The control character that terminates a line. A "\\r" before "\\n" belongs to the
+            terminator.
+        errors (str): How an invalid line is handled: "keep", "null" (an empty line), "drop" (without its terminator),
+            "replace", or "raise" (stop before it).
+        limit (int): Stop after so many invalid lines, and return them. 0: do not stop and return none, except with
+            "raise".
 
     Returns:
-        tuple[int, Lines]: How many bytes of src have been read, always whole lines; and the bytes written, the number of
-            lines (None if invalid ones are not even counted: "keep" or "replace", and a limit of 0) and of invalid ones,
-            and these as a list of LineFault(line, start, code, offset), the offset being that in the line. With "raise",
-            the last one is that of the line that was not read.
+        tuple[int, Lines]: The number of bytes of src that were read, always whole lines; and a Lines tuple: bytes
+            written, number of lines (None if neither lines nor invalid ones are counted: "keep" or "replace" with limit
+            0), number of invalid lines, and the invalid lines as a list of LineFault(line, start, code, offset), where
+            offset is relative to the line. With "raise", the last of them is the line before which reading stopped.
 
     Raises:
-        ValueError: `terminator` is no such byte, there is no such policy, or the operation needs a dst.
-        OverflowError: A line could become longer than an object can be.
+        ValueError: `terminator` is not one control character, `errors` is unknown, or the operation requires dst.
+        OverflowError: The result of a line could exceed the maximum size of an object.
 
     >>> from uricodec.uri._rows import CheckedRows, NormalizeRows
     >>> rows = CheckedRows("uri", "URI", NormalizeRows("path"))
@@ -84,12 +86,12 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     cdef bint listed = limit > 0
     how.check_policy(policy)
     if dst is None and how.slots.result != WRITES_NOTHING:
-        raise ValueError("the operation writes, and there is no dst")
+        raise ValueError("dst is required for an operation that writes")
     memset(&run, 0, sizeof(Run))
     borrow_octets(src, &source_view)
     try:
         set_source(&source, &not_terminator, &source_view, terminator)
-        how.room(source.count, errors)      # fits
+        how.room(source.count, errors)      # raises OverflowError if it could be too long
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             run.data.data, run.capacity = <uint8_t *>target.buf, <size_t>target.len

@@ -1,9 +1,9 @@
-"""Lists of str and bytes.
+"""Operations on lists of str and bytes.
 
-The result begins as a copy of the list, in which only what changes is replaced. The bytes of neighbours of one type are
-gathered into a block, which the row engine does as it does one of a column; then objects are made of its results. An item
-that cannot be gathered is done by itself, and so are all items of a short list: a lone surrogate, a value of another type,
-more bytes than a block has.
+The result starts as a copy of the list, in which only changed items are replaced. The bytes of neighbouring items of
+one type are gathered into a block, which the row engine processes like a block of a column; then objects are made of
+the results. Items of short lists are processed one by one, and so are items that cannot be gathered: strings with lone
+surrogates, values of other types, and items that are longer than a block.
 """
 cimport cython
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
@@ -38,16 +38,16 @@ cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(list items, Py_ssize_t i) noexcept
 
 cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:
-    """Ask for the memory of an item."""
+    """Prefetch the memory of an item."""
     prefetch(PyList_GET_ITEM(items, row))
     prefetch(<const char *>PyList_GET_ITEM(items, row) + 64)
 
 
 cdef enum:
     FIRST_ROOM = 4096
-    SHORT = 16          # up to so many items are done one by one,
-    FEW = 1024          # and neighbours of one type that have fewer bytes
-    AHEAD = 8           # the memory of so many items is asked for before they are read
+    SHORT = 16          # lists up to this length are processed item by item,
+    FEW = 1024          # and so are neighbours of one type with fewer bytes
+    AHEAD = 8           # how many items ahead memory is prefetched
 
 
 # --- gathering ----------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t s
                 data = PyUnicode_DATA(item)
                 if not PyUnicode_IS_ASCII(item):
                     kind = PyUnicode_KIND(item)
-                    most = 4 * n        # of UTF-8
+                    most = 4 * n        # most bytes of its UTF-8
             else:
                 break
             if n > BLOCK or most > BLOCK - size:
@@ -107,13 +107,13 @@ ctypedef int (*unchecked_borrow)(object, size_t, Py_buffer *) noexcept
 
 @cython.final
 cdef class Batch:
-    """Items of one type: their bytes, which a run does as one block, and where they stand in the list."""
+    """Items of one type: their bytes, which are processed as one block, and their positions in the list."""
     cdef Plan plan
     cdef bint text
     cdef Run run
     cdef Source source
     cdef Items items
-    cdef uint64_t valid[ROW_WORDS]      # of the results
+    cdef uint64_t valid[ROW_WORDS]      # validity of the results
 
     def __dealloc__(self):
         PyMem_RawFree(self.run.gathered)
@@ -122,7 +122,7 @@ cdef class Batch:
         discard(&self.run.found)
 
     cdef int do(self, size_t limit) except -1:
-        """Do the items. So many that are rejected are listed."""
+        """Process the items; list at most `limit` rejected ones."""
         cdef Run *run = &self.run
         run.row = run.next = run.data.size = run.found.size = run.invalid = 0
         run.stop = self.source.count = self.items.rows
@@ -161,20 +161,20 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
         run.key = &plan.key.key
     if policy == NULL_ROW:
         run.valid = <uint8_t *>&batch.valid[0]
-    # Components are written as text is: objects are made of them while the items' bytes are there.
+    # The text sink stores the Component structs of a struct; objects are made of them while the items' bytes are there.
     set_sink(run, TEXT if plan.kind == STRUCT else plan.kind)
     set_lines(run)
     run.large = True
     if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
         raise MemoryError
-    batch.source.data = run.gathered        # no other rows are gathered
+    batch.source.data = run.gathered        # the only rows of this run are gathered ones
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8
     return batch
 
 
 cdef bint begins_run(list items, Py_ssize_t row):
-    """Whether two more items follow that are of the same type, or None."""
+    """Return whether the next two items are also of the type of this one, or None."""
     cdef Py_ssize_t i
     if row + 2 >= PyList_GET_SIZE(items):
         return False
@@ -184,13 +184,13 @@ cdef bint begins_run(list items, Py_ssize_t row):
     return True
 
 
-# --- results that have fields ------------------------------------------------------------------------------------------
+# --- results with fields ----------------------------------------------------------------------------------------------
 
-# As of Rows: the collector would drop the objects behind the buffers, and not release them.
+# no_gc: the garbage collector would clear references to owners before __dealloc__ releases the buffers.
 @cython.no_gc
 @cython.final
 cdef class Columns:
-    """A column of objects for each field, to write to."""
+    """One output array of objects for each field."""
     cdef Py_buffer views[MOST_FIELDS]
     cdef int count
     cdef list arrays
@@ -232,20 +232,20 @@ cdef class ListWork:
     """One call for a list.
 
     Args:
-        make (Callable[[bool], Plan]): The plan for str (True) and for octets (False).
+        make (Callable[[bool], Plan]): Returns the plan for str (True) or for bytes (False).
         errors (str): "keep", "null", "raise" or "replace".
-        limit (int | None): How many rows that are refused are returned; None: nobody asks.
-        missing (Callable[[object], bool] | None): Says of a value of another type whether it stands for a missing row, as
-            None does; such a row of text stays that value. None: no value does.
+        limit (int | None): How many rejected rows are returned; None: rejected rows are not counted.
+        missing (Callable[[object], bool] | None): Returns whether a value of another type represents a missing value,
+            like None; the result for it is the value itself. None: no other value does.
 
     Attributes:
-        count (int): How many rows were refused.
-        found (list[tuple[int, str, int]]): The first of them: row, code and offset, in characters of a str.
+        count (int): The number of rejected rows.
+        found (list[tuple[int, str, int]]): The first of them: row, code, and offset, in characters for a str.
     """
     cdef Plan text
     cdef Plan octets
     cdef RowPolicy policy
-    cdef text_function whole        # does a str; NULL: rows may be rejected
+    cdef text_function whole        # processes a str; NULL: rows may be rejected
     cdef Run text_run               # the operations under the policy
     cdef Run octets_run
     cdef bint look
@@ -279,20 +279,20 @@ cdef class ListWork:
         return 0
 
     cdef int have_room_for(self, const Run *run, size_t n) except -1:
-        """Room for what becomes of so many octets."""
+        """Ensure capacity for the result of n bytes."""
         cdef size_t size = room_for(run, n, 1)
         if size == 0:
-            raise OverflowError("the row may become longer than an object can be")
+            raise OverflowError("the result may exceed the maximum size of an object")
         return self.have_room(size)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
-        """The result for a rejected item, unless the operation writes it by the policy."""
+        """Return the result for a rejected item, unless the operation writes it according to the policy."""
         if self.policy == RAISE_ROW:
             raise plan.rows.error(f"row {row}: {reason}", item, offset)
         return self.invalid(plan, item, row, code, offset)
 
     cdef object invalid(self, Plan plan, object item, Py_ssize_t row, str code, size_t offset):
-        """Count an invalid item; returns what stands for it."""
+        """Count an invalid item, and return the result for it."""
         if <size_t>self.count < self.limit:
             self.found.append((row, code, offset))
         self.count += 1
@@ -303,13 +303,13 @@ cdef class ListWork:
         return item if self.policy != NULL_ROW and plan.kind == TEXT else None
 
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
-        """What becomes of the octets of an item."""
+        """Return the result for the bytes of an item."""
         cdef const Run *run = &self.text_run if plan is self.text else &self.octets_run
         cdef const uc_set *stable = self.octets.rows.slots.stable
         cdef bint text = isinstance(item, str)
         cdef Outcome outcome
         cdef size_t size, place = 0
-        # A str is UTF-8, and bytes need not be: the plain bytes of both are those of bytes.
+        # A str is always UTF-8, bytes may not be: so the stable bytes of `octets` are stable in both.
         if stable != NULL and kernels.span(src, n, stable) == n and (type(item) is str or type(item) is bytes):
             return item
         self.have_room_for(run, n)
@@ -354,14 +354,14 @@ cdef class ListWork:
         return found
 
     cdef object surrogate(self, str item, Py_ssize_t row):
-        """A str that has no UTF-8."""
+        """Return the result for a str that cannot be encoded as UTF-8."""
         cdef const Run *run = &self.text_run
         cdef Outcome outcome
-        cdef bytes octets = item.encode("utf-8", "surrogatepass")      # which no other str has
+        cdef bytes octets = item.encode("utf-8", "surrogatepass")      # UTF-8 of no other str
         cdef list characters = []
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
-        # What a grammar finds wrong up to there comes first, as in a single value.
+        # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_room_for(run, n)
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.room,
                                 &outcome) == UC_REJECTED:
@@ -389,7 +389,7 @@ cdef class ListWork:
         return utf8_text(self.room, n, "strict")
 
     cdef object octets_of(self, object item, Py_ssize_t row):
-        """The result of an item that is not a str."""
+        """Return the result for an item that is not a str."""
         cdef Py_buffer view
         if type(item) is bytes:
             return self.answer(self.octets, item, <const uint8_t *>PyBytes_AS_STRING(item),
@@ -409,7 +409,7 @@ cdef class ListWork:
             PyBuffer_Release(&view)
 
     cdef object text_of(self, object item, Py_ssize_t row):
-        """What becomes of a str."""
+        """Return the result for a str."""
         cdef uint8_t utf8[UTF8_ROOM]
         cdef Octets octets
         plain = item if type(item) is str else str.__str__(item)
@@ -423,12 +423,12 @@ cdef class ListWork:
     # --- batches
 
     cdef size_t place_of(self, Batch batch, const Rejected *rejected):
-        """Where the fault is in a rejected item, in characters of a str."""
+        """Return the offset of the error in a rejected item, in characters for a str."""
         cdef const uint8_t *src = batch.source.data + batch.items.at[rejected.row]
         return <size_t>len(src[:rejected.offset].decode("utf-8", "replace")) if batch.text else rejected.offset
 
     cdef int report(self, Batch batch, list items) except -1:
-        """Count and list the rejected items, and raise the error of the first if the policy says so."""
+        """Count and list the rejected items. Raise the error of the first if that is the policy."""
         cdef const Rejected *rejected = <const Rejected *>batch.run.found.data
         cdef RowOperation rows = batch.plan.rows
         cdef size_t i
@@ -491,7 +491,7 @@ cdef class ListWork:
         return 0
 
     cdef int take_components(self, Batch batch, list results, Columns columns) except -1:
-        """A component that is the one before it, or that of the item before, is the same object."""
+        """Make objects of components. Equal ones, in neighbouring items or fields, become the same object."""
         cdef const uint8_t *src
         cdef const Component *component
         cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
@@ -566,7 +566,7 @@ cdef class ListWork:
         return 0
 
     cdef int do_item(self, list results, Columns columns, Py_ssize_t row) except -1:
-        """Do one item by itself."""
+        """Process one item by itself."""
         item = results[row]
         result = None
         if item is None:
@@ -580,7 +580,7 @@ cdef class ListWork:
         return 0
 
     cdef int do_items(self, list results, Columns columns) except -1:
-        """Do a long list."""
+        """Process a long list."""
         cdef Batch batch, text = None, octets = None
         cdef Py_ssize_t row = 0, count = PyList_GET_SIZE(results), stop
         cdef size_t i
@@ -613,19 +613,19 @@ cdef class ListWork:
         return 0
 
     def run(self, items not None, columns=None):
-        """Do a list.
+        """Process a list.
 
         Args:
-            items (Iterable[object]): The list: str, bytes-like and None; a value of another type is invalid (code "type").
-            columns (Callable[[int], object] | None): For results that have fields, of a "struct" or "diagnostic": makes an
-                array of so many None, a writable buffer, for each field. None: there is a dict for each item.
+            items (Iterable[object]): str, bytes-like and None. A value of another type is invalid (code "type").
+            columns (Callable[[int], object] | None): For results with fields ("struct" or "diagnostic"): returns an
+                array of n None objects, a writable buffer, for one field. None: the result has a dict for each item.
 
         Returns:
-            list: What became of its items; or those arrays.
+            list: The results of the items, or those arrays.
 
         Raises:
-            UriError: A row is refused, and `errors` is "raise".
-            TypeError: An item has another type, and `errors` is "raise".
+            UriError: If a row is rejected and `errors` is "raise".
+            TypeError: If an item has another type and `errors` is "raise".
         """
         cdef list results = list(items)
         cdef Columns fields = None

@@ -1,4 +1,4 @@
-"""Operations on rows as objects: what works on many rows holds one of these and knows nothing else about it."""
+"""Operations on rows as objects. Code that processes many rows holds one of these and knows nothing else of it."""
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy, memset
 
@@ -28,12 +28,12 @@ cdef bint copy_block(Run *run) noexcept nogil:
 
 
 cdef class RowOperation:
-    """A row function with its options, good for any number of rows and threads. This one copies; modules make others.
+    """A row function with its options, for any number of rows and threads. This class copies; subclasses do the rest.
 
     Attributes:
-        code_names (list[str]): Why a row may be rejected.
-        reasons (list[str]): The same in words.
-        error (type): The exception that says so.
+        code_names (list[str]): The codes for which a row may be rejected.
+        reasons (list[str]): Their error messages.
+        error (type): The exception class.
     """
 
     def __cinit__(self):
@@ -43,34 +43,34 @@ cdef class RowOperation:
         self.error = UriError
 
     cdef int check_policy(self, RowPolicy policy) except -1:
-        """Raise a ValueError for a policy that the operation does not have."""
+        """Raise ValueError if the operation does not support the policy."""
         if policy == REPLACE_ROW and self.slots.replace == NULL:
-            raise ValueError("errors='replace' is only for quote, requote and unquote")
+            raise ValueError("errors='replace' is only supported by quote, requote and unquote")
         return 0
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return None
 
     def reason(self, code):
-        """Return what an error says for a code (str).
+        """Return the error message for a code (str).
 
         Raises:
-            ValueError: There is no such code.
+            ValueError: The code is unknown.
         """
         return self.reasons[self.code_names.index(code)]
 
     def room(self, n, errors="replace"):
-        """Return how many bytes of a buffer are enough for the result of a row of n bytes, as a line with its terminator.
+        """Return the capacity in bytes that the result of a row of n bytes needs, as a line with its terminator.
 
         Args:
             n (int): The size of the row in bytes.
-            errors (str): How it is handled if it is invalid.
+            errors (str): How the row is handled if it is invalid.
 
         Returns:
-            int: At least n + 68: stores may write past the end of a result.
+            int: At least n + 68, because stores may write past the end of a result.
 
         Raises:
-            OverflowError: More than an object can have.
+            OverflowError: The result may exceed the maximum size of an object.
 
         >>> RowOperation().room(10)
         78
@@ -79,5 +79,5 @@ cdef class RowOperation:
         if errors == "replace":
             factor = max(factor, self.slots.replace_factor)
         if size > (SIZE_MAX // 2 - self.slots.strict.extra - WIDE - 2) // factor - 2:
-            raise OverflowError("the row may become longer than an object can be")
+            raise OverflowError("the result may exceed the maximum size of an object")
         return factor * (size + 2) + self.slots.strict.extra + 2 + WIDE

@@ -1,16 +1,16 @@
-"""Where results go: text, views, fingerprints, verdicts, diagnostics, structs and lines."""
+"""Destinations of results: columns of text, views, fingerprints, verdicts, diagnostics and structs, and lines."""
 from uricodec._rows._arrow cimport Array, Room, Type
 from uricodec._base._fingerprint cimport Key
 from uricodec._rows._engine cimport *
 
 
-# The results that a column can be asked for.
+# The kinds of results of a column.
 cdef enum Kind:
     TEXT, FINGERPRINT, VERDICT, DIAGNOSTIC, STRUCT
 
-# Sets the sink of a run whose source is set, for a column of results, or for lines in memory that grows.
+# Set the sink of a run whose source is set: for a column of results, or for lines in a buffer that grows.
 cdef void set_sink(Run *run, Kind kind) noexcept
-# Lines go to run.data, which has run.capacity bytes; NULL: nowhere.
+# Lines are written to run.data, which has run.capacity bytes; NULL: nothing is written.
 cdef void set_buffer_sink(Run *run) noexcept
 
 cdef int prepare_answer(Run *run, Kind kind) except -1

@@ -1,7 +1,7 @@
-"""Sinks: where the results of a run go.
+"""Sinks: destinations of the results of a run.
 
-A sink lends the memory that results are written to, and takes them block by block: text with offsets, views, fingerprints
-of text, a bit for each valid row, a diagnostic for each invalid one, structs of components, or lines.
+A sink provides the memory that results are written to, and accepts them block by block: text with offsets, views,
+fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, structs of components, or lines.
 """
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memcmp, memset
@@ -16,7 +16,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 # --- text ---------------------------------------------------------------------------------------------------------------
 
 cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
-    """Lend the memory after the results that are there."""
+    """Provide the memory after the previous results."""
     cdef size_t size = room_for(run, bytes, rows)
     if size == 0 or not grow(&run.data, size):
         run.status = NO_MEMORY
@@ -26,7 +26,7 @@ cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 
 cdef bint widen(Run *run) noexcept nogil:
-    """From offsets of 32 bits to such of 64."""
+    """Convert 32-bit offsets to 64-bit offsets."""
     cdef Room wide
     cdef size_t i, n = run.offsets.size // 4
     memset(&wide, 0, sizeof(wide))
@@ -42,7 +42,7 @@ cdef bint widen(Run *run) noexcept nogil:
 
 
 cdef bint add_offsets(Run *run, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
-    """Rows that end at at[1], at[2] ... behind `base`."""
+    """Add the ends of rows: at[1], at[2] ... relative to `base`."""
     cdef size_t i
     cdef int32_t *narrow
     cdef int64_t *wide
@@ -91,7 +91,7 @@ cdef inline void make_view(Run *run, View *view, const uint8_t *src, size_t n, s
 
 
 cdef bint add_views(Run *run) noexcept nogil:
-    """A row that has not changed keeps its view, and a short one is in it. The others are in a new buffer."""
+    """Add views of the rows. An unchanged row keeps its view; a short one is in its view, others in the new buffer."""
     cdef Block *block = run.block
     cdef const View *views = <const View *>run.source.offsets + run.next
     cdef View *view
@@ -131,7 +131,7 @@ cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 
 cdef bint have_views(Run *run, size_t size) noexcept nogil:
-    """Have room for so many bytes in the buffer that views refer to, or in a new one."""
+    """Ensure capacity for `size` bytes in the current buffer of views, or in a new one."""
     if run.data.size + size > INT32_MAX and run.data.size:
         if not grow(&run.filled, sizeof(Room)):
             return False
@@ -169,7 +169,7 @@ cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, si
 # --- lines --------------------------------------------------------------------------------------------------------------
 
 cdef bint lend_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
-    """Lend what is left of the caller's buffer."""
+    """Provide the rest of the caller's buffer."""
     cdef size_t size = room_for(run, bytes, rows)
     if size == 0 or size > run.capacity - run.data.size:
         run.status = FULL
@@ -217,13 +217,13 @@ cdef bint take_nothing_long(Run *run, const uint8_t *src, size_t n, size_t tail,
 # --- fingerprints -------------------------------------------------------------------------------------------------------
 
 cdef bint lend_start(Run *run, size_t bytes, size_t rows) noexcept nogil:
-    """Lend memory whose results are needed until the block is done."""
+    """Provide memory for results that are needed only until the block is finished."""
     run.data.size = 0
     return lend_data(run, bytes, rows)
 
 
 cdef bint take_fingerprints(Run *run) noexcept nogil:
-    """Write 16 bytes for each of the rows."""
+    """Write a fingerprint of 16 bytes for each row."""
     cdef size_t starts[ROWS]
     cdef size_t ends[ROWS]
     cdef size_t i
@@ -290,7 +290,7 @@ cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
 
 
 cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t readable, const Component *components) noexcept nogil:
-    """Add the components of a row, of which so many bytes and WIDE more can be read; NULL: there are none."""
+    """Add the components of a row; NULL: none. At least `readable` + WIDE bytes of src can be read."""
     cdef Room *part = run.parts
     cdef size_t size, i = row - run.base
     cdef int field
@@ -303,7 +303,7 @@ cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t
                 memcpy(part.data + part.size, src + components[field].start, size)
             part.size += size
             part[2].data[i >> 3] |= 1 << (i & 7)
-        (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size     # in 64 bits, for now
+        (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size     # 64-bit, for now
         part[1].size += 8
         part += 3
 
@@ -356,7 +356,7 @@ cdef void set_buffer_sink(Run *run) noexcept:
         run.sink = Sink(lend_buffer, take_lines, take_whole, take_long_line, NULL)
 
 
-# --- before and after ---------------------------------------------------------------------------------------------------
+# --- preparing and finishing ------------------------------------------------------------------------------------------
 
 cdef int zeros(Room *room, size_t n) except -1:
     if not grow(room, n + 8):
@@ -367,7 +367,7 @@ cdef int zeros(Room *room, size_t n) except -1:
 
 
 cdef int prepare_answer(Run *run, Kind kind) except -1:
-    """Have room for what comes out of so many rows."""
+    """Allocate memory for the results of all rows."""
     cdef size_t rows = run.count
     cdef int i
     if kind == VERDICT or kind == DIAGNOSTIC:
@@ -396,7 +396,7 @@ cdef void discard_answer(Run *run) noexcept:
 
 
 cdef int narrow(Room *offsets) except -1:
-    """From offsets of 64 bits to such of 32, which is enough."""
+    """Convert 64-bit offsets to 32-bit offsets, which must be large enough."""
     cdef size_t i, n = offsets.size // 8
     for i in range(n):
         (<int32_t *>offsets.data)[i] = <int32_t>(<int64_t *>offsets.data)[i]
@@ -405,7 +405,7 @@ cdef int narrow(Room *offsets) except -1:
 
 
 cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
-    """The codes and offsets of rows that were refused; null for the others."""
+    """Return the codes and offsets of rejected rows; null for the others."""
     cdef size_t rows = run.count, i, next = 0, bads = run.found.size // sizeof(Rejected), size = 0
     cdef Rooms rooms = Rooms()
     cdef Rejected *bad = <Rejected *>run.found.data
@@ -445,7 +445,7 @@ cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
 
 
 cdef Array answer_array(Run *run, Kind kind, Room *valid, list code_names, bint large):
-    """What came of a run. The validity is that of the rows; NULL in the Room: all are."""
+    """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
     cdef Array array = Array(), part
     cdef size_t rows = run.count
     cdef int i

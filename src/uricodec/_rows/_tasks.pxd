@@ -1,12 +1,12 @@
-"""Runs as objects, and what is needed to make some."""
+"""Runs over arrays and buffers as objects."""
 from uricodec._rows._arrow cimport Array, Room, Type
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport Kind
 
 
-cdef dict LAYOUTS       # Arrow formats: where rows are, and whether they are text
-cdef dict WIDTHS        # of indices; negative: they have a sign
+cdef dict LAYOUTS       # Arrow formats -> layout of the rows, and whether they are text
+cdef dict WIDTHS        # formats of indices -> bytes of an index; negative: signed
 cdef size_t limit_of_offsets
 
 cdef class Plan:
@@ -20,7 +20,7 @@ cdef class Rows:
     cdef Source source
     cdef Source values
     cdef uc_set not_terminator
-    cdef size_t octets      # about how many there are
+    cdef size_t octets      # about how many bytes the rows have
     cdef Array array
     cdef Py_buffer view
     cdef bint viewed
@@ -30,14 +30,14 @@ cdef class Job:
     cdef Plan plan
     cdef Rows rows
     cdef RowPolicy policy
-    cdef size_t start       # of its rows, or bytes of lines,
+    cdef size_t start       # the range of its rows, or of bytes for lines
     cdef size_t stop
-    cdef size_t limit       # of rows that are rejected, and listed
+    cdef size_t limit       # how many rejected rows are listed
     cdef bint look
     cdef size_t number
     cdef Run task
     cdef Room valid
-    cdef list lent          # bytes that text is written to
+    cdef list lent          # bytes objects that text results are written to
 
     cdef int run(self) except -1
 
@@ -49,9 +49,9 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
 cdef tuple rejected_of(list jobs, size_t limit)
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1
 
-# Memory that only a run that works needs, and where it starts. NULL: there is none.
+# Allocate the memory that only an executing run needs, and return its start. NULL: out of memory.
 cdef uint8_t *begin_work(Run *run) noexcept
-# Raises what has ended a run, but for a rejected row.
+# Raise the error that has ended a run, unless it is a rejected row.
 cdef int check_run(const Run *run) except -1
-# Does all rows, with pauses for signals.
+# Process all rows, with pauses to check for signals.
 cdef int run_to_end(Run *run) except -1

@@ -1,7 +1,7 @@
-"""Runs over the rows of arrays and buffers, and the threads that do them.
+"""Runs over the rows of arrays and buffers, and the threads that execute them.
 
-An array is one run, or, where there are several threads, some. Which thread does a run makes no difference to
-what comes of it, nor to its place.
+An array is one run, or several if there are several threads. Results do not depend on the number of runs or on which
+thread executes them: each run knows the number of its first row, and results are joined in the order of the rows.
 """
 cimport cython
 from libc.stdint cimport INT32_MAX
@@ -30,10 +30,10 @@ limit_of_offsets = INT32_MAX
 
 
 def set_limit_of_offsets(limit):
-    """From how many octets on offsets have 64 bits. For tests.
+    """Set the result size from which on offsets have 64 bits. Only for tests.
 
     Args:
-        limit (int | None): None for what Arrow demands.
+        limit (int | None): The size in bytes; None for the limit of Arrow.
 
     >>> set_limit_of_offsets(None)
     """
@@ -41,33 +41,33 @@ def set_limit_of_offsets(limit):
     limit_of_offsets = INT32_MAX if limit is None else limit
 
 
-# --- what is to be done -------------------------------------------------------------------------------------------------
+# --- plans ------------------------------------------------------------------------------------------------------------
 
 cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct"]
 
 
 @cython.final
 cdef class Plan:
-    """An operation, and what is wanted of its results.
+    """An operation, and the kind of results that is wanted.
 
     Args:
         rows (RowOperation): The operation on one row.
         kind (str): The result: "text", "fingerprint", "verdict", "diagnostic" or "struct".
         fields (tuple[str, ...]): The components of a "struct".
-        key (FingerprintKey | None): Of a "fingerprint".
+        key (FingerprintKey | None): The key of a "fingerprint".
     """
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
         cdef Result needed = WRITES_BYTES
         self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
         if len(self.fields) > MOST_FIELDS:
-            raise ValueError(f"a row has at most {MOST_FIELDS} components, got {len(self.fields)}")
+            raise ValueError(f"expected at most {MOST_FIELDS} components, got {len(self.fields)}")
         if self.kind == STRUCT:
             needed = WRITES_COMPONENTS
         elif self.kind == VERDICT or self.kind == DIAGNOSTIC:
             needed = WRITES_NOTHING
         if rows.slots.result != needed:
-            raise ValueError(f"the operation has no result of the kind {kind!r}")
+            raise ValueError(f"the operation does not support results of kind {kind!r}")
 
     @property
     def result(self):
@@ -75,11 +75,11 @@ cdef class Plan:
         return KIND_NAMES[self.kind]
 
 
-# The collector would drop the object behind the buffer, and not release it.
+# no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
 cdef class Rows:
-    """Where the rows of an array or a buffer are."""
+    """The rows of an array or a buffer: their Source, and the objects that own the memory."""
     def __dealloc__(self):
         if self.viewed:
             PyBuffer_Release(&self.view)
@@ -89,22 +89,22 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
     cdef int64_t i, first, last
     cdef const uint8_t *offsets
     memset(source, 0, sizeof(Source))
-    source.data = b""       # never NULL, not even where nulls are
+    source.data = b""       # never NULL, not even if all rows are null
     if type.format not in LAYOUTS:
-        raise TypeError(f"no column of text or octets: its Arrow format is {type.format.decode('latin-1')!r}")
+        raise TypeError(f"expected a column of text or bytes, got Arrow format {type.format.decode('latin-1')!r}")
     source.layout, source.text = <Layout>(<int>LAYOUTS[type.format][0]), LAYOUTS[type.format][1]
     source.count = <size_t>array.length
     octets[0] = 0
     if source.layout == NULLS:
         return 0
     if array.n_buffers < 3 and not (source.layout == VIEWS and array.n_buffers == 2):
-        raise ValueError(f"an Arrow array of that type has more than {array.n_buffers} buffers")
+        raise ValueError(f"the Arrow array has too few buffers for its format: {array.n_buffers}")
     if array.nulls != 0:
         source.valid, source.valid_start = <const uint8_t *>array.buffers[0], <size_t>array.offset
     offsets = <const uint8_t *>array.buffers[1]
     if offsets == NULL:
         if array.length:
-            raise ValueError("the Arrow array lacks a buffer")
+            raise ValueError("the Arrow array is missing a buffer")
         return 0
     if source.layout == VIEWS:
         source.offsets = offsets + sizeof(View) * <size_t>array.offset
@@ -124,7 +124,7 @@ cdef int set_source(Source *source, Array array, Type type, size_t *octets) exce
         source.offsets = offsets + 8 * array.offset
         first, last = (<const int64_t *>source.offsets)[0], (<const int64_t *>source.offsets)[source.count]
     if not 0 <= first <= last:
-        raise ValueError("the Arrow array has offsets that are in no order")
+        raise ValueError("the Arrow array has decreasing offsets")
     source.end, octets[0] = last, <size_t>(last - first)
     return 0
 
@@ -140,7 +140,7 @@ cdef Rows rows_of(Array array, Type type):
     rows.source.layout, rows.source.width, rows.source.data = INDEXED, WIDTHS[type.format], b""
     rows.source.count, rows.source.values, rows.source.text = <size_t>array.length, &rows.values, rows.values.text
     if array.n_buffers < 2 or array.buffers[1] == NULL and array.length:
-        raise ValueError("the Arrow array lacks a buffer")
+        raise ValueError("the Arrow array is missing a buffer")
     rows.source.offsets = <const uint8_t *>array.buffers[1] + abs(rows.source.width) * array.offset
     if array.nulls != 0:
         rows.source.valid, rows.source.valid_start = <const uint8_t *>array.buffers[0], <size_t>array.offset
@@ -172,9 +172,9 @@ cdef int run_to_end(Run *run) except -1:
 
 @cython.final
 cdef class Job:
-    """A run, and the number of the first of its rows in the whole input.
+    """A run, and the number of its first row in the whole input.
 
-    There may be as many as a column has chunks: what only a run that works needs, no other one has.
+    A column may have very many chunks, so memory for execution is allocated when a run starts.
     """
     def __dealloc__(self):
         cdef size_t i
@@ -201,7 +201,7 @@ cdef class Job:
 
 
 cdef int set_validity(Job job, size_t rows) except -1:
-    """The validity of the rows of a run, which those that are rejected may lose."""
+    """Copy the validity bitmap of the rows of a run, so that rejected rows can become null."""
     cdef Run *run = &job.task
     cdef const Source *source = run.source
     cdef size_t n = (rows + 7) >> 3, i
@@ -225,7 +225,7 @@ cdef int set_validity(Job job, size_t rows) except -1:
 
 
 cdef const uint8_t *first_row(const Source *source) noexcept:
-    """Where rows begin that stand one behind the other."""
+    """Return where the bytes of the first row begin, for layouts with consecutive rows."""
     if source.offsets == NULL:
         return source.data
     if source.layout == OFFSETS_32:
@@ -234,7 +234,7 @@ cdef const uint8_t *first_row(const Source *source) noexcept:
 
 
 cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noexcept:
-    """About how many octets rows are that have views, judged by some of them."""
+    """Return about how many bytes rows with views have, estimated from a sample."""
     cdef size_t step = (stop - start) // 256 + 1, sum = 0, i
     i = start
     while i < stop:
@@ -244,12 +244,12 @@ cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noe
 
 
 cdef size_t expected_size(const Slots *slots, const uint8_t *src, size_t n) noexcept:
-    """Guess the size of the results of so many bytes, judged by the first: a guess that is right saves a copy."""
+    """Estimate the size of the results of n bytes from the first bytes. A good estimate saves a copy."""
     return n if slots.expected == NULL or n == 0 else slots.expected(src, n, slots.options)
 
 
 cdef int begin(Job job) except -1:
-    """Say what the run is to do, and have memory for its results."""
+    """Prepare a run for its task, and allocate memory for its results."""
     cdef Run *run = &job.task
     cdef Plan plan = job.plan
     cdef Rows rows = job.rows
@@ -270,7 +270,7 @@ cdef int begin(Job job) except -1:
         raise MemoryError
     run.count = stop - start
     if lines and plan.kind == TEXT:
-        # Most operations make text no longer, but they want to have room until it is written.
+        # Most operations make text no longer, but they need spare capacity until it is written.
         size = max(expected_size(slots, rows.source.data + start, stop - start), stop - start)
         job.lent = [lend_bytes(&run.data, size + 4 * BLOCK + 4 * ROWS)]
         return 0
@@ -300,8 +300,8 @@ cdef int begin(Job job) except -1:
 
 
 cdef list ranges(size_t count, size_t octets, size_t threads):
-    """Where tasks begin and end: two for each thread, if they are worth that, and no more than 16 M rows in one. Of a large
-    column there are more, so that a thread whose memory is slow for a while does fewer of them."""
+    """Return where runs begin and end: two for each thread if there is enough work, at most 16 M rows in each. A large
+    column has more runs, so that a thread that is slow for a while executes fewer of them."""
     cdef size_t parts = 1, i
     cdef list found = []
     if threads > 1:
@@ -312,7 +312,7 @@ cdef list ranges(size_t count, size_t octets, size_t threads):
 
 
 cdef list ranges_of_lines(const Source *source, size_t threads):
-    """The same for lines."""
+    """Return the same for lines."""
     cdef size_t start = 0, stop
     cdef list found = []
     cdef const uint8_t *end
@@ -332,7 +332,7 @@ cdef Rows rows_of_lines(object buffer, object end):
     cdef Rows rows = Rows()
     cdef Source *source = &rows.source
     if len(end) != 1 or 0x20 <= end[0] != 0x7F:
-        raise ValueError(f"no control character that can end a line: {end!r}")
+        raise ValueError(f"line terminator must be one control character, got {end!r}")
     memset(source, 0, sizeof(Source))
     borrow_octets(buffer, &rows.view)
     rows.viewed = True
@@ -345,7 +345,7 @@ cdef Rows rows_of_lines(object buffer, object end):
 
 cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint look, size_t threads,
                   size_t number):
-    """Make the tasks that it takes, and do them."""
+    """Make the runs for a plan and execute them."""
     cdef Rows rows
     cdef Job job
     cdef list jobs = []
@@ -372,10 +372,10 @@ cdef list jobs_of(Plan plan, list sources, RowPolicy policy, size_t limit, bint 
 
 
 cdef int do_jobs(list jobs, size_t threads) except -1:
-    """One that is stopped stops those after it, and one that raises all."""
+    """Execute runs. A run that stops cancels those after it; a run that raises cancels all."""
     cdef Job job
-    # If there is no memory, that is known before there are threads, which need some to start: an array that is divided
-    # has all its room then, and of many arrays some have.
+    # Allocate before starting threads, because a thread needs memory to start: so a shortage is reported at once. All
+    # runs of a divided array have their memory then, and of many arrays the first ones.
     for job in jobs[:8 * threads]:
         begin(job)
     if threads > 1 and len(jobs) > 1:
@@ -407,16 +407,16 @@ cdef do_in_threads(list jobs, size_t threads):
     OrderedWorkers(threads).run(list(enumerate(jobs)), work, halt=halt)
 
 
-# --- rows that were rejected -------------------------------------------------------------------------------------------
+# --- rejected rows ----------------------------------------------------------------------------------------------------
 
 cdef int check_run(const Run *run) except -1:
-    """Raise what has ended a run, but for a rejected row."""
+    """Raise the error that has ended a run, unless it is a rejected row."""
     if run.status == NO_MEMORY:
         raise MemoryError
     if run.status == BAD_LAYOUT:
-        raise ValueError("the Arrow array has offsets that are in no order, or views or indices of what is not there")
+        raise ValueError("the Arrow array has decreasing offsets, or views or indices out of range")
     if run.status == TOO_LONG:
-        raise OverflowError("a row becomes longer than a view can be")
+        raise OverflowError("a result exceeds the maximum size of an Arrow view")
     return 0
 
 
@@ -433,7 +433,7 @@ cdef int check_status(Job job) except -1:
 
 
 cdef bytes line_at(const Source *source, size_t start):
-    """The line that starts there, without its terminator."""
+    """Return the line that starts at `start`, without its terminator."""
     cdef const uint8_t *line = source.data + start
     cdef size_t n = source.count - start
     cdef const uint8_t *end = <const uint8_t *>memchr(line, source.terminator, n)
@@ -451,7 +451,7 @@ cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code,
 
 
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:
-    """Raise the error of one row of an array."""
+    """Raise the error for one row of an array."""
     cdef const uint8_t *src
     cdef size_t n
     row_at(source, row, &src, &n)
@@ -459,7 +459,7 @@ cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int c
 
 
 cdef tuple rejected_of(list jobs, size_t limit):
-    """How many rows were rejected, and the first of them: row, code, offset."""
+    """Return how many rows were rejected, and the first of them as (row, code, offset)."""
     cdef Job job
     cdef const Rejected *rejected
     cdef size_t i, count = 0

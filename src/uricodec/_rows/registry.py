@@ -46,9 +46,8 @@ class SqlFunction(NamedTuple):
 
     Attributes:
         name (str): The name.
-        parameters (tuple[str, ...]): The parameters that follow the column, all of them text; the last ones may be left
-            out.
-        fixed (Mapping[str, Any]): Parameters, and `errors`, that have one value in this function.
+        parameters (tuple[str, ...]): The parameters after the column, all of them text. Trailing ones are optional.
+        fixed (Mapping[str, Any]): The values of parameters, and of `errors`, that this function fixes.
     """
 
     name: str
@@ -60,8 +59,8 @@ class Command(NamedTuple):
     """A filter of the command line.
 
     Attributes:
-        line (str): The command, with the options that choose the operation.
-        options (Mapping[str, str]): The option that sets a parameter.
+        line (str): The command, with the options that select the operation.
+        options (Mapping[str, str]): Parameter -> the option that sets it.
     """
 
     line: str
@@ -79,15 +78,15 @@ class Operation(NamedTuple):
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
             "struct" (components) or "fingerprint" (16 bytes).
-        fields (tuple[str, ...]): The names in a diagnostic or a struct.
-        parameters (tuple[Parameter, ...]): In their order in `bulk`.
-        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records: a list
-            or a column has a length.
+        fields (tuple[str, ...]): The field names of a diagnostic or a struct.
+        parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
+        policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
+            because the length of a list or a column is fixed.
         sql (tuple[SqlFunction, ...]): The functions of SQL.
         command (Command | None): The filter of the command line.
-        rows (str): tests/data/rows/NAME.txt, the hostile rows.
+        rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
         page (str): docs/NAME.md, the page that explains the operation.
-        needs (tuple[str, ...]): Libraries that it may import.
+        needs (tuple[str, ...]): Optional libraries that the operation imports.
     """
 
     name: str
@@ -118,7 +117,7 @@ _DIAGNOSTIC = ("keep", "raise")
 _STRUCT = ("null", "raise", "drop")
 _FINGERPRINT = ("null", "keep", "raise")
 
-# In SQL, `is_*` are false for invalid rows and `*_check` say why, whatever the policy of the other functions is.
+# In SQL, `is_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
 
 _DIAGNOSTIC_FIELDS = ("code", "offset")

@@ -7,10 +7,10 @@ offset in the input, from 0.
 
 from collections import namedtuple
 
-# So many bytes of a line that is too long are shown.
+# How many bytes of a line that is too long are shown.
 SHOWN = 100
 
-# So many characters are made visible at once.
+# How many characters are escaped at once.
 PART = 16_384
 
 
@@ -18,14 +18,14 @@ _Columns = namedtuple("_Columns", ["input", "line", "offset", "code", "text"])  
 
 
 class InvalidLine(_Columns):
-    """A line that was rejected, as reports have it.
+    """An invalid line, as a row of a report.
 
     Attributes:
         input (str): The name of the input.
         line (int): The number of the line, from 1.
-        offset (int): Where it is wrong, in bytes from 0.
-        code (str): Why.
-        text (bytes): The line without its terminator; of one that is too long, the start.
+        offset (int): The offset of the error in the line, in bytes from 0.
+        code (str): The code of the error.
+        text (bytes): The line without its terminator; the beginning of a line that is too long.
     """
 
     __slots__ = ()
@@ -43,11 +43,11 @@ def invalid_lines(faults, name, line, lines, terminator):
     """Yield an InvalidLine for each fault.
 
     Args:
-        faults (Iterable[LineFault]): What the core says of the lines.
+        faults (Iterable[LineFault]): The invalid lines, as the core returns them.
         name (str): The name of the input.
-        line (int): The number of the first of the lines, from 1.
-        lines (tuple[bytearray, int, int]): The lines: a buffer, where they start in it, and where they end.
-        terminator (bytes): What terminates each of them.
+        line (int): The number of the first line, from 1.
+        lines (tuple[bytearray, int, int]): A buffer, and where the lines start and end in it.
+        terminator (bytes): The terminator of each line.
     """
     for fault in faults:
         text = bytes(text_of(*lines, fault, terminator))
@@ -55,28 +55,28 @@ def invalid_lines(faults, name, line, lines, terminator):
 
 
 def head_of(line):
-    """Return what is shown of a line that is too long (bytes), given the start of it (bytes-like)."""
+    """Return the part of a line that is shown if the line is too long (bytes), given its beginning (bytes-like)."""
     return bytes(line[:SHOWN]) + b"..."
 
 
 def message(name, line, offset, before, reason):
-    """Return what is said of an invalid line that ends the work.
+    """Return the error message for an invalid line.
 
     Args:
         name (str): The name of the input.
         line (int): The number of the line, from 1.
-        offset (int): Where it is wrong, in bytes from 0.
-        before (int): How many bytes of the input come before the line.
-        reason (str): Why.
+        offset (int): The offset of the error in the line, in bytes from 0.
+        before (int): The number of bytes of the input before the line.
+        reason (str): The reason.
 
     >>> message("<stdin>", 2, 3, 10, "lone surrogate")
-    '<stdin>:2:4 (octet 13): lone surrogate'
+    '<stdin>:2:4 (byte 13): lone surrogate'
     """
-    return f"{name}:{line}:{offset + 1} (octet {before + offset}): {reason}"
+    return f"{name}:{line}:{offset + 1} (byte {before + offset}): {reason}"
 
 
 def text_of(buffer, start, stop, fault, terminator):
-    """Return the invalid line or record of buffer[start:stop] that a fault is about, without its terminator."""
+    """Return the invalid line or record that a fault of buffer[start:stop] refers to, without its terminator."""
     at = start + fault.start
     if hasattr(fault, "stop"):
         return buffer[at : start + fault.stop]
@@ -87,7 +87,7 @@ def text_of(buffer, start, stop, fault, terminator):
 
 
 def visible(octets):
-    r"""Octets (bytes-like) as text that does nothing to a terminal: what cannot be shown, and a backslash, is escaped.
+    r"""Return `octets` (bytes-like) as text that is safe for a terminal: unprintable characters and "\" are escaped.
 
     >>> print(visible(b"caf\xc3\xa9\x1b[2J \xff \\"))
     café\x1b[2J \xff \\
@@ -95,7 +95,7 @@ def visible(octets):
     text = str(octets, "utf-8", "surrogateescape")
     if text.isprintable() and "\\" not in text:
         return text
-    parts = (text[start : start + PART] for start in range(0, len(text), PART))  # a character takes 60 bytes meanwhile
+    parts = (text[start : start + PART] for start in range(0, len(text), PART))  # escaping needs 60 bytes per character
     return "".join(["".join(map(escape, part)) for part in parts])
 
 

@@ -1,9 +1,9 @@
-"""Deduplication: of names that are spelled differently and are the same, the first one, in memory that is given.
+"""Deduplication of identifiers in bounded memory: keeps the first of all identifiers that have the same normal form.
 
     from uricodec import dedup
 
-What is the same is a matter of `kind` and `level`, as for `uricodec.urn.normalize` and `uricodec.uri.normalize`. The
-first spelling of a name stands for it, and the order stays. See docs/dedup.md.
+`kind` and `level` select the normal form, as for `uricodec.urn.normalize` and `uricodec.uri.normalize`. The first
+spelling of each identifier is kept, in the order of the input. See docs/dedup.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
 Memory = Union[int, str, None]  # noqa: UP007
 
-# The ladders of levels: each merges what those before merge, and more, of names that it can read.
+# Levels of each kind, from fine to coarse: each merges what the previous ones merge, and more, among valid identifiers.
 _LADDERS = {
     "bytes": ("bytes",),
     "urn": ("bytes", "2141", "8141", "namespace", "functional"),
@@ -72,16 +72,16 @@ _LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri"}
 
 
 class DedupStats:
-    """What came of dedup_files().
+    """The figures of a run of dedup_files().
 
     Attributes:
-        rows (int): The lines of the inputs, those of `against` not among them.
-        unique (int): How many names they have that `against` has not.
-        duplicates (int): How many lines have a name that came before, or that `against` has.
-        invalid (int): How many were refused; with errors="drop" they are neither unique nor duplicates.
-        written (int): How many lines were written.
-        spilled (int): Octets that went to temporary files because they had no room in memory.
-        merged (dict[str, int]): With rules=True: by what (see `rules_of`) how many lines became duplicates.
+        rows (int): The number of lines in the inputs, without `against`.
+        unique (int): The number of different identifiers in the inputs that are not in `against`.
+        duplicates (int): The number of lines whose identifier occurred before, or in `against`.
+        invalid (int): The number of invalid lines. With errors="drop" they count neither as unique nor as duplicates.
+        written (int): The number of lines written.
+        spilled (int): The number of bytes written to temporary files because the memory was full.
+        merged (dict[str, int]): With rules=True: level (see `rules_of`) -> number of lines that it made duplicates.
 
     >>> DedupStats().as_dict()
     {'rows': 0, 'unique': 0, 'duplicates': 0, 'invalid': 0, 'written': 0, 'spilled': 0, 'merged': {}}
@@ -92,7 +92,7 @@ class DedupStats:
         self.merged: dict[str, int] = {}
 
     def as_dict(self) -> dict[str, Any]:
-        """All of them, for JSON."""
+        """Return the figures as a dict, for JSON."""
         return dict(self.__dict__)
 
     def __repr__(self) -> str:
@@ -100,19 +100,21 @@ class DedupStats:
 
 
 def rules_of(kind: IdentifierKind = "urn", level: UriLevel | UrnLevel | None = None) -> tuple[str, ...]:
-    """The levels up to one, the finest first. If all read names as the last one does, each merges what the one before
-    it merges, and more. By itself, "2141" reads URNs by RFC 2141; all others read them by RFC 8141, to which a URN such
-    as urn:x:1 is none, so that they tell its spellings apart.
+    """Return the levels of a kind up to a given one, from fine to coarse.
+
+    Each level merges what the previous one merges, and more. For URNs, this requires that all read identifiers by the
+    same RFC: level "2141" by itself reads URNs by RFC 2141, the others by RFC 8141, where for example urn:x:1 is
+    invalid, so that its spellings are not merged.
 
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
-        level (str | None): The last of them; None: what is taken for the kind.
+        level (str | None): The last level; None: the default of the kind.
 
     Returns:
-        tuple[str, ...]: Names of levels.
+        tuple[str, ...]: The names of the levels.
 
     Raises:
-        ValueError: There is no such kind or level.
+        ValueError: If `kind` or `level` is unknown.
 
     >>> rules_of("urn"), rules_of("uri"), rules_of("uri", "rfc2396")
     (('bytes', '2141', '8141'), ('simple', 'case', 'percent', 'path'), ('simple', 'case', 'percent', 'rfc2396'))
@@ -128,26 +130,26 @@ def rules_of(kind: IdentifierKind = "urn", level: UriLevel | UrnLevel | None = N
 
 def _level_of(kind: str, level: str | None) -> Any:
     if kind not in _LEVELS:
-        raise ValueError(f"no kind {kind!r}; there are: {', '.join(_LEVELS)}")
+        raise ValueError(f"kind must be one of {', '.join(map(repr, _LEVELS))}, got {kind!r}")
     if level is not None and kind == "bytes":
-        raise ValueError("octets have no levels")
+        raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
     _rows_of(kind, level or _LEVELS[kind])
     return level or _LEVELS[kind]
 
 
 def _rows_of(kind: str, level: str | None, last: str | None = None) -> RowOperation:
-    """What brings names into normal form. A level on the way to the last one reads as that one does."""
+    """Return the operation that normalizes identifiers. All levels read identifiers by the RFC of the `last` level."""
     if kind == "bytes" or level is None:
         return RowOperation()
     if kind != "urn":
         return NormalizeRows(level)
     if level in ("namespace", "functional"):
-        import uricodec.urn  # noqa: F401  (it brings the rules of namespaces to the core)
+        import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
     return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
 
 
 def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes]:
-    """What brings a name into normal form; if it is none, that is itself."""
+    """Return a function that normalizes one identifier; it returns an invalid one unchanged."""
     from uricodec import uri, urn
 
     spec: Any = "2141" if last == "2141" else "8141"
@@ -162,7 +164,7 @@ def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes
 
 
 def _key_of(key: Key, exact: bool) -> FingerprintKey:
-    """With exact=True, a key that may be known would only make it slow."""
+    """Return the key for fingerprints: random with exact=True, where a known key would only allow attacks on speed."""
     if key is None or exact:
         return FingerprintKey()
     return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
@@ -183,36 +185,37 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
 
 
 _NEW = 2
-_ANSWERS = (None, False, True, None)  # to the marks of rows
+_ANSWERS = (None, False, True, None)  # indexed by the mark of a row
 
 _IS_NEW = bytes(mark == _NEW for mark in range(256))
 
-_PIECE = 1 << 20  # octets of a buffer that are worked on at once
+_PIECE = 1 << 20  # bytes of a buffer that are processed at once
 
 
 class Deduplicator:
-    """Says of rows, as they come, whether they are the first ones of their names.
+    """A test for the rows of a stream: is each the first one with its identifier?
 
-    When the memory is full, the names that it has are still known; whether others are new is found out by finish().
-    Threads may share one: they wait for each other, and a call of add() has rows that follow each other.
+    When the memory is full, identifiers in the table are still recognized; finish() determines which of the other rows
+    are first. Several threads may use one deduplicator: calls of add() wait for each other, and the rows of a call are
+    consecutive.
 
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
-        level (str | None): Of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
-        memory (int | str | None): Bounds the table: octets, "64M", "1G" or "50%"; None: half of what there is.
-        spill_dir (str | PathLike | None): Where temporary files go; None: the system's place for them.
-        exact (bool): Compare normal forms, not only their fingerprints. A given key is not used then.
-        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: a random one.
-        errors (str): What becomes of a row that is no such name. "keep": it stands for itself; "drop": it is never the
-            first; "raise": an error, and nobody knows which rows of that call have been added.
+        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        memory (int | str | None): The limit for the table: bytes, "64M", "1G" or "50%"; None: half of the memory.
+        spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
+        exact (bool): Whether to compare normal forms, not only fingerprints. A given key is then ignored.
+        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
+        errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is never the
+            first; "raise": an error is raised, and it is undefined which rows of the call have been added.
 
     Attributes:
-        rows (int): How many rows were added.
-        invalid (int): How many of them were refused.
+        rows (int): The number of rows added.
+        invalid (int): The number of invalid ones among them.
 
     Raises:
-        ValueError: There is no such kind, level, policy or amount of memory.
-        OSError: Nothing can be written where temporary files go.
+        ValueError: If kind, level, policy or memory size is invalid.
+        OSError: If temporary files cannot be written.
 
     >>> with Deduplicator("urn") as names:
     ...     print(names.add(["urn:isbn:0451450523", "URN:ISBN:0451450523", None, "urn:isbn:1", None]))
@@ -252,7 +255,7 @@ class Deduplicator:
         self.close()
 
     def close(self) -> None:
-        """Give back the memory, and what is on the disk. Nothing can be added then."""
+        """Free the memory and the temporary files. No rows can be added afterwards."""
         with self._lock:
             self._later, self._done, self._closed = self.count, True, True
             self._sieve.close()
@@ -264,34 +267,34 @@ class Deduplicator:
 
     @property
     def count(self) -> int:
-        """How many names are known. That is all there are, unless the memory was full and finish() was not called yet.
+        """The number of different identifiers so far. If the memory was full, it is complete only after finish().
 
-        Nulls are no names.
+        Nulls do not count.
         """
         return self._later if self._done else self._sieve.table.count
 
     @property
     def estimate(self) -> int:
-        """About how many names there are, with a standard error of 0.8 %; also if the memory is full."""
+        """Return about how many different identifiers there are (standard error 0.8 %), even if the memory is full."""
         return self._cardinality.estimate()
 
     def add(self, column: Any) -> Any:
-        """Say of more rows whether each is the first one of its name.
+        """Add rows, and return whether each is the first one with its identifier.
 
         Args:
-            column (list | tuple | Arrow object | bytes-like): str, bytes-like or None; text or octets of any layout; or
-                lines, ended by "\\n" each. All nulls are the same.
+            column (list | tuple | Arrow object | bytes-like): str, bytes-like or None items; a column of text or bytes;
+                or lines, each ended by "\\n". All nulls count as the same.
 
         Returns:
-            list[bool | None] | Column: True or False for each row; None (null): the memory was full. A Column of bool
-                for an Arrow object.
+            list[bool | None] | Column: For each row True or False, or None (null) if the memory was full. A Column of
+                bool for an Arrow object.
 
         Raises:
-            UriError: A row is refused, with errors="raise".
-            ValueError: finish() or close() was called before.
-            TypeError: The column is of another type.
-            BufferError: The memory of a bytes-like is not contiguous.
-            OSError: A temporary file fails.
+            UriError: If a row is invalid, with errors="raise".
+            ValueError: If finish() or close() was called before.
+            TypeError: If `column` is of another type.
+            BufferError: If the memory of a bytes-like is not contiguous.
+            OSError: If a temporary file cannot be written.
         """
         found = []
         with self._lock:
@@ -302,14 +305,14 @@ class Deduplicator:
         return mask(marks) if _is_arrow(column) else [_ANSWERS[mark] for mark in marks]
 
     def finish(self) -> list[int]:
-        """Find out about the rows of which add() could not tell. Nothing can be added then.
+        """Return which of the rows that add() answered with None are first. No rows can be added afterwards.
 
         Returns:
-            list[int]: The numbers of those that are the first ones of their names, ascending. Rows are numbered from 0
-                in the order in which they were added.
+            list[int]: The numbers of the rows that are the first ones with their identifiers, ascending. Rows are
+                numbered from 0, in the order in which they were added.
 
         Raises:
-            OSError: A temporary file fails.
+            OSError: If a temporary file cannot be read or written.
         """
         found: list[int] = []
 
@@ -321,9 +324,9 @@ class Deduplicator:
         return sorted(found)
 
     def _batches(self, column: Any) -> Iterator[Any]:
-        """Add rows; yields each batch when its rows are marked."""
+        """Add rows; yield each batch when its rows are marked."""
         if self._done:
-            raise ValueError(f"{'close' if self._closed else 'finish'}() was called: nothing can be added")
+            raise ValueError(f"cannot add to a {'closed' if self._closed else 'finished'} Deduplicator")
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             self._columns.hold(column)
             while self._columns.read(self.rows):
@@ -379,15 +382,15 @@ def unique(  # noqa: PLR0913
         level, memory, spill_dir, exact, key, errors: As in `Deduplicator`.
 
     Returns:
-        list | Column | bytes: These rows: a list for a list, a Column of the same type for an Arrow object, lines for
-            lines.
+        list | Column | bytes: The first rows: a list for a list, a Column of the same type for an Arrow object, lines
+            for lines.
 
     Raises:
         UriError: If a row is invalid, with errors="raise".
-        ValueError: If the kind, level, policy or memory size is unknown.
-        TypeError: If the column has another type.
-        BufferError: If the memory of a bytes-like object is not contiguous.
-        OSError: If a temporary file fails.
+        ValueError: If kind, level, policy or memory size is invalid.
+        TypeError: If `column` is of another type.
+        BufferError: If the memory of a bytes-like is not contiguous.
+        OSError: If a temporary file cannot be read or written.
 
     >>> unique(["URN:Example:a", "urn:example:a", "urn:example:b", "urn:example:A"], kind="urn")
     ['URN:Example:a', 'urn:example:b', 'urn:example:A']
@@ -398,7 +401,7 @@ def unique(  # noqa: PLR0913
         kind, level, memory=memory, spill_dir=spill_dir, exact=exact, key=key, errors=errors
     ) as deduplicator:
         if isinstance(column, (list, tuple)) or _is_arrow(column):
-            # A stream can be read once, and a list can change meanwhile.
+            # a stream can be read only once, and a list can change meanwhile
             column = borrow(column) if _is_arrow(column) else list(column)
             marks = bytearray().join([names.marks for names in deduplicator._batches(column)])
             for row in deduplicator.finish():
@@ -408,7 +411,7 @@ def unique(  # noqa: PLR0913
         for names in deduplicator._batches(column):
             found.append(_new_lines(names))
             later += names.later
-        if later:  # the table is full: what is new among these comes after all that was written
+        if later:  # the table was full: these rows come after everything that was written
             rows, number, names = FirstRows(), 0, deduplicator._lines
             deduplicator._finish(rows.set)
             for lines in _pieces(column):
@@ -420,7 +423,7 @@ def unique(  # noqa: PLR0913
 
 
 def _new_lines(names: LineNames) -> bytes:
-    """The lines that are marked as new."""
+    """Return the lines that are marked as new."""
     if not names.new:
         return b""
     room = bytearray(names.room())
@@ -432,13 +435,13 @@ def _is_arrow(column: Any) -> bool:
 
 
 def _pieces(column: Any) -> Iterator[memoryview]:
-    """Lines of a buffer, some at a time."""
+    """Yield the lines of a buffer in pieces."""
     try:
         view = memoryview(column)
     except TypeError:
-        raise TypeError(f"{type(column).__name__} is no list, Arrow object or bytes-like") from None
+        raise TypeError(f"expected a list, Arrow object or bytes-like object, got {type(column).__name__}") from None
     if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
-        raise TypeError(f"{type(column).__name__} of items of format {view.format!r}, which are no octets")
+        raise TypeError(f"expected a buffer of bytes, got {type(column).__name__} with items of format {view.format!r}")
     if not view.c_contiguous:
         raise BufferError(f"{type(column).__name__}: underlying buffer is not C-contiguous")
     view = view.cast("B")
@@ -474,44 +477,45 @@ def dedup_files(  # noqa: PLR0913
     on_progress: Callable[[Progress], None] | None = None,
     on_invalid: Callable[[str, int, int, str, bytes], None] | None = None,
 ) -> DedupStats:
-    """Write the first line of each name.
+    """Write the first line with each identifier.
 
     Args:
-        inputs (Path | Sequence[Path]): Files, compressed or not; "-" is standard input (once).
-        output (Path | None): Where to; None or "-": standard output. A file is there only when it is complete.
+        inputs (Path | Sequence[Path]): The input files, perhaps compressed; "-" is standard input, at most once.
+        output (Path | None): The output; None or "-": standard output. A file appears only when it is complete.
         kind (str): "urn", "uri", "iri" or "bytes".
-        level (str | None): Of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
-        report (str): "unique": the first line of each name. "counts": "COUNT TAB LINE". "repeated": the first line of
-            each name that came more than once.
-        groups (Path | None): A file for the report which spellings merged, and why: a line of JSON for each name with
-            several spellings in the inputs, see docs/dedup.md.
-        against (Sequence[Path]): Files whose names are not written.
-        memory (int | str | None): Bounds the tables: octets, "64M", "1G" or "50%"; None: half of what there is.
-        spill_dir (Path | None): Where temporary files go; None: the system's place for them.
-        exact (bool): Compare normal forms, not only their fingerprints.
-        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: a random one.
-        errors (str): What becomes of a line that is no such name. "keep": it stands for its own octets; "drop": it is
-            left out; "raise": an error.
-        end (bytes): What ends a line, a control character.
-        jobs (int | None): How many threads work, at most 64 or as many as there are cores; None: as many as are worth
-            it.
-        max_line (int): How many bytes a line may have, its terminator not counted: buffers hold one such line for each
-            thread. A longer line is rejected with the code "too-long"; with errors="keep" it is copied as it is, and
-            never the same as another one.
-        rules (bool): Find out what merged the lines, for DedupStats.merged; one more pass for each rule.
-        on_progress (Callable[[Progress], None] | None): Is told now and then.
-        on_invalid (Callable | None): Is told of each line of the inputs that is no such name: input, number of the line
-            (from 1), where in it the fault is (in octets, from 0), code, line. That is in order, and in any thread if
-            there are several.
+        level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        report (str): "unique": the first line with each identifier. "counts": "COUNT TAB LINE" for each. "repeated":
+            the first line with each identifier that occurs more than once.
+        groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
+            identifier with several spellings in the inputs, see docs/dedup.md.
+        against (Sequence[Path]): Files with identifiers to exclude.
+        memory (int | str | None): The limit for the tables: bytes, "64M", "1G" or "50%"; None: half of the memory.
+        spill_dir (Path | None): The folder for temporary files; None: the system's default.
+        exact (bool): Whether to compare normal forms, not only fingerprints.
+        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
+        errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
+            "raise": an error is raised.
+        end (bytes): The control character that ends a line.
+        jobs (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
+        max_line (int): The limit for the bytes of a line, without its terminator: each thread has a buffer for one such
+            line. A longer line is invalid (code "too-long"); with errors="keep" it is copied, and differs from all
+            others.
+        rules (bool): Whether to count which level merged the lines, for DedupStats.merged; one more pass for each
+            level.
+        on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
+        on_invalid (Callable | None): Called for each invalid line of the inputs, in order, with input, line number
+            (from 1), offset of the error in the line (bytes, from 0), code, line. With several threads, it is called in
+            any of them.
 
     Returns:
-        DedupStats: How many there were.
+        DedupStats: The figures of the run.
 
     Raises:
-        UriError: A line is refused, with errors="raise": the message says where, as "FILE:LINE:COLUMN (octet N): ...".
-        ValueError: There is no such kind, level or option.
-        streams.FileError: A file fails (an OSError with filename and strerror); an input changed while it was read.
-        BrokenPipeError: Nobody reads the output any more.
+        UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
+        ValueError: If kind, level or another option is invalid.
+        streams.FileError: If a file fails (an OSError with filename and strerror), or an input changes while it is
+            read.
+        BrokenPipeError: If the reader of the output has closed it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -528,7 +532,7 @@ def dedup_files(  # noqa: PLR0913
     """
     level = _level_of(kind, level)
     if report not in ("unique", "counts", "repeated"):
-        raise ValueError(f"no report {report!r}; there are: unique, counts, repeated")
+        raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
     _check(errors, end, jobs, max_line)
     size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = DedupStats()
@@ -538,7 +542,7 @@ def dedup_files(  # noqa: PLR0913
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
-        Scratch(spill_dir) as scratch,  # which is known to be there before anything else is
+        Scratch(spill_dir) as scratch,  # entered first: it checks that the folder is writable
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
         Corpus(
@@ -587,16 +591,16 @@ def estimate_files(  # noqa: PLR0913
     max_line: int = streams.MAX_LINE,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> int:
-    """About how many names there are (HyperLogLog), in one reading and next to no memory.
+    """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, key, errors, end, jobs, max_line, on_progress: As of `dedup_files`.
+        inputs, kind, level, key, errors, end, jobs, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
 
     Raises:
-        UriError, ValueError, OSError: As `dedup_files`.
+        UriError, ValueError, OSError: See `dedup_files`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

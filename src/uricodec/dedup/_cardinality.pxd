@@ -1,4 +1,4 @@
-"""How many names there are, roughly."""
+"""Estimation of the number of different identifiers."""
 from libc.stdint cimport uint8_t, uint64_t
 
 from uricodec.dedup._table cimport Names
@@ -7,6 +7,6 @@ from uricodec.dedup._table cimport Names
 cdef class Cardinality:
     cdef readonly int precision
     cdef uint8_t *registers
-    cdef size_t count           # of registers
+    cdef size_t count           # registers
 
     cdef void add_rows(self, Names names) noexcept nogil

@@ -1,17 +1,17 @@
-"""How many different names there are, roughly, in a few kilobytes: HyperLogLog over their fingerprints.
+"""An estimate of the number of different identifiers, in a few kilobytes: HyperLogLog over their fingerprints.
 
-Of the second half of a fingerprint, some bits choose one of the registers; in those that follow, the place of the first
-one is 1, 2 with a chance of a half, 3 with a quarter, and so on. A register keeps the greatest place that came. The
-same name comes to the same place again, so what counts is how many different ones there are.
+Some bits of the second half of a fingerprint select a register. In the bits after them, the position of the first 1 is
+1 with probability 1/2, 2 with 1/4, and so on. A register stores the greatest position. Equal identifiers have the same
+position, so only the number of different ones matters.
 
-With m registers and q bits behind those that choose, let c(k) be how many registers hold k. The estimate is
+With m registers and q bits after the selecting ones, let c(k) be the number of registers that store k. The estimate is
 
     m^2 / (2 ln 2)  /  (m sigma(c(0) / m) + sum of c(k) / 2^k over k = 1 .. q + m tau(1 - c(q + 1) / m) / 2^q)
 
     sigma(x) = x + sum of x^(2^k) 2^(k-1), k = 1 ..      tau(x) = (1 - x - sum of (1 - x^(2^-k))^2 / 2^k, k = 1 ..) / 3
 
-(O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm 6). The ends of the sum are
-corrected exactly, so it is good for none as well as for 10^12 names, without tables or a change of method between.
+(O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm 6). sigma and tau correct
+both ends of the sum exactly, so the estimate is good from 0 to 10^12 identifiers, without tables or a change of method.
 """
 cimport cython
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
@@ -55,14 +55,14 @@ cdef double tau(double x) noexcept nogil:
 
 @cython.final
 cdef class Cardinality:
-    """An estimate of how many different names there are. The standard error is 1.04 / sqrt(2^precision): 0.8 % for 14.
+    """An estimate of the number of different identifiers. The standard error is 1.04 / sqrt(2^precision): 0.8 % for 14.
 
     Args:
-        precision (int): 4 to 18. As many octets are used as two to this power.
+        precision (int): From 4 to 18. 2^precision bytes are used.
 
     Raises:
-        ValueError: Another precision.
-        MemoryError: There is no memory.
+        ValueError: If the precision is out of range.
+        MemoryError: If memory cannot be allocated.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.dedup._table import FingerprintNames
@@ -74,7 +74,7 @@ cdef class Cardinality:
 
     def __cinit__(self, int precision=14):
         if not 4 <= precision <= 18:
-            raise ValueError("the precision is 4 to 18")
+            raise ValueError(f"precision must be from 4 to 18, got {precision}")
         self.precision = precision
         self.count = <size_t>1 << precision
         self.registers = <uint8_t *>PyMem_RawCalloc(self.count, 1)
@@ -85,11 +85,11 @@ cdef class Cardinality:
         PyMem_RawFree(self.registers)
 
     def add(self, Names names not None):
-        """Count names, those that came before once more for nothing.
+        """Count identifiers. Counting one again changes nothing.
 
         Args:
-            names (Names): The rows. One that is marked as seen is left out: it is no name, or it was here before. So all
-                batches that a table is given are to come here as well, before or after it.
+            names (Names): The rows. Rows that are marked as seen are skipped: they are invalid, or were counted before.
+                So pass all batches that a table gets, before or after the table.
         """
         names.use()
         with nogil:
@@ -97,25 +97,25 @@ cdef class Cardinality:
         uc_give(&names.busy)
 
     def merge(self, Cardinality other not None):
-        """Count what another one has counted, with the same key.
+        """Add the identifiers that another one has counted with the same key.
 
         Args:
-            other (Cardinality): The other, of the same precision.
+            other (Cardinality): The other estimate, of the same precision.
 
         Raises:
-            ValueError: Another precision.
+            ValueError: If the precisions differ.
         """
         cdef size_t i
         if other.precision != self.precision:
-            raise ValueError("another precision")
+            raise ValueError(f"precisions differ: {self.precision} and {other.precision}")
         for i in range(self.count):
             self.registers[i] = max(self.registers[i], other.registers[i])
 
     def estimate(self):
-        """Say how many there are.
+        """Return the estimate.
 
         Returns:
-            int: The estimate, up to 2^63.
+            int: The number of different identifiers, up to 2^63.
         """
         cdef size_t counts[64]
         cdef size_t i
@@ -141,9 +141,9 @@ cdef class Cardinality:
         for i in range(names.count):
             if names.marks[i] == SEEN:
                 continue
-            bits = second_half(names.fingerprints + 16 * i) << 1     # the highest bit says nothing new
+            bits = second_half(names.fingerprints + 16 * i) << 1     # the highest bit is a parity bit
             register = <size_t>(bits >> shift)
-            bits = bits << self.precision | <uint64_t>1 << self.precision    # the place is found at the latest there
+            bits = bits << self.precision | <uint64_t>1 << self.precision    # a sentinel: the position is at most here
             place = 1
             while not bits >> 63:
                 bits <<= 1

@@ -1,7 +1,7 @@
-"""A corpus in files: readings of its lines as batches of names, and the lines that are written.
+"""Passes over the files of a corpus, which yield its lines as batches of identifiers; and the writing of lines.
 
-The algorithm is told in _sift. What is read a second time is opened again, and must not have changed; what cannot be
-read again, as a pipe, is kept in a temporary file from the line on that may be needed.
+_sift describes the algorithm. For a second pass a file is opened again, and must not have changed. An input that cannot
+be read again, such as a pipe, is copied to a temporary file from the first line on that may be needed.
 """
 
 import mmap
@@ -18,13 +18,13 @@ from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineNames
 from uricodec.errors import UriSyntaxError
 
-# Octets of the buffers of lines. They grow for longer lines, up to `max_line`.
+# Bytes of a line buffer. Buffers grow for longer lines, up to `max_line`.
 ROOM = 2 * streams.CHUNK
 
-# Names whose counts are fetched at once.
+# How many counts are fetched at once.
 COUNTS = 1 << 14
 
-# So many faults are fetched at once.
+# How many invalid lines are fetched at once.
 FAULTS = 16_384
 
 # Seconds between reports of progress.
@@ -32,14 +32,14 @@ PERIOD = 0.1
 
 
 class Progress(NamedTuple):
-    """How far it is.
+    """The progress of a run.
 
     Attributes:
-        phase (str): "read", "sift" (what was spilled), "compare" (by another rule), or "write".
-        octets (int): How many have been read in this phase, of inputs as they are.
-        total (int): How many that will be; 0: nobody knows.
-        rows (int): How many lines that were.
-        unique (int): How many names are known.
+        phase (str): "read", "sift" (of spilled identifiers), "compare" (by another level), or "write".
+        octets (int): The bytes read in this phase, before decompression.
+        total (int): The bytes to be read in this phase; 0: unknown.
+        rows (int): The lines read in this phase.
+        unique (int): The different identifiers so far.
     """
 
     phase: str
@@ -50,11 +50,11 @@ class Progress(NamedTuple):
 
 
 class Ticker:
-    """Who tells about progress, as a meter of inputs.
+    """A progress meter for inputs that calls a function.
 
     Args:
-        tell (Callable[[Progress], None] | None): Is told, in this thread; None: nobody wants to know.
-        total (int): How many octets all inputs have.
+        tell (Callable[[Progress], None] | None): Called in the thread that makes the ticker; None: no reports.
+        total (int): The total size of all inputs in bytes.
     """
 
     def __init__(self, tell, total):
@@ -66,7 +66,7 @@ class Ticker:
         self._phase, self._octets, self.rows, self._next = phase, 0, 0, 0
 
     def add(self, size):
-        """Note that `size` more octets have been read."""
+        """Add `size` to the number of bytes read."""
         self._octets += size
         if self._tell is not None and get_ident() == self._thread and monotonic() >= self._next:
             self._tell(Progress(self._phase, self._octets, self._total, self.rows, self.unique))
@@ -77,24 +77,24 @@ class Ticker:
 
 
 class Source:
-    """An input, which may be read more than once.
+    """An input that may be read more than once.
 
     Args:
-        path (str): Of the file; "-" for standard input.
+        path (str): The path of the file; "-" for standard input.
 
     Attributes:
-        path (str): It.
-        first (int): The number of its first line,
-        lines (int): and how many there are.
-        size (int): Octets of the lines that have been read.
+        path (str): The same.
+        first (int): The number of its first line.
+        lines (int): The number of its lines.
+        size (int): The bytes of the lines that were read.
     """
 
     def __init__(self, path):
         self.path = path
         self.first = self.lines = self.size = 0
-        self._file = self._place = None  # what was kept, where,
-        self._resume = 0, 0  # what to skip of it, or of the file: lines and octets
-        self._mark = self._start = None  # of a regular file: what it was, and where it was read
+        self._file = self._place = None  # the temporary copy, and where it begins
+        self._resume = 0, 0  # what to skip of the copy, or of the file: lines and bytes
+        self._mark = self._start = None  # for a regular file: its identity, and where reading began
         self._known = self._compressed = False
 
     def open(self, ticker):
@@ -104,17 +104,17 @@ class Source:
         return file
 
     def begin(self, file, number):
-        """Look at the file at the start of a reading.
+        """Prepare the file at the start of a pass.
 
         Args:
-            file (Input): It.
-            number (int): Of its first line, in the first reading.
+            file (Input): The open file.
+            number (int): The number of its first line, in the first pass.
 
         Returns:
             int: The number of the first line that is read.
 
         Raises:
-            FileError: It is not what it was.
+            FileError: If the file has changed since the first pass.
         """
         if self._file is not None:
             file.resume(0)
@@ -134,9 +134,9 @@ class Source:
         return self.first + lines
 
     def end(self, file, number, again, scratch=None):
-        """See at the end of a reading, when the number of the next line is this, that nothing was changed.
+        """Check at the end of a pass that the file has not changed; `number` is that of the line after it.
 
-        If there is a `scratch`, the input is read again, even if there was nothing to be kept of it.
+        With a `scratch`, the input is to be read again, even if nothing of it had to be copied.
         """
         if not again:
             self.lines = number - self.first
@@ -147,8 +147,7 @@ class Source:
             changed(file)
 
     def keep(self, chunk, number, scratch):
-        """Keep a chunk of lines, the first of which has this number, for the next reading: the first one that is kept,
-        or the next one."""
+        """Copy a chunk of lines, the first of which has this number, to the temporary file. Chunks are consecutive."""
         if self._mark is not None:
             return
         if self._file is None:
@@ -157,7 +156,7 @@ class Source:
         scratch.write(self._file, chunk.view[: chunk.size])
 
     def skip(self, number):
-        """Do not read again what is before the line with this number, where the next chunk begins."""
+        """Skip the lines before the one with this number, which begins the next chunk, in the next pass."""
         if self._file is None:
             self._resume = number - self.first, self.size
 
@@ -167,41 +166,41 @@ class Source:
 
 
 def mark_of(file):
-    """What tells a regular file from one that was changed; None: it is no regular file."""
+    """Return a value that changes when a regular file is changed; None if the file is not a regular one."""
     status = file.status()
     if status is None or not S_ISREG(status.st_mode):
         return None
-    # The time of modification can be put back, the time of change (ctime) cannot.
+    # A process can set the modification time back, but not the change time (ctime).
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def changed(file):
-    raise streams.FileError(file.name, "it was changed while it was worked on")
+    raise streams.FileError(file.name, "file was changed while it was read")
 
 
 class Corpus:
-    """Inputs, as batches of names.
+    """The inputs, to be read in passes as batches of identifiers.
 
-    A line that is too long is a row, and in no batch: it is not compared with any other.
+    A line that exceeds `max_line` is a row but not in any batch: it is not compared with other lines.
 
     Args:
-        inputs (list[str]): Names of files; "-" for standard input.
-        against (list[str]): Those that come before.
-        end (bytes): What ends a line.
-        jobs (int | None): How many threads work, as for OrderedWorkers; None: as many as are worth it.
-        scratch (Scratch): Where temporary files are.
-        on_progress (Callable[[Progress], None] | None): Is told how far it is.
+        inputs (list[str]): The paths of files; "-" for standard input.
+        against (list[str]): The paths of files with identifiers to exclude, which are read first.
+        end (bytes): The terminator of lines.
+        jobs (int | None): The number of threads, see OrderedWorkers; None: automatic.
+        scratch (Scratch): The place for temporary files.
+        on_progress (Callable[[Progress], None] | None): Called with the progress.
         errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
-        max_line (int): Bytes that a line may have, its terminator not counted.
-        on_invalid (Callable | None): Is told of each invalid line of the inputs: name of the input, number of the line
-            (from 1), where it is wrong, code, the line (bytes). That may be in any thread.
+        max_line (int): The limit for the bytes of a line, without its terminator.
+        on_invalid (Callable | None): Called for each invalid line of the inputs with the name of the input, the line
+            number (from 1), the offset, the code and the line (bytes). It may be called in any thread.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
-        lines (int): How many lines there are, those of `against` among them.
-        invalid (int): How many lines of the inputs are rejected.
-        long (int): How many lines of the inputs are too long, and kept.
-        later (int | None): The number of the first line of the inputs from which on some are for later.
+        lines (int): The number of all lines, including those of `against`.
+        invalid (int): The number of invalid lines in the inputs.
+        long (int): The number of lines of the inputs that are too long, and kept.
+        later (int | None): The number of the first line of the inputs after which some lines are undecided.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -218,14 +217,14 @@ class Corpus:
     ):
         names = [*against, *inputs]
         if names.count("-") > 1:
-            raise ValueError("standard input can be read once")
+            raise ValueError("standard input can be read only once")
         self._against = [Source(path) for path in against]
         self._inputs = [Source(path) for path in inputs]
         self._end, self._workers, self._scratch = end, OrderedWorkers(jobs or threads_for(names)), scratch
         self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
         self._on_invalid, self._spare = on_invalid, None
-        self._from = None  # the first source of which something is to be read again
+        self._from = None  # the first source that must be read again
         self.mine = self.lines = 0
         self.invalid = self.long = 0
         self.later = None
@@ -238,15 +237,15 @@ class Corpus:
             source.close()
 
     def first_reading(self, make, keep, take, copy=None):
-        """Read everything for the first time.
+        """Read all files in the first pass.
 
         Args:
-            make (Callable[[], LineNames]): Makes what lines are read with.
-            keep (bool): Whether all of it will be read again.
-            take (Callable[[LineNames, bool], None]): Is given each batch, in order, in any thread; and whether it is of
-                an input. If it is, and has rows for later, it and what follows will be read again.
-            copy (Callable[[Chunk], None] | None): Is given, in turn, the pieces of lines that are too long, kept, and
-                before all that is for later.
+            make (Callable[[], LineNames]): Returns a new batch to read lines with.
+            keep (bool): Whether all of the corpus will be read again.
+            take (Callable[[LineNames, bool], None]): Called with each batch, in order, in any thread, and with whether
+                it belongs to an input. If it does and has undecided rows, it and all lines after it will be read again.
+            copy (Callable[[Chunk], None] | None): Called, in turn, with the pieces of lines that are too long, kept,
+                and before any undecided line.
         """
         limit = FAULTS if self._on_invalid else 0
         buffers = streams.Buffers(ROOM, make)
@@ -286,15 +285,15 @@ class Corpus:
                 source.end(file, self.lines, False, self._scratch if again else None)
 
     def next_reading(self, phase, take, make=None, copy=None):
-        """Read again what is to be read again.
+        """Read again the lines that are needed again.
 
         Args:
-            phase (str): What that is called.
-            take (Callable[[LineNames], None]): Is given each batch, in order, in any thread.
-            make (Callable[[], LineNames] | None): Makes what lines are read with, to be compared: of `against`, too.
-                None: nothing of lines is needed but where they are, and nothing of `against`.
-            copy (Callable[[Chunk, int], None] | None): Is given, in turn, the pieces of lines that are too long and
-                kept, and the number of the line.
+            phase (str): The name of the pass.
+            take (Callable[[LineNames], None]): Called with each batch, in order, in any thread.
+            make (Callable[[], LineNames] | None): Returns a new batch to read lines with, if identifiers are needed;
+                then `against` is read, too. None: only the positions of lines are needed, without `against`.
+            copy (Callable[[Chunk, int], None] | None): Called, in turn, with the pieces of lines that are too long and
+                kept, and the line number.
         """
         self.ticker.begin(phase)
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
@@ -316,7 +315,7 @@ class Corpus:
                 source.end(file, self._read(buffers, work, source, file, 0, step), True)
 
     def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
-        """Read an input, chunk by chunk. Returns the number of the line after it, if that of its first one is this."""
+        """Read an input chunk by chunk. `number` is that of its first line; returns that of the line after it."""
         number = source.begin(file, number)
 
         def use(chunk, found):
@@ -333,7 +332,7 @@ class Corpus:
         return number
 
     def _take_long(self, source, file, chunk, line, copy):
-        """Handle a piece of a line that is too long as the error policy says; `line` counts from 1."""
+        """Handle a piece of a line that is too long according to the error policy; `line` counts from 1."""
         if chunk.begins:
             invalid = InvalidLine(file.name, line, self._max_line, "too-long", head_of(chunk.view[: chunk.size]))
             if self._errors == "raise":
@@ -353,7 +352,7 @@ class Corpus:
         return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
 
     def _report(self, name, line, chunk, found, make):
-        """Report the rejected lines of a chunk; `line` is the number of its first one, from 1."""
+        """Report the invalid lines of a chunk; `line` is the number of its first line, from 1."""
         start = 0
         while True:
             for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
@@ -367,13 +366,13 @@ class Corpus:
             found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS)
 
     def _fail(self, invalid, before, error, reason):
-        """Raise the error of an InvalidLine that so many bytes of its input come before."""
+        """Raise the error of an InvalidLine; `before` is the number of bytes of its input before the line."""
         name, line, offset, _, text = invalid
         raise error(message(name, line, offset, before, reason), text, offset)
 
 
 def read_names(limit, chunk):
-    """Read the lines of a chunk with its LineNames."""
+    """Read the lines of a chunk into its LineNames."""
     return chunk.state.read(chunk.view[: chunk.size], 0, limit) if chunk.whole else None
 
 
@@ -384,13 +383,13 @@ def find_names(chunk):
 
 
 class Lines:
-    """What lines are written with.
+    """The lines of the output.
 
     Args:
-        output (Output): Where to.
+        output (Output): The output.
 
     Attributes:
-        written (int): How many lines that were.
+        written (int): The number of lines written.
     """
 
     def __init__(self, output):
@@ -399,14 +398,14 @@ class Lines:
         self.written = 0
 
     def write(self, names, counts=None):
-        """Write the lines that are marked as new, with their counts if these are given."""
+        """Write the lines that are marked as new, with their counts if given."""
         if names.room() > len(self._room):
             self._room = memoryview(bytearray(2 * names.room()))
         self._output.write(self._room[: names.write(self._room, counts)])
         self.written += names.new
 
     def copy(self, chunk, count=b""):
-        """Write a piece of a line that is too long, with what stands before the line."""
+        """Write a piece of a line that is too long, after `count` if the line begins in it."""
         if chunk.begins:
             self._output.write(count)
             self.written += 1
@@ -415,15 +414,15 @@ class Lines:
             self._output.write(bytes([self._output.end]))
 
 
-# --- what is done -----------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 
 class Counts:
-    """How often each name was seen.
+    """The number of occurrences of each identifier.
 
     Args:
-        scratch (Scratch): Where temporary files are.
-        memory (int): How many octets may be in memory.
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit for memory in bytes.
     """
 
     def __init__(self, scratch, memory):
@@ -431,7 +430,7 @@ class Counts:
         self._file = None
 
     def add(self, table):
-        """Take the counts of a table, when its partition has been sifted."""
+        """Add the counts of a table, when its partition is complete."""
         if self._file is None:
             self._file = self._scratch.file()
         for pairs in table.counts(COUNTS):
@@ -441,7 +440,7 @@ class Counts:
         """Put all counts in order: those that were added, or those of the only table.
 
         Returns:
-            bytes-like: As FirstRows wants them.
+            bytes-like: The counts, in the order of FirstRows.
         """
         rows.seal()
         size = 8 * rows.count
@@ -457,7 +456,7 @@ class Counts:
             while octets := self._file.readinto(buffer):
                 rows.put_counts(memoryview(buffer)[:octets], counts)
                 if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
-                    counts.madvise(mmap.MADV_DONTNEED)  # what is in the file need not be in memory
+                    counts.madvise(mmap.MADV_DONTNEED)  # pages that are in the file need not stay in memory
         except OSError as error:
             raise self._scratch.fail(error) from None
         streams.close(self._file)
@@ -465,18 +464,18 @@ class Counts:
 
 
 def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, PLR0917
-    """Write the first line of each name.
+    """Write the first line with each identifier.
 
     Args:
-        corpus (Corpus): Where lines are.
-        make (Callable[[], LineNames]): Makes what they are read with.
-        sieve (Sieve): What finds them; one that does not count.
-        scratch (Scratch): Where temporary files are.
-        output (Output): Where lines are written.
-        keep (bool): Whether the corpus is read again, whatever comes.
+        corpus (Corpus): The lines.
+        make (Callable[[], LineNames]): Returns a new batch to read lines with.
+        sieve (Sieve): The partitioned table, without counting.
+        scratch (Scratch): The place for temporary files.
+        output (Output): The output.
+        keep (bool): Whether the corpus will be read again in any case.
 
     Returns:
-        int: How many were written.
+        int: The number of lines written.
     """
     lines, ticker = Lines(output), corpus.ticker
 
@@ -503,16 +502,16 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
 
 
 def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
-    """Write the first line of each name that was seen often enough.
+    """Write the first line with each identifier that occurs often enough.
 
     Args:
-        corpus, make, scratch, output: As above.
-        sieve (Sieve): What finds them, and counts.
-        least (int | None): How often that is; None: any number, and it is written.
-        memory (int): How many octets counts may take.
+        corpus, make, scratch, output: See write_unique().
+        sieve (Sieve): The partitioned table, with counting.
+        least (int | None): The lowest count; None: any count, which is then written before the line.
+        memory (int): The limit for counts in bytes.
 
     Returns:
-        tuple[int, int]: How many names there are, and how many were written.
+        tuple[int, int]: The number of different identifiers, and the number of lines written.
     """
     counts, rows = Counts(scratch, memory), FirstRows()
 
@@ -545,7 +544,7 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
 
 
 def find_later(corpus, sieve, scratch):
-    """Sift what was left for later. Returns which rows are first of those (FirstRows), None if there are none."""
+    """Process the spilled rows. Return which of them are first rows (FirstRows); None if no rows were spilled."""
     if sieve.spill is None:
         sieve.close()
         return None
@@ -564,7 +563,7 @@ def take_later(corpus, rows, names):
 
 
 def count_unique(corpus, make, sieve, scratch):
-    """How many names there are by another rule, in a corpus that was read before."""
+    """Return the number of different identifiers at another level, in a corpus that was read before."""
     unique = 0
 
     def take(names):

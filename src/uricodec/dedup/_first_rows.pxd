@@ -1,4 +1,4 @@
-"""Which rows are the first ones of their names."""
+"""A set of row numbers: the first rows of identifiers."""
 from libc.stdint cimport uint8_t, uint64_t
 
 from uricodec.dedup._table cimport *
@@ -7,8 +7,8 @@ from uricodec.dedup._table cimport *
 cdef class FirstRows:
     cdef uint64_t *words        # bit i & 63 of word i >> 6 is that of row i
     cdef size_t size            # words
-    cdef Py_buffer room
-    cdef bint given             # the room is somebody's
+    cdef Py_buffer room         # the caller's memory, if given
+    cdef bint given             # the caller provides the memory
     cdef readonly size_t count
     cdef uint64_t *ranks        # bits before each SPAN of words; NULL: not sealed
 

@@ -1,10 +1,10 @@
-"""Which rows of a corpus are the first ones of their names: a bit for each row, and a count for each bit that is set.
+"""The first rows of the identifiers of a corpus: a bit for each row, and a count for each bit that is set.
 
-A first reading of the corpus sets bits, in any order, and a second one asks for them. How often a name was seen is kept by
-the rank of its first row, which is how many bits are set before that one's: so there are as many counts as names, and no
-more. Ranks are known at the start of every SPAN of words, a line of the cache; bits are counted from there.
+The first pass over the corpus sets bits, in any order, and the second one reads them. The count of an identifier is
+stored at the rank of its first row, which is the number of bits set before that row: so there is one count per
+identifier. Ranks are stored for the start of each SPAN of words, a cache line, and bits are counted from there.
 
-The bits lie where the caller wants them, in a file that is mapped for instance, or in memory that grows.
+The bits are in memory that the caller provides, for example a mapped file, or in memory that grows.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -19,42 +19,42 @@ from uricodec.dedup._table cimport *
 
 cdef enum:
     SPAN = 8            # words
-    CHUNK = 1024        # rows that are looked through at once
+    CHUNK = 1024        # rows that are searched at once
 
 cdef enum Status:
     DONE, NO_ROOM, NO_MEMORY
 
 
-# Where the last bit was looked for, and how many are set before its word.
+# The last word that was looked up, and how many bits are set before it.
 cdef struct Cursor:
     uint64_t word
     uint64_t before
 
 
 cdef int borrow(object room, Py_buffer *buffer, int flags, size_t unit) except -1:
-    """Look into an array of numbers of 64 bits, `unit` octets of which belong together."""
+    """Borrow an array of 64-bit integers. Its size must be a multiple of `unit` bytes."""
     PyObject_GetBuffer(room, buffer, flags)
     if buffer.len and (<size_t>buffer.buf % sizeof(uint64_t) or <size_t>buffer.len % unit):
         PyBuffer_Release(buffer)
-        raise ValueError(f"no array of numbers of 64 bits: {unit} octets each, and aligned")
+        raise ValueError(f"expected an aligned buffer of a multiple of {unit} bytes")
     return 0
 
 
-# The collector would drop the object behind the buffer, and not release it.
+# no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
 cdef class FirstRows:
-    """Bits of rows. Whatever changes them may be called by one thread at a time, and nothing else meanwhile.
+    """A set of row numbers. Only one thread at a time may call methods that change it, and no others meanwhile.
 
     Args:
-        room (bytes-like | None): Where the bits are, writable, at an address that is a multiple of 8, and all zero: a bit
-            for a row, in whole words of 64. None: in memory of its own, that grows.
+        room (bytes-like | None): The memory for the bits: writable, aligned to 8 bytes, all zero, with a bit for each
+            row in whole 64-bit words. None: memory is allocated, and grows.
 
     Attributes:
-        count (int): How many bits are set.
+        count (int): The number of bits that are set.
 
     Raises:
-        ValueError: The room is not aligned.
+        ValueError: If the memory is not aligned.
 
     >>> rows = FirstRows(bytearray(16))
     >>> len(rows), rows.count
@@ -70,11 +70,11 @@ cdef class FirstRows:
         self.discard()
 
     def __len__(self):
-        """Rows that there is room for."""
+        """Return the number of rows that the memory is large enough for."""
         return <Py_ssize_t>(64 * self.size)
 
     def release(self):
-        """Let go of the room, or give back the memory. No bit is set then, and the memory grows anew if there is a need."""
+        """Release the caller's memory, or free the allocated memory. Then no bit is set."""
         self.discard()
 
     cdef void discard(self):
@@ -91,14 +91,14 @@ cdef class FirstRows:
         self.ranks = NULL
 
     def reserve(self, size_t rows):
-        """Have room for so many rows. What was sealed is no more if that takes memory.
+        """Ensure capacity for a number of rows. If that allocates memory, the set is no longer sealed.
 
         Args:
-            rows (int): That many, counted from row 0.
+            rows (int): The number of rows, counted from row 0.
 
         Raises:
-            ValueError: The room that was given is smaller: move() to another.
-            MemoryError: There is none.
+            ValueError: If the caller's memory is too small: use move().
+            MemoryError: If memory cannot be allocated.
 
         >>> rows = FirstRows()
         >>> rows.reserve(1000)
@@ -109,14 +109,14 @@ cdef class FirstRows:
             raise_status(self, enlarge(self, rows - 1), rows - 1)
 
     def move(self, room):
-        """Have the bits elsewhere, and let go of where they are.
+        """Move the bits to other memory, and release the previous one.
 
         Args:
-            room (bytes-like): As of the constructor, and no smaller than what there is now. It may be another mapping of
-                the file in which the bits are already.
+            room (bytes-like): Memory as for the constructor, at least as large as the present one. It may be another
+                mapping of the file in which the bits are already.
 
         Raises:
-            ValueError: The room is not aligned, or too small.
+            ValueError: If the memory is not aligned, or too small.
 
         >>> rows = FirstRows(bytearray(16))
         >>> rows.move(bytearray(24))
@@ -128,7 +128,7 @@ cdef class FirstRows:
         borrow(room, &buffer, PyBUF_WRITABLE, 1)
         if <size_t>buffer.len // 8 < self.size:
             PyBuffer_Release(&buffer)
-            raise ValueError(f"{buffer.len} octets are not enough for {64 * self.size} rows")
+            raise ValueError(f"buffer is too small for {64 * self.size} rows: {buffer.len} bytes")
         if self.size:
             memmove(buffer.buf, self.words, 8 * self.size)
         self.discard()
@@ -138,14 +138,14 @@ cdef class FirstRows:
     # --- bits
 
     def set(self, Names names not None):
-        """Set the bits of the rows that are marked as new. What was sealed is no more.
+        """Set the bits of the rows that are marked as new. Afterwards the set is no longer sealed.
 
         Args:
-            names (Names): A batch.
+            names (Names): The batch.
 
         Raises:
-            ValueError: The room that was given is too small; bits of rows before may have been set.
-            MemoryError: There is none to grow; likewise.
+            ValueError: If the caller's memory is too small; bits of earlier rows may be set.
+            MemoryError: If memory cannot be allocated; bits of earlier rows may be set.
         """
         cdef uint64_t row = 0
         cdef Status status
@@ -157,10 +157,10 @@ cdef class FirstRows:
         raise_status(self, status, row)
 
     def mark(self, Names names not None):
-        """Mark each row as new if its bit is set, and as seen otherwise. What is marked as seen stays so.
+        """Mark each row as new if its bit is set, else as seen. Rows that are marked as seen stay so.
 
         Args:
-            names (Names): A batch; its `new` is set, and its `later` is 0.
+            names (Names): The batch; its `new` is set, and its `later` becomes 0.
         """
         names.use()
         with nogil:
@@ -170,10 +170,10 @@ cdef class FirstRows:
     # --- counts
 
     def seal(self):
-        """Count the bits, once all are set: counts can be put and asked for then.
+        """Compute ranks when all bits are set. Afterwards counts can be stored and read.
 
         Raises:
-            MemoryError: There is none for the ranks, 8 octets for 512 rows.
+            MemoryError: If memory for the ranks cannot be allocated: 8 bytes for 512 rows.
         """
         cdef size_t i, spans = self.size // SPAN + 1
         cdef uint64_t count = 0
@@ -192,13 +192,13 @@ cdef class FirstRows:
         """Return how many bits are set before that of a row.
 
         Args:
-            row (int): The number of the row; its own bit need not be set.
+            row (int): The number of the row, whose own bit need not be set.
 
         Returns:
-            int: What place its count has.
+            int: The index of its count.
 
         Raises:
-            ValueError: The bits are not sealed.
+            ValueError: If the set is not sealed.
 
         >>> rows = FirstRows()
         >>> rows.seal()
@@ -213,18 +213,18 @@ cdef class FirstRows:
         return rank_of(self, row, &cursor)
 
     def put_counts(self, pairs, counts):
-        """Put counts where they belong: the place of each is the rank of its row.
+        """Store counts at the ranks of their rows.
 
         Args:
-            pairs (bytes-like): The number of a row and a count, in 64 bits each and the byte order of the machine, as
-                often as there is a count, in any order. If the bit of a row is not set, its count goes nowhere.
-            counts (bytes-like): Where to put them, writable: 8 octets for each bit that is set.
+            pairs (bytes-like): Pairs of a row number and a count, 64 bits each in the machine's byte order, in any
+                order. Counts of rows whose bits are not set are ignored.
+            counts (bytes-like): The destination, writable: 8 bytes for each bit that is set.
 
         Returns:
-            int: How many counts were put.
+            int: The number of counts stored.
 
         Raises:
-            ValueError: Arrays not of such sizes, or not aligned; the bits are not sealed.
+            ValueError: If the size or alignment of a buffer is wrong, or the set is not sealed.
         """
         cdef Py_buffer source, target
         cdef size_t put
@@ -240,15 +240,15 @@ cdef class FirstRows:
             PyBuffer_Release(&source)
 
     def mark_counted(self, Names names not None, counts, uint64_t least):
-        """Mark as mark() does, but as new only what has a count, and not a low one.
+        """Mark rows like mark(), but as new only those with a count of at least `least`.
 
         Args:
-            names (Names): A batch; its `new` is set, and its `later` is 0.
-            counts (bytes-like): What put_counts() has filled.
-            least (int): The lowest count that is not low: 2 finds what has duplicates.
+            names (Names): The batch; its `new` is set, and its `later` becomes 0.
+            counts (bytes-like): The counts from put_counts().
+            least (int): The lowest count: 2 selects identifiers with duplicates.
 
         Raises:
-            ValueError: As put_counts().
+            ValueError: See put_counts().
         """
         cdef Py_buffer source
         self.borrow_counts(counts, &source, PyBUF_SIMPLE)
@@ -265,14 +265,14 @@ cdef class FirstRows:
         """Return the counts of the rows that are marked as new.
 
         Args:
-            names (Names): A batch, marked by mark() or mark_counted().
-            counts (bytes-like): What put_counts() has filled.
+            names (Names): A batch that was marked by mark() or mark_counted().
+            counts (bytes-like): The counts from put_counts().
 
         Returns:
-            bytes: 8 octets for each, one behind the other: memoryview(...).cast("Q") has the numbers.
+            bytes: Consecutive 64-bit integers: memoryview(...).cast("Q") reads them.
 
         Raises:
-            ValueError: As put_counts(), or a row that is marked so has no count.
+            ValueError: See put_counts(); or a row marked as new has no count.
         """
         cdef Py_buffer source
         cdef size_t i, n = 0
@@ -294,20 +294,20 @@ cdef class FirstRows:
         finally:
             PyBuffer_Release(&source)
         if not found:
-            raise ValueError("a row that is marked as new is not the first of its name")
+            raise ValueError("a row marked as new is not the first row of its identifier")
         return result
 
     cdef int must_be_sealed(self) except -1:
         if self.ranks == NULL:
-            raise ValueError("the bits are not sealed")
+            raise ValueError("bits are not sealed; call seal() first")
         return 0
 
     cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags) except -1:
         borrow(counts, buffer, flags, 8)
         try:
-            self.must_be_sealed()       # also by now: the buffer may have had code of its own
+            self.must_be_sealed()       # checked after borrowing, because an exporter may run code
             if <size_t>buffer.len // 8 < self.count:
-                raise ValueError(f"room for {buffer.len // 8} counts instead of {self.count}")
+                raise ValueError(f"expected a buffer for {self.count} counts, got one for {buffer.len // 8}")
         except:
             PyBuffer_Release(buffer)
             raise
@@ -325,7 +325,7 @@ cdef inline bint is_set(FirstRows self, uint64_t row) noexcept nogil:
 
 
 cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
-    """Have room for a row, and for some more."""
+    """Ensure capacity for a row, and some more."""
     cdef uint64_t size = (row >> 6) + 1
     cdef uint64_t *words
     if self.given:
@@ -344,14 +344,14 @@ cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
 
 cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
     if status == NO_ROOM:
-        raise ValueError(f"no room for row {row}: there is some for {64 * self.size}")
+        raise ValueError(f"row {row} is out of range for {64 * self.size} rows")
     if status == NO_MEMORY:
         raise MemoryError
     return 0
 
 
 cdef Status set_rows(FirstRows self, Names names, uint64_t *row) noexcept nogil:
-    """Set bits; `row` is the one for which there was no room. Which rows are new is found without a branch."""
+    """Set bits; `row` is the first row without capacity. New rows are found without branches."""
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
     cdef uint64_t *word
@@ -390,7 +390,7 @@ cdef void mark_rows(FirstRows self, Names names) noexcept nogil:
 
 
 cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexcept nogil:
-    """How many bits are set before that of a row for which there is room. Rows close to the last one are found quickly."""
+    """Return how many bits are set before that of a row in range. Fast for rows close to the last one."""
     cdef uint64_t at = row >> 6, word = cursor.word, before = cursor.before
     if at != word:
         if word > at or at - word > SPAN:
@@ -404,7 +404,7 @@ cdef inline uint64_t rank_of(FirstRows self, uint64_t row, Cursor *cursor) noexc
 
 
 cdef inline bint find_count(FirstRows self, uint64_t row, Cursor *cursor, uint64_t *rank) noexcept nogil:
-    """Where the count of a row is. False: its bit is not set, or it is one that was not there when bits were counted."""
+    """Find the index of a row's count. False: its bit is not set, or was set after sealing."""
     if not is_set(self, row):
         return False
     rank[0] = rank_of(self, row, cursor)
@@ -416,7 +416,7 @@ cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t 
     cdef uint64_t rank
     cdef size_t i, put = 0
     for i in range(n):
-        cursor.word, cursor.before = SIZE_MAX, 0    # rows are anywhere: no one has to wait for the one before
+        cursor.word, cursor.before = SIZE_MAX, 0    # rows are in any order: no dependency between iterations
         if find_count(self, pairs[2 * i], &cursor, &rank):
             counts[rank] = pairs[2 * i + 1]
             put += 1

@@ -1,14 +1,15 @@
-"""The report which spellings are of one name, and by which rule: three more readings of a corpus, and two sorts.
+"""The report of spellings that were merged, and by which level: three more passes over a corpus, and two sorts.
 
-1. The corpus is sifted by octets, and counts: these are the spellings, with their first rows.
-2. The first rows of spellings are sifted by names, and counts: these are the names, with how many spellings each has.
-3. What belongs to a name with several spellings is read once more: the first row of the name, if its count says so, and
-   every spelling that is not the first of its name. That is all that Python sees.
+1. Deduplication by bytes, with counts, finds the spellings and their first rows.
+2. Deduplication of the first rows of spellings by normal form, with counts, finds the identifiers, and how many
+   spellings each has.
+3. Only rows of identifiers with several spellings are read in the last pass: the first row of the identifier, if its
+   count says so, and every spelling that is not the first of its identifier. Only these become Python objects.
 
-These spellings are sorted by fingerprint (and normal form, if that is to be exact) and row, so that those of a name
-stand together, the first one first. What equals what is found out by normal forms, level by level. Then they are sorted
-by the first row of their name and their own, and written. Sorting takes temporary files, and so the memory is bounded
-even if all spellings are of one name.
+These spellings are sorted by fingerprint (and normal form, if exact) and row, so that those of an identifier are
+neighbours, the first one first. Normal forms at each level tell which level merges them. Then they are sorted by the
+first row of their identifier and their own, and written. Sorting uses temporary files, so memory is bounded even if all
+spellings belong to one identifier.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from uricodec.dedup._sift import Scratch, Sieve
 
 NEW = 2
 PRINTS = Struct("16s")
-PREFIX = Struct(">I")  # of what is as long as it says
-SPELLING = Struct(">QQ")  # its first row, how often it occurs; before that, the fingerprint and the form
-MEMBER = Struct(">QQQB")  # the first row of its name, and its own; how often it occurs; which level makes it the same
+PREFIX = Struct(">I")  # of a field that its size precedes
+SPELLING = Struct(">QQ")  # its first row, its number of occurrences; after the fingerprint and the form
+MEMBER = Struct(">QQQB")  # first row of the identifier, own first row, occurrences, level that merges it
 
-# A record in memory takes so many octets besides its own; more memory than that makes sorting no faster.
+# Memory overhead of a record in bytes; and a limit above which more memory makes sorting no faster.
 RECORD = 64
 ENOUGH = 64 * 1024 * 1024
 
-# So many runs become one.
+# How many runs are merged into one.
 FAN = 32
 BLOCK = 32 * 1024
 
@@ -48,21 +49,21 @@ BLOCK = 32 * 1024
 
 
 class Sorter:
-    """Octets in order, of which there may be more than memory.
+    """External sorting of bytes objects.
 
     Args:
-        scratch (Scratch): Where temporary files are.
-        memory (int): Octets.
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit for memory in bytes.
     """
 
     def __init__(self, scratch: Scratch, memory: int) -> None:
         self._scratch, self._memory = scratch, min(memory, ENOUGH)
         self._records: list[bytes] = []
         self._size = 0
-        self._runs: list[list[Any]] = []  # files; those of list i are about FAN ** i times as long as at first
+        self._runs: list[list[Any]] = []  # files; a file of list i is the merge of about FAN ** i first ones
 
     def add(self, record: bytes) -> None:
-        """Take octets in."""
+        """Add a record."""
         self._records.append(record)
         self._size += len(record) + RECORD
         if self._size > self._memory:
@@ -88,7 +89,7 @@ class Sorter:
             self._spill(heapq.merge(*map(self._read, files)), depth + 1)
 
     def _read(self, file: Any) -> Iterator[bytes]:
-        """The records of a run, which goes then."""
+        """Yield the records of a run, and delete its file."""
         data, at = b"", 0
         try:
             file.seek(0)
@@ -110,30 +111,30 @@ class Sorter:
             close(file)
 
     def __iter__(self) -> Iterator[bytes]:
-        """All of them, once."""
+        """Yield all records in order; possible only once."""
         self._records.sort()
         files = [file for runs in self._runs for file in runs]
         self._runs = []
         return heapq.merge(iter(self._records), *map(self._read, files)) if files else iter(self._records)
 
     def close(self) -> None:
-        """Give back what is on the disk."""
+        """Delete the temporary files."""
         for runs in self._runs:
             for file in runs:
                 close(file)
         self._runs, self._records = [], []
 
 
-# --- readings ---------------------------------------------------------------------------------------------------------
+# --- passes -----------------------------------------------------------------------------------------------------------
 
 
 class Firsts:
-    """Which rows are the first ones of what a sieve finds, and how often that occurs.
+    """The first rows that a deduplication finds, and how often each identifier occurs.
 
     Args:
-        scratch (Scratch): Where temporary files are.
-        memory (int): Octets of the sieve, and then of the counts.
-        exact (bool): Whether normal forms are compared.
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit in bytes for the table, and afterwards for the counts.
+        exact (bool): Whether to compare normal forms.
     """
 
     def __init__(self, scratch: Scratch, memory: int, exact: bool) -> None:
@@ -141,24 +142,24 @@ class Firsts:
         self.rows = FirstRows()
 
     def add(self, names: Any) -> None:
-        """Take a batch in."""
+        """Add a batch."""
         self._sieve.add(names)
         self.rows.set(names)
 
     def finish(self) -> None:
-        """No more is to come: `counts` is there."""
+        """Finish after the last batch: `counts` is set."""
         if self._sieve.spill is not None:
             self._sieve.finish(self.rows.set, self._counts.add)
         self.counts = self._counts.put(self.rows, self._sieve.table)
         self._sieve.close()
 
     def close(self) -> None:
-        """Give back the memory, and what is on the disk."""
+        """Free the memory and the temporary files."""
         self._sieve.close()
 
 
 def places_of(marks: bytes) -> Iterator[int]:
-    """Where rows are new.
+    """Yield the positions of new rows.
 
     >>> list(places_of(bytes([1, 2, 0, 2])))
     [1, 3]
@@ -170,30 +171,30 @@ IS_NEW = bytes(mark == NEW for mark in range(256))
 
 
 def prints_of(names: Any) -> Iterator[bytes]:
-    """The fingerprints of all rows."""
+    """Yield the fingerprints of all rows."""
     return (each for (each,) in PRINTS.iter_unpack(names.fingerprints))
 
 
 def pick(names: Any) -> FingerprintNames:
-    """The rows of a batch that are new, as a batch in which nothing is said of them."""
+    """Return the new rows of a batch as a batch without marks."""
     chosen = names.marks.translate(IS_NEW)
     prints = b"".join(compress(prints_of(names), chosen))
     return FingerprintNames(prints, None, names.first, list(compress(range(len(chosen)), chosen)))
 
 
 class Groups:
-    """The report.
+    """The report of merged spellings.
 
     Args:
-        corpus (Corpus): Has been read once, all of which is to be read again.
-        make (Callable[[bool], LineNames]): Makes what lines are read with: False, as octets; True, as names.
-        forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, the finest first, and what brings a spelling
-            into normal form. The last one is that of the names.
-        scratch (Scratch): Where temporary files are.
-        memory (int): Octets.
-        exact (bool): Whether normal forms are compared.
-        key (FingerprintKey | None): Of the fingerprints that are written; None: none are.
-        end (bytes): What ends a line.
+        corpus (Corpus): A corpus that was read once, all of which can be read again.
+        make (Callable[[bool], LineNames]): Returns a batch to read lines with: False, as bytes; True, in normal form.
+        forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, from fine to coarse, each with a function that
+            returns the normal form of a spelling. The last one defines the identifiers.
+        scratch (Scratch): The place for temporary files.
+        memory (int): The limit for memory in bytes.
+        exact (bool): Whether to compare normal forms.
+        key (FingerprintKey | None): The key of the fingerprints that are written; None: none are written.
+        end (bytes): The terminator of lines.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -212,15 +213,15 @@ class Groups:
         self._room = memoryview(bytearray(0))
 
     def write(self, output: Output) -> int:
-        """Write a line of JSON for each name that has several spellings, in the order of the first ones.
+        """Write a line of JSON for each identifier with several spellings, in the order of their first rows.
 
         Args:
-            output (Output): Where to.
+            output (Output): The output.
 
         Returns:
-            int: How many names that are.
+            int: The number of these identifiers.
         """
-        # Counts stay while names are sifted, and while there are records.
+        # counts stay in memory during the second deduplication, and while there are records
         memory = self._memory // 2
         spellings, names = Firsts(self._scratch, memory, self._exact), Firsts(self._scratch, memory, False)
         found, members = Sorter(self._scratch, memory), Sorter(self._scratch, memory)
@@ -250,7 +251,7 @@ class Groups:
         self._corpus.next_reading("groups", take_mine, lambda: self._make(as_names))
 
     def _find(self, batch: Any, spellings: Firsts, names: Firsts, found: Sorter) -> None:
-        """Find the spellings of a batch that share their name with others."""
+        """Find the spellings of a batch that share their identifier with others."""
         spellings.rows.mark(batch)
         places = list(places_of(batch.marks))
         if not places:
@@ -278,9 +279,9 @@ class Groups:
             found.add(b"".join((name, SPELLING.pack(batch.first + at, counts[n]), text)))
 
     def _join(self, found: Sorter, members: Sorter) -> None:
-        """Put together what is of one name."""
+        """Group the spellings of each identifier."""
         name, head, forms = b"", b"", []
-        pending = None  # the first spelling of the name, until there is another one
+        pending = None  # the first spelling of the identifier, until another one is found
         row = 0
         for record in found:
             size = 20 + PREFIX.unpack_from(record, 16)[0]
@@ -298,7 +299,7 @@ class Groups:
             members.add(MEMBER.pack(row, at, count, level) + text)
 
     def _write(self, members: Sorter, output: Output) -> int:
-        """Write the groups, of which a part may be all that is in memory."""
+        """Write the groups. A group need not fit into memory."""
         groups, current, rows = 0, -1, 0
         lines: list[str] = []
         size = 0
@@ -335,7 +336,7 @@ class Groups:
 
 
 def shown(octets: bytes) -> str:
-    """As text: an octet that is not UTF-8 becomes a triplet.
+    """Return bytes as text: a byte that is not UTF-8 becomes a triplet.
 
     >>> shown(b"caf\\xe9")
     'caf%E9'

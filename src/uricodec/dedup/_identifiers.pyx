@@ -1,11 +1,12 @@
-"""Rows as identifiers: a sink of the row engine that keeps fingerprints, and what writes the rows that are to be kept.
+"""Rows as identifiers: a sink of the row engine that computes fingerprints, and the writing of selected rows.
 
-A batch is a buffer of lines, or some rows of a column. The engine brings them into normal form block by block, and while a
-block is in the first cache each form gets its fingerprint. Where a line starts is known from its block; forms are kept only
-for tables that compare them. A row that is rejected stands for itself; if such rows are to be dropped they are marked as seen.
+A batch is the lines of a buffer, or some rows of a column. The engine normalizes them block by block, and while a block
+is in the first-level cache each normal form gets its fingerprint. The starts of lines come from the block; normal forms
+are kept only for exact tables. An invalid row is its own normal form; if invalid rows are to be dropped, they are
+marked as seen.
 
-Nulls are a group of their own, which has nothing to do with identifiers: here it is said of them whether they are new, and
-tables leave them alone. Items of lists are gathered into blocks first.
+Nulls form a group of their own and are not identifiers: they are marked as new or seen here, and tables skip them.
+Items of lists are gathered into blocks first.
 """
 cimport cython
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
@@ -30,23 +31,23 @@ from uricodec._rows._columns import Column
 from uricodec._rows._lines import Lines
 
 cdef enum:
-    BATCH = 8192        # rows of a column that are read at once
-    COUNT = 20          # digits of the highest number of 64 bits
+    BATCH = 8192        # rows of a column per batch
+    COUNT = 20          # digits of the greatest 64-bit number
 
 
 # --- the sink -----------------------------------------------------------------------------------------------------------
 
-# What a run has found: `rows` rows in each of the buffers that are in use.
+# The results of a run: `rows` items in each of the buffers that are in use.
 cdef struct Batch:
     size_t rows
     bint keeps_forms
-    bint drops              # rows that are rejected
+    bint drops              # rejected rows are dropped
     bint null_seen
-    Room starts             # of lines, and where the next one starts: size_t
+    Room starts             # starts of lines, and that of the next one: size_t
     Room form_starts        # in run.data, if forms are kept: size_t
     Room form_ends
     Room fingerprints
-    Room marks              # a Mark each
+    Room marks              # Mark values
 
 
 cdef bint have_rows(Room *room, size_t rows, size_t more, size_t width) noexcept nogil:
@@ -55,7 +56,7 @@ cdef bint have_rows(Room *room, size_t rows, size_t more, size_t width) noexcept
 
 
 cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
-    """Lend memory for forms: after those that are there, or over them."""
+    """Provide memory for normal forms: after the previous ones, or over them if they are not kept."""
     cdef Batch *batch = <Batch *>run.sink.owner
     cdef size_t size = room_for(run, bytes, rows)
     run.status = NO_MEMORY
@@ -63,7 +64,7 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
         return False
     if run.source.layout == LINES and not have_rows(&batch.starts, batch.rows + 1, rows, sizeof(size_t)):
         return False
-    if not run.writes:      # a table may look at fingerprints all the same
+    if not run.writes:      # a table may read fingerprints all the same
         if not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
             return False
         memset(batch.fingerprints.data + UC_FINGERPRINT * batch.rows, 0, UC_FINGERPRINT * rows)
@@ -81,7 +82,7 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 
 cdef void add_rows(Run *run, size_t rows, const size_t *starts, size_t *ends) noexcept nogil:
-    """Mark so many rows, and add the fingerprints of their forms, run.data[starts[i] .. ends[i])."""
+    """Mark rows, and add the fingerprints of their normal forms, run.data[starts[i] .. ends[i])."""
     cdef Batch *batch = <Batch *>run.sink.owner
     cdef uint8_t *marks = batch.marks.data + batch.rows
     cdef const Source *source = run.source
@@ -147,7 +148,7 @@ cdef bint take_long_form(Run *run, const uint8_t *src, size_t n, size_t tail, si
     return True
 
 
-# --- no operation: only where lines are ---------------------------------------------------------------------------------
+# --- finding lines without an operation -------------------------------------------------------------------------------
 
 cdef size_t find_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     return 0
@@ -171,14 +172,14 @@ cdef class Identifiers(Names):
     """A batch of identifiers that a run of the row engine fills.
 
     Args:
-        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        operation (RowOperation): Normalizes identifiers; the base class copies.
         key (FingerprintKey): The key of the fingerprints.
 
     Attributes:
         operation (RowOperation): The operation.
 
     Raises:
-        ValueError: The operation does not write bytes.
+        ValueError: If the operation does not write bytes.
     """
     cdef readonly RowOperation operation
     cdef FingerprintKey key
@@ -189,7 +190,7 @@ cdef class Identifiers(Names):
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, *_args, **_kwargs):
         if operation.slots.result != WRITES_BYTES:
-            raise ValueError("the operation does not write bytes")
+            raise ValueError("expected an operation that writes bytes")
         memset(&self.batch, 0, sizeof(Batch))
         memset(&self.run, 0, sizeof(Run))
         self.operation, self.key = operation, key
@@ -215,27 +216,27 @@ cdef class Identifiers(Names):
         return 0
 
     cdef void clear(self) noexcept:
-        """There are no rows."""
+        """Remove all rows."""
         self.count = self.new = self.later = 0
         self.batch.rows = self.run.data.size = self.run.found.size = self.run.invalid = 0
         self.forms, self.form_starts, self.form_ends = NULL, NULL, NULL
 
     cdef int set_operation(self, const Slots *slots, RowPolicy policy) except -1:
         set_operation(&self.run, slots, policy, True)
-        self.run.otherwise = NULL       # a rejected row stands for itself
+        self.run.otherwise = NULL       # a rejected row is its own normal form
         if self.run.gathered == NULL and begin_work(&self.run) == NULL:
             raise MemoryError
         return 0
 
     cdef int add(self, const Source *source, size_t start, size_t stop) except -1:
-        """Add rows of a source, or bytes of lines. If one is rejected, and that raises, those before it."""
+        """Add rows of a source, or bytes of lines. If a row is rejected under `raise`, add only those before it."""
         self.run.source, self.run.row, self.run.next, self.run.stop = source, start, start, stop
         set_lines(&self.run)
         run_to_end(&self.run)
         return check_run(&self.run)
 
     cdef void show(self) noexcept:
-        """Let tables see the rows."""
+        """Make the rows visible to tables."""
         self.fingerprints, self.marks = self.batch.fingerprints.data, self.batch.marks.data
         if self.batch.keeps_forms and self.run.writes:
             self.forms = self.run.data.data
@@ -251,14 +252,15 @@ cdef class LineNames(Identifiers):
     """The identifiers of the lines of a buffer.
 
     Args:
-        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        operation (RowOperation): Normalizes identifiers; the base class copies.
         key (FingerprintKey): The key of the fingerprints.
         terminator (bytes): The control character that ends a line. A "\\r" before "\\n" belongs to it.
-        errors (str): How a rejected line is handled: "keep" takes it as it is, "drop" leaves it out, "raise" stops there.
-        forms (bool): Whether normal forms are kept, for tables that are exact.
+        errors (str): How an invalid line is handled: "keep" (its bytes are its identifier), "drop" or "raise".
+        forms (bool): Whether to keep normal forms, for exact tables.
 
     Raises:
-        ValueError: `terminator` is no such byte, there is no such policy, or the operation does not write bytes.
+        ValueError: If `terminator` is not one control character, `errors` is unknown, or the operation does not write
+            bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -274,10 +276,10 @@ cdef class LineNames(Identifiers):
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
         self.set_options(errors, forms)
         self.terminator = bytes(terminator)
-        rows_of_lines(b"", self.terminator)     # which checks it
+        rows_of_lines(b"", self.terminator)     # checks the terminator
 
     cdef int hold(self, object lines, uint64_t first, const Slots *slots, RowPolicy policy, size_t limit) except -1:
-        """Find all rows of other lines."""
+        """Find all rows of the given lines."""
         cdef Batch *batch = &self.batch
         self.clear()
         self.rows = None
@@ -296,19 +298,21 @@ cdef class LineNames(Identifiers):
         self.rows = None
 
     def read(self, lines not None, first, limit=0):
-        """Find the identifiers of lines.
+        """Read lines as identifiers.
 
         Args:
-            lines (bytes-like): The lines; the last one may lack its terminator. They are held until the next call.
-            first (int): The number of the first of them.
-            limit (int): How many rejected lines are returned.
+            lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
+                call.
+            first (int): The number of the first line.
+            limit (int): How many invalid lines are returned.
 
         Returns:
-            Lines: 0, the number of lines and of rejected ones, and the first `limit` of these, as LineFaults. If one is
-                rejected and `errors` is "raise", it alone is returned, and there are no identifiers: the caller raises.
+            Lines: 0 bytes written, the number of lines and of invalid ones, and the first `limit` of these as
+                LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
+                the caller raises.
 
         Raises:
-            RuntimeError: Another thread is using the names.
+            RuntimeError: If another thread is using the batch.
         """
         cdef uint64_t number = first
         cdef size_t listed = 1 if self.policy == RAISE_ROW else <size_t>max(limit, 0)
@@ -328,11 +332,12 @@ cdef class LineNames(Identifiers):
             uc_give(&self.busy)
 
     def find(self, lines not None, first):
-        """Find lines, and nothing about them: for what is read a second time.
+        """Find lines without reading identifiers, for a second pass.
 
         Args:
-            lines (bytes-like): The lines; the last one may lack its terminator. They are held until the next call.
-            first (int): The number of the first of them.
+            lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
+                call.
+            first (int): The number of the first line.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names = LineNames(RowOperation(), FingerprintKey())
@@ -352,13 +357,13 @@ cdef class LineNames(Identifiers):
             uc_give(&self.busy)
 
     cdef size_t size(self) noexcept nogil:
-        """Return how many bytes the lines have."""
+        """Return the size of all lines in bytes."""
         return self.rows.source.count if self.rows is not None else 0
 
-    # --- what is kept ---------------------------------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------------------------
 
     cdef inline size_t write_run(self, size_t i, size_t stop, uint8_t *dst) noexcept nogil:
-        """Write lines, each with its end."""
+        """Write lines, each with its terminator."""
         cdef const size_t *starts = <const size_t *>self.batch.starts.data
         cdef const uint8_t *src = self.rows.source.data + starts[i]
         cdef uint8_t terminator = self.rows.source.terminator
@@ -408,17 +413,17 @@ cdef class LineNames(Identifiers):
         return o
 
     def write(self, dst not None, counts=None):
-        """Write the lines that are marked as new, each with its end.
+        """Write the lines that are marked as new, each with its terminator.
 
         Args:
-            dst (bytearray | memoryview): Where to, with `room()` bytes.
-            counts (bytes-like | None): A number of 64 bits for each of these lines, which it follows after a tab.
+            dst (bytearray | memoryview): The destination, of at least `room()` bytes.
+            counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab.
 
         Returns:
-            int: How many bytes these are.
+            int: The number of bytes written.
 
         Raises:
-            ValueError: dst is too small, or there are not as many numbers as lines.
+            ValueError: If dst is too small, or the number of counts differs from that of the lines.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec.dedup._table import Table
@@ -446,7 +451,7 @@ cdef class LineNames(Identifiers):
     cdef Py_ssize_t write_to(self, const Py_buffer *target, const Py_buffer *numbers) except -1:
         cdef size_t written
         if numbers != NULL and <size_t>numbers.len != 8 * self.new:
-            raise ValueError("not as many counts as new lines")
+            raise ValueError(f"expected {self.new} counts, got {numbers.len // 8}")
         if <size_t>target.len < self.size() + (0 if numbers == NULL else (COUNT + 1) * self.new) + WIDE:
             raise ValueError(f"dst is too small: {target.len} bytes")
         with nogil:
@@ -457,10 +462,10 @@ cdef class LineNames(Identifiers):
         return <Py_ssize_t>written
 
     def room(self):
-        """How much room to write to.
+        """Return the capacity that write() needs.
 
         Returns:
-            int: The octets that the methods that write need at most.
+            int: The size in bytes.
         """
         return <Py_ssize_t>(self.size() + (COUNT + 1) * self.new + WIDE)
 
@@ -472,17 +477,17 @@ cdef class ColumnNames(Identifiers):
     """The identifiers of a list's items, or of an Arrow column's rows.
 
     Args:
-        operation (RowOperation): What brings an identifier into normal form; a plain one copies.
+        operation (RowOperation): Normalizes identifiers; the base class copies.
         key (FingerprintKey): The key of the fingerprints.
-        errors (str): How a rejected row is handled: "keep" takes it as it is, "drop" leaves it out, "raise" raises.
-        forms (bool): Whether normal forms are kept, for tables that are exact.
+        errors (str): How an invalid row is handled: "keep" (its bytes are its identifier), "drop" or "raise".
+        forms (bool): Whether to keep normal forms, for exact tables.
 
     Attributes:
-        invalid (int): How many rows of all columns were rejected.
+        invalid (int): The number of invalid rows in all columns.
         null_seen (bool): Whether there was a null: the first one is new, all others are seen.
 
     Raises:
-        ValueError: There is no such policy, or the operation does not write bytes.
+        ValueError: If `errors` is unknown, or the operation does not write bytes.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
@@ -495,12 +500,12 @@ cdef class ColumnNames(Identifiers):
     0
     """
     cdef readonly size_t invalid
-    # The column: a list, or arrays; and what is read next: row `row`, of array `at`, or item `at` of a batch.
+    # The column, a list or arrays; and what is read next: row `row` of array `at`, or item `at` of a batch.
     cdef list items
     cdef list sources
     cdef size_t at
     cdef size_t row
-    # The items of a batch; those of them that are gathered, or a single one.
+    # The items of a batch, and the gathered ones among them, or a single one.
     cdef list batch_items
     cdef Source source
     cdef Items gathered
@@ -521,16 +526,16 @@ cdef class ColumnNames(Identifiers):
         self.batch.null_seen = seen
 
     def hold(self, column not None):
-        """Have another column to read.
+        """Set the column to read.
 
         Args:
-            column (list | tuple | Arrow object): str, bytes-like and None; or text or bytes of any layout.
+            column (list | tuple | Arrow object): str, bytes-like and None items, or a column of text or bytes.
 
         Returns:
-            int: How many rows it has.
+            int: The number of rows.
 
         Raises:
-            TypeError: It is no such thing.
+            TypeError: If `column` is of another type.
         """
         cdef list arrays = [], items = None, sources = []
         if isinstance(column, (list, tuple)):
@@ -545,19 +550,19 @@ cdef class ColumnNames(Identifiers):
         return len(items) if items is not None else count_of(sources)
 
     def read(self, first):
-        """Be the identifiers of the next rows of the column.
+        """Read the next rows of the column as identifiers.
 
         Args:
-            first (int): The number of the first of them.
+            first (int): The number of the first of these rows.
 
         Returns:
-            int: How many these are; 0 at the end.
+            int: The number of rows; 0 at the end.
 
         Raises:
-            UriError: A row is rejected, and that raises.
-            TypeError: An item of a list that is no str, bytes-like or None.
-            ValueError: An Arrow array is damaged.
-            RuntimeError: Another thread is using the names.
+            UriError: If a row is invalid, and `errors` is "raise".
+            TypeError: If an item of a list is not a str, bytes-like or None.
+            ValueError: If an Arrow array is invalid.
+            RuntimeError: If another thread is using the batch.
         """
         cdef uint64_t number = first
         self.use()
@@ -573,13 +578,13 @@ cdef class ColumnNames(Identifiers):
             self.show()
             return self.count
         except:
-            self.clear()        # the forms may be elsewhere by now
+            self.clear()        # the forms may have been moved
             raise
         finally:
             uc_give(&self.busy)
 
     cdef int read_rows(self) except -1:
-        """Read the next rows of the array at hand."""
+        """Read the next rows of the current array."""
         cdef Rows rows = None
         cdef const Rejected *rejected
         cdef size_t stop
@@ -606,7 +611,7 @@ cdef class ColumnNames(Identifiers):
         """Read the next items of the list."""
         cdef Source *source = &self.source
         cdef Py_ssize_t stop
-        self.batch_items = self.items[self.row:self.row + BATCH]        # which nobody else changes
+        self.batch_items = self.items[self.row:self.row + BATCH]        # a copy: no other thread changes it
         self.row += <size_t>len(self.batch_items)
         self.at, stop = 0, len(self.batch_items)
         while <Py_ssize_t>self.at < stop:
@@ -620,7 +625,7 @@ cdef class ColumnNames(Identifiers):
         return 0
 
     cdef int add_items(self) except -1:
-        """Add the items whose bytes self.source has, which are the next ones."""
+        """Add the items whose bytes are in self.source, which are the next ones."""
         cdef const Rejected *rejected
         cdef const uint8_t *src
         cdef size_t place, n
@@ -664,7 +669,7 @@ cdef class ColumnNames(Identifiers):
             PyBuffer_Release(&view)
 
     cdef int add_surrogate(self, object item, str text) except -1:
-        """Add a str that has no UTF-8: it stands for itself, by the bytes that no other str has."""
+        """Add a str that cannot be encoded as UTF-8. It is its own normal form, by bytes that no other str has."""
         cdef bytes octets = text.encode("utf-8", "surrogatepass")
         if self.policy == RAISE_ROW:
             raise self.operation.error(f"row {self.first + self.batch.rows}: lone surrogate", item, first_surrogate(text))
@@ -677,16 +682,17 @@ cdef class ColumnNames(Identifiers):
         return 0
 
 
-# --- what is kept -------------------------------------------------------------------------------------------------------
+# --- selecting rows
+# -----------------------------------------------------------------------------------------------------
 
 def borrow(column):
-    """What an Arrow object has to give, to be read any number of times.
+    """Return an Arrow object as a Column, which can be read any number of times.
 
     Args:
-        column (Arrow object): Anything; a stream is read.
+        column (Arrow object): Any Arrow object; a stream is read to its end.
 
     Returns:
-        Column: The same.
+        Column: The same rows.
     """
     cdef list arrays = []
     type = read_object(column, arrays)
@@ -694,13 +700,13 @@ def borrow(column):
 
 
 def mask(bytes marks not None):
-    """Which rows are the first of their names, as a column.
+    """Return which rows are the first ones with their identifiers, as a column.
 
     Args:
-        marks (bytes): As `Names.marks`.
+        marks (bytes): The marks of the rows, see `Names.marks`.
 
     Returns:
-        Column: True, False, or null for what is found out later.
+        Column: True, False, or null for undecided rows.
 
     >>> len(mask(b"\\x02\\x01\\x03"))
     3
@@ -744,14 +750,14 @@ def select(column, bytes marks not None):
 
     Args:
         column (list | tuple | Arrow object): The rows.
-        marks (bytes): As `Names.marks`, one for each row.
+        marks (bytes): The marks of the rows, see `Names.marks`.
 
     Returns:
-        list | Column: These rows; those of Arrow in the layout that they have: views and dictionaries share the buffers of
-            the column. A row that refers to a null in a dictionary is null itself.
+        list | Column: The rows; those of an Arrow object in their layout: views and dictionaries share the buffers of
+            the column. A row that refers to a null in a dictionary becomes null.
 
     Raises:
-        ValueError: Not as many marks as rows, or offsets that are in no order.
+        ValueError: If the numbers of marks and rows differ, or the column has decreasing offsets.
 
     >>> select(["a", "b", None], b"\\x02\\x01\\x02")
     ['a', None]
@@ -763,7 +769,7 @@ def select(column, bytes marks not None):
     cdef size_t done = 0
     if isinstance(column, (list, tuple)):
         if len(column) != len(marks):
-            raise ValueError("not as many marks as rows")
+            raise ValueError(f"expected {len(column)} marks, got {len(marks)}")
         for i in range(len(marks)):
             if src[i] == NEW:
                 made.append(column[i])
@@ -771,7 +777,7 @@ def select(column, bytes marks not None):
     whole, type = read_column(column, arrays)
     sources = sources_of(arrays, type)
     if count_of(sources) != len(marks):
-        raise ValueError("not as many marks as rows")
+        raise ValueError(f"expected {count_of(sources)} marks, got {len(marks)}")
     for rows in sources:
         made.append(select_rows(rows, src + done, NEW))
         done += rows.source.count

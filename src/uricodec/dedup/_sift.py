@@ -1,15 +1,16 @@
-"""Sifting: which rows of a corpus are the first of their names, in memory that is given.
+"""Partitioned deduplication: finds the first row of each identifier in bounded memory.
 
-A table has the names seen so far, and stays as it is when it is full: a name that it does not hold is found out about
-later. Fingerprint and number of such a row go to one of 64 partitions in a temporary file, and a row with the same name
-goes to the same one. When all has been read, each partition is sifted in the same way, with bits of the fingerprint
-that were not used before if it has to be partitioned again. The first rows that are found so have their bits set, and
-the input is read a second time from where the table was full: the lines whose bits are set are written.
+A table holds the identifiers seen so far. When it is full it no longer changes, and rows whose identifiers it does not
+hold are undecided: fingerprint and row number go to one of 64 partitions in temporary files. Rows with equal
+identifiers are in the same partition. After the whole input, each partition is deduplicated in the same way, and
+partitioned again, by other bits of the fingerprint, if it does not fit. The first rows that are found this way have
+their bits set, and the input is read a second time from where the table was full: the lines whose bits are set are
+written.
 
-So all lines written in the first reading come before all others, and the output is the same whatever the memory. Counts
-are known at the end only; they, and what has duplicates, are written in a second reading of everything.
+So all lines that the first pass writes come before all others, and the output does not depend on the memory. Counts are
+complete only at the end; they, and identifiers with duplicates, are written in a second pass over everything.
 
-Temporary files have no name: whatever ends the process, nothing is left.
+Temporary files have no name: nothing is left, however the process ends.
 """
 
 import os
@@ -20,17 +21,17 @@ from uricodec._io import streams
 from uricodec.dedup._spill import SpillBuffers, SpilledNames
 from uricodec.dedup._table import Table
 
-# Octets of the buffer of a partition: as many as that if memory is not tiny.
+# Bytes of the buffer of a partition, unless the memory is tiny.
 SPILL_ROOM = 64 * 1024
 LEAST_SPILL_ROOM = 1024
 
-# After so many files, those that are closed are forgotten.
+# After so many files, references to closed ones are dropped.
 FILES = 100
 
-# More octets than that have no address.
+# The size of the address space.
 ADDRESSES = 2 * sys.maxsize + 1
 
-# How a file without a name is opened; 0: there are none.
+# The flag that opens a file without a name; 0: not supported.
 TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
 
 
@@ -38,7 +39,7 @@ TEMPORARY = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") 
 
 
 def usual_folder():
-    """Where the system wants temporary files: as tempfile says, asked only if it is not the first guess."""
+    """Return the system's folder for temporary files: the choice of tempfile, but without importing it if possible."""
     guess = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
     if TEMPORARY and os.access(guess, os.W_OK | os.X_OK):
         return guess
@@ -51,16 +52,16 @@ def usual_folder():
 
 
 class Scratch:
-    """A place for temporary files.
+    """The place for temporary files.
 
     Args:
-        folder (str | None): Where they are; None: where the system wants them.
+        folder (str | None): The folder; None: the system's default.
 
     Attributes:
-        spilled (int): Octets of names that were written to them.
+        spilled (int): The bytes of identifiers that were written to them.
 
     Raises:
-        FileError: Nothing can be written there.
+        FileError: If the folder is not writable.
     """
 
     def __init__(self, folder):
@@ -77,14 +78,14 @@ class Scratch:
 
     @property
     def shown(self):
-        """The folder, as a message may show it."""
+        """The folder, as a message shows it."""
         return streams.printable(str(self.name))
 
     def fail(self, error):
         return streams.failure(self.shown, error)
 
     def file(self):
-        """A new file, which goes when it is closed."""
+        """Return a new file that is deleted when it is closed."""
         file = self._open()
         if len(self._files) >= FILES:
             self._files = [each for each in self._files if not each.closed]
@@ -96,8 +97,8 @@ class Scratch:
             try:
                 return open(os.open(self.name, TEMPORARY, 0o600), "r+b", buffering=0)
             except (OSError, ValueError):
-                pass  # not every file system has files without a name; or tempfile says what is wrong
-        import tempfile  # it takes longer to import than a short corpus to be done
+                pass  # not supported by every file system; other errors are reported by tempfile
+        import tempfile  # imported late: that takes longer than a short corpus
 
         try:
             return tempfile.TemporaryFile(buffering=0, prefix="uricodec-", dir=self.name)
@@ -111,7 +112,7 @@ class Scratch:
         self._files = []
 
     def write(self, file, octets):
-        """Write all of it at the end."""
+        """Append all of `octets`."""
         rest = memoryview(octets)
         try:
             while rest:
@@ -120,7 +121,7 @@ class Scratch:
             raise self.fail(error) from None
 
     def mapping(self, size):
-        """Zeros in a file, as memory; there is room on the disk for all of them."""
+        """Return zeroed memory that is mapped to a file; the disk space is allocated."""
         file = self.file()
         try:
             if hasattr(os, "posix_fallocate"):
@@ -136,13 +137,13 @@ class Scratch:
 
 
 class Spill:
-    """Names that wait, by partition.
+    """Undecided rows, by partition.
 
     Args:
-        scratch (Scratch): Where they are.
-        depth (int): How many times they were partitioned before.
-        exact (bool): Whether their normal forms are wanted.
-        memory (int): How many octets may be in memory, roughly.
+        scratch (Scratch): The place for temporary files.
+        depth (int): How many times the rows were partitioned before.
+        exact (bool): Whether to store normal forms.
+        memory (int): The approximate limit for memory in bytes.
     """
 
     def __init__(self, scratch, depth, exact, memory):
@@ -155,7 +156,7 @@ class Spill:
         self.rows = 0
 
     def add(self, names):
-        """Take the rows of a batch that are for later."""
+        """Add the undecided rows of a batch."""
         self.rows += names.later
         buffers = self._buffers
         at = 0
@@ -175,21 +176,21 @@ class Spill:
         self._buffers.clear(part)
 
     def finish(self):
-        """Write what is still in memory. Returns the numbers of partitions."""
+        """Write what is still in memory. Return the numbers of the partitions with rows."""
         for part in range(len(self._blocks)):
             self._flush(part)
         self._buffers = None
         return [part for part, blocks in enumerate(self._blocks) if blocks]
 
     def read(self, part, names):
-        """Read the names of a partition.
+        """Read the rows of a partition.
 
         Args:
-            part (int): Its number.
-            names (SpilledNames): Is what is yielded.
+            part (int): The number of the partition.
+            names (SpilledNames): The batch to use, which is yielded.
 
         Yields:
-            SpilledNames: A batch.
+            SpilledNames: The next batch.
         """
         buffer = bytearray(SPILL_ROOM)
         for place, size in self._blocks[part]:
@@ -208,7 +209,7 @@ class Spill:
             while view:
                 size = self._file.readinto(view)
                 if not size:
-                    raise OSError(None, "cut short by somebody")
+                    raise OSError(None, "temporary file was truncated")
                 view = view[size:]
         except OSError as error:
             raise self._scratch.fail(error) from None
@@ -218,18 +219,18 @@ class Spill:
         self._buffers = None
 
 
-# --- sifting ----------------------------------------------------------------------------------------------------------
+# --- partitioned deduplication ----------------------------------------------------------------------------------------
 
 
 class Sieve:
-    """A table, and what it has no room for.
+    """A table, and the rows for which it has no memory.
 
     Args:
-        memory (int): Octets of the table.
-        exact (bool): Whether normal forms are compared.
-        counting (bool): Whether names are counted.
-        scratch (Scratch): Where temporary files are.
-        depth (int): How many times the names were partitioned before.
+        memory (int): The limit for the table in bytes.
+        exact (bool): Whether to compare normal forms.
+        counting (bool): Whether to count occurrences.
+        scratch (Scratch): The place for temporary files.
+        depth (int): How many times the rows were partitioned before.
     """
 
     def __init__(self, memory, exact, counting, scratch, depth=0):
@@ -239,7 +240,7 @@ class Sieve:
         self.spill = None
 
     def add(self, names):
-        """Mark the rows of a batch: names that are seen, new, or for later."""
+        """Mark the rows of a batch as seen, new, or undecided."""
         self.table.add(names)
         if names.later:
             if self.spill is None:
@@ -247,12 +248,12 @@ class Sieve:
             self.spill.add(names)
 
     def finish(self, take, counted, tick=lambda: None):
-        """Sift what is in partitions.
+        """Deduplicate the partitions.
 
         Args:
-            take (Callable[[SpilledNames], None]): Is given each batch when its rows are marked.
-            counted (Callable[[Table], None] | None): Is given each table, when it is complete.
-            tick (Callable[[], None]): Is called now and then.
+            take (Callable[[SpilledNames], None]): Called with each batch when its rows are marked.
+            counted (Callable[[Table], None] | None): Called with each table when it is complete.
+            tick (Callable[[], None]): Called from time to time.
         """
         if counted:
             counted(self.table)
@@ -273,7 +274,7 @@ class Sieve:
             spill.close()
 
     def close(self):
-        """Give back the memory, and what is on the disk."""
+        """Free the memory and the temporary files."""
         self.table.clear()
         if self.spill is not None:
             self.spill.close()
@@ -284,17 +285,17 @@ class Sieve:
 
 
 def parse_memory(memory):
-    """How many octets somebody means.
+    """Return a memory size in bytes.
 
     Args:
-        memory (int | str | None): Octets, or with a unit ("64M", "1.5G": powers of 1024), or a part of the machine's
-            memory ("50%"); None: half of it.
+        memory (int | str | None): Bytes, a number with a unit ("64M", "1.5G": powers of 1024), or a share of the
+            machine's memory ("50%"); None: half of it.
 
     Returns:
-        int: Octets.
+        int: The size in bytes.
 
     Raises:
-        ValueError: It is nothing of that, or more than there are addresses for.
+        ValueError: If the size is invalid or exceeds the address space.
 
     >>> parse_memory("64M"), parse_memory("1.5k"), parse_memory(1000)
     (67108864, 1536, 1000)
@@ -313,14 +314,14 @@ def parse_memory(memory):
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise ValueError(f"no amount of memory: {memory!r}")
+        raise ValueError(f"invalid memory size: {memory!r}")
     if size > ADDRESSES:
-        raise ValueError(f"more memory than there are addresses for: {memory!r}")
+        raise ValueError(f"memory size exceeds the address space: {memory!r}")
     return size
 
 
 def machine_memory():
-    """Octets of memory that the machine has, or the control group that the process is in, or that it may address."""
+    """Return the machine's memory in bytes, or the limit of the control group or address space if that is less."""
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -337,4 +338,4 @@ def machine_memory():
         size = size if limit == RLIM_INFINITY else min(size, limit)
     except ImportError:  # Windows
         pass
-    return min(size, ADDRESSES)  # a process of 32 bits may be on a larger machine
+    return min(size, ADDRESSES)  # a 32-bit process may run on a larger machine

@@ -1,39 +1,39 @@
-"""Records of names that wait for a table with room, and batches of them."""
+"""Buffers for undecided rows that wait in temporary files, and batches of rows that are read again."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from uricodec.dedup._table cimport *
 
 
-# How a block begins. All sizes are octets.
+# The header of a block. All sizes are in bytes.
 cdef struct Header:
     uint64_t magic
     uint64_t size       # of the whole block
     uint64_t rows
-    uint64_t base       # what the numbers of rows are relative to
-    uint64_t octets     # of normal forms
-    uint64_t check      # what the others make
+    uint64_t base       # row numbers are relative to it
+    uint64_t octets     # of all normal forms
+    uint64_t check      # checksum of the other fields
 
 
 cdef struct Part:
     uint8_t *data
-    uint32_t *numbers   # in `data` behind as many fingerprints as fit, if there are no forms
+    uint32_t *numbers   # without forms: in `data`, after the space for fingerprints
     uint32_t *lengths
-    size_t limit        # no more rows than these; 0: the block was taken
+    size_t limit        # most rows; 0: the block was taken
     size_t rows
-    size_t octets       # of forms: the last ones before the end of the room, the first one being the very last
+    size_t octets       # of forms, which are stored from the end of the buffer backwards
     uint64_t base
 
 
 cdef class SpillBuffers:
     cdef Part *parts
-    cdef uint32_t *sides        # numbers and lengths of all partitions, if there are forms
-    cdef list blocks            # what holds the data of each
+    cdef uint32_t *sides        # with forms: numbers and lengths of all partitions
+    cdef list blocks            # the owner of each partition's data
     cdef size_t count
-    cdef size_t place           # the octet of a fingerprint where the word begins
-    cdef int shift              # of that word, to the bits that choose a partition
+    cdef size_t place           # the byte of a fingerprint where the word with the partition bits begins
+    cdef int shift              # from the lowest bit of that word to the partition bits
     cdef bint exact
     cdef size_t room
-    cdef size_t most            # rows of a partition
+    cdef size_t most            # most rows of a partition
     cdef readonly Py_ssize_t full
     cdef char busy
 

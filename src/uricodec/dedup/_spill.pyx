@@ -1,18 +1,18 @@
-"""Names that wait: a fingerprint and a row number each, and for an exact comparison the normal form, by partition.
+"""Undecided rows, to be spilled to disk by partition: fingerprint and row number, and the normal form if exact.
 
-A table that is full cannot say whether the names are new that it does not hold. They go to the partition that some bits of
-their fingerprints choose: two rows with one name are in one partition. Each partition has a buffer; when that is full it
-is a block, that the caller writes to a file, and reads again as a batch of names when its partition's turn has come.
+A full table cannot decide whether identifiers that it does not hold are new. Their rows go to the partition that some
+bits of the fingerprint select, so that rows with equal identifiers are in the same one. Each partition has a buffer. A
+full buffer is a block, which the caller writes to a file and later reads as a batch, when the partition is processed.
 
 A block is:
 
-    header | 16 octets for each row: its fingerprint | 4: its number less the base | 4: the length of its form | the forms
+    header | for each row: 16 bytes, its fingerprint | 4: its number minus the base | 4: the size of its form | forms
 
-and zeros up to a multiple of 8. Without forms, there are neither lengths. The forms stand in backward order: in a buffer
-they grow from its end towards the fingerprints, because nobody knows how long the next ones are. Numbers are in the byte
-order of the machine: the files are read by the process that wrote them, and by nobody else.
+and zeros up to a multiple of 8. Blocks without forms have no sizes of forms. The forms are in reverse order: in a buffer
+they grow from the end towards the fingerprints, because the sizes of the next ones are unknown. Numbers are in the
+machine's byte order: only the process that wrote the files reads them.
 
-A form too long for a buffer is a block by itself, in memory that is given back when the block was written.
+A form too long for a buffer is a block by itself, in memory that is freed when the block is written.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
@@ -25,10 +25,10 @@ from uricodec.dedup._table cimport *
 
 
 cdef enum:
-    CHUNK = 1024                # rows that are looked through at once
-    DEPTHS = 10                 # so many times 6 bits are in a word
-    SHORTEST = 128              # octets of a buffer,
-    LONGEST = 1 << 30           # and how many it may have
+    CHUNK = 1024                # rows that are searched at once
+    DEPTHS = 10                 # groups of 6 bits in a 64-bit word
+    SHORTEST = 128              # least size of a buffer in bytes,
+    LONGEST = 1 << 30           # and the greatest
 
 cdef uint64_t MAGIC = 0x6C6C697073697275
 cdef uint64_t MAGIC_EXACT = 0x6C6C697073697265
@@ -39,7 +39,7 @@ HEADER = sizeof(Header)
 # --- blocks -------------------------------------------------------------------------------------------------------------
 
 cdef uint64_t check_of(const Header *header) noexcept nogil:
-    """One field that is another one always makes another check."""
+    """Return the checksum of the header's other fields. Changing any single field changes it."""
     cdef uint64_t fields[5]
     cdef uint64_t check = 0
     cdef int i
@@ -59,7 +59,7 @@ cdef inline size_t padded(size_t n) noexcept nogil:
 
 
 cdef bint read_header(const uint8_t *src, size_t n, Header *header) noexcept nogil:
-    """False: this is not how a block begins."""
+    """Read and check a header. False: it is invalid."""
     if n < sizeof(Header):
         return False
     memcpy(header, src, sizeof(Header))
@@ -74,20 +74,20 @@ cdef bint read_header(const uint8_t *src, size_t n, Header *header) noexcept nog
 
 
 def block_size(header):
-    """Return the size of a block, of which only the beginning was read.
+    """Return the size of a block, given its header.
 
     Args:
-        header (bytes-like): At least HEADER octets.
+        header (bytes-like): The beginning of the block, at least HEADER bytes.
 
     Returns:
-        int: Octets, those of the header among them.
+        int: The size in bytes, with the header.
 
     Raises:
-        ValueError: No block begins like this.
+        ValueError: If the header is invalid.
 
     >>> block_size(bytes(HEADER))
     Traceback (most recent call last):
-    ValueError: a damaged block: its header
+    ValueError: damaged block: invalid header
     """
     cdef Py_buffer buffer
     cdef Header found
@@ -96,7 +96,7 @@ def block_size(header):
     sound = read_header(<const uint8_t *>buffer.buf, <size_t>buffer.len, &found)
     PyBuffer_Release(&buffer)
     if not sound:
-        raise ValueError("a damaged block: its header")
+        raise ValueError("damaged block: invalid header")
     return found.size
 
 
@@ -104,7 +104,7 @@ def block_size(header):
 
 @cython.final
 cdef class _Block:
-    """The memory of a block. Who looks at it keeps it, even if its partition has other memory by now."""
+    """The memory of a block. A memoryview keeps it alive, even if its partition uses other memory by then."""
     cdef uint8_t *data
     cdef Py_ssize_t size
 
@@ -126,22 +126,21 @@ cdef enum Added:
 
 @cython.final
 cdef class SpillBuffers:
-    """Buffers of records, one for each partition. To be used by one thread at a time.
+    """A buffer for the rows of each partition. Only one thread at a time may use it.
 
     Args:
-        depth (int): How many times the names were partitioned before: each time, other 6 bits of the fingerprint choose
-            the partition. The first ten times they are those of its upper half, from the lowest on, then those of its
-            lower half, by which tables place names; names of random fingerprints are never partitioned so often. The last
-            depth is 19.
-        exact (bool): Whether records have normal forms.
-        room (int): Octets of a buffer, from 128 to 2**30.
-        parts (int): How many partitions there are: a power of 2, up to 64.
+        depth (int): How many times the rows were partitioned before, up to 19. Each depth selects partitions by other 6
+            bits of the fingerprint: the first ten use its second half, from the lowest bits on, then those of the first
+            half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
+        exact (bool): Whether to store normal forms.
+        room (int): The size of a buffer in bytes, from 128 to 2**30.
+        parts (int): The number of partitions, a power of 2 up to 64.
 
     Attributes:
-        full (int): The partition that had no room when add() stopped; -1: it did not.
+        full (int): The partition whose buffer was full when add() stopped; -1: none.
 
     Raises:
-        ValueError: There is no such depth, room or number of partitions.
+        ValueError: If an argument is out of range.
 
     >>> buffers, names = SpillBuffers(room=4096), SpilledNames()
     >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
@@ -153,11 +152,11 @@ cdef class SpillBuffers:
         cdef Part *part
         cdef _Block block
         if not 0 <= depth < 2 * DEPTHS:
-            raise ValueError(f"no such depth: {depth}")
+            raise ValueError(f"depth must be from 0 to {2 * DEPTHS - 1}, got {depth}")
         if not SHORTEST <= room <= LONGEST:
-            raise ValueError(f"a buffer has {SHORTEST} to {LONGEST} octets, not {room}")
+            raise ValueError(f"buffer size must be from {SHORTEST} to {LONGEST} bytes, got {room}")
         if not 0 < parts <= 64 or parts & (parts - 1):
-            raise ValueError(f"the number of partitions is a power of 2 up to 64, not {parts}")
+            raise ValueError(f"number of partitions must be a power of 2 up to 64, got {parts}")
         self.full, self.exact, self.room, self.blocks = -1, exact, <size_t>room & ~<size_t>7, []
         self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
         self.most = (self.room - sizeof(Header)) // size_of_row(exact)
@@ -190,28 +189,28 @@ cdef class SpillBuffers:
         return <Py_ssize_t>self.count
 
     def add(self, Names names not None, size_t start=0):
-        """Copy the records of rows that are to be looked at later to the buffers of their partitions.
+        """Copy the undecided rows of a batch to the buffers of their partitions.
 
         Args:
-            names (Names): A batch; rows that are marked otherwise stay out.
-            start (int): The first row to look at.
+            names (Names): The batch; only rows that are marked as later are copied.
+            start (int): The first row to copy.
 
         Returns:
-            int: The row to go on with, when the block of the partition `full` was taken and cleared; as many as there
-                are rows if that is not necessary. A block that was taken and not cleared has no room for anything.
+            int: The row to continue with after the block of partition `full` was taken and cleared; the number of rows
+                when finished. A block that was taken but not cleared accepts no rows.
 
         Raises:
-            ValueError: The forms are wanted, and the batch has none.
-            OverflowError: A form of 4 GiB or more.
-            MemoryError: There is none for a long form.
-            RuntimeError: Another thread is using the buffers, or the names.
+            ValueError: If normal forms are stored, and the batch has none.
+            OverflowError: If a normal form has 4 GiB or more.
+            MemoryError: If memory for a long form cannot be allocated.
+            RuntimeError: If another thread is using the buffers or the batch.
         """
         cdef Added added = TOO_LONG
         cdef size_t i = start, part
         names.use()
         try:
             if self.exact and names.form_starts == NULL and names.count:
-                raise ValueError("these names have no normal forms")
+                raise ValueError("exact partitions require normal forms")
             self.use()
             try:
                 self.full = -1
@@ -236,14 +235,14 @@ cdef class SpillBuffers:
             part (int): The partition.
 
         Returns:
-            memoryview: What to write to its file; empty if there is nothing. It is good until clear() is called, and the
-                block gets no more rows before that.
+            memoryview: The bytes to write to a file; empty if the partition has no rows. Valid until clear() is called;
+                before that the block accepts no rows.
 
         Raises:
-            IndexError: There is no such partition.
+            IndexError: If the partition does not exist.
         """
         if part >= self.count:
-            raise IndexError(f"there is no partition {part}")
+            raise IndexError(f"partition index out of range: {part}")
         self.use()
         try:
             return self.finished(part)
@@ -267,7 +266,7 @@ cdef class SpillBuffers:
             header.check = check_of(&header)
             memcpy(at.data, &header, sizeof(Header))
             end = at.data + sizeof(Header) + at.rows * UC_FINGERPRINT
-            if self.exact:      # before all, as it frees the end of the buffer
+            if self.exact:      # first, because it frees the end of the buffer
                 memmove(end + 8 * at.rows, at.data + self.room - at.octets, at.octets)
                 memcpy(end + 4 * at.rows, at.lengths, 4 * at.rows)
             memmove(end, at.numbers, 4 * at.rows)
@@ -276,19 +275,19 @@ cdef class SpillBuffers:
         return memoryview(block)
 
     def clear(self, size_t part):
-        """Reuse the buffer of a partition, the block of which was written. What a memoryview of it shows is undefined.
+        """Reuse the buffer of a partition whose block was written. The contents of its memoryviews become undefined.
 
         Args:
             part (int): The partition.
 
         Raises:
-            IndexError: There is no such partition.
-            MemoryError: The block was a long one, and there is no memory for a buffer of the usual size.
+            IndexError: If the partition does not exist.
+            MemoryError: If memory for a buffer cannot be allocated after a long block.
         """
         cdef Part *at
         cdef _Block block
         if part >= self.count:
-            raise IndexError(f"there is no partition {part}")
+            raise IndexError(f"partition index out of range: {part}")
         self.use()
         try:
             at, block = &self.parts[part], <_Block>self.blocks[part]
@@ -307,9 +306,9 @@ cdef class SpillBuffers:
 
 
 cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) noexcept nogil:
-    """Add rows from `next` on; it is the one that could not be added if that is not all of them.
+    """Add rows from *next on, and set *next to the row that could not be added, or the number of rows.
 
-    Which rows of a chunk are to be added is found without a branch, that nobody could predict.
+    The rows of a chunk to be added are selected without branches, which could not be predicted.
     """
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
@@ -355,7 +354,7 @@ cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) 
 
 
 cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except -1:
-    """Make a block of one row, in memory of its own."""
+    """Make a block of one row, in memory allocated for it."""
     cdef Part *at = &self.parts[part]
     cdef size_t n = names.form_ends[i] - names.form_starts[i]
     cdef size_t size = sizeof(Header) + size_of_row(True) + n
@@ -363,7 +362,7 @@ cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except 
     cdef uint32_t pair[2]
     cdef _Block block
     if n > UINT32_MAX:
-        raise OverflowError("a normal form of 4 GiB or more")  # pragma: no cover: too large
+        raise OverflowError("normal form is 4 GiB or larger")  # pragma: no cover: too large
     header.magic, header.size, header.rows = MAGIC_EXACT, padded(size), 1
     header.base, header.octets = number_of(names, i), n
     header.check = check_of(&header)
@@ -382,16 +381,16 @@ cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except 
 
 # --- reading ------------------------------------------------------------------------------------------------------------
 
-# The collector would drop the object behind the buffer, and not release it.
+# no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
 cdef class SpilledNames(Names):
-    """A batch of names that were spilled: a block, read again. It is empty at first.
+    """A batch of rows that were spilled: a block that is read again. It is empty at first.
 
     >>> names = SpilledNames()
     >>> names.read(b"urn:isbn:0451450523")
     Traceback (most recent call last):
-    ValueError: a damaged block: its header
+    ValueError: damaged block: invalid header
     >>> len(names)
     0
     """
@@ -402,7 +401,7 @@ cdef class SpilledNames(Names):
         PyMem_RawFree(self.room)
 
     def release(self):
-        """Let go of the block. There are no names then."""
+        """Release the block. The batch is then empty."""
         self.use()
         self.discard()
         uc_give(&self.busy)
@@ -416,16 +415,16 @@ cdef class SpilledNames(Names):
             PyBuffer_Release(&self.block)
 
     def read(self, block):
-        """Be the names of a block, all of them pending.
+        """Read a block; its rows are not decided.
 
         Args:
-            block (bytes-like): The block, from the first octet of its header to the last of its size. Nobody may change
-                it before another one is read.
+            block (bytes-like): The block, from the first byte of its header to its end. It must not change until the
+                next call.
 
         Raises:
-            ValueError: It is damaged, or another size than it says. There are no names then.
-            MemoryError: Nor are there then.
-            RuntimeError: Another thread is using the names.
+            ValueError: If the block is damaged. The batch is then empty.
+            MemoryError: If memory cannot be allocated. The batch is then empty.
+            RuntimeError: If another thread is using the batch.
         """
         cdef Header header
         cdef const uint8_t *at
@@ -438,9 +437,9 @@ cdef class SpilledNames(Names):
             self.held = True
             at = <const uint8_t *>self.block.buf
             if not read_header(at, <size_t>self.block.len, &header):
-                raise ValueError("a damaged block: its header")
+                raise ValueError("damaged block: invalid header")
             if header.size != <size_t>self.block.len:
-                raise ValueError(f"a damaged block: {self.block.len} octets instead of {header.size}")
+                raise ValueError(f"damaged block: expected {header.size} bytes, got {self.block.len}")
             rows, exact = header.rows, header.magic == MAGIC_EXACT
             room = (rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
             if self.allocated < room:
@@ -452,7 +451,7 @@ cdef class SpilledNames(Names):
             with nogil:
                 sound = place_rows(self, at + sizeof(Header), rows, exact, header.octets)
             if not sound:
-                raise ValueError("a damaged block: lengths of its forms")
+                raise ValueError("damaged block: lengths of normal forms do not match its size")
             self.first, self.count = header.base, rows
         except:
             self.discard()
@@ -465,7 +464,7 @@ cdef class SpilledNames(Names):
         """The numbers of the rows.
 
         Returns:
-            list[int]: As many as there are rows.
+            list[int]: A number for each row.
         """
         cdef size_t i
         cdef list numbers = []
@@ -482,7 +481,7 @@ cdef class SpilledNames(Names):
         """The normal forms.
 
         Returns:
-            list[bytes] | None: As many as there are rows; None: the block has none.
+            list[bytes] | None: A normal form for each row; None: the block has none.
         """
         cdef size_t i
         cdef list forms = []
@@ -497,24 +496,24 @@ cdef class SpilledNames(Names):
             uc_give(&self.busy)
 
     def set_marks(self, marks):
-        """Say of each row what a table would. For tests.
+        """Set the marks of the rows, as a table would. Only for tests.
 
         Args:
-            marks (bytes-like): An octet for each row, as `marks` returns them.
+            marks (bytes-like): A mark for each row, see `marks`.
 
         Raises:
-            ValueError: Not as many as there are rows.
+            ValueError: If the number of marks differs from that of the rows.
         """
         cdef bytes octets = bytes(marks)
         if <size_t>len(octets) != self.count:
-            raise ValueError(f"{len(octets)} marks for {self.count} rows")
+            raise ValueError(f"expected {self.count} marks, got {len(octets)}")
         if self.count:
             memcpy(self.marks, <const char *>octets, self.count)
         self.new, self.later = octets.count(<int>NEW), octets.count(<int>LATER)
 
 
 cdef bint place_rows(SpilledNames self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
-    """Where the arrays of a block are. False: the lengths of its forms are not those of the forms."""
+    """Set the pointers to the arrays of a block. False: the sizes of the forms do not match the total."""
     cdef size_t *bounds = <size_t *>self.room
     cdef uint32_t *numbers = <uint32_t *>(bounds + rows + 1)
     cdef const uint8_t *lengths

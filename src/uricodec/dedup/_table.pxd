@@ -1,31 +1,31 @@
-"""Batches of identifiers, and a table that knows which of them came before, as far as memory goes."""
+"""Batches of identifiers, and a table that recognizes repeated ones in bounded memory."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from uricodec._base._atomic cimport uc_give, uc_take
 
 
 cdef enum Mark:
-    PENDING     # nobody has said anything yet
-    SEEN        # its name came before; or it is none that counts
-    NEW         # its name is new
-    LATER       # its name is none of those in the table, which is full: this is found out later
+    PENDING     # not decided yet
+    SEEN        # its identifier occurred before; or the row is to be skipped
+    NEW         # its identifier is new
+    LATER       # undecided: the table is full and does not hold its identifier
 
 
-# Who fills one in owns what the pointers are about, and keeps it until the next batch.
+# A batch. The class that fills it owns the memory that it points to, until the next batch.
 cdef class Names:
-    cdef size_t count                   # of rows
-    cdef public uint64_t first          # the number of the first row of all that are worked on;
-    cdef const uint32_t *numbers        # NULL: the others follow; otherwise row i has the number first + numbers[i]
-    # The normal form of row i: forms[form_starts[i] .. form_ends[i]). NULL where nobody needs it.
+    cdef size_t count                   # rows
+    cdef public uint64_t first          # the number of the batch's first row in the whole input
+    cdef const uint32_t *numbers        # row i has the number first + numbers[i]; NULL: first + i
+    # The normal form of row i: forms[form_starts[i] .. form_ends[i]). NULL if not needed.
     cdef const uint8_t *forms
     cdef const size_t *form_starts
     cdef const size_t *form_ends
-    cdef const uint8_t *fingerprints    # of that, UC_FINGERPRINT octets each
-    cdef uint8_t *marks                 # a Mark each
-    # How many rows a table has marked so, of this batch.
+    cdef const uint8_t *fingerprints    # of the normal forms, UC_FINGERPRINT bytes each
+    cdef uint8_t *marks                 # Mark values
+    # How many rows of this batch the last table marked as NEW and as LATER.
     cdef readonly size_t new
     cdef readonly size_t later
-    cdef char busy                      # a flag: somebody fills it in, or works on it
+    cdef char busy                      # a lock flag: a thread fills or processes the batch
 
     cdef int use(self) except -1
 
@@ -34,21 +34,21 @@ cdef inline uint64_t number_of(Names names, size_t i) noexcept nogil:
     return names.first + (i if names.numbers == NULL else names.numbers[i])
 
 
-# What loops need of a table, in registers while they run.
+# The fields of a table that loops keep in registers.
 cdef struct Slots:
-    uint64_t *start         # the first slot, and
-    uint64_t *last          # the last one, which is always empty: every search ends
-    uint64_t homes          # how many slots are the home of a name
-    size_t count            # names in it
-    size_t enough           # as many as there should be before it grows
+    uint64_t *start         # the first slot
+    uint64_t *last          # the last slot, which is always empty, so that every search ends
+    uint64_t homes          # how many slots can be homes
+    size_t count            # identifiers in the table
+    size_t enough           # the table grows when it holds so many
 
 
-# Forms one behind the other.
+# Consecutive normal forms.
 cdef struct Arena:
     uint8_t *start
-    uint8_t *region         # address space, and how much
+    uint8_t *region         # the reserved address space, and its size
     size_t reserved
-    size_t had              # octets that memory was had for
+    size_t had              # bytes that are allocated
     size_t used
 
 
@@ -59,11 +59,11 @@ cdef class Table:
     cdef readonly bint full
     cdef Slots slots
     cdef Arena arena
-    cdef uint8_t *region    # where the slots are, at the end of it; NULL: nothing is there
+    cdef uint8_t *region    # the address space with the slots at its end; NULL: out of memory
     cdef size_t reserved
     cdef size_t had
     cdef size_t granule
-    cdef bint stuck         # the slack is used up: no growth would help
+    cdef bint stuck         # the slack is full, and growing would not help
     cdef char busy
 
     cdef void open(self) noexcept nogil

@@ -1,30 +1,32 @@
-"""A table of the names seen so far, by their fingerprints, in memory that is limited.
+"""A hash table of the identifiers seen so far, by their fingerprints, in bounded memory.
 
     start                                                    last
     |. . A B . C . . D E F . G . . . . . . . . . . . . . H . .|
      <---------------- homes ------------------> <- slack -->
 
-A slot is empty, or has a name: its fingerprint, and with `counting` how often it was seen and the number of its first
-row. The home of a name is where its fingerprint stands in the range of all fingerprints, so names lie nearly in order.
-It is in the first slot from there on that was empty. Nothing is deleted, so whoever looks for it finds it before an empty
-slot, or it is not there. Nothing wraps around: behind the last home there is slack, and the last slot is always empty.
+A slot is empty or holds an identifier: its fingerprint and, with `counting`, its number of occurrences and the number
+of its first row. The home of an identifier is the position of its fingerprint in the range of all fingerprints, so that
+identifiers are nearly in order; it is stored in the first slot from there on that was empty. Nothing is deleted, so a
+search ends at the identifier or at an empty slot. Searches do not wrap around: slack follows the last home, and the
+last slot is always empty.
 
-**Growing.** The slots are at the end of reserved address space, and what is added comes before them. Then each slot, first
-to last, is emptied and its name put where it belongs now. With D slots more the name of slot s, the number counted from
-the new start, belongs into s at the latest: its old home was s - D at most, and the home of none moves by more than D. So
-what is read was not written before, no second table is needed, and reading as well as writing goes from the start to
-the end once: a few nanoseconds a name.
+**Growing.** The slots are at the end of reserved address space, and new slots are added before them. Then all slots are
+emptied, first to last, and their identifiers stored again. With D new slots, the identifier in slot s, counted from the
+new start, is stored in s or before it: its old home was at most s - D, and no home moves by more than D. So no slot is
+overwritten before it is read, no second table is needed, and both reading and writing are sequential: a few nanoseconds
+for each identifier.
 
-**Full.** Where the next growth would not fit into the limit, the slots fill up to four fifths. After that the table stays as
-it is. Its names are put in order, each run of slots in itself, so that a search for an unknown name can stop at the
-first name that is greater: it sees three slots instead of thirteen.
+**Full.** When growing would exceed the limit, the slots fill up to four fifths. After that the table does not change.
+Each run of occupied slots is sorted, so that a search for an unknown identifier can stop at the first greater one:
+after three slots on average instead of thirteen.
 
-**Exact.** The second half of the fingerprint makes room for where the normal form is. Names with the same first half are
-compared octet by octet, so those with the same fingerprint and different forms are two names, one after the other.
-How long a row takes is bounded by how many names share a fingerprint: the key is secret, so nobody can craft them, and
-docs/fingerprint.md shows that there are none by accident. Placing depends on nothing but the fingerprint.
+**Exact.** A slot holds the position of the normal form in place of the second half of the fingerprint. Identifiers with
+equal first halves are compared byte by byte, so different normal forms are different identifiers even if their
+fingerprints are equal. The time for a row is bounded by the number of identifiers that share a fingerprint: the key is
+secret, so such identifiers cannot be crafted, and docs/fingerprint.md shows that they do not occur by chance. The home
+depends on the fingerprint only.
 
-Of a batch, some rows ahead of the one that is worked on are already on their way from memory.
+Slots are prefetched some rows ahead of the current one.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -38,17 +40,17 @@ from uricodec._base._atomic cimport uc_glance_size, uc_put_size
 # --- batches of identifiers -------------------------------------------------------------------------------------------
 
 cdef class Names:
-    """A batch of names. What makes one from lines, columns or what was spilled is in modules of its own.
+    """A batch of identifiers. Subclasses in other modules fill it from lines, columns or spilled rows.
 
     Attributes:
-        new (int): How many rows of the batch have a name that is new to the table that saw it last.
-        later (int): Of how many rows a full table could not say.
+        new (int): The number of rows whose identifiers were new to the table that processed the batch last.
+        later (int): The number of rows that a full table could not decide.
     """
 
     cdef int use(self) except -1:
-        """Until `busy` is given back nobody else gets in: neither other threads, nor a buffer that is asked for its octets."""
+        """Lock the batch until `busy` is released: against other threads, and exporters of buffers that call back."""
         if not uc_take(&self.busy):
-            raise RuntimeError("another thread is using the names")
+            raise RuntimeError("another thread is using the identifiers")
         return 0
 
     def __len__(self):
@@ -56,13 +58,13 @@ cdef class Names:
 
     @property
     def marks(self):
-        """What is said of each row: an octet, 0 nothing, 1 seen, 2 new, 3 later.
+        """The marks of the rows: a byte each, 0 not decided, 1 seen, 2 new, 3 undecided because the table was full.
 
         Returns:
-            bytes: As many as there are rows.
+            bytes: A mark for each row.
 
         Raises:
-            RuntimeError: Another thread is using the names.
+            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -72,13 +74,13 @@ cdef class Names:
 
     @property
     def fingerprints(self):
-        """The fingerprints.
+        """The fingerprints of the rows.
 
         Returns:
-            bytes: 16 octets for each row.
+            bytes: 16 bytes for each row.
 
         Raises:
-            RuntimeError: Another thread is using the names.
+            RuntimeError: If another thread is using the batch.
         """
         self.use()
         try:
@@ -89,23 +91,23 @@ cdef class Names:
 
 @cython.final
 cdef class FingerprintNames(Names):
-    """A batch of names that are fingerprints already.
+    """A batch of identifiers that is given by fingerprints.
 
     Args:
-        fingerprints (bytes-like): 16 octets for each row.
-        forms (list[bytes] | None): The normal forms, for tables that are exact; as many as there are rows.
+        fingerprints (bytes-like): 16 bytes for each row.
+        forms (list[bytes] | None): The normal form of each row, for exact tables.
         first (int): The number of the first row.
-        numbers (list[int] | None): How far the number of each row is from that of the first; None: they follow.
-        marks (bytes | None): What is said of each row already; None: nothing.
+        numbers (list[int] | None): The number of each row, relative to the first; None: consecutive.
+        marks (bytes | None): The mark of each row; None: not decided.
 
     Raises:
-        ValueError: Not as many of the one as of the other.
+        ValueError: If arguments differ in length.
 
     >>> names = FingerprintNames(b"one fingerprint." b"and another one!")
     >>> len(names), names.marks
     (2, b'\\x00\\x00')
     """
-    cdef object held            # what the pointers are about
+    cdef object held            # owner of the memory that is pointed to
     cdef uint8_t *memory
 
     def __cinit__(self, fingerprints, forms=None, uint64_t first=0, numbers=None, marks=None):
@@ -116,8 +118,8 @@ cdef class FingerprintNames(Names):
         rows = <size_t>len(octets) // 16
         for each in forms, numbers, marks:
             if len(octets) != 16 * <Py_ssize_t>rows or each is not None and len(each) != <Py_ssize_t>rows:
-                raise ValueError("not as many of the one as of the other")
-        # Bounds of forms, numbers, marks: the most aligned comes first.
+                raise ValueError("arguments differ in length")
+        # Bounds of forms, numbers and marks, ordered by descending alignment.
         self.memory = <uint8_t *>PyMem_RawCalloc(rows + 1, sizeof(size_t) + sizeof(uint32_t) + 1)
         if self.memory == NULL:
             raise MemoryError  # pragma: no cover: no memory
@@ -156,23 +158,24 @@ cdef extern from "simd/memory.h" nogil:
 
 
 cdef enum:
-    # Words of a slot: the first 64 bits of the fingerprint; the others, or 1 + where its form is; a count; a first row.
+    # Words of a slot: the first half of the fingerprint; the second half, or 1 + the position of the form; a count; a
+    # row.
     PLAIN = 2
     COUNTING = 4
-    SLACK = 256                     # slots; 50 behind the last home are in use less than once in a million tables
-    AHEAD = 32                      # rows: their slots are on their way
-    FORMS_AHEAD = 12                # their forms are
+    SLACK = 256                     # slots; fewer than one table in a million needs more than 50 of them
+    AHEAD = 32                      # rows whose slots are prefetched
+    FORMS_AHEAD = 12                # rows whose forms are prefetched
     BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
-    LEAST = 1 << 14                 # octets of the first slots, and of the first forms
-    # What make_room says.
+    LEAST = 1 << 14                 # bytes of the first slots, and of the first forms
+    # Results of make_room().
     ROOM = 0
     NO_ROOM = 1
     NO_MEMORY = 2
 
-cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint can tell apart
-# Stands for 64 zeros in the second half of a fingerprint, as those mean an empty slot. It is the half of no fingerprint
-# with the same first half: each has an even number of ones.
+cdef uint64_t MOST_HOMES = 0xFFFFFFFF      # as many as 32 bits of a fingerprint can distinguish
+# Replaces a second half of 64 zeros, which would mean an empty slot. No fingerprint with the same first half has this
+# second half, because the number of ones in a fingerprint is even.
 cdef uint64_t NOT_ZERO = <uint64_t>1 << 63
 
 
@@ -191,7 +194,7 @@ cdef inline size_t rounded_up(size_t size, size_t granule) noexcept nogil:
 
 
 cdef uint8_t *reserve_most(size_t *size, size_t least, size_t granule) noexcept nogil:
-    """Address space of as much of the size as there is, and of `least` at least; some more than that."""
+    """Reserve address space of up to *size bytes, but at least `least`, and set *size. Reserves less if it must."""
     cdef uint8_t *region
     size[0] = min(size[0], (<size_t>-1) // 8)
     while True:
@@ -204,20 +207,20 @@ cdef uint8_t *reserve_most(size_t *size, size_t least, size_t granule) noexcept 
 
 @cython.final
 cdef class Table:
-    """Which names came before, of as many as there is memory for.
+    """The identifiers seen so far, as many as fit into memory.
 
-    Names with different fingerprints are different names, also where forms are compared.
+    Identifiers with different fingerprints are different, also if normal forms are compared.
 
     Args:
-        limit (int): Octets that it may use. A few hundred names always fit in, and one of any length.
-        counting (bool): Whether names are counted, and their first rows noted.
-        exact (bool): Whether names with the same fingerprint are the same only if their normal forms are.
+        limit (int): The limit for memory in bytes. A few hundred identifiers always fit, and one of any length.
+        counting (bool): Whether to count occurrences, and store the first row of each identifier.
+        exact (bool): Whether identifiers with equal fingerprints must have equal normal forms to be the same.
 
     Attributes:
-        full (bool): Whether a name was refused for want of memory: no new ones will be taken.
+        full (bool): Whether an identifier did not fit: no new ones will be stored.
 
     Raises:
-        MemoryError: There is no memory.
+        MemoryError: If memory cannot be allocated.
 
     >>> from uricodec.dedup._table import FingerprintNames
     >>> table = Table(limit=1 << 20)
@@ -241,7 +244,7 @@ cdef class Table:
 
     @property
     def count(self):
-        """How many names it holds; others may be added meanwhile.
+        """The number of identifiers in the table, at a moment when other threads may add some.
 
         Returns:
             int: The number.
@@ -253,27 +256,27 @@ cdef class Table:
         """The memory in use.
 
         Returns:
-            int: Octets.
+            int: The size in bytes.
         """
         return self.had + self.arena.had
 
     def add(self, Names names not None):
-        """Say of each row that is pending whether its name is new, and take it in if so.
+        """Mark the undecided rows of a batch as new or seen, and store new identifiers.
 
         Args:
-            names (Names): The rows. Afterwards each is marked as seen, new or, if the table is full, later.
+            names (Names): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
 
         Raises:
-            MemoryError: There is less memory than the limit. The rows before are marked and in the table; later rows are
-                pending.
-            RuntimeError: Another thread is using the table, or the names.
-            ValueError: The table is exact, and the names come without normal forms.
+            MemoryError: If there is less memory than the limit. The rows before are marked and stored; the others are
+                not decided.
+            RuntimeError: If another thread is using the table or the batch.
+            ValueError: If the table is exact and the batch has no normal forms.
         """
         cdef int status
         names.use()
         try:
             if names.count and self.exact and names.form_starts == NULL:
-                raise ValueError("an exact table needs normal forms")
+                raise ValueError("an exact table requires normal forms")
             self.use()
             with nogil:
                 status = add_rows(self, names)
@@ -284,17 +287,17 @@ cdef class Table:
             raise MemoryError
 
     def counts(self, Py_ssize_t block=65536):
-        """Give what was counted, of all names, in no particular order.
+        """Yield the counts of all identifiers, in any order.
 
         Args:
-            block (int): How many names at a time, up to a million.
+            block (int): The number of identifiers per block, up to a million.
 
         Yields:
-            bytes: Two numbers of 64 bits for each name: that of its first row, and how often it was seen.
+            bytes: Two 64-bit numbers for each identifier: its first row, and its number of occurrences.
 
         Raises:
-            RuntimeError: Another thread is using the table.
-            ValueError: The table does not count.
+            RuntimeError: If another thread is using the table.
+            ValueError: If the table was made without counting.
 
         >>> from uricodec.dedup._table import FingerprintNames
         >>> table = Table(1 << 20, counting=True)
@@ -303,7 +306,7 @@ cdef class Table:
         [[5, 2]]
         """
         if not self.counting:
-            raise ValueError("the table does not count")
+            raise ValueError("the table has no counts; make it with counting=True")
         at = 0
         while True:
             pairs, at = self.block_of_counts(at, min(max(block, 1), 1 << 20))
@@ -312,11 +315,11 @@ cdef class Table:
             yield pairs
 
     def clear(self):
-        """Forget everything, and give memory back.
+        """Remove all identifiers, and free memory.
 
         Raises:
-            MemoryError: There is no memory to begin again.
-            RuntimeError: Another thread is using the table.
+            MemoryError: If memory for an empty table cannot be allocated.
+            RuntimeError: If another thread is using the table.
         """
         self.use()
         self.close()
@@ -336,7 +339,7 @@ cdef class Table:
         return pairs[:16 * taken], at
 
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t room) noexcept nogil:
-        """The next pairs from slot *at on, as many as there are and there is room for."""
+        """Write the next pairs from slot *at on, up to the capacity `room`. Return their number."""
         cdef uint64_t *slot = self.slots.start + at[0] * COUNTING
         cdef size_t taken = 0
         while slot < self.slots.last and taken < room:
@@ -351,7 +354,7 @@ cdef class Table:
     # --- memory -------------------------------------------------------------------------------------------------------
 
     cdef void open(self) noexcept nogil:
-        """Begin with few slots. Leaves `region` NULL if there is no memory."""
+        """Start with few slots. If memory cannot be allocated, `region` is NULL."""
         cdef size_t stride = COUNTING if self.counting else PLAIN
         cdef size_t least = LEAST * stride // PLAIN
         cdef uint8_t *end
@@ -382,19 +385,19 @@ cdef class Table:
         self.had = 0
 
     cdef size_t rounded(self, size_t size) noexcept nogil:
-        """A multiple of the granule, not more than the size, unless that is less than one."""
+        """Round a size down to a multiple of the granule, but not below one granule."""
         return size - size % self.granule if size > self.granule else self.granule
 
     cdef int make_room(self) noexcept nogil:
-        """Make room for another name: more slots, or the permission to fill up more of them."""
+        """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them."""
         cdef size_t octets = 8 * (COUNTING if self.counting else PLAIN)
         cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
         cdef size_t reserved = <size_t>(<uint8_t *>self.slots.last - self.region) + octets
         cdef size_t filled = <size_t>(<double>self.slots.homes * 0.8)
         cdef size_t size = 2 * self.had, fair
         if self.arena.used:
-            # As many slots as there will be forms for, if those to come are as long as those that came; and some more if
-            # that was wrong.
+            # As many slots as there will be forms for, if new forms are as long as those stored; more if that proves
+            # wrong.
             fair = <size_t>(<double>self.limit / (
                 1 + 0.8 * <double>self.arena.used / <double>self.slots.count / <double>octets))
             if self.slots.count >= filled:
@@ -410,7 +413,7 @@ cdef class Table:
         return ROOM
 
     cdef int grow(self, size_t size) noexcept nogil:
-        """Have `size` octets of slots, more than before."""
+        """Extend the slots to `size` bytes."""
         cdef size_t stride = COUNTING if self.counting else PLAIN
         cdef uint64_t *old = self.slots.start
         cdef uint64_t *start = self.slots.last + stride - size // 8
@@ -427,13 +430,13 @@ cdef class Table:
         return ROOM
 
     cdef int make_room_for(self, size_t octets) noexcept nogil:
-        """Have room for so many octets in the arena."""
+        """Ensure capacity for so many bytes in the arena."""
         cdef Arena *arena = &self.arena
         cdef size_t need = arena.used + octets, size, most
         if need <= arena.had:
             return ROOM
         if arena.region != NULL and arena.reserved - HUGE_PAGE < need and not arena.used:
-            # The first name of all is longer than the limit.
+            # The very first form exceeds the limit.
             release(arena.region, arena.reserved)
             memset(arena, 0, sizeof(Arena))
         if arena.region == NULL:
@@ -442,7 +445,7 @@ cdef class Table:
             if arena.region == NULL:
                 return NO_MEMORY
             arena.start = <uint8_t *>rounded_up(<size_t>arena.region, HUGE_PAGE)
-        # Some more than is needed, but as a share of what there is already, and inside the limit.
+        # In proportion to the present size, so that growing is rare, but within the limit.
         most = self.limit - self.had if self.limit > self.had else 0
         most = min(most, arena.reserved - HUGE_PAGE)
         size = rounded_up(need + arena.had // 32, HUGE_PAGE if need > 2 * HUGE_PAGE else self.granule)
@@ -466,9 +469,9 @@ cdef class Table:
 
 
 cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept nogil:
-    """Put the names of the slots from `old` on where they belong, now that there are slots before those.
+    """Store the identifiers of the slots from `old` on again, after slots were added before them.
 
-    A few slots are emptied at a time, and nearly without branches: which of them have names cannot be foreseen.
+    Empties a few slots at a time, almost without branches, because occupied slots cannot be predicted.
     """
     cdef uint64_t held[BLOCK * COUNTING]
     cdef uint64_t *slot = old
@@ -498,7 +501,7 @@ cdef inline void rearrange(Slots *slots, uint64_t *old, size_t stride) noexcept 
 
 
 cdef inline void put_in_order(Slots *slots, size_t stride) noexcept nogil:
-    """Sort each run of slots. An insertion takes no more steps than it took to fill the run."""
+    """Sort each run of occupied slots. An insertion takes no more steps than filling the run took."""
     cdef uint64_t *slot = slots.start
     cdef uint64_t *to
     cdef uint64_t held[COUNTING]
@@ -518,7 +521,7 @@ cdef inline void put_in_order(Slots *slots, size_t stride) noexcept nogil:
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------
-# In the arena a form follows its length: an octet if that is below 255, otherwise 255 and eight octets.
+# In the arena a form follows its length: one byte if it is below 255, otherwise 255 and eight bytes.
 
 cdef inline bint same_form(const uint8_t *stored, const uint8_t *form, size_t length) noexcept nogil:
     cdef size_t other = stored[0]
@@ -530,7 +533,7 @@ cdef inline bint same_form(const uint8_t *stored, const uint8_t *form, size_t le
 
 
 cdef inline uint64_t store_form(Arena *arena, const uint8_t *form, size_t length) noexcept nogil:
-    """Room was made before. Returns 1 + the place."""
+    """Store a form; the caller has ensured capacity. Return 1 + its position."""
     cdef size_t place = arena.used
     cdef uint64_t value = length
     if length < 255:
@@ -577,7 +580,7 @@ cdef int add_rows(Table table, Names names) noexcept nogil:
 
 
 cdef inline size_t take(Table table, Names names, size_t row, size_t stride) noexcept nogil:
-    """Work on rows from `row` on, until there is a new name without room. Returns where that was."""
+    """Process rows from `row` on, up to a new identifier for which capacity is missing. Return its row."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks
@@ -619,7 +622,7 @@ cdef inline size_t take(Table table, Names names, size_t row, size_t stride) noe
 
 
 cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride) noexcept nogil:
-    """Where the form of a name is, if it is at home or in the next slot of 64 octets that came at once. No branches."""
+    """Return the form of an identifier if it is in its home or in the other slot of the same cache line. No branches."""
     cdef uint64_t *slot = home(table.slots.start, table.slots.homes, stride, low)
     cdef uint64_t *other = slot + (stride if (<size_t>slot + 8 * stride) & 63 else 0)
     cdef uint64_t place = slot[1] & (0 - <uint64_t>(slot[0] == low)) | other[1] & (0 - <uint64_t>(other[0] == low))
@@ -627,7 +630,7 @@ cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride)
 
 
 cdef inline size_t take_forms(Table table, Names names, size_t row, size_t stride) noexcept nogil:
-    """The same, comparing forms."""
+    """Do the same as take(), comparing normal forms."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef const uint8_t *form
@@ -673,7 +676,7 @@ cdef inline size_t take_forms(Table table, Names names, size_t row, size_t strid
 
 
 cdef inline void look_up(Table table, Names names, size_t row, size_t stride) noexcept nogil:
-    """Work on rows from `row` on. The table is full, and in order."""
+    """Mark rows from `row` on; the table is full, and its runs are sorted."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef uint8_t *marks = names.marks

@@ -1,6 +1,6 @@
-/* What threads share without the lock of the interpreter: words that one of them writes and others read, and flags that
- * one of them has at a time. What was written before a word was published, or a flag given back, is seen by whoever
- * reads that word, or takes that flag, after it. */
+/* Atomic operations for threads that run without the GIL: words that one thread writes and others read, and flags that
+ * one thread holds at a time. Publishing a word and releasing a flag have release semantics, reading the word and
+ * taking the flag have acquire semantics: a thread that does the latter sees everything that was written before. */
 #ifndef UC_ATOMIC_H
 #define UC_ATOMIC_H
 
@@ -46,11 +46,11 @@ static __forceinline void uc_give(char *flag) { (void)_InterlockedExchange8(flag
 
 static inline void *uc_read(void *const *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline uint16_t uc_read16(const uint16_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-/* Without an order: the value alone. */
+/* Relaxed: the value, without ordering other accesses. */
 #if UINTPTR_MAX > 0xFFFFFFFF
 static inline uint64_t uc_glance64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_put64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
-#else /* an atomic access to 64 bits may be a call of libatomic there: only the halves are of one piece */
+#else /* 32 bits: an atomic access to 64 bits may need libatomic, so only each half is atomic */
 static inline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
 static inline void uc_put64(uint64_t *word, uint64_t value) { *(volatile uint64_t *)word = value; }
 #endif
@@ -60,7 +60,7 @@ static inline void uc_publish16(uint16_t *word, uint16_t value) { __atomic_store
 static inline size_t uc_glance_size(const size_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_put_size(size_t *word, size_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void uc_put8(uint8_t *word, uint8_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
-/* 1 if nobody had it: it is the caller's then. */
+/* Returns 1 if the flag was free; the caller then holds it. */
 static inline int uc_take(char *flag) { return !__atomic_test_and_set(flag, __ATOMIC_ACQUIRE); }
 static inline void uc_give(char *flag) { __atomic_clear(flag, __ATOMIC_RELEASE); }
 

@@ -1,18 +1,18 @@
-/* Keyed fingerprints of 128 bits: what docs/fingerprint.md defines, and why two names hardly ever share one.
+/* Keyed fingerprints of 128 bits. docs/fingerprint.md defines them, and shows how unlikely collisions are.
  *
- * The n octets of a name are read as little-endian words w1 .. wk of 8 octets, the last one filled up with zeros. In the
- * field of the integers modulo p = 2^127 - 1, with secret r, a and c,
+ * The n bytes of an identifier are read as little-endian words w1 .. wk of 8 bytes, the last one padded with zeros. In
+ * the field of the integers modulo p = 2^127 - 1, with secret r, a and c,
  *
  *      f = c + a (n + wk r + ... + w2 r^(k-1) + w1 r^k)
  *
- * and four rounds of a Feistel network, which lose nothing, mix the 127 bits of f. Their parity becomes the 128th.
+ * and four rounds of a Feistel network, which is a permutation, mix the 127 bits of f. Bit 128 is their parity.
  *
- * The products a r^i are in a table, so no multiplication waits for another one, and one reduction modulo p comes at
- * the end; c + a n is in another table. Rows do not wait for each other, either: the CPU works on several at a time,
- * because how much there is to do depends on nothing but their lengths. Names that are longer than the tables go
- * through Horner's rule, chunk by chunk: the sum so far times r^16 is two more words with points of their own.
+ * The products a r^i are in a table, so multiplications do not depend on each other, and one reduction modulo p at the
+ * end suffices; c + a n is in another table. Rows do not depend on each other, either: branches depend only on their
+ * lengths, so the CPU executes several rows at a time. Identifiers longer than the tables use Horner's rule, chunk by
+ * chunk: the sum so far, times r^16, counts as two more words with their own table entries.
  *
- * No instruction set is asked for, so that every tier has the same code. It is bound by additions, not by products.
+ * All tiers share this code, which uses no vector instructions: its speed is limited by additions, not products.
  */
 #ifndef UC_FINGERPRINT_H
 #define UC_FINGERPRINT_H
@@ -24,12 +24,12 @@
 #include "target.h"
 
 enum {
-    UC_FINGERPRINT = 16, /* octets of a fingerprint */
+    UC_FINGERPRINT = 16, /* bytes of a fingerprint */
     UC_FINGERPRINT_KEY = 64,
     UC_CHUNK_WORDS = 16,
     UC_CHUNK = 8 * UC_CHUNK_WORDS,
-    UC_BATCH = 128, /* rows that are sorted at once; their numbers are octets */
-    UC_FEW = 8      /* rows that are not worth it */
+    UC_BATCH = 128, /* rows that are sorted at once; their numbers fit into a byte */
+    UC_FEW = 8      /* fewer rows are not sorted */
 };
 
 #define UC_63_BITS (UINT64_MAX >> 1)
@@ -113,7 +113,7 @@ UC_INLINE uc_point uc_reduce(const uc_sum *sum) {
     return x;
 }
 
-/* The 8 octets at p as a little-endian word. */
+/* The 8 bytes at p as a little-endian word. */
 UC_INLINE uint64_t uc_load_word(const uint8_t *p) {
 #if UC_LITTLE_ENDIAN
     uint64_t word;
@@ -134,8 +134,8 @@ UC_INLINE void uc_store_word(uint64_t word, uint8_t *p) {
 #endif
 }
 
-/* Adds the 1 .. UC_CHUNK octets at src as words. The last 8 octets are loaded whole and shifted, so that a length that
- * is no multiple of 8 costs no branch; only a name that is shorter than that is read octet by octet. */
+/* Adds the 1 .. UC_CHUNK bytes at src as words. The last 8 bytes are loaded whole and shifted, so that a length that
+ * is not a multiple of 8 costs no branch; only an identifier of less than 8 bytes is read byte by byte. */
 UC_INLINE void uc_add_words(uc_sum *sum, const uc_fingerprint_key *key, const uint8_t *src, size_t n, int is_short) {
     size_t last = (n - 1) / 8;
     uint64_t word = 0;
@@ -215,12 +215,13 @@ UC_INLINE void uc_mix(const uc_fingerprint_key *key, uc_point x, uint8_t *dst) {
     uc_store_word(x.high | uc_parity(x.low ^ x.high), dst + 8);
 }
 
-/* The fingerprint of src[0 .. n), UC_FINGERPRINT octets. */
+/* The fingerprint of src[0 .. n), UC_FINGERPRINT bytes. */
 UC_INLINE void uc_fingerprint(const uc_fingerprint_key *key, const uint8_t *src, size_t n, uint8_t *dst) {
     uc_mix(key, uc_polynomial(key, src, n), dst);
 }
 
-/* Up to UC_BATCH rows, and which of them have so many words; at 0 those of less than 8 or more than UC_CHUNK octets. */
+/* Up to UC_BATCH rows, grouped by their number of words; group 0 has rows of less than 8 or more than UC_CHUNK bytes.
+ * */
 typedef struct uc_batch {
     const uint8_t *src;
     const size_t *starts, *ends;
@@ -238,7 +239,7 @@ UC_INLINE void uc_sort(uc_batch *batch, size_t rows) {
     }
 }
 
-/* f of the rows of so many words. Where that is a constant, no loop over them is left. */
+/* Computes f of the rows with so many words. If that is a constant, the loop over words is unrolled. */
 UC_INLINE void uc_polynomials(const uc_fingerprint_key *key, const uc_batch *batch, size_t words) {
     for (size_t k = 0; k < batch->counts[words]; k++) {
         size_t i = batch->rows[words][k], n = batch->ends[i] - batch->starts[i];
@@ -257,8 +258,9 @@ UC_INLINE void uc_polynomials(const uc_fingerprint_key *key, const uc_batch *bat
 
 /* The fingerprints of rows: src[starts[i] .. ends[i]) to dst[16 i .. 16 i + 16). `ends` may be starts + 1.
  *
- * Rows with as many words come one after the other, or else the CPU would guess wrong at the end of nearly every
- * row. Mixing comes behind all of them: it is a long chain, and where it is alone, more rows are on their way. */
+ * Rows with the same number of words are processed together; otherwise the CPU would mispredict the end of nearly every
+ * row. Mixing, a long chain of dependent operations, is a separate loop, in which the CPU executes more rows at a time.
+ * */
 UC_INLINE void uc_fingerprints(const uc_fingerprint_key *key, const uint8_t *src, const size_t *starts,
                                const size_t *ends, size_t rows, uint8_t *dst) {
     uc_batch batch;
@@ -291,7 +293,7 @@ UC_INLINE void uc_fingerprints(const uc_fingerprint_key *key, const uint8_t *src
     }
 }
 
-/* An element of the field from 16 octets, of which the last bit does not count. */
+/* An element of the field from 16 bytes, of which the last bit does not count. */
 UC_INLINE uc_point uc_load_point(const uint8_t *p) {
     uc_sum sum = {{uc_load_word(p), uc_load_word(p + 8) & UC_63_BITS, 0}, {0, 0, 0}};
     return uc_reduce(&sum);
@@ -311,7 +313,7 @@ UC_INLINE uc_point uc_point_product(uc_point x, uc_point y) {
     return uc_reduce(&sum);
 }
 
-/* UC_FINGERPRINT_KEY octets: r, a, c, and the words of the mixing. */
+/* UC_FINGERPRINT_KEY bytes: r, a, c, and the words of the mixing. */
 UC_INLINE void uc_make_fingerprint_key(uc_fingerprint_key *key, const uint8_t *octets) {
     uc_point r = uc_load_point(octets), power = r;
     key->length = uc_load_point(octets + 16);

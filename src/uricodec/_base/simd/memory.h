@@ -1,9 +1,9 @@
-/* Memory that grows where it is, and hints to the CPU.
+/* Memory that grows in place, and prefetch hints.
  *
- * Address space is reserved at once, and costs nothing; memory is had piece by piece, zeros, as it is needed. So a table
- * grows without being copied to a place of its own, and the old one and the new one are never there at the same time.
- * Where the system has huge pages on demand they are asked for: a table is read all over, and page tables of 4 KiB pages
- * do not fit into caches. */
+ * Address space is reserved once, which costs no memory; zeroed memory is allocated piece by piece when it is needed.
+ * So a table grows without being copied, and there is never an old table beside a new one. Huge pages are requested
+ * where the system supports that: accesses to a table are random, and the page tables of 4 KiB pages do not fit into
+ * caches. */
 #ifndef UC_MEMORY_H
 #define UC_MEMORY_H
 
@@ -25,11 +25,11 @@
 
 static size_t uc_page_size(void) { return 65536; }
 
-/* Returns NULL if there is not as much address space. */
+/* Returns NULL if the address space is too small. */
 static uint8_t *uc_reserve(size_t size) { return (uint8_t *)VirtualAlloc(NULL, size, MEM_RESERVE, PAGE_NOACCESS); }
 
-/* Octets at .. at + size, which were reserved and not had yet: 1, or 0 if there is no memory. Both are multiples of the
- * size of a page. */
+/* Allocates the reserved bytes at .. at + size. Returns 1, or 0 if out of memory. Both are multiples of the page size.
+ * */
 static int uc_commit(uint8_t *at, size_t size) { return VirtualAlloc(at, size, MEM_COMMIT, PAGE_READWRITE) != NULL; }
 
 static void uc_release(uint8_t *at, size_t size) {

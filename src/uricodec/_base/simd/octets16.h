@@ -1,41 +1,41 @@
-/* The kernels on vectors of 16 octets, written once for every instruction set that has them.
+/* The kernels on vectors of 16 bytes, written once for every instruction set that has them.
  *
  * A tier (isa/ssse3.h, isa/neon.h) defines the type v16 and the operations v16_* on it, includes this file, and puts
  * V16_KERNELS into its table. An operation works lane by lane unless it says otherwise; a "mask" has 0x00 or 0xFF in
  * each lane, and as an integer one bit a lane, the first lane lowest. A shuffle takes indexes 0..15, and yields 0 for
  * an index with its top bit set.
  *
- * The loops take several vectors a step, and decide once for all of them what is to be done. That is worth more than it
- * looks: in real text it changes every few octets whether there is work, and a branch that is guessed wrong costs as much
- * as the work of a whole vector. What remains behind the last step goes by 16, without a branch on what is in it.
+ * The loops take several vectors per step, with one branch for all of them. This matters: real text has escapes every
+ * few bytes, and a mispredicted branch costs as much as processing a whole vector. The remainder after the last step is
+ * processed in vectors of 16 bytes, without branches on their contents.
  *
- * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet: a shuffle looks up the
+ * Classify. A set of bytes is a 16 x 16 bit matrix, indexed by the two nibbles of a byte: a shuffle looks up the
  * column of the low nibble, another turns the high nibble into the bit of its row.
  *
- * Encode. Four octets, their high hexadecimal digits, their low ones, and '%' four times make one vector
+ * Encode. Four bytes, their high hexadecimal digits, their low ones, and '%' four times make one vector
  *
  *      c0 c1 c2 c3 | h0 h1 h2 h3 | l0 l1 l2 l3 | % % % %
  *
- * of which a shuffle makes any output of those four. A table has the shuffles and sizes of two such groups, for each
- * pattern of the octets to escape in eight.
+ * from which a shuffle makes any output of these four bytes. A table has the shuffles and output sizes of two such
+ * groups, for each pattern of bytes to escape in eight.
  *
- * Decode. Each octet becomes its value as a hexadecimal digit, or more than 15. A '%' begins a triplet if the values
- * one and two lanes on are digits, and both together make the octet that replaces the '%'. The digits are squeezed out,
- * eight octets a shuffle. Those that belong to a '%' of the step before arrive as two bits of carry. A run of triplets
- * is decoded 48 octets to 16.
+ * Decode. Each byte is mapped to its value as a hexadecimal digit, or to more than 15. A '%' begins a triplet if the
+ * next two lanes are digits, and their value replaces the '%'. Shuffles remove the digits, eight bytes at a time.
+ * Digits that belong to a '%' of the previous step arrive as a carry of two bits. A run of triplets is decoded 48 bytes
+ * to 16.
  *
- * Ends. Loads of fewer than 16 octets are made of loads inside of them; a store that might cross the end of the output
- * goes to the stack first.
+ * Bounds. Loads of fewer than 16 bytes consist of smaller loads within them. A store that might cross the end of the
+ * output goes to a buffer on the stack first.
  */
 
-/* The n < 16 octets at p, then zeros. */
+/* The n < 16 bytes at p, then zeros. */
 V16_INLINE v16 v16_part(const uint8_t *p, size_t n) {
     uint64_t low, high;
     uc_load_part(p, n, &low, &high);
     return v16_words(low, high);
 }
 
-/* The octets of src from i on, 16 at most, then zeros. */
+/* The bytes of src from i on, 16 at most, then zeros. */
 V16_INLINE v16 v16_rest(const uint8_t *src, size_t n, size_t i) {
     static const uint8_t down[32] = {
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -52,7 +52,8 @@ V16_INLINE v16 v16_replace(v16 v, v16 from, v16 difference) {
     return v16_add(v, v16_and(v16_equal(v, from), difference));
 }
 
-/* --- sets ----------------------------------------------------------------------------------------------------------- */
+/* --- sets -----------------------------------------------------------------------------------------------------------
+ * */
 
 /* ascii: nothing from 0x80 on is in the set. A constant where it is used, so that the compiler sees two loops. */
 typedef struct v16_set {
@@ -82,7 +83,7 @@ V16_INLINE uint64_t v16_outside64(const uint8_t *p, const v16_set *s) {
                       v16_outside_at(p + 48, s));
 }
 
-/* The same of the octets from i on, 16 at most. */
+/* The same of the bytes from i on, 16 at most. */
 V16_INLINE uint32_t v16_outside_rest(const uint8_t *src, size_t n, size_t i, const v16_set *s) {
     v16 v = v16_rest(src, n, i);
     uint32_t mask = v16_mask(v16_outside(v, v16_high_nibbles(v), s));
@@ -115,7 +116,7 @@ V16 static size_t v16_count_outside(const uint8_t *src, size_t n, const uc_set *
     for (; i < n; i += 16) {
         v16 v = v16_rest(src, n, i);
         count += v16_sum(v16_sub(v16_each(0), v16_outside(v, v16_high_nibbles(v), &s)));
-        if (n - i < 16) return set->member[0] ? count : count - (16 - (n - i)); /* the zeros behind the end */
+        if (n - i < 16) return set->member[0] ? count : count - (16 - (n - i)); /* the zeros after the end */
     }
     return count;
 }
@@ -132,13 +133,14 @@ V16 static void v16_mark_outside(const uint8_t *src, size_t n, const uc_set *set
     }
 }
 
-/* --- encode --------------------------------------------------------------------------------------------------------- */
+/* --- encode ---------------------------------------------------------------------------------------------------------
+ * */
 
-static uint8_t v16_groups[256][2][16]; /* row k: the shuffles of two groups whose octets to escape are the bits of k */
-static uint8_t v16_sizes[256][2];      /* and how many octets the first one makes, and both */
-static uint8_t v16_keep[256][8];       /* row k: the shuffle that drops the octets whose bits are set in k */
+static uint8_t v16_groups[256][2][16]; /* row k: the shuffles of two groups whose bytes to escape are the bits of k */
+static uint8_t v16_sizes[256][2];      /* and how many bytes the first one makes, and both */
+static uint8_t v16_keep[256][8];       /* row k: the shuffle that drops the bytes whose bits are set in k */
 static uint8_t v16_kept[256];          /* and how many it keeps */
-static uint8_t v16_thirds[3][3][16];   /* row k, j: the shuffle that takes of octets 16 j.. those that are 3 i + k, to i */
+static uint8_t v16_thirds[3][3][16];   /* row k, j: the shuffle that takes of bytes 16 j.. those that are 3 i + k, to i */
 
 static void v16_prepare(void) {
     utf8_prepare();
@@ -161,7 +163,7 @@ static void v16_prepare(void) {
     for (uint8_t i = 0; i < 48; i++) v16_thirds[i % 3][i / 16][i / 3] = i % 16;
 }
 
-/* The last group's store reaches 4 octets behind what it makes. */
+/* The last group's store reaches 4 bytes after what it makes. */
 enum { V16_ENCODED = 48 + 4, V16_ENCODED32 = 2 * 48 + 4 };
 
 V16_INLINE v16 v16_digits(v16 nibbles) {
@@ -176,7 +178,7 @@ V16_INLINE uint8_t *v16_put_groups(uint8_t *dst, v16 first, v16 second, uint32_t
     return dst + v16_sizes[work][1];
 }
 
-/* Writes v with the octets of `work` escaped; high has its high nibbles. Returns where that ends. */
+/* Writes v with the bytes of `work` escaped; high has its high nibbles. Returns where that ends. */
 V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t work) {
     const v16 percent = v16_each('%');
     v16 low = v16_digits(v16_and(v, v16_each(15)));
@@ -187,13 +189,13 @@ V16_INLINE uint8_t *v16_encode_mixed(uint8_t *dst, v16 v, v16 high, uint32_t wor
     return v16_put_groups(dst, v16_zip64_low(start, rest), v16_zip64_high(start, rest), work >> 8);
 }
 
-/* Digits where index says, and '%' where it says none. */
+/* The digits selected by index, and '%' where index selects none. */
 V16_INLINE v16 v16_spread(v16 digits, const uint8_t *index) {
     v16 at = v16_load(index), percents = v16_and(v16_equal(at, v16_each(0x80)), v16_each('%'));
     return v16_or(v16_shuffle(digits, at), percents);
 }
 
-/* Writes v with all octets escaped. */
+/* Writes v with all bytes escaped. */
 V16_INLINE void v16_encode_all(uint8_t *dst, v16 v) {
     /* Of the digits h0 l0 .. h7 l7, h4 l4 .. h11 l11, and h8 l8 .. h15 l15. */
     static const uint8_t index[3][16] = {
@@ -256,9 +258,10 @@ V16 static size_t v16_encode(const uint8_t *src, size_t n, const uc_set *safe, i
     return v16_encode_as(src, n, safe, 0, plus, dst, cap);
 }
 
-/* --- decode --------------------------------------------------------------------------------------------------------- */
+/* --- decode ---------------------------------------------------------------------------------------------------------
+ * */
 
-/* The value of each hexadecimal digit; more than 15 for every other octet. Decimal digits are brought to the upper end
+/* The value of each hexadecimal digit; more than 15 for every other byte. Decimal digits are brought to the upper end
  * of the range and letters beyond 15, where saturation keeps what is not between their ends out of the way. */
 V16_INLINE v16 v16_hex_values(v16 v) {
     v16 decimal = v16_sub_saturated(v16_add(v, v16_each(0xFF - '9')), v16_each(6));
@@ -266,13 +269,13 @@ V16_INLINE v16 v16_hex_values(v16 v) {
     return v16_min(v16_sub(decimal, v16_each(0xF0)), v16_add_saturated(letter, v16_each(10)));
 }
 
-/* The octets that pairs of digits stand for, and a mask of the pairs that are some. */
+/* The bytes that pairs of digits stand for, and a mask of the pairs that are some. */
 V16_INLINE v16 v16_joined(v16 high, v16 low) { return v16_or(v16_times16(high), low); }
 V16_INLINE v16 v16_are_digits(v16 high, v16 low) {
     return v16_equal(v16_and(v16_or(high, low), v16_each(0xF0)), v16_each(0));
 }
 
-/* Writes the 16 octets that the 48 at src stand for, if these are triplets. */
+/* Writes the 16 bytes that the 48 at src stand for, if these are triplets. */
 V16_INLINE int v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
     v16 a = v16_load(src), b = v16_load(src + 16), c = v16_load(src + 32), part[3];
     for (int k = 0; k < 3; k++)
@@ -285,7 +288,7 @@ V16_INLINE int v16_decode_triplets(const uint8_t *src, uint8_t *dst) {
     return 1;
 }
 
-/* Writes the octets of v that drop does not name, within 16 octets from dst. Returns where that ends. */
+/* Writes the bytes of v without those in the mask `drop`; stores at most 16 bytes at dst. Returns the end. */
 V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint32_t drop) {
     v16_store8(dst, v16_shuffle(v, v16_load8(v16_keep[drop & 255])));
     dst += v16_kept[drop & 255];
@@ -293,14 +296,14 @@ V16_INLINE uint8_t *v16_squeeze(uint8_t *dst, v16 v, uint32_t drop) {
     return dst + v16_kept[drop >> 8];
 }
 
-/* The '%' of v that two digits follow; hex has the values of v, next_hex those of the octets behind it. */
+/* The '%' of v that two digits follow; hex has the values of v, next_hex those of the bytes after it. */
 V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
     v16 high = v16_window(hex, next_hex, 1), low = v16_window(hex, next_hex, 2);
     return v16_and(v16_equal(v, v16_each('%')), v16_are_digits(high, low));
 }
 
-/* Puts in the place of those what they stand for. Returns the octets of v that are digits of triplets; *carry: those of
- * a '%' before v, then those behind it of one in v. */
+/* Replaces the '%' of triplets by the byte that the triplet encodes. Returns a mask of the digits of triplets in v.
+ * *carry: digits that belong to a '%' before v; afterwards, digits after v that belong to a '%' in v. */
 V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t *carry) {
     v16 starts = v16_starts(*v, hex, next_hex);
     uint32_t mask = v16_mask(starts), digits = mask << 1 | mask << 2 | *carry;
@@ -311,8 +314,8 @@ V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t 
 
 V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
     const v16 percent = v16_each('%'), sign = v16_each('+'), sign_to = v16_each(plus ? ' ' - '+' : 0);
-    const uint32_t every_third = 0x1249; /* of 14 octets */
-    uint32_t carry = 0;                  /* the octets from i on that are digits of an earlier '%' */
+    const uint32_t every_third = 0x1249; /* of 14 bytes */
+    uint32_t carry = 0;                  /* the bytes from i on that are digits of an earlier '%' */
     size_t i = 0, o = 0;
     while (n - i >= 80 && cap - o >= 64) {
         uint8_t *to = dst + o;
@@ -362,7 +365,8 @@ V16 static size_t v16_decode(const uint8_t *src, size_t n, int plus, uint8_t *ds
     return o;
 }
 
-/* --- upper-case triplets -------------------------------------------------------------------------------------------- */
+/* --- upper-case triplets --------------------------------------------------------------------------------------------
+ * */
 
 /* v with small letters changed to capitals where digits, a mask, has hexadecimal digits. */
 V16_INLINE v16 v16_upper(v16 v, v16 digits) {
@@ -378,7 +382,7 @@ V16_INLINE v16 v16_triplet_digits(v16 starts_before, v16 starts) {
 
 V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
     const v16 percent = v16_each('%');
-    v16 before = v16_each(0); /* the triplets that begin in the 16 octets before src + i */
+    v16 before = v16_each(0); /* the triplets that begin in the 16 bytes before src + i */
     size_t i = 0;
     for (; n - i >= 80; i += 64) {
         v16 v[4], hex, percents = v16_window(before, v16_each(0), 14);
@@ -412,11 +416,12 @@ V16 static void v16_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
     }
 }
 
-/* --- URNs ----------------------------------------------------------------------------------------------------------- */
+/* --- URNs -----------------------------------------------------------------------------------------------------------
+ * */
 
 V16_INLINE v16 v16_is_letter(v16 v, uint8_t letter) { return v16_equal(v16_or(v, v16_each(0x20)), v16_each(letter)); }
 
-/* The octets from p on that begin "urn:", in any case. */
+/* The bytes from p on that begin "urn:", in any case. */
 V16_INLINE v16 v16_schemes(const uint8_t *p) {
     v16 u = v16_is_letter(v16_load(p), 'u'), r = v16_is_letter(v16_load(p + 1), 'r');
     v16 n = v16_is_letter(v16_load(p + 2), 'n'), colon = v16_equal(v16_load(p + 3), v16_each(':'));
@@ -429,7 +434,7 @@ V16_INLINE v16 v16_lower(v16 v, v16 mask) {
     return v16_xor(v, v16_and(v16_and(capital, mask), v16_each(0x20)));
 }
 
-/* Normalises 64 octets; src has 80. What is done about triplets is passed by where there is none. */
+/* Normalizes 64 bytes; reads 80 bytes of src. Skips the work for triplets if there are none. */
 V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, uc_urn_carry *carry) {
     v16 ends[4], colons[4], schemes[4], starts[4], percents = v16_each(0);
     uc_urn_block block;

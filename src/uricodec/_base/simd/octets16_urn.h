@@ -1,6 +1,6 @@
-/* span_urns on vectors of 16 octets, 64 a step (urn_grammar.h). Included behind octets16.h. */
+/* span_urns on vectors of 16 bytes, 64 a step (urn_grammar.h). Included after octets16.h. */
 
-/* What is found in 64 octets; src has 80. */
+/* The masks for 64 bytes; reads 80 bytes of src. */
 V16_INLINE uc_urn_octets v16_urn_octets(const uint8_t *src, const v16_set *nid, const v16_set *nss, uint8_t end) {
     v16 ends[4], colons[4], hyphens[4], slashes[4], schemes[4], percents = v16_each(0);
     uc_urn_octets o;
@@ -52,7 +52,7 @@ V16 static size_t v16_span_urns(const uint8_t *src, size_t n, const uc_set *nid,
         o = v16_urn_octets(from, &nid_set, &nss_set, end);
         if (n - i < 64) o.ends = (o.ends & ((UINT64_C(1) << (n - i)) - 1)) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
-        if (n - i < 64) { /* behind an end there is no other line */
+        if (n - i < 64) { /* no line begins after the last end */
             uint64_t first_behind = UINT64_C(1) << (n - i);
             faults &= src[n - 1] == end ? first_behind - 1 : first_behind | (first_behind - 1);
         }

@@ -1,4 +1,4 @@
-/* The end of an input, which a whole load would pass. */
+/* Loads at the end of an input, where a load of a whole vector would be out of bounds. */
 #ifndef UC_PART_H
 #define UC_PART_H
 
@@ -7,7 +7,7 @@
 
 #include "target.h"
 
-/* The n < 16 octets at p, then zeros, as two little-endian words: loads that overlap, but stay inside them. */
+/* The n < 16 bytes at p, then zeros, as two little-endian words. The loads overlap, but stay within the n bytes. */
 UC_INLINE void uc_load_part(const uint8_t *p, size_t n, uint64_t *low, uint64_t *high) {
     *low = *high = 0;
     if (n > 8) {

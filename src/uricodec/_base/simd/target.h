@@ -1,5 +1,5 @@
-/* What differs between compilers and machines: the order of octets in a word, how a function may use an instruction
- * set, is forced inline or kept apart, how a table is aligned and a bit found. */
+/* Differences between compilers and machines: byte order, target attributes, inlining, alignment, and finding the
+ * lowest bit. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 

@@ -1,16 +1,15 @@
-/* span_urns on masks: what is the same for every tier. Bit i of a mask speaks of octet i of a block of 64.
+/* span_urns on masks: the part that all tiers share. Bit i of a mask describes byte i of a block of 64.
  *
- * Where the NIDs are follows from one addition (urns.h), with every line taken for a URN: one that is none is found out
- * at its first octet. After that, each demand of the grammar is a few operations that leave a bit for what breaks it,
- * within the line to which it belongs, its end included. So the lowest of all those bits is in the first line that is
- * not plain.
+ * One addition finds the NIDs (urns.h), assuming that each line is a URN; a line that is not shows at its first byte.
+ * Then each rule of the grammar takes a few operations, and sets a bit where it is violated, within the line or at its
+ * end. So the lowest of all these bits is in the first line that is not a simple URN.
  *
- *      octet     u r n : i s b n : 9 7 8 LF        (bit 0 on the left)
+ *      byte      u r n : i s b n : 9 7 8 LF        (bit 0 on the left)
  *      starts    1 0 0 0 0 0 0 0 0 0 0 0 0
  *      head      1 1 1 1 1 1 1 1 0 0 0 0 0        "urn:" and the NID
- *      behind    0 0 0 0 0 0 0 0 1 0 0 0 0        behind a head: a colon
+ *      behind    0 0 0 0 0 0 0 0 1 0 0 0 0        the byte after a head: a colon
  *
- * All that one block hands to the next is a few words.
+ * Only a few words of state pass from one block to the next.
  */
 #ifndef UC_URN_GRAMMAR_H
 #define UC_URN_GRAMMAR_H
@@ -21,7 +20,7 @@
 #include "target.h"
 #include "urns.h"
 
-/* What a tier finds in a block. Octets that the input does not have are in no mask, but the first of them is an end. */
+/* The masks of a block. After the end of the input all bits are 0, except that the first one counts as a line end. */
 typedef struct uc_urn_octets {
     uint64_t ends, colons, hyphens, slashes;
     uint64_t schemes;     /* the 'u' of "urn:", in any case; the other three may be in the next block */
@@ -30,10 +29,10 @@ typedef struct uc_urn_octets {
     uint64_t outside_nss; /* and of an NSS */
 } uc_urn_octets;
 
-/* What a block has to know of those before it: bits 0, 1, ... speak of its first octets. */
+/* State from the blocks before: bits 0, 1, ... describe the first bytes of the block. */
 typedef struct uc_urn_state {
     uint64_t line_start, in_head;
-    uint64_t behind, hyphen; /* the block before ended with the octet behind a head, with a hyphen */
+    uint64_t behind, hyphen; /* the block before ended with the byte after a head, with a hyphen */
     uint64_t starts, head;   /* those of the block before */
 } uc_urn_state;
 
@@ -42,7 +41,7 @@ UC_INLINE uint64_t uc_first_bits(uint64_t word, size_t n) { return n < 64 ? word
 
 static const uc_urn_state uc_first_urn_line = {1, 0, 0, 0, 0, 0};
 
-/* Which octets are the last of 37 in a head: it has the NID's 33rd one, which is too many. The lengths of runs double. */
+/* The bytes that end 37 bytes of a head: the 33rd byte of an NID, which is too long. Run lengths are doubled. */
 UC_INLINE uint64_t uc_far(uint64_t head, uint64_t before) {
     for (int k = 1; k <= 16; k *= 2) {
         head &= head << k | before >> (64 - k);
@@ -51,7 +50,7 @@ UC_INLINE uint64_t uc_far(uint64_t head, uint64_t before) {
     return head & (head << 5 | before >> 59);
 }
 
-/* Octets that make their line one that is not plain; the lowest bit counts. */
+/* The bytes that violate a rule; only the lowest bit matters. */
 UC_INLINE uint64_t uc_urn_faults(const uc_urn_octets *o, uc_urn_state *state) {
     uint64_t starts = o->ends << 1 | state->line_start, before = state->starts;
     uint64_t scheme_colon = starts << 3 | before >> 61, nid = starts << 4 | before >> 60;
@@ -74,7 +73,7 @@ UC_INLINE uint64_t uc_urn_faults(const uc_urn_octets *o, uc_urn_state *state) {
     return faults;
 }
 
-/* Where the line starts to which an octet, or the end of the input, belongs. */
+/* The start of the line that contains byte i, or that the end of the input ends. */
 UC_INLINE size_t uc_start_of_line(const uint8_t *src, size_t i, uint8_t end) {
     while (i > 0 && src[i - 1] != end) i--;
     return i;

@@ -1,17 +1,17 @@
-/* normalize_urns on masks: what is the same for every tier. Bit i of a mask speaks of octet i of a block of 64.
+/* normalize_urns on masks: the part that all tiers share. Bit i of a mask describes byte i of a block of 64.
  *
- * Everything from the start of a line to the colon that ends the NID is found by one addition. Let `inner` have a bit
- * for every octet that is no stop (no line end, no colon but the first one of a URN), and `starts` one where a URN
- * begins. The sum of the two ripples from each start through the ones up to the next stop:
+ * One addition finds everything from the start of a line to the colon that ends the NID. Let `inner` have a bit for
+ * every byte that is not a stop (a line end, or a colon other than the first one of a URN), and `starts` a bit where a
+ * URN begins. In the sum of the two, a carry ripples from each start through the ones up to the next stop:
  *
- *      octet     u r n : i s b n : 9 7 8 ... a b c        (bit 0 on the left)
+ *      byte      u r n : i s b n : 9 7 8 ... a b c        (bit 0 on the left)
  *      starts    1 0 0 0 0 0 0 0 0 0 0 0
  *      inner     1 1 1 1 1 1 1 1 0 1 1 1
  *      sum       0 0 0 0 0 0 0 0 1 1 1 1
  *
- * so the ones that became zeros are the region, and a carry out of the top bit says that it goes on in the next block,
- * where it is a start at bit 0. A second addition, with the line ends as its only stops, gives the lines that are URNs.
- * Nothing branches, and all that one block hands to the next is a few bits.
+ * So the ones that became zeros are the region. A carry out of the top bit means that it continues in the next block,
+ * where it counts as a start at bit 0. A second addition, with line ends as the only stops, gives the lines that are
+ * URNs. Nothing branches, and only a few bits of state pass from one block to the next.
  */
 #ifndef UC_URNS_H
 #define UC_URNS_H
@@ -20,14 +20,14 @@
 
 #include "target.h"
 
-/* What a tier finds in a block. Octets that the input does not have are in no mask, and begin nothing. */
+/* The masks of a block. After the end of the input all bits are 0. */
 typedef struct uc_urn_block {
     uint64_t ends, colons;
     uint64_t schemes;  /* the 'u' of "urn:", in any case; the other three may be in the next block */
     uint64_t triplets; /* a '%' that two hexadecimal digits follow, be it in the next block */
 } uc_urn_block;
 
-/* What a block has to know of those before it. */
+/* State from the blocks before. */
 typedef struct uc_urn_carry {
     uint64_t line_start;    /* bit 0: the block begins a line */
     uint64_t scheme_colons; /* bits 0..2: the colon of a "urn:" that began before */

@@ -1,51 +1,51 @@
-/* to_utf8 and from_utf8 for vectors whose shuffles work on parts of 16 octets, written once: a template over a small
+/* to_utf8 and from_utf8 for vectors whose shuffles work on parts of 16 bytes, written once: a template over a small
  * vocabulary, which a tier defines before it includes this file, and which is undefined again at the end of it.
  *
- * To UTF-8. Every code unit is spread over a part of 4 octets that holds whatever it can become: the last six bits with
- * the tag of a continuation in the fourth octet, the six before in the third, and so on; each with the tag of a lead
- * where the lengths say that it is one, and ASCII as it is in the first. The lengths of four units, two bits each,
- * choose the shuffle that picks the right octets of each part. Below U+0100 a pair of octets for each unit does.
+ * To UTF-8. Every code unit is expanded to 4 bytes with all bytes that its encoding may need: the last six bits with
+ * the tag of a continuation in the fourth byte, the six bits before in the third, and so on; the byte that is the lead,
+ * according to the length, has the tag of a lead, and an ASCII character is in the first byte. The lengths of four
+ * units, two bits each, select the shuffle that picks the right bytes. Below U+0100, two bytes for each unit suffice.
  *
- * From UTF-8. Seen from the last octet of a character, its bits are always at the same place: six (or seven, of ASCII)
- * in the octet itself, the next six in the octet before if this one is a continuation, and so on. So a code unit is put
- * together at every octet, as if it were the last one of a character, and a shuffle keeps those units where that is so.
+ * From UTF-8. Relative to the last byte of a character, its bits are always at the same positions: six (or seven, for
+ * ASCII) in that byte, the next six in the byte before it if that byte is a continuation, and so on. So a code unit is
+ * assembled at every byte, as if it were the last one of a character, and a shuffle keeps the units at actual ends.
  *
- * Where the next group goes depends on the lengths before it, but nothing else does, and nothing branches on them. Wide
- * stores run into the place of the next group, which then overwrites it.
+ * Only the position of a group's output depends on the lengths before it, and nothing branches on lengths. Wide stores
+ * reach into the output of the next group, which then overwrites it.
  *
- * Operations that work within parts of 16 octets are all that is needed, in vectors of any number of parts: where two
- * vectors a and b hold neighbours, it is the first part of a, the first of b, the second of a, and so on.
+ * All operations work within parts of 16 bytes, and vectors have any number of parts. A sequence that takes two vectors
+ * a and b is stored in the order: first part of a, first part of b, second part of a, and so on.
  *
- *      V, P                    a vector of SIZE octets, a part of 16
+ *      V, P                    a vector of SIZE bytes, a part of 16
  *      KERNEL, INLINE, NAME    as in utf8_scan.h, and so are
  *      LOAD, LOAD_PART, ZERO, ALL, AND, OR, SUBTRACT, LOOK_UP, BEFORE
  *      PART(v, k)              its k-th part
  *      LOOK_UP_16              LOOK_UP of a part
- *      STORE_16(p, x), STORE_8(p, x), LOW32(x)   a part, its first 8 octets; the first 4 as a word in order of memory
- *      LOAD_8(p), LAST_8(x)    8 octets, and then any; the last 8 octets first, then any
- *      LOAD_ROWS(rows, index, at)   the rows that the octets of index name from bit `at` on, every other one
- *      LOAD_UNITS(p, n, i)     from p[0 .. n), 0 behind: for every part 16 octets, from i on, then from i + 32 on
- *      ALL16(c)                c in every unit of 2 octets
+ *      STORE_16(p, x), STORE_8(p, x), LOW32(x)   a part, its first 8 bytes; the first 4 as a word in order of memory
+ *      LOAD_8(p), LAST_8(x)    8 bytes, and then any; the last 8 bytes first, then any
+ *      LOAD_ROWS(rows, index, at)   the rows that the bytes of index name from bit `at` on, every other one
+ *      LOAD_UNITS(p, n, i)     from p[0 .. n), 0 after: for every part 16 bytes, from i on, then from i + 32 on
+ *      ALL16(c)                c in every unit of 2 bytes
  *      LEFT16, RIGHT16, RIGHT32 (v, k)   units shifted by k bits
- *      WITHIN16(v, c)          all ones in the units that are no higher than c
+ *      WITHIN16(v, c)          all ones in units up to c
  *      EQUAL8, EQUAL16         all ones in equal units
  *      ZIP_LOW8, ZIP_HIGH8, ZIP_LOW16, ZIP_HIGH16 (a, b)   a0 b0 a1 b1 .. of the first, or second, halves of parts
- *      NARROW16(a, b)          the low octets of units of 2 octets, which are below 0x80
- *      NARROW32(a, b)          the low halves of units of 4 octets, which are no higher than 0x7FFF
- *      LOW_WORDS(a, b)         the low halves of any units of 4 octets
- *      STORE_ASCII(p, v)       SIZE octets, in order, of a vector that NARROW16 made of two in order
- *      STORE_WIDE16(p, v), STORE_WIDE32(p, v)   every octet as a unit
- *      CONTINUATIONS(v)        all ones in the octets 80..BF
- *      FROM(v, c)              all ones in the octets from c on
+ *      NARROW16(a, b)          the low bytes of units of 2 bytes, which are below 0x80
+ *      NARROW32(a, b)          the low halves of units of 4 bytes, which are at most 0x7FFF
+ *      LOW_WORDS(a, b)         the low halves of any units of 4 bytes
+ *      STORE_ASCII(p, v)       SIZE bytes, in order, of a vector that NARROW16 made of two in order
+ *      STORE_WIDE16(p, v), STORE_WIDE32(p, v)   every byte as a unit
+ *      CONTINUATIONS(v)        all ones in the bytes 80..BF
+ *      FROM(v, c)              all ones in the bytes from c on
  *      ADD8(a, b)
- *      MASK(v)                 the top bits of the octets, the first one lowest
+ *      MASK(v)                 the top bits of the bytes, the first one lowest
  *      COUNT(bits)             how many of SIZE bits are set
  */
 
 #define EVERY_BIT (0xFFFFFFFFu >> (32 - SIZE)) /* of a MASK */
 
-/* Stores of every part the octets that its row picks: each octet of index is the row of a part, and of its size. Of the
- * very last part only `tail` octets, 12 or 16, are stored. */
+/* Stores of every part the bytes that its row picks: each byte of index is the row of a part, and of its size. Of the
+ * very last part only `tail` bytes, 12 or 16, are stored. */
 INLINE uint8_t *NAME(pick)(V a, V b, uint32_t index, uint8_t (*rows)[16], const uint8_t *sizes, uint8_t *dst,
                            int tail) {
     a = LOOK_UP(a, LOAD_ROWS(rows, index, 0)), b = LOOK_UP(b, LOAD_ROWS(rows, index, 8));
@@ -72,9 +72,10 @@ INLINE V NAME(octets_at)(const uint8_t *src, size_t n, size_t i) {
 
 /* --- to_utf8 --------------------------------------------------------------------------------------------------------
  *
- * There is room for the longest sequence of every unit, so the groups of a whole vector are stored as they are: 8 units
- * have room for 16 octets, and 4 units for 12 or 16. Where units are left over, the first vector counts for as many of
- * its units only, and the last one ends where the units do. Fewer units than a vector has go through a buffer.
+ * dst has the capacity for the longest sequence of every unit, so the wide stores of a whole vector are in bounds: 8
+ * units have 16 bytes, and 4 units have 12 or 16. If the number of units is not a multiple of a vector, the first
+ * vector advances only by the remainder, so that the last vector ends with the units. Fewer units than a vector use a
+ * buffer.
  */
 
 /* Writes a vector below U+0100; returns the end of its first q sequences. */
@@ -164,7 +165,7 @@ INLINE uint8_t *NAME(put_units)(NAME(units) units, int width, size_t q, uint8_t 
     if (q == SIZE / 2) return end;
     lengths &= EVERY_BIT >> (SIZE - 2 * q);
     for (int k = 0; k < SIZE / 8; k++) size += utf8_sizes[lengths >> 8 * k & 255];
-    return dst + size - 3 * (SIZE / 2 - q); /* which is what those masked out count */
+    return dst + size - 3 * (SIZE / 2 - q); /* the size of the units that were masked out */
 }
 
 INLINE size_t NAME(put)(const uint8_t *src, size_t n, int width, uint8_t *dst) {
@@ -213,10 +214,10 @@ KERNEL size_t NAME(to_utf8)(const void *src, size_t n, int width, uint8_t *dst) 
 
 /* --- from_utf8 ------------------------------------------------------------------------------------------------------
  *
- * The last units, which have no room for the wide stores, go through a buffer.
+ * The last units, after which wide stores would be out of bounds, go through a buffer.
  */
 
-/* What is known of the octets at hand: without the tags; which are continuations, as a vector and as bits. */
+/* A block of bytes: without their tags; and which are continuations, as a vector and as bits. */
 typedef struct NAME(block) {
     V v, untagged, continuations;
     uint32_t continuing;
@@ -228,12 +229,12 @@ INLINE NAME(block) NAME(block_of)(V v) {
     return b;
 }
 
-/* The octets that no continuation follows. */
+/* The bytes that no continuation follows. */
 INLINE uint32_t NAME(ends)(const NAME(block) *b, const NAME(block) *next) {
     return ~(b->continuing >> 1 | next->continuing << (SIZE - 1)) & EVERY_BIT;
 }
 
-/* Below U+0100 a lead says only whether 0x40 is to be added to the octet behind it. */
+/* Below U+0100, the lead only determines whether 0x40 is added to the byte after it. */
 INLINE uint8_t *NAME(get_octets)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, uint8_t *dst) {
     V high = EQUAL8(BEFORE(b->v, last->v, 1), ALL(0xC3)), octets = ADD8(b->v, AND(high, ALL(0x40)));
     for (int k = 0; k < SIZE / 8; k++) {
@@ -274,7 +275,7 @@ INLINE uint8_t *NAME(get_longs)(const NAME(block) *b, const NAME(block) *last, u
     return dst;
 }
 
-/* Writes the characters whose last octets are given. */
+/* Writes the characters whose last bytes are given. */
 INLINE uint8_t *NAME(get_block)(const NAME(block) *b, const NAME(block) *last, uint32_t ends, int width, uint8_t *dst) {
     return width == 1   ? NAME(get_octets)(b, last, ends, dst)
            : width == 2 ? NAME(get_words)(b, last, ends, dst)

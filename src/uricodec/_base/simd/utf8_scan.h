@@ -1,44 +1,44 @@
 /* scan_utf8, written once for all tiers: a template over a small vocabulary of vector operations, which a tier defines
  * before it includes this file, and which is undefined again at the end of it.
  *
- * Faults of two neighbours. Nearly everything that can be wrong with UTF-8 shows in two octets that stand side by side
+ * Errors in pairs. Nearly every error in UTF-8 shows in two adjacent bytes
  * (RFC 3629 section 4, the table of the ABNF): a lead without a continuation, a continuation after ASCII, an overlong
- * form, a surrogate, a character above U+10FFFF. Each of these is a bit, and the first octet's nibbles and the second
- * one's high nibble say which bits are still possible; three lookups of sixteen rows each and two ANDs leave those that
- * hold. The eighth bit, two continuations in a row, is no fault by itself: it has to be there exactly two octets after
- * a lead of three or four and three octets after a lead of four, and an XOR tells.
+ * form, a surrogate, a character above U+10FFFF. Each error is a bit. The two nibbles of the first byte and the high
+ * nibble of the second each allow some bits: three lookups in tables of sixteen rows and two ANDs leave the bits that
+ * apply. The eighth bit, two continuations in a row, is not an error by itself: it must be set exactly two bytes after
+ * a lead of three or four bytes, and three bytes after a lead of four, which an XOR checks.
  *
- * Verdicts come with the octet that breaks the sequence, so the sequence itself may begin in the block before. What has
- * been counted is therefore kept as of the last step and as of the step before: after a fault the count starts again
- * from there and goes exactly to where the sequence begins, at a cost that does not depend on the input's length.
+ * An error shows at the byte that breaks the sequence, so the sequence itself may begin in the block before. Therefore
+ * the counts up to the last step and up to the step before it are kept: after an error, counting continues from there
+ * exactly to where the sequence begins, at a cost that does not depend on the length of the input.
  *
- *      V                       a vector of SIZE octets; a step is STEP of them
+ *      V                       a vector of SIZE bytes; a step is STEP of them
  *      KERNEL, INLINE          how functions of the tier are declared
  *      NAME(x)                 the tier's name for x
- *      LOAD(p), LOAD_PART(p, n)   SIZE octets, or n < SIZE of them and then zeros
- *      ZERO, ALL(c), ROWS(...)    all octets 0, or c, or sixteen octets in every part of 16
- *      AND, OR, XOR, MAX, SUBTRACT   octet by octet, without sign; SUBTRACT stops at 0
- *      LOOK_UP(rows, v)        the row of every octet of v, which is < 16, in its part of 16
+ *      LOAD(p), LOAD_PART(p, n)   SIZE bytes, or n < SIZE of them and then zeros
+ *      ZERO, ALL(c), ROWS(...)    all bytes 0, or c, or sixteen bytes in every part of 16
+ *      AND, OR, XOR, MAX, SUBTRACT   byte by byte, without sign; SUBTRACT stops at 0
+ *      LOOK_UP(rows, v)        the row of every byte of v, which is < 16, in its part of 16
  *      HIGH_NIBBLES(v)
- *      BEFORE(v, last, k)      the octets k places before those of v; last is what stands before v
- *      BEYOND_ASCII(v)         whether an octet has its top bit set
- *      FAULTS(v)               0 if all octets are 0; FIRST(FAULTS(v)) is the place of the first that is not
- *      LEADS(v)                how many octets are not 80..BF
- *      HIGHEST(v)              the highest octet
+ *      BEFORE(v, last, k)      the bytes k places before those of v; last is what stands before v
+ *      BEYOND_ASCII(v)         whether a byte has its top bit set
+ *      FAULTS(v)               0 if all bytes are 0; FIRST(FAULTS(v)) is the place of the first that is not
+ *      LEADS(v)                how many bytes are not 80..BF
+ *      HIGHEST(v)              the highest byte
  */
 
 #ifndef UC_UTF8_SCAN_H
 #define UC_UTF8_SCAN_H
 
-/* Where the ill-formed sequence begins of which src[i] is the first octet that cannot be there (or i is the end of an
- * input that stops too early): at a lead before it that waits for more than there is, or there. */
+/* Returns where an ill-formed sequence begins, given that src[i] is the first byte that is not allowed, or that i is
+ * the end of an input that ends too early: at an incomplete sequence before i, or at i. */
 static size_t utf8_fault(const uint8_t *src, size_t i) {
     for (size_t k = 1; k <= 3 && k <= i && src[i - k] >= 0x80; k++)
         if (src[i - k] >= 0xC0) return (src[i - k] < 0xE0 ? 2 : src[i - k] < 0xF0 ? 3 : 4) > k ? i - k : i;
     return i;
 }
 
-/* Faults of two octets that stand side by side: as bits of a char. */
+/* Errors of two adjacent bytes, as bits of a char. */
 enum {
     TOO_SHORT = 1,     /* C0..FF, then no continuation */
     TOO_LONG = 2,      /* 00..7F, then a continuation */
@@ -52,19 +52,19 @@ enum {
 
 #endif
 
-/* What has been passed: the characters that begin in it, and the highest octet of every place. */
+/* Counts of the bytes processed so far: the characters that begin in them, and the highest byte in each lane. */
 typedef struct NAME(passed) {
     size_t i, characters;
     V highest;
 } NAME(passed);
 
-/* Not 0 where an octet cannot stand after the three before it. */
+/* Not 0 where a byte is not allowed after the three bytes before it. */
 INLINE V NAME(faults)(V v, V last) {
     const V first_high =
         ROWS(TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, CONTINUES, CONTINUES,
              CONTINUES, CONTINUES, TOO_SHORT | OVERLONG_2, TOO_SHORT, TOO_SHORT | OVERLONG_3 | SURROGATE,
              TOO_SHORT | ABOVE_10FFFF | OUTSIDE_4);
-    /* What goes with any low nibble, and with those of F5..FF. */
+    /* Errors that are possible with any low nibble, and with those of F5..FF. */
     enum { ANY = TOO_SHORT | TOO_LONG | CONTINUES, LARGE = ANY | ABOVE_10FFFF | OUTSIDE_4 };
     const V first_low = ROWS(ANY | OVERLONG_2 | OVERLONG_3 | OUTSIDE_4, ANY | OVERLONG_2, ANY, ANY, ANY | ABOVE_10FFFF,
                              LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE, LARGE | SURROGATE, LARGE, LARGE);
@@ -87,7 +87,7 @@ INLINE NAME(passed) NAME(count_to)(const uint8_t *src, size_t end, NAME(passed) 
     for (; passed.i < end; passed.i += SIZE) {
         size_t q = end - passed.i;
         V v = q < SIZE ? LOAD_PART(src + passed.i, q) : LOAD(src + passed.i);
-        passed.characters += LEADS(v) - (q < SIZE ? SIZE - q : 0); /* not those zeros */
+        passed.characters += LEADS(v) - (q < SIZE ? SIZE - q : 0); /* without the zeros */
         passed.highest = MAX(passed.highest, v);
     }
     return passed;
@@ -103,7 +103,7 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
         highest = v[0];
         for (int k = 1; k < STEP; k++) highest = MAX(highest, v[k]);
         if (!BEYOND_ASCII(highest) && (!now.i || src[now.i - 1] < 0x80)) {
-            /* Nothing of a sequence in it, nor right before it. */
+            /* Only ASCII, and no sequence continues from before. */
             before = now;
             now.characters += STEP * SIZE;
         } else {
@@ -136,7 +136,7 @@ KERNEL size_t NAME(scan_utf8)(const uint8_t *src, size_t n, uc_utf8 *found) {
         now.highest = MAX(now.highest, v);
         last = v;
     }
-    /* A sequence that the end cuts off; where there are zeros behind it, they were its fault. */
+    /* A sequence that the end of the input truncates. If zeros followed it, they were found as an error. */
     end = utf8_fault(src, n);
     if (end < n) goto fault;
     found->characters = now.characters;

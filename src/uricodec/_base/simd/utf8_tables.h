@@ -8,12 +8,12 @@
 /* How long the sequences are that four code units become: two bits each, as the masks of utf8_code.h give them. */
 enum { THREE_LONG, FOUR_LONG, TWO_LONG, ONE_LONG };
 
-static uint8_t utf8_groups[256][16]; /* of four parts of 4 octets, those that the lengths say */
+static uint8_t utf8_groups[256][16]; /* of four parts of 4 bytes, those that the lengths say */
 static uint8_t utf8_sizes[256];      /* how many these are */
-static uint8_t utf8_pairs[256][16];  /* of eight pairs, the first octets, and the second ones whose bit is set */
-static uint8_t utf8_octets[256][8];  /* the octets whose bit is set */
+static uint8_t utf8_pairs[256][16];  /* of eight pairs, the first bytes, and the second ones whose bit is set */
+static uint8_t utf8_octets[256][8];  /* the bytes whose bit is set */
 static uint8_t utf8_words[256][16];  /* the pairs whose bit is set */
-static uint8_t utf8_quads[16][16];   /* the parts of 4 octets whose bit is set */
+static uint8_t utf8_quads[16][16];   /* the parts of 4 bytes whose bit is set */
 static uint8_t utf8_counts[256];     /* how many bits are set */
 static uint8_t utf8_pair_sizes[256], utf8_word_sizes[256];
 
@@ -27,7 +27,7 @@ static void utf8_prepare(void) {
     for (int k = 0; k < 256; k++) {
         uint8_t *group = utf8_groups[k], *pair = utf8_pairs[k], *octet = utf8_octets[k], *word = utf8_words[k];
         for (int j = 0; j < 4; j++) {
-            /* The last octet of a sequence is always the fourth; ASCII is the first. */
+            /* The last byte of a sequence is always the fourth; ASCII is the first. */
             int length = k >> 2 * j & 3, first = length == THREE_LONG ? 1 : length == TWO_LONG ? 2 : 0;
             for (int at = first; at < (length == ONE_LONG ? 1 : 4); at++) *group++ = (uint8_t)(4 * j + at);
         }
@@ -51,7 +51,7 @@ static void utf8_prepare(void) {
     }
 }
 
-/* memcpy of a few octets: two copies that overlap, or 16 octets each. */
+/* memcpy of a few bytes: two copies that overlap, or 16 bytes each. */
 static inline void utf8_copy(uint8_t *dst, const uint8_t *src, size_t n) {
     if (n >= 16) {
         for (size_t i = 0; i < n - 16; i += 16) memcpy(dst + i, src + i, 16);

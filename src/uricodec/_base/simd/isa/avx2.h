@@ -1,13 +1,13 @@
-/* The kernels on AVX2: 32 octets a step. What all of them use is here, with those that look octets up in a set; the
+/* The kernels on AVX2: 32 bytes a step. What all of them use is here, with those that look bytes up in a set; the
  * others are in avx2_encode.h, avx2_decode.h and avx2_urn.h.
  *
- * Classify. A set of octets is a 16 x 16 bit matrix, indexed by the two nibbles of an octet. One byte shuffle looks up
- * the column of the low nibble (the rows 0-7 and 8-15 in a table each; a shuffle yields 0 for an index with its top
- * bit set, so the right table answers by itself), another turns the high nibble into the bit of its row. The set costs
- * the same whatever is in it, but for one thing: without octets from 0x80 on, the second table is left out.
+ * Classify. A set of bytes is a 16 x 16 bit matrix, indexed by the two nibbles of a byte. One byte shuffle looks up
+ * the column of the low nibble (rows 0-7 and 8-15 are in two tables; a shuffle yields 0 for an index with its top bit
+ * set, so only one of them contributes), another turns the high nibble into the bit of its row. The cost does not
+ * depend on the set, except that the second table is not needed without bytes from 0x80 on.
  *
- * Ends. The last block of the input is loaded in parts; blocks whose wide stores might cross the end of the output go
- * through a buffer on the stack: the same code, then a copy of exactly what was produced.
+ * Bounds. The last block of the input is loaded in parts. Blocks whose wide stores might cross the end of the output
+ * are written to a buffer on the stack by the same code, and then exactly the bytes produced are copied.
  */
 #ifndef UC_AVX2_H
 #define UC_AVX2_H
@@ -34,7 +34,7 @@ AVX2_INLINE uint32_t mask_of(__m256i v) { return (uint32_t)_mm256_movemask_epi8(
 AVX2_INLINE size_t bits(uint32_t mask) { return (size_t)(uint32_t)_mm_popcnt_u32(mask); }
 AVX2_INLINE uint32_t first_bits(size_t n) { return _bzhi_u32(0xffffffffu, (uint32_t)n); } /* n <= 32 */
 
-/* The n < 32 octets at p, then zeros: two overlapping loads that stay inside them, the second one shifted in a register
+/* The n < 32 bytes at p, then zeros: two overlapping loads that stay inside them, the second one shifted in a register
  * (through memory the wide load would wait for the narrow stores). */
 AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
     static const uint8_t shift[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
@@ -50,10 +50,10 @@ AVX2_INLINE __m256i load_part(const uint8_t *p, size_t n) {
     return _mm256_zextsi128_si256(_mm_set_epi64x((int64_t)high, (int64_t)low));
 }
 
-/* The first 32 of n octets. */
+/* The first 32 of n bytes. */
 AVX2_INLINE __m256i load_up_to(const uint8_t *p, size_t n) { return n < 32 ? load_part(p, n) : load32(p); }
 
-/* An octet 32 times. It comes from a variable: what a compiler knows, it would build again in every block. */
+/* A byte 32 times. It is read from a variable, because compilers build a constant anew in every block. */
 static uint8_t avx2_octet[256];
 AVX2_INLINE __m256i fill(int octet) { return _mm256_set1_epi8((char)avx2_octet[octet]); }
 
@@ -73,13 +73,13 @@ AVX2_INLINE avx2_set avx2_load_set(const uc_set *set) {
     return s;
 }
 
-/* Whether octets from 0x80 on are in the set. */
+/* Whether bytes from 0x80 on are in the set. */
 AVX2_INLINE int is_wide(const uc_set *set) {
     __m128i high = _mm_loadu_si128((const __m128i *)set->high);
     return !_mm_testz_si128(high, high);
 }
 
-/* 0 for each octet that is not in the set; wide: as is_wide() says, or 1. */
+/* 0 for each byte that is not in the set; wide: as is_wide() says, or 1. */
 AVX2_INLINE __m256i members(__m256i v, const avx2_set *s, const int wide) {
     __m256i column = _mm256_shuffle_epi8(s->low, v);
     if (wide)
@@ -133,8 +133,8 @@ AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
     return _mm256_add_epi8(v, _mm256_and_si256(_mm256_cmpeq_epi8(v, from), difference));
 }
 
-/* An encoder and a decoder keep to what most calls are: SHORT texts, for which nothing is set up that they do not use.
- * In long ones, it is worth while to see after MANY octets with work whether a run of blocks without any begins. */
+/* Encoder and decoder are tuned for SHORT texts, which most calls have: they skip setup that is not needed. In long
+ * texts, after MANY bytes with escapes, they check whether a run of blocks without escapes begins. */
 enum { SHORT = 256, MANY = 256 };
 
 #include "avx2_decode.h"

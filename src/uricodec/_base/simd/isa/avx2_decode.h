@@ -1,14 +1,14 @@
 /* Percent-decoding on AVX2. Included by avx2.h.
  *
- * Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is never a
- * '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are squeezed
- * out, eight octets a shuffle. Digits that belong to a triplet of the block before arrive as a carry of two bits. Runs
- * of triplets, 48 octets to 16, have a path of their own, and so do runs without '%', 128 octets at a time.
+ * Whether a '%' begins a triplet depends only on the two bytes after it, because a hexadecimal digit is never a '%'. So
+ * the block is loaded at +0, +1 and +2, values replace the '%', and shuffles remove the digits, eight bytes at a time.
+ * Digits that belong to a triplet of the previous block arrive as a carry of two bits. Runs of triplets have their own
+ * path, 48 bytes to 16, and so do runs without '%', 128 bytes at a time.
  */
 #ifndef UC_AVX2_DECODE_H
 #define UC_AVX2_DECODE_H
 
-static uint8_t avx2_keep[256][8]; /* row k: the shuffle that keeps the octets whose bits are set in k */
+static uint8_t avx2_keep[256][8]; /* row k: the shuffle that keeps the bytes whose bits are set in k */
 
 static void avx2_prepare_decode(void) {
     memset(avx2_keep, 0x80, sizeof avx2_keep);
@@ -28,7 +28,7 @@ AVX2_INLINE avx2_decoder avx2_load_decoder(void) {
     return d;
 }
 
-/* The value of each hexadecimal digit; more than 15 for other octets. As a letter, saturation keeps out what is just
+/* The value of each hexadecimal digit; more than 15 for other bytes. As a letter, saturation keeps out what is just
  * below 'a'. */
 AVX2_INLINE __m256i hex_values(const avx2_decoder *d, __m256i c) {
     __m256i letter = _mm256_sub_epi8(_mm256_or_si256(c, d->case_bit), d->a);
@@ -37,11 +37,11 @@ AVX2_INLINE __m256i hex_values(const avx2_decoder *d, __m256i c) {
     return _mm256_min_epu8(decimal, _mm256_adds_epu8(letter, d->ten));
 }
 
-/* 48 octets that are 16 triplets. Octet j of part[i] holds the '%' (i = 0), the high or the low digit of triplet j. */
+/* Decodes 48 bytes that are 16 triplets. Byte j of part[i] is the '%' (i = 0), high or low digit of triplet j. */
 AVX2_INLINE int decode_triplets(const avx2_decoder *d, const uint8_t *src, uint8_t *dst) {
     __m128i a = _mm_loadu_si128((const __m128i *)src), b = _mm_loadu_si128((const __m128i *)(src + 16));
     __m128i c = _mm_loadu_si128((const __m128i *)(src + 32));
-    /* Every third octet of a, b and c; the other parts are the same, one and two octets on. */
+    /* Every third byte of a, b and c; the other parts are the same, one and two bytes on. */
     const __m128i from_a = _mm_setr_epi8(0, 3, 6, 9, 12, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     const __m128i from_b = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14, -1, -1, -1, -1, -1);
     const __m128i from_c = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 4, 7, 10, 13);
@@ -67,7 +67,7 @@ AVX2_INLINE void squeeze8(uint8_t *dst, __m128i octets, uint32_t keep) {
     _mm_storel_epi64((__m128i *)dst, _mm_shuffle_epi8(octets, row));
 }
 
-/* Stores the octets of v that `keep` names, eight at a time, within 32 octets from dst. */
+/* Stores the bytes of v that `keep` names, eight at a time, within 32 bytes from dst. */
 AVX2_INLINE void squeeze(uint8_t *dst, __m256i v, uint32_t keep) {
     __m128i first = _mm256_castsi256_si128(v), last = _mm256_extracti128_si256(v, 1);
     squeeze8(dst, first, keep);
@@ -76,8 +76,8 @@ AVX2_INLINE void squeeze(uint8_t *dst, __m256i v, uint32_t keep) {
     squeeze8(dst + bits(keep & 0xffffff), _mm_srli_si128(last, 8), keep >> 24);
 }
 
-/* Decodes one block: v, and the same one and two octets on. *carry has the digits of v that an earlier '%' took; it
- * becomes those of the next block. Returns the octets of v that are digits of triplets. */
+/* Decodes one block: v, and the same one and two bytes on. *carry has the digits of v that an earlier '%' took; it
+ * becomes those of the next block. Returns the bytes of v that are digits of triplets. */
 AVX2_INLINE uint32_t decode_block(const avx2_decoder *d, __m256i *v, __m256i v1, __m256i v2, uint32_t *carry) {
     __m256i high = hex_values(d, v1), low = hex_values(d, v2);
     __m256i greater = _mm256_max_epu8(high, low); /* good: neither is above 15 */
@@ -94,7 +94,7 @@ AVX2_INLINE __m256i spaces(__m256i v, const int plus) {
     return plus ? replace(v, _mm256_set1_epi8('+'), _mm256_set1_epi8(' ' - '+')) : v;
 }
 
-/* Copies octets as long as 128 of them have no '%'. Returns how many. */
+/* Copies bytes as long as 128 of them have no '%'. Returns how many. */
 AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t n, const int plus, uint8_t *dst) {
     size_t i = 0;
     for (; n - i >= 128; i += 128) {
@@ -109,7 +109,7 @@ AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t
     return i;
 }
 
-/* The n octets at src, to the end of the input, when the first of them are digits by carry. Returns the octets
+/* Decodes the last n bytes of the input; `carry` says which of the first are digits. Returns the number of bytes
  * written, or UC_FULL. */
 AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t n, uint32_t carry, const int plus,
                               uint8_t *dst, size_t cap) {
@@ -119,7 +119,7 @@ AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t 
         size_t rest = n - i, size;
         uint32_t digits = 0;
         __m256i out = spaces(v, plus);
-        next = rest > 32 ? load_up_to(src + i + 32, rest - 32) : _mm256_setzero_si256(); /* zeros are no digits */
+        next = rest > 32 ? load_up_to(src + i + 32, rest - 32) : _mm256_setzero_si256(); /* zeros are not digits */
         if (mask_of(_mm256_cmpeq_epi8(v, d->percent)) | carry) {
             __m256i over = _mm256_permute2x128_si256(v, next, 0x21);
             digits = decode_block(d, &out, _mm256_alignr_epi8(over, v, 1), _mm256_alignr_epi8(over, v, 2), &carry);
@@ -183,7 +183,7 @@ AVX2 UC_APART size_t avx2_decode_plus(const uint8_t *src, size_t n, uint8_t *dst
 AVX2 static size_t avx2_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) {
     size_t i = 0, rest;
     if (plus) return avx2_decode_plus(src, n, dst, cap);
-    /* As avx2_encode. Whole blocks fit, as the output is not longer than the input. */
+    /* See avx2_encode. Stores of whole blocks are in bounds, because the output is not longer than the input. */
     if (n <= SHORT && cap >= n + 32) {
         const avx2_decoder d = avx2_load_decoder();
         for (; n - i >= 32; i += 32) {

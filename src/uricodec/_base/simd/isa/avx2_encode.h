@@ -1,24 +1,24 @@
 /* Percent-encoding on AVX2. Included by avx2.h.
  *
- * What a block costs depends on its escapes. Runs of octets without any are copied 128 at a time. With a FEW, the block
- * is stored once as it is, and again what is behind each escape, two octets further on
+ * The path depends on the number of escapes in a block. Runs of bytes without escapes are copied 128 at a time. With a
+ * FEW escapes, the block is stored unchanged, and the bytes after each escape are stored again, two bytes further on,
  *
  *      source   a b / c d e     stored   a b / c d e     then, from the '/' on     a b % 2 F c d e
  *
- * as often as there could be escapes: a count of its own for each block would be mispredicted. If all are escapes,
- * three shuffles spread their digits. The other blocks are cut into four groups of eight octets. The row of a table,
- * one for each pattern of escapes, holds the shuffle of two registers with everything that the output can have
+ * always FEW times, because a loop with the actual number would be mispredicted. If all bytes are escapes, three
+ * shuffles spread their digits. Other blocks are divided into four groups of eight bytes. A table has a row for each
+ * pattern of escapes, with a shuffle of two registers that hold all bytes that the output may need
  *
- *      c0 .. c7 h0 .. h7 | l0 .. l7 % .. %          octets, high digits | low digits, '%'
+ *      c0 .. c7 h0 .. h7 | l0 .. l7 % .. %          bytes, high digits | low digits, '%'
  *
- * (a row's top bits say from which). Where a group's output starts follows from the number of escapes before it:
- * nothing waits for the group before.
+ * (the top bits of a row select the register). The start of a group's output follows from the number of escapes before
+ * it, so no group depends on the previous one.
  */
 #ifndef UC_AVX2_ENCODE_H
 #define UC_AVX2_ENCODE_H
 
 /* FEW: how many escapes are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far,
- * 24 octets for each of three groups, and 32. */
+ * 24 bytes for each of three groups, and 32. */
 enum { FEW = 2, ENCODED_BLOCK = 72 + 32 };
 
 static UC_ALIGNED(32) uint8_t avx2_groups[256][32];      /* row k: a group whose escapes are the bits of k */
@@ -44,7 +44,7 @@ static void avx2_prepare_encode(void) {
     for (int i = 0; i < 32; i++) {
         avx2_digits[i] = (uint8_t)digits[i & 15];
         for (int third = 0; third < 3; third++) {
-            int slot = 16 * third + (i & 15); /* of the 48 that 16 octets become; sources start at digit 8 * third */
+            int slot = 16 * third + (i & 15); /* of the 48 that 16 bytes become; sources start at digit 8 * third */
             avx2_spread[third][i] = (uint8_t)(slot % 3 ? slot / 3 * 2 + slot % 3 - 1 - 8 * third : 0x80);
             avx2_percents[third][i] = slot % 3 ? 0 : '%';
         }
@@ -54,7 +54,7 @@ static void avx2_prepare_encode(void) {
 typedef struct avx2_encoder {
     avx2_set safe;
     __m256i digits, fifteen, percent, top_bit;
-    __m256i from, difference; /* of octets that stay, but change */
+    __m256i from, difference; /* of bytes that stay, but change */
 } avx2_encoder;
 
 AVX2_INLINE avx2_encoder avx2_load_encoder(const uc_set *safe, int space_to) {
@@ -101,7 +101,7 @@ AVX2_INLINE void encode_all(__m256i high, __m256i low, uint8_t *dst) {
     store32(dst + 64, _mm256_permute2x128_si256(middle, last, 0x31));
 }
 
-/* block: a bit for each octet of v that there is. */
+/* block: a bit for each byte of v that there is. */
 AVX2_INLINE void encode_block(const avx2_encoder *e, __m256i v, uint32_t work, uint32_t block, uint8_t *dst) {
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(v, 4), e->fifteen), low = _mm256_and_si256(v, e->fifteen);
     high = _mm256_shuffle_epi8(e->digits, high), low = _mm256_shuffle_epi8(e->digits, low);
@@ -115,8 +115,8 @@ AVX2_INLINE __m256i changed(const avx2_encoder *e, __m256i v, const int plus) {
     return plus ? replace(v, e->from, e->difference) : v;
 }
 
-/* The block at src, v when changed, with FEW escapes at most. What is behind the last escape is stored once for each
- * that is missing, behind the block: 33 octets more of src are read. */
+/* Encodes the block at src (v: with changed bytes), which has at most FEW escapes. If it has fewer, the bytes after the
+ * block are stored instead, which reads up to 33 bytes of src after the block: see the bounds of the caller's loop. */
 AVX2_INLINE void encode_few(const avx2_encoder *e, const uint8_t *src, __m256i v, uint32_t work, const int plus,
                             uint8_t *dst) {
     store32(dst, v);
@@ -127,7 +127,7 @@ AVX2_INLINE void encode_few(const avx2_encoder *e, const uint8_t *src, __m256i v
     }
 }
 
-/* Copies octets as long as 128 of them are in the set. Returns how many. */
+/* Copies bytes as long as 128 of them are in the set. Returns how many. */
 AVX2_INLINE size_t encode_none(const avx2_encoder *e, const uint8_t *src, size_t n, const int wide, const int plus,
                                uint8_t *dst) {
     size_t i = 0;
@@ -142,7 +142,7 @@ AVX2_INLINE size_t encode_none(const avx2_encoder *e, const uint8_t *src, size_t
     return i;
 }
 
-/* wide: whether the set may have octets from 0x80 on. plus: whether an octet that stays may change. */
+/* wide: whether the set may have bytes from 0x80 on. plus: whether a byte that stays may change. */
 AVX2_INLINE size_t avx2_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int wide, const int plus,
                                   int space_to, uint8_t *dst, size_t cap) {
     const avx2_encoder e = avx2_load_encoder(safe, space_to);
@@ -202,7 +202,7 @@ AVX2 UC_APART size_t avx2_encode_wide(const uint8_t *src, size_t n, const uc_set
     return avx2_encode_as(src, n, safe, 1, 1, space_to, dst, cap);
 }
 
-/* Most calls have a SHORT text: a clean one, or the last octets of one, set up nothing that they do not use. */
+/* Most calls have a SHORT text. Without escapes, or for the last bytes, they skip the setup that is not needed. */
 AVX2 static size_t avx2_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) {
     size_t i = 0, o, rest;
     plus = plus && safe->member[' '];

@@ -1,4 +1,4 @@
-/* span_urns on AVX2: 64 octets a step, in two registers (urn_grammar.h). Included by avx2.h. */
+/* span_urns on AVX2: 64 bytes a step, in two registers (urn_grammar.h). Included by avx2.h. */
 #ifndef UC_AVX2_GRAMMAR_H
 #define UC_AVX2_GRAMMAR_H
 
@@ -11,7 +11,7 @@ AVX2_INLINE uint64_t outside_block(avx2_lines v, const avx2_set *s) {
     return outside(v.half[0], s) | (uint64_t)outside(v.half[1], s) << 32;
 }
 
-/* v1, v2, v3: the block one, two and three octets on; *digit: see block_triplets. */
+/* v1, v2, v3: the block one, two and three bytes on; *digit: see block_triplets. */
 AVX2_INLINE uc_urn_octets urn_octets(const avx2_grammar *g, avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3,
                                      uint64_t *digit) {
     const __m256i zero = fill('0');
@@ -50,7 +50,7 @@ AVX2 static size_t avx2_span_urns(const uint8_t *src, size_t n, const uc_set *ni
         }
         if (n - i < 64) o.ends = uc_first_bits(o.ends, n - i) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
-        /* Behind an end there is no other line. */
+        /* No line begins after the last end. */
         if (n - i < 64) faults = uc_first_bits(faults, n - i + (src[n - 1] != end));
         if (faults) return uc_start_of_line(src, i + uc_lowest_bit(faults), end);
         if (n - i < 64) return n;

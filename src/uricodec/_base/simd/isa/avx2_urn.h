@@ -1,16 +1,16 @@
-/* The kernels on AVX2 that copy and change letters: 64 octets a step, in two registers. Included by avx2.h.
+/* The kernels on AVX2 that copy and change letters: 64 bytes a step, in two registers. Included by avx2.h.
  *
- * What is found becomes masks of 64 bits, what to change (urns.h) is a mask again. Of these there is one only, of
- * letters that change their case, and it turns bit 5: broadcast, an octet of the mask shuffled to the eight octets that
- * it speaks of, and each of them compared with its bit.
+ * Findings are masks of 64 bits, from which urns.h computes one mask of the letters that change their case. To flip
+ * bit 5 of these, the mask is broadcast, each of its bytes is shuffled to the eight bytes that it describes, and each
+ * of these is compared with its bit.
  *
- * Hexadecimal digits are looked up once, two octets on; those one octet on are the same mask, shifted, with a bit from
- * the block before.
+ * Hexadecimal digits are looked up once, at +2; the mask for +1 is the same one, shifted, with a bit from the previous
+ * block.
  */
 #ifndef UC_AVX2_URN_H
 #define UC_AVX2_URN_H
 
-/* 64 octets. */
+/* 64 bytes. */
 typedef struct avx2_lines {
     __m256i half[2];
 } avx2_lines;
@@ -20,7 +20,7 @@ AVX2_INLINE avx2_lines load_block(const uint8_t *p) {
     return v;
 }
 
-/* The min(n, 96) octets at p, then zeros, from octet k < 16 on. k is a constant. */
+/* The min(n, 96) bytes at p, then zeros, from byte k < 16 on. k is a constant. */
 #define PART_FROM(parts, k)                                                                           \
     {{_mm256_alignr_epi8(_mm256_permute2x128_si256(parts[0], parts[1], 0x21), parts[0], k),             \
       _mm256_alignr_epi8(_mm256_permute2x128_si256(parts[1], parts[2], 0x21), parts[1], k)}}
@@ -29,7 +29,7 @@ AVX2_INLINE void load_parts(const uint8_t *p, size_t n, __m256i parts[3]) {
     for (size_t k = 0; k < 3; k++) parts[k] = n > 32 * k ? load_up_to(p + 32 * k, n - 32 * k) : _mm256_setzero_si256();
 }
 
-/* The first n < 32 octets of v. */
+/* The first n < 32 bytes of v. */
 AVX2_INLINE void store_part(uint8_t *p, __m256i v, size_t n) {
     __m128i rest = _mm256_castsi256_si128(v);
     uint32_t word;
@@ -61,7 +61,7 @@ AVX2_INLINE uint64_t equal64(avx2_lines v, __m256i octet) {
 #undef EQUAL
 }
 
-/* Letters from a to f, and other octets that are no digits or upper-case letters. */
+/* The letters from a to f, and other bytes above the upper-case letters. */
 AVX2_INLINE uint64_t above_capitals64(avx2_lines v) {
 #define ABOVE(k) _mm256_cmpgt_epi8(v.half[k], _mm256_set1_epi8('a' - 1))
     return MASK64(ABOVE);
@@ -76,7 +76,7 @@ AVX2_INLINE uint64_t capitals64(avx2_lines v) {
 #undef CAPITAL
 }
 
-/* The block with bit 5 of these octets turned. */
+/* The block with bit 5 of these bytes turned. */
 AVX2_INLINE avx2_lines turn_case(avx2_lines v, uint64_t octets) {
     const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
     const __m256i eight_times = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
@@ -98,7 +98,7 @@ AVX2_INLINE avx2_set avx2_hex_set(void) {
     return s;
 }
 
-/* The '%' before two digits, when v2 is the block two octets on. *digit: whether octet 1 of the block, and then that of
+/* The '%' before two digits, when v2 is the block two bytes on. *digit: whether byte 1 of the block, and then that of
  * the next block, is a digit. */
 AVX2_INLINE uint64_t block_triplets(const avx2_set *hex, avx2_lines v, avx2_lines v2, uint64_t *digit) {
     uint64_t none = zeros(members(v2.half[0], hex, 0)) | (uint64_t)zeros(members(v2.half[1], hex, 0)) << 32;
@@ -134,7 +134,7 @@ AVX2 static void avx2_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst)
     }
 }
 
-/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the block one, two and three octets on. */
+/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the block one, two and three bytes on. */
 AVX2_INLINE uint64_t block_schemes(avx2_lines v, avx2_lines v1, avx2_lines v2, avx2_lines v3) {
     const __m256i u = _mm256_set1_epi8('u'), r = _mm256_set1_epi8('r'), n = _mm256_set1_epi8('n');
     const __m256i colon = _mm256_set1_epi8(':'), case_bit = _mm256_set1_epi8(0x20);

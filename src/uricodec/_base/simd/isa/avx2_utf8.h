@@ -47,7 +47,7 @@ AVX2_INLINE __m256i avx2_two(const uint8_t *first, const uint8_t *second) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* 16 octets from i on, and from i + 32 on, of n; then zeros. */
+/* 16 bytes from i on, and from i + 32 on, of n; then zeros. */
 AVX2_INLINE __m256i avx2_load_units(const uint8_t *src, size_t n, size_t i) {
     size_t left = n > i ? n - i : 0;
     __m256i high = _mm256_setzero_si256();

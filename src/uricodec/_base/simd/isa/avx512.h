@@ -1,26 +1,25 @@
-/* The kernels on AVX-512 with VBMI and VBMI2: 64 octets a step.
+/* The kernels on AVX-512 with VBMI and VBMI2: 64 bytes a step.
  *
- * Classify. A set is 256 bits in 32 octets. vpermb looks up the octet of a bit by the upper five bits of c, and again
- * the bit within it by the lower three: it ignores the upper bits of an index, and both tables are repeated to its 64
- * octets, so nothing has to be masked. The set costs the same whatever is in it.
+ * Classify. A set is 256 bits in 32 bytes. One vpermb looks up the byte by the upper five bits of c, another the bit
+ * within it by the lower three. vpermb ignores the upper bits of an index, and both tables are repeated to its 64
+ * bytes, so no masking is needed. The cost does not depend on the set.
  *
- * Encode. 21 octets have 63 slots, three for each of them: the octet or '%', the high digit, the low digit. Three
- * permutations fill these slots, and a compression keeps those that are used: of an octet that stays, the first one
- * only.
+ * Encode. 21 bytes get 63 slots, three for each byte: the byte or '%', the high digit, the low digit. Three
+ * permutations fill these slots, and a compress keeps the used ones: only the first slot of a byte that is not escaped.
  *
- *      octets   a     /     b            work    0   1   0
+ *      bytes   a     /     b            work    0   1   0
  *      slots    a61   %2F   b62          keep    100 111 100          result   a%2Fb
  *
- * Three times that make a step of 63 octets. Where each third starts follows from the number of escapes before it:
- * nothing waits for the third before, and nothing branches on density.
+ * A step does this three times, for 63 bytes. The start of each third follows from the number of escapes before it, so
+ * no third depends on the previous one, and nothing branches on the density of escapes.
  *
- * Decode. Whether a '%' begins a triplet is decided by the two octets after it alone, because a hexadecimal digit is
- * never a '%': so the block is looked at three times, at +0, +1 and +2, values replace the '%', and the digits are
- * compressed away. Digits that belong to a triplet of the block before arrive as a carry of two bits. No two
- * hexadecimal digits agree in their lower six bits: these look up the value, and the one digit that has them.
+ * Decode. Whether a '%' begins a triplet depends only on the two bytes after it, because a hexadecimal digit is never a
+ * '%'. So the block is loaded at +0, +1 and +2, values replace the '%', and a compress removes the digits. Digits that
+ * belong to a triplet of the previous block arrive as a carry of two bits. Hexadecimal digits differ in their lower six
+ * bits, which are the index of two tables: the value, and the only digit with these bits, to compare with.
  *
- * Ends. Masked loads and stores end where the input and the output do. Compression is in registers: some CPUs are many
- * times slower when it goes to memory.
+ * Bounds. Masked loads and stores end where the input and the output do. Compresses go to registers, because some CPUs
+ * are many times slower when they go to memory.
  */
 #ifndef UC_AVX512_H
 #define UC_AVX512_H
@@ -42,12 +41,12 @@ AVX512_INLINE __m512i all64(int octet) { return _mm512_set1_epi8((char)octet); }
 AVX512_INLINE size_t count64(uint64_t mask) { return (size_t)_mm_popcnt_u64(mask); }
 AVX512_INLINE uint64_t first64(size_t n) { return _bzhi_u64(~UINT64_C(0), (uint32_t)n); } /* n < 256: min(n, 64) bits */
 
-/* The min(n, 64) octets at p, then zeros. */
+/* The min(n, 64) bytes at p, then zeros. */
 AVX512_INLINE __m512i load64_part(const uint8_t *p, size_t n) {
     return _mm512_maskz_loadu_epi8(first64(n < 64 ? n : 64), p);
 }
 
-/* 16 octets, four times. */
+/* 16 bytes, four times. */
 #define FOUR_TIMES(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
 
 typedef struct avx512_set {
@@ -95,17 +94,17 @@ AVX512 static void avx512_mark_outside(const uint8_t *src, size_t n, const uc_se
 /* --- encode ---------------------------------------------------------------------------------------------------------
  * */
 
-/* For each third of a step, the octet of each of its 63 slots. */
+/* For each third of a step, the byte of each of its 63 slots. */
 static UC_ALIGNED(64) uint8_t avx512_slots[3][64];
 
-/* For each octet, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
+/* For each byte, in the place of its lower six bits: its value as a hexadecimal digit, that value times 16, and the
  * digit itself. */
 static UC_ALIGNED(64) uint8_t avx512_low_value[64], avx512_high_value[64], avx512_digit[64];
 
 static void avx512_prepare(void) {
     for (int third = 0; third < 3; third++)
         for (int slot = 0; slot < 63; slot++) avx512_slots[third][slot] = (uint8_t)(21 * third + slot / 3);
-    memset(avx512_digit, '0', sizeof avx512_digit); /* an octet that is no digit finds one with other lower bits */
+    memset(avx512_digit, '0', sizeof avx512_digit); /* a byte that is not a digit is compared with one of other lower bits */
     for (int i = 0; i < 22; i++) {
         uint8_t digit = (uint8_t)"0123456789ABCDEFabcdef"[i], value = (uint8_t)(i < 16 ? i : i - 6);
         avx512_low_value[digit & 63] = value;
@@ -114,8 +113,8 @@ static void avx512_prepare(void) {
     }
 }
 
-#define FIRST_SLOTS UINT64_C(0x1249249249249249) /* of each of 21 octets */
-enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };  /* octets that the stores of one step reach at most */
+#define FIRST_SLOTS UINT64_C(0x1249249249249249) /* of each of 21 bytes */
+enum { STEP = 63, ENCODED_STEP = 2 * 63 + 64 };  /* bytes that the stores of one step reach at most */
 
 typedef struct avx512_encoder {
     avx512_set safe;
@@ -135,8 +134,8 @@ AVX512_INLINE __m512i spaces_to_plus(__m512i v) {
     return _mm512_mask_mov_epi8(v, _mm512_cmpeq_epi8_mask(v, all64(' ')), all64('+'));
 }
 
-/* The STEP octets of v, `work` of them as escapes. Returns where they end. Writes up to dst + ENCODED_STEP, unless
- * exact: then the first `size` octets only. */
+/* The STEP bytes of v, `work` of them as escapes. Returns where they end. Writes up to dst + ENCODED_STEP, unless
+ * exact: then the first `size` bytes only. */
 AVX512_INLINE uint8_t *encode_step(const avx512_encoder *e, __m512i v, uint64_t work, const int exact, size_t size,
                                    uint8_t *dst) {
     __m512i high = _mm512_permutexvar_epi8(_mm512_srli_epi16(v, 4), e->hexadecimal);
@@ -218,7 +217,7 @@ AVX512 UC_APART size_t avx512_encode_plus(const uint8_t *src, size_t n, const uc
     return avx512_encode_as(src, n, safe, 1, dst, cap);
 }
 
-/* What most calls need, a clean text or the end of one, sets up nothing that it does not use. */
+/* Most calls have a text without escapes, or less than a step: they skip the setup that they do not need. */
 AVX512 static size_t avx512_encode(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst,
                                    size_t cap) {
     const avx512_set s = avx512_load_set(safe);
@@ -261,7 +260,7 @@ AVX512_INLINE avx512_hex avx512_load_hex(void) {
     return hex;
 }
 
-/* Which octets of v are '%' before two digits, when v1 and v2 are the octets one and two places on. */
+/* Which bytes of v are '%' before two digits, when v1 and v2 are the bytes one and two places on. */
 AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m512i v1, __m512i v2) {
     uint64_t first = _mm512_mask_cmpeq_epi8_mask(percents, v1, _mm512_permutexvar_epi8(v1, hex->digit));
     return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, hex->digit));
@@ -272,7 +271,7 @@ AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64
                                 _mm512_permutexvar_epi8(v2, hex->low));
 }
 
-/* The octets of v and then `next`, from octet k on. over = octets 16 to 79. */
+/* The bytes of v and then `next`, from byte k on. over = bytes 16 to 79. */
 AVX512_INLINE __m512i over64(__m512i v, __m512i next) { return _mm512_alignr_epi32(next, v, 4); }
 #define AHEAD(v, over, k) _mm512_alignr_epi8(over, v, k)
 
@@ -389,7 +388,7 @@ AVX512 static void avx512_upper_triplets(const uint8_t *src, size_t n, uint8_t *
     }
 }
 
-/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the octets one, two and three places on. */
+/* The 'u' of each "urn:", in any case, when v1, v2 and v3 are the bytes one, two and three places on. */
 AVX512_INLINE uint64_t schemes64(__m512i v, __m512i v1, __m512i v2, __m512i v3) {
     /* What differs from "urn", in one register; case is bit 5. */
     enum { FIRST_OR_DIFFERENCE = 0xF6 }; /* a | (b ^ c) */

@@ -1,4 +1,4 @@
-/* span_urns on AVX-512: 64 octets a step (urn_grammar.h). Included by avx512.h. */
+/* span_urns on AVX-512: 64 bytes a step (urn_grammar.h). Included by avx512.h. */
 #ifndef UC_AVX512_URN_H
 #define UC_AVX512_URN_H
 
@@ -8,7 +8,7 @@ typedef struct avx512_grammar {
     __m512i end;
 } avx512_grammar;
 
-/* v: a block; v1, v2, v3: the same one, two and three octets on. */
+/* v: a block; v1, v2, v3: the same one, two and three bytes on. */
 AVX512_INLINE uc_urn_octets urn_octets64(const avx512_grammar *g, __m512i v, __m512i v1, __m512i v2, __m512i v3) {
     uc_urn_octets o;
     o.ends = _mm512_cmpeq_epi8_mask(v, g->end);
@@ -42,7 +42,7 @@ AVX512 static size_t avx512_span_urns(const uint8_t *src, size_t n, const uc_set
         o = urn_octets64(&g, v, AHEAD(v, over, 1), AHEAD(v, over, 2), AHEAD(v, over, 3));
         if (n - i < 64) o.ends = (o.ends & first64(n - i)) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
-        if (n - i < 64) faults &= first64(n - i + (src[n - 1] != end)); /* behind an end there is no other line */
+        if (n - i < 64) faults &= first64(n - i + (src[n - 1] != end)); /* no line begins after the last end */
         if (faults) return uc_start_of_line(src, i + _tzcnt_u64(faults), end);
         if (n - i < 64) return n;
     }

@@ -1,14 +1,14 @@
-/* UTF-8 on AVX-512 with VBMI2: 64 octets a step, one path for every mixture of characters.
+/* UTF-8 on AVX-512 with VBMI2: 64 bytes a step, one path for every mixture of characters.
  *
- * To UTF-8. Sixteen code units stand in 32-bit lanes. The number of leading zeros of a lane says how long its sequence
- * is, and is the index of two tables: which bits of the code point each of the four octets keeps, and the tag bits that
- * are added. One multishift puts the bits >> 18, >> 12, >> 6 and >> 0 into the four octets of the lane, and a compress
- * drops the octets that keep nothing. (It compresses to a register: to memory it is many times slower on some CPUs.)
+ * To UTF-8. Sixteen code units are in 32-bit lanes. The number of leading zeros of a lane determines the length of its
+ * sequence, and is the index of two tables: which bits of the code point each of the four bytes keeps, and the tag bits
+ * to add. One multishift puts the bits >> 18, >> 12, >> 6 and >> 0 into the four bytes of the lane, and a compress
+ * drops unused bytes. (It compresses to a register: to memory it is many times slower on some CPUs.)
  *
- * From UTF-8. Seen from the last octet of a character, its bits are always at the same place: six (or seven, of ASCII)
- * in the octet itself, the next six in the octet before if this one is a continuation, and so on. So the code point is
- * put together at every octet, from the octets at +0, -1, -2 and -3, as if each were the last one of a character, and a
- * compress keeps those lanes where that is so.
+ * From UTF-8. Relative to the last byte of a character, its bits are always at the same positions: six (or seven, for
+ * ASCII) in that byte, the next six in the byte before it if that byte is a continuation, and so on. So the code point
+ * is assembled at every byte, from the bytes at +0, -1, -2 and -3, as if each were the last one of a character, and a
+ * compress keeps the lanes at actual ends.
  */
 #ifndef UC_AVX512_UTF8_H
 #define UC_AVX512_UTF8_H
@@ -32,7 +32,7 @@ AVX512_INLINE uint8_t avx512_highest(__m512i v) {
     return (uint8_t)~_mm_cvtsi128_si32(_mm_minpos_epu16(m));
 }
 
-/* What stands 16 octets before every part of v. */
+/* The 16 bytes before every part of v. */
 AVX512_INLINE __m512i avx512_part_before(__m512i v, __m512i last) { return _mm512_alignr_epi32(v, last, 12); }
 
 #define V __m512i
@@ -63,12 +63,12 @@ AVX512_INLINE __m512i avx512_part_before(__m512i v, __m512i last) { return _mm51
 
 /* --- to_utf8 ------------------------------------------------------------------------------------------------------ */
 
-/* The first 64 of n octets, or all and zeros. */
+/* The first 64 of n bytes, or all and zeros. */
 AVX512_INLINE __m512i avx512_load(const uint8_t *p, size_t n) {
     return n < 64 ? _mm512_maskz_loadu_epi8(avx512_first(n), p) : _mm512_loadu_si512(p);
 }
 
-/* The first `room` octets of v, or all if there is room for them. */
+/* Stores the first `room` bytes of v, or all 64 if `room` is larger. */
 AVX512_INLINE void avx512_store(uint8_t *dst, size_t room, __m512i v) {
     if (room >= 64)
         _mm512_storeu_si512(dst, v);
@@ -89,7 +89,7 @@ AVX512 static size_t avx512_put8(const uint8_t *src, size_t n, uint8_t *dst) {
             continue;
         }
         for (size_t half = 0; half < q; half += 32) {
-            /* A word for each: the octet of ASCII, or the lead and then the continuation. */
+            /* A word for each: the byte of ASCII, or the lead and then the continuation. */
             __m512i c = _mm512_cvtepu8_epi16(half ? _mm512_extracti64x4_epi64(v, 1) : _mm512_castsi512_si256(v));
             __m512i pair = _mm512_or_si512(_mm512_srli_epi16(c, 6), _mm512_and_si512(_mm512_slli_epi16(c, 8), low6));
             uint32_t two = (uint32_t)(wide >> half);
@@ -103,7 +103,7 @@ AVX512 static size_t avx512_put8(const uint8_t *src, size_t n, uint8_t *dst) {
     return o;
 }
 
-/* Writes the sequences of the first q of 16 code points, where there is this much room. */
+/* Writes the sequences of the first q of 16 code points; dst has a capacity of `room` bytes. */
 AVX512_INLINE size_t avx512_put_sequences(__m512i c, size_t q, uint8_t *dst, size_t room) {
     const __m512i bits_at = _mm512_set1_epi64(0x20262C3200060C12); /* 18, 12, 6, 0, and the same 32 bits on */
     /* By the number of leading zeros, from 11 to 32 (which is row 0). */
@@ -181,7 +181,7 @@ AVX512 static size_t avx512_to_utf8(const void *src, size_t n, int width, uint8_
 
 /* --- from_utf8 ---------------------------------------------------------------------------------------------------- */
 
-/* Below U+0100 a lead says only whether 0x40 is to be added to the octet behind it. */
+/* Below U+0100, the lead only determines whether 0x40 is added to the byte after it. */
 AVX512 static void avx512_get8(const uint8_t *src, size_t n, uint8_t *dst, size_t characters) {
     uint64_t carry = 0;
     size_t o = 0;
@@ -198,13 +198,13 @@ AVX512 static void avx512_get8(const uint8_t *src, size_t n, uint8_t *dst, size_
     }
 }
 
-/* Of 64 octets, each as the last one of a character: the bits in it and in those before it, no tags. */
+/* For each of 64 bytes, as the last one of a character: the bits in it and in those before it, without tags. */
 typedef struct avx512_bits_of {
     __m512i octet, at_1, at_2, at_3;
     uint64_t ends; /* where characters really end */
 } avx512_bits_of;
 
-/* What goes from one block to the next. */
+/* State that is carried from one block to the next. */
 typedef struct avx512_carry {
     __m512i untagged;
     uint64_t continuations;
@@ -257,7 +257,7 @@ AVX512 static void avx512_get32(const uint8_t *src, size_t n, uint32_t *dst, siz
         __m512i v = avx512_load(src + i, n - i);
         avx512_bits_of b = avx512_take(src, n, i, v, &carry);
         size_t count = avx512_bits(b.ends);
-        /* Few characters may be in 64 octets, and a vector holds 16 of them: compress first here. */
+        /* Few characters may be in 64 bytes, and a vector holds 16 of them: compress first here. */
         b.octet = _mm512_maskz_compress_epi8(b.ends, b.octet), b.at_1 = _mm512_maskz_compress_epi8(b.ends, b.at_1);
         b.at_2 = _mm512_maskz_compress_epi8(b.ends, b.at_2), b.at_3 = _mm512_maskz_compress_epi8(b.ends, b.at_3);
 #define QUARTER(v, k) _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(v, k))

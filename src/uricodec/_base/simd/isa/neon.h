@@ -40,14 +40,14 @@ V16_INLINE v16 v16_high_nibbles(v16 v) { return vshrq_n_u8(v, 4); }
 V16_INLINE v16 v16_times16(v16 v) { return vshlq_n_u8(v, 4); }
 
 V16_INLINE v16 v16_shuffle(v16 table, v16 index) { return vqtbl1q_u8(table, index); }
-/* The octets of the tables that low nibbles say: of low where the top bit is clear, of high (or 0) where it is set. */
+/* Looks up low nibbles: in `low` where the top bit is clear, in `high` (or 0) where it is set. */
 V16_INLINE v16 v16_low_columns(v16 low, v16 v) { return vqtbl1q_u8(low, vandq_u8(v, vdupq_n_u8(0x8F))); }
 V16_INLINE v16 v16_columns(v16 low, v16 high, v16 v) {
     const uint8x16x2_t both = {{low, high}};
     return vqtbl2q_u8(both, vsliq_n_u8(v, vshrq_n_u8(v, 7), 4)); /* the top bit goes before the low nibble */
 }
 
-/* Octets k..15 of a, then octets 0..k-1 of b. */
+/* Bytes k..15 of a, then bytes 0..k-1 of b. */
 #define v16_window(a, b, k) vextq_u8(a, b, k)
 V16_INLINE v16 v16_zip8_low(v16 a, v16 b) { return vzip1q_u8(a, b); }
 V16_INLINE v16 v16_zip8_high(v16 a, v16 b) { return vzip2q_u8(a, b); }
@@ -58,8 +58,8 @@ V16_INLINE v16 v16_zip32_high(v16 a, v16 b) { return V16_ZIP(32, 2, a, b); }
 V16_INLINE v16 v16_zip64_low(v16 a, v16 b) { return V16_ZIP(64, 1, a, b); }
 V16_INLINE v16 v16_zip64_high(v16 a, v16 b) { return V16_ZIP(64, 2, a, b); }
 
-/* There is no instruction that collects the top bits. Every lane of a mask keeps a bit of its own, and pairwise sums
- * bring eight lanes into one octet: three additions for one vector, and no more than four for four of them. */
+/* NEON has no instruction that collects the top bits. So every lane of a mask keeps a different bit, and pairwise sums
+ * combine eight lanes to one byte: three additions for one vector, and only four for four vectors. */
 V16_INLINE v16 v16_weights(void) { return v16_words(0x8040201008040201, 0x8040201008040201); }
 V16_INLINE v16 v16_weighed(v16 mask) { return vandq_u8(mask, v16_weights()); }
 V16_INLINE uint32_t v16_mask(v16 v) {
@@ -74,7 +74,7 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint8x16_t sums = vpaddq_u8(first, last);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
-/* The other way round, of the 16 lowest bits. */
+/* The inverse: a mask from the 16 lowest bits. */
 V16_INLINE v16 v16_of_bits(uint32_t bits) {
     return vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8))), v16_weights());
 }

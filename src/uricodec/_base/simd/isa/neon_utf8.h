@@ -2,13 +2,13 @@
 #ifndef UC_NEON_UTF8_H
 #define UC_NEON_UTF8_H
 
-/* Four bits for each octet of v that is not 0. */
+/* Four bits for each byte of v that is not 0. */
 UC_INLINE uint64_t neon_nibbles(uint8x16_t v) {
     uint16x8_t tested = vreinterpretq_u16_u8(vtstq_u8(v, v));
     return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(tested, 4)), 0);
 }
 
-/* The top bits of the octets of v, the first one lowest. */
+/* The top bits of the bytes of v, the first one lowest. */
 UC_INLINE uint32_t neon_mask(uint8x16_t v) {
     static const int8_t places[16] = {-7, -6, -5, -4, -3, -2, -1, 0, -7, -6, -5, -4, -3, -2, -1, 0};
     uint8x16_t bits = vshlq_u8(vandq_u8(v, vdupq_n_u8(0x80)), vld1q_s8(places));

@@ -38,14 +38,14 @@ V16_INLINE v16 v16_high_nibbles(v16 v) { return _mm_and_si128(_mm_srli_epi16(v, 
 V16_INLINE v16 v16_times16(v16 v) { return _mm_and_si128(_mm_slli_epi16(v, 4), _mm_set1_epi8(-16)); }
 
 V16_INLINE v16 v16_shuffle(v16 table, v16 index) { return _mm_shuffle_epi8(table, index); }
-/* The octets of the tables that low nibbles say: of low where the top bit is clear, of high where it is set. A shuffle
- * yields 0 for an index with its top bit set, so the right table answers by itself. */
+/* Looks up low nibbles: in `low` where the top bit is clear, in `high` where it is set. A shuffle
+ * yields 0 for an index with its top bit set, so only one table contributes. */
 V16_INLINE v16 v16_low_columns(v16 low, v16 v) { return _mm_shuffle_epi8(low, v); }
 V16_INLINE v16 v16_columns(v16 low, v16 high, v16 v) {
     return _mm_or_si128(_mm_shuffle_epi8(low, v), _mm_shuffle_epi8(high, _mm_xor_si128(v, _mm_set1_epi8(-128))));
 }
 
-/* Octets k..15 of a, then octets 0..k-1 of b. */
+/* Bytes k..15 of a, then bytes 0..k-1 of b. */
 #define v16_window(a, b, k) _mm_alignr_epi8(b, a, k)
 V16_INLINE v16 v16_zip8_low(v16 a, v16 b) { return _mm_unpacklo_epi8(a, b); }
 V16_INLINE v16 v16_zip8_high(v16 a, v16 b) { return _mm_unpackhi_epi8(a, b); }
@@ -59,7 +59,7 @@ V16_INLINE uint64_t v16_mask64(v16 a, v16 b, v16 c, v16 d) {
     uint32_t low = v16_mask(a) | v16_mask(b) << 16, high = v16_mask(c) | v16_mask(d) << 16;
     return low | (uint64_t)high << 32;
 }
-/* The other way round, of the 16 lowest bits. */
+/* The inverse: a mask from the 16 lowest bits. */
 V16_INLINE v16 v16_of_bits(uint32_t bits) {
     const v16 weights = v16_words(0x8040201008040201, 0x8040201008040201), octet = v16_words(0, 0x0101010101010101);
     return _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), octet), weights), weights);

@@ -10,7 +10,7 @@ V16_INLINE uint8_t ssse3_highest(__m128i v) {
     return (uint8_t)_mm_cvtsi128_si32(v);
 }
 
-/* The leads are the octets that are above 0xBF without, or below 0x80 with a sign: those > -65. */
+/* The leads are the bytes that are above 0xBF without, or below 0x80 with a sign: those > -65. */
 V16_INLINE size_t ssse3_leads(__m128i v) {
     __m128i ones = _mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8((char)0xBF)), _mm_set1_epi8(1));
     __m128i sums = _mm_sad_epu8(ones, _mm_setzero_si128());
