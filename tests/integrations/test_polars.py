@@ -196,7 +196,7 @@ def test_errors_that_are_raised():
     with pytest.raises(UriError, match="row 1: malformed triplet"):
         column.uricodec.unquote(errors="raise")
     for engine in ENGINES:
-        with pytest.raises(ValueError, match=r"^unquote: malformed triplet at position 3 of '100%'"):
+        with pytest.raises(ValueError, match=r"^unquote: malformed triplet at offset 3 of '100%'"):
             column.to_frame().lazy().select(pl.col("x").uricodec.unquote(errors="raise")).collect(engine=engine)
 
 

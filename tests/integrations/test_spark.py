@@ -228,7 +228,7 @@ def test_arguments_that_are_columns(select):
     ("expression", "message"),
     [
         ("uri_decode(name, 'x')", "uri_decode has 1 arguments at most: name"),
-        ("uri_normalize(name, 'no')", "no level 'no'"),
+        ("uri_normalize(name, 'no')", "unknown level 'no'"),
         ("uri_encode(name, 1)", "uri_encode: safe is text, not 1"),
         ("uri_decode(id)", "uri_decode: a column of text, not of int32"),
         ("is_urn(id)", "is_urn: a column of text, not of int32"),

@@ -251,7 +251,7 @@ def percent_decode(data, plus=False, invalid="keep"):
     'caf\u00e9 100% %FF'
     >>> percent_decode("caf%C3%A9 100%", invalid="error")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: malformed triplet at position 13
+    uricodec.errors.UriSyntaxError: malformed triplet at offset 13
     """
     cdef Careful how
     cdef bint text = isinstance(data, str)

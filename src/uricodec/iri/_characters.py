@@ -29,14 +29,14 @@ def convert(
     """
     if isinstance(iri, str):
         if encoding is not None:
-            raise TypeError("a str has no encoding")
+            raise TypeError("encoding applies to bytes only, got a str")
         octets, text = None, iri if type(iri) is str else "".join(iri)
     else:
         octets = iri if type(iri) is bytes else bytes(memoryview(iri))  # type: ignore[arg-type]
         try:
             text = octets.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
-            raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
+            raise IriError(f"invalid {encoding or 'utf-8'}", iri, error.start) from None
     compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
         uri = iri_to_uri(_composed(text) if compose else text, **options)

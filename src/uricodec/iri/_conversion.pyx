@@ -159,7 +159,7 @@ cdef object raise_host(object given, error):
     """An IriError at the host."""
     octets = plain(given)
     start = host_range(octets if type(octets) is bytes else (<str>octets).encode())[0]
-    raise IriError(f"no host of IDNA: {error}", given, start if type(octets) is bytes else
+    raise IriError(f"invalid internationalized host: {error}", given, start if type(octets) is bytes else
                    len((<str>octets).encode()[:start].decode())) from error
 
 

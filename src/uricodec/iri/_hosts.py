@@ -43,9 +43,9 @@ def to_ascii(host: str) -> str:
     _check_lengths(host)
     ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
     if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
-        raise ValueError("ToASCII gives no host")
+        raise ValueError("ToASCII result is not a host name")
     if _ADDRESS.fullmatch(ascii_host):
-        raise ValueError("ToASCII gives an address")
+        raise ValueError("ToASCII result is an IP address")
     return ascii_host
 
 
@@ -75,7 +75,7 @@ def to_unicode(host: str) -> str:
         if label[:4].lower() == "xn--":
             labels[i] = idna.ulabel(label.lower())
             if idna.alabel(labels[i]) != label.lower().encode("ascii"):
-                raise ValueError(f"{label} is no A-label")
+                raise ValueError(f"{label!r} is not an A-label")
     host = ".".join(labels)
     to_ascii(host)
     return host
@@ -83,9 +83,9 @@ def to_unicode(host: str) -> str:
 
 def _check_lengths(host: str) -> None:
     if len(host) > _MOST:
-        raise ValueError("the host is too long")
+        raise ValueError(f"host is longer than {_MOST} characters")
     if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
-        raise ValueError("a label is too long")
+        raise ValueError(f"label is longer than {_MOST_OF_LABEL} characters")
 
 
 def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:

@@ -383,7 +383,7 @@ def _opened(source: Any) -> Iterator[Callable[..., Iterator[Any]]]:
     if read is None:
         view = memoryview(source)
         if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
-            raise TypeError(f"a log is a buffer of octets, not of format {view.format!r}")
+            raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
         view = view.cast("B")
         if compress.format_of(view) is None:
             chunk = streams.Chunk(0)
@@ -405,7 +405,7 @@ def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
             if isinstance(data, str):
                 raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
             if data is None:
-                raise BlockingIOError("the file has nothing yet, and does not wait")
+                raise BlockingIOError("non-blocking file has no data yet")
             rest = memoryview(data)
         size = min(len(rest), len(view))
         view[:size], rest = rest[:size], rest[size:]

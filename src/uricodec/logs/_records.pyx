@@ -452,18 +452,18 @@ cdef class LogReader:
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
         if format not in FORMATS:
-            raise ValueError(f"no format {format!r}; there are: {', '.join(FORMATS)}")
+            raise ValueError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
         if to not in ("jsonl", "csv"):
-            raise ValueError(f"neither 'jsonl' nor 'csv': {to!r}")
+            raise ValueError(f"to must be 'jsonl' or 'csv', got {to!r}")
         if errors not in ("keep", "replace"):
-            raise ValueError(f"neither 'keep' nor 'replace': {errors!r}")
+            raise ValueError(f"errors must be 'keep' or 'replace', got {errors!r}")
         if isinstance(mask, str):
-            raise TypeError("mask must be names, not a str")
+            raise TypeError("mask must be an iterable of parameter names, got a str")
         names = bytearray()     # each after its length
         for name in mask:
             name = name.encode("utf-8", "surrogateescape").lower()
             if len(name) > 255:
-                raise ValueError("the name of a parameter to mask has more than 255 octets")
+                raise ValueError(f"names in mask must have at most 255 bytes, got {name!r}")
             if name:
                 names.append(len(name))
                 names += name

@@ -22,22 +22,22 @@ CODE_NAMES = [None] * CODES
 REASONS = [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", "no octet of a scheme, nor the \":\" behind it"),
-    (USERINFO, "userinfo", "no character of a userinfo"),
-    (HOST, "host", "no character of a host"),
-    (HOST_DELIMITER, "host-delimiter", "stands for a delimiter in an authority"),
-    (IP_LITERAL, "ip-literal", "no IP literal"),
-    (PORT, "port", "no digit of a port"),
-    (PATH, "path", "no character of a path"),
-    (PATH_COLON, "path-colon", "a \":\" in the first segment of a relative path"),
-    (QUERY, "query", "no character of a query"),
-    (FRAGMENT, "fragment", "no character of a fragment, or no place for one"),
-    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
-    (UTF8, "utf-8", "octets that are not UTF-8"),
+    (SCHEME, "scheme", "expected a scheme and \":\""),
+    (USERINFO, "userinfo", "invalid character in userinfo"),
+    (HOST, "host", "invalid character in host"),
+    (HOST_DELIMITER, "host-delimiter", "authority contains a character that decodes or normalizes to a delimiter"),
+    (IP_LITERAL, "ip-literal", "invalid IP literal"),
+    (PORT, "port", "invalid character in port"),
+    (PATH, "path", "invalid character in path"),
+    (PATH_COLON, "path-colon", "unexpected \":\" in the first segment of a relative path"),
+    (QUERY, "query", "invalid character in query"),
+    (FRAGMENT, "fragment", "invalid character in fragment, or unexpected fragment"),
+    (PERCENT, "percent", "\"%\" not followed by two hexadecimal digits"),
+    (UTF8, "utf-8", "invalid UTF-8"),
     (SURROGATE, "surrogate", "lone surrogate"),
-    (CHARACTER, "character", "a character that no IRI has"),
-    (PRIVATE, "private", "a character of private use outside a query"),
-    (BIDI, "bidi", "a bidirectional formatting character"),
+    (CHARACTER, "character", "invalid character in IRI"),
+    (PRIVATE, "private", "private-use character outside the query"),
+    (BIDI, "bidi", "bidirectional formatting character"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 del name, reason
@@ -54,7 +54,7 @@ cdef int production_of(object production, Syntax syntax) except -1:
     for i in range(4):
         if names[i] == production:
             return i
-    raise ValueError(f"unknown production {production!r}, expected one of: {', '.join(names)}")
+    raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
 
 
 # --- inputs, errors ---------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def split(uri):
     Components(scheme='http', authority='example.org', path='/', query='', fragment='a')
     >>> split("//[::1]evil.example/")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: no IP literal at position 7
+    uricodec.errors.UriSyntaxError: invalid IP literal at offset 7
     """
     return split_text(uri, URI_SYNTAX)
 
@@ -461,7 +461,7 @@ cdef object join(object components, Syntax syntax):
     finally:
         release(&octets)
     if position >= 0:
-        raise error_of(syntax)("would be read as other components", text, position)
+        raise error_of(syntax)("result would split into different components", text, position)
     return text
 
 
@@ -486,7 +486,7 @@ def unsplit(components):
     'http://example.org/?'
     >>> unsplit((None, None, "//example.org", None, None))
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: would be read as other components at position 0
+    uricodec.errors.UriSyntaxError: result would split into different components at offset 0
     """
     return join(components, URI_SYNTAX)
 

@@ -24,7 +24,7 @@ cdef int level_of(object level) except -1:
     for i in range(<int>LEVELS):
         if LEVEL_NAMES[i] == level:
             return i
-    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
     if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
         factor = 1
     if n > (<size_t>PY_SSIZE_T_MAX - NORMALIZE_ROWS[level].extra) // factor:
-        raise OverflowError("the normal form may be longer than an object can be")  # pragma: no cover: too large
+        raise OverflowError("normal form may exceed the maximum object size")  # pragma: no cover: too large
     return factor * n + NORMALIZE_ROWS[level].extra
 
 

@@ -112,7 +112,8 @@ cdef class _Pair:
     def __cinit__(self, base, other):
         self.base, self.other = plain(base), plain(other)
         if type(self.base) is not type(self.other):
-            raise TypeError("a str and a bytes-like have no common octets")
+            raise TypeError("expected two strs or two bytes-like objects, got "
+                            f"{type(base).__name__} and {type(other).__name__}")
         if not borrow(self.base, &self.base_octets, self.base_room):
             raise_surrogate(base, UriSyntaxError)
         if not borrow(self.other, &self.other_octets, self.other_room):
@@ -132,7 +133,7 @@ cdef class _Pair:
 
     cdef size_t room(self, size_t extra) except 0:
         if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
-            raise OverflowError("the result may be longer than an object can be")  # pragma: no cover: too large
+            raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
         return self.base_octets.size + self.other_octets.size + extra
 
     cdef object new_object(self, const uint8_t *data, size_t n):
@@ -352,7 +353,7 @@ def relativize(base, target):
             outcome.code = PATH
             outcome.offset = <size_t>to.parts.path + first_dot_segment(
                 to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_refusal(target, to.s, &outcome, UriSyntaxError, "a dot segment, to which nothing resolves")
+            raise_refusal(target, to.s, &outcome, UriSyntaxError, "no reference resolves to a path with a dot segment")
         if kind == WHOLE_URI:
             return target if isinstance(target, (str, bytes)) else pair.other
         return pair.new_object(dst, to.size[<int>kind])

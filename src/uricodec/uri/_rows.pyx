@@ -344,9 +344,9 @@ def run_row(name, src, dst, production, iri=False):
     cdef Py_buffer source, target
     cdef Grammar grammar
     cdef Outcome outcome
-    cdef size_t written
+    cdef size_t written, needed
     if name not in rows:
-        raise ValueError(f"no row {name!r}")
+        raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
     grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
     grammar.production = <Production>production_of(production, grammar.syntax)
@@ -354,8 +354,9 @@ def run_row(name, src, dst, production, iri=False):
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:
-            if <size_t>target.len < operation.factor * <size_t>source.len + operation.extra:
-                raise ValueError("dst is too small")
+            needed = operation.factor * <size_t>source.len + operation.extra
+            if <size_t>target.len < needed:
+                raise ValueError(f"dst must have at least {needed} bytes, got {target.len}")
             with nogil:
                 written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
                                         <uint8_t *>target.buf, &outcome)
@@ -373,7 +374,7 @@ def run_row(name, src, dst, production, iri=False):
 cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:
     """Find a grammar by its names; without a production, that of all references."""
     if kind not in ("uri", "iri"):
-        raise ValueError(f"no kind {kind!r}; there are: uri, iri")
+        raise ValueError(f"unknown kind {kind!r}; choose from uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
     grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
     return 0
@@ -526,7 +527,7 @@ cdef class SplitRows(UriRows):
 
     def __cinit__(self, kind, form, csv_safe=False):
         if form not in ("jsonl", "csv"):
-            raise ValueError(f"no form {form!r}; there are: jsonl, csv")
+            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
         self.json = form == "jsonl"
         self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
         set_grammar(&self.records.grammar, kind, None)
@@ -626,7 +627,7 @@ cdef class ResolveRows(UriRows):
     def __cinit__(self, bytes base not None):
         self.octets = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
-            raise UriSyntaxError("no scheme", base, 0)
+            raise UriSyntaxError("base URI has no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base
         self.slots.utf8_code = UTF8
 

@@ -71,7 +71,7 @@ def parse(uri: _Given) -> _Found:
     {'scheme': b'news', 'prefixed': True, 'kind': 'group', 'group': [b'comp', b'infosystems', b'www']}
     >>> parse("news:12345667123%asdghfh@info.cern.ch")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: malformed percent (reserved for future extension) at position 16
+    uricodec.errors.UriSyntaxError: malformed percent (reserved for future extension) at offset 16
     """
     text = "".join(uri) if isinstance(uri, str) else memoryview(uri).tobytes().decode("latin-1")
     whole = _Piece(text, 0, uri)
@@ -79,7 +79,7 @@ def parse(uri: _Given) -> _Found:
     prefixed = text[:4].lower() == "url:"
     url = _url(whole.at(4) if prefixed else whole)
     if url.scheme == "url":
-        raise whole.refusal("a second prefix", 4)
+        raise whole.error('repeated prefix "url:"', 4)
     found: _Found = {"scheme": _like(url.scheme, uri)}
     if prefixed:
         found["prefixed"] = True
@@ -120,24 +120,24 @@ class _Piece(NamedTuple):
         try:
             return percent_decode(self.spelled(), invalid="error")
         except UriSyntaxError as error:
-            raise self.refusal("octets that are not UTF-8", error.position) from None
+            raise self.error("invalid UTF-8", error.position) from None
 
     def filled(self, what: str) -> _Piece:
         if not self.text:
-            raise self.refusal(f"no {what}")
+            raise self.error(f"missing {what}")
         return self
 
     def number(self, what: str, largest: int) -> int:
         wrong = re.search("[^0-9]|^$", self.text)
         if wrong:
-            raise self.refusal(f"no {what}", wrong.start())
+            raise self.error(f"invalid character in {what}" if self.text else f"missing {what}", wrong.start())
         digits = self.text.lstrip("0") or "0"
         # int() refuses thousands of digits, and needs more than linear time for fewer.
         if len(digits) > len(str(largest)) or int(digits) > largest:
-            raise self.refusal(f"a {what} above {largest}")
+            raise self.error(f"{what} must be at most {largest}")
         return int(digits)
 
-    def refusal(self, reason: str, at: int = 0) -> UriSyntaxError:
+    def error(self, reason: str, at: int = 0) -> UriSyntaxError:
         return UriSyntaxError(reason, self.given, self.start + at)
 
 
@@ -164,7 +164,7 @@ class _Url(NamedTuple):
             piece = getattr(self, component)
             if piece is not None:
                 delimiter = {"authority": 2, "userinfo": 0}.get(component, 1)
-                raise piece.refusal(f"a URL of {self.scheme} has no {component}", -delimiter)
+                raise piece.error(f"unexpected {component} in {self.scheme} URL", -delimiter)
 
     def like(self, text: str) -> str | bytes:
         return _like(text, self.rest.given)
@@ -187,7 +187,7 @@ def _url(piece: _Piece) -> _Url:
 
 # "Sequences which start with a percent sign but are not followed by two hexadecimal characters are reserved for future
 # extension."
-_REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "no scheme"}
+_REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "missing scheme"}
 
 
 def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") -> Components:
@@ -195,11 +195,11 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
     text = piece.text.replace('"', "'")
     fault = check(text, production)
     if fault and fault.code in _REASONS:
-        raise piece.refusal(_REASONS[fault.code], fault.offset)
+        raise piece.error(_REASONS[fault.code], fault.offset)
     try:
         return split(text)
     except UriSyntaxError as error:
-        raise piece.refusal(error.reason, error.position) from None
+        raise piece.error(error.reason, error.position) from None
 
 
 # --- what several schemes have ----------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
 
 def _server(url: _Url, port: int | None) -> _Found:
     if url.host is None:
-        raise url.rest.refusal('no "//"')
+        raise url.rest.error('expected "//"')
     found = port if url.port is None or not url.port.text else url.port.number("port", 0xFFFF)
     return {"host": url.host.filled("host").decoded(), "port": found}
 
@@ -234,15 +234,15 @@ def _local_and_host(url: _Url) -> tuple[_Piece, _Piece]:
     """What stands before and behind the last "@"; RFC 1630 allows one in what is before it."""
     found = url.path.text.rfind("@")
     if found < 0:
-        raise url.path.refusal('no "@"', len(url.path.text))
-    return url.path.at(0, found).filled("name before the @"), url.path.at(found + 1).filled("host")
+        raise url.path.error('expected "@"', len(url.path.text))
+    return url.path.at(0, found).filled('name before "@"'), url.path.at(found + 1).filled("host")
 
 
 def _hostname(piece: _Piece) -> str | bytes:
     """A host that stands in a path."""
     beside = _split(_Piece(f"//{piece.text}", piece.start - 2, piece.given), "relative-ref")
     if beside.host != piece.text:
-        raise piece.refusal("no host", len(beside.host or ""))
+        raise piece.error("invalid host", len(beside.host or ""))
     return piece.decoded()
 
 
@@ -256,7 +256,7 @@ def _words(query: _Piece | None) -> list[str | bytes] | None:
 def _segments(path: _Piece) -> list[str | bytes]:
     """Of a path that begins with a "/"."""
     if not path.text:
-        raise path.refusal("no path")
+        raise path.error("missing path")
     return [segment.decoded() for segment in path.at(1).split("/")]
 
 
@@ -268,8 +268,9 @@ def _segments(path: _Piece) -> list[str | bytes]:
 def _group(piece: _Piece) -> list[str | bytes]:
     wrong = re.search("^[^A-Za-z]|[/:;=]|^$", piece.text)
     if wrong:
-        raise piece.refusal("no name of a group", wrong.start())
-    return [part.filled("part of a name of a group").decoded() for part in piece.split(".")]
+        reason = "invalid character in newsgroup name" if piece.text else "missing newsgroup name"
+        raise piece.error(reason, wrong.start())
+    return [part.filled("part of a newsgroup name").decoded() for part in piece.split(".")]
 
 
 # --- schemes ----------------------------------------------------------------------------------------------------------
@@ -311,7 +312,7 @@ def _ftp(url: _Url) -> _Found:
     if suffix is not None:
         typed = re.fullmatch("type=([AE][NTC]?|[ID]|L[0-9]+)", suffix.text, re.IGNORECASE)
         if not typed:
-            raise suffix.refusal('no ";type=" and code of a type', -1)
+            raise suffix.error('expected ";type=" and a type code', -1)
         kind = typed[1].upper()
     return {
         **found,
@@ -325,7 +326,7 @@ def _ftp(url: _Url) -> _Found:
 def _ftp_name(segment: _Piece) -> str | bytes:
     name, suffix = segment.cut(";")
     if suffix is not None:
-        raise suffix.refusal('a ";" before the last segment', -1)
+        raise suffix.error('unexpected ";" before the last segment', -1)
     return name.decoded()
 
 
@@ -387,9 +388,9 @@ def _nntp(url: _Url) -> _Found:
     group, number = (url.path.filled("path").at(1) if server else url.path).cut("/")
     found = {**server, "group": _group(group), "article_number": None}
     if number is None and not server:
-        raise group.refusal("no number of an article", len(group.text))
+        raise group.error("missing article number", len(group.text))
     if number is not None:
-        found["article_number"] = number.number("number of an article", _LARGEST)
+        found["article_number"] = number.number("article number", _LARGEST)
     return found
 
 
@@ -419,7 +420,7 @@ def _prospero(url: _Url) -> _Found:
         attributes = versioned.at(digits)
         wrong = re.search("[^0-9A-Za-z]", attributes.text)
         if wrong:
-            raise attributes.refusal("no attribute", wrong.start())
+            raise attributes.error("invalid character in attributes", wrong.start())
         found["attributes"] = attributes.spelled() if attributes.text else None
     if fields:
         found["fields"] = [_field(field) for field in fields]
@@ -429,7 +430,7 @@ def _prospero(url: _Url) -> _Found:
 def _field(piece: _Piece) -> tuple[str | bytes, str | bytes]:
     name, value = piece.cut("=")
     if value is None:
-        raise piece.refusal('no "=" in a field', len(piece.text))
+        raise piece.error('expected "=" in field', len(piece.text))
     return name.decoded(), value.decoded()
 
 
@@ -444,7 +445,7 @@ def _telnet(url: _Url) -> _Found:
 def _session(url: _Url, port: int | None = None) -> _Found:
     url.without("query")
     if url.path.text not in {"", "/"} and url.authority is not None:
-        raise url.path.refusal(f"a URL of {url.scheme} has no path", 1)
+        raise url.path.error(f"unexpected path in {url.scheme} URL", 1)
     return _login(url, port)
 
 
@@ -465,18 +466,18 @@ def _wais(url: _Url) -> _Found:
     url.without("query")
     kind, wpath = document.cut("/")
     if wpath is None:
-        raise document.refusal("no path of a document", len(document.text))
+        raise document.error("missing document path", len(document.text))
     *fields, behind = wpath.split(";")
     if behind.text or not fields:
-        raise behind.refusal('no ";" behind a field', len(behind.text))
+        raise behind.error('expected ";" after field', len(behind.text))
     return {**found, "wtype": kind.filled("type").decoded(), "wpath": [_wais_field(field) for field in fields]}
 
 
 def _wais_field(piece: _Piece) -> tuple[int, str | bytes]:
     number, contents = piece.cut("=")
     if contents is None:
-        raise piece.refusal('no "=" in a field', len(piece.text))
-    return number.number("number of a field", _LARGEST), contents.decoded()
+        raise piece.error('expected "=" in field', len(piece.text))
+    return number.number("field number", _LARGEST), contents.decoded()
 
 
 # Prose only in RFC 1630: "The syntax is similar to the ftp syntax, but in this case the slash is used to donate
@@ -487,7 +488,7 @@ def _file(url: _Url) -> _Found:
     url.without("userinfo", "port", "query")
     host = url.host.decoded() if url.host else ""
     if not url.path.text.startswith("/"):
-        raise url.path.refusal('no "/" before the path')
+        raise url.path.error('expected "/" before the path')
     return {"host": host or url.like("localhost"), "path": _segments(url.path)}
 
 
@@ -500,7 +501,7 @@ def _message(url: _Url) -> _Found:
     left, right = _local_and_host(url)
     _, behind = url.path.cut("/")
     if behind is not None:
-        raise behind.refusal('a "/" in an identifier', -1)
+        raise behind.error('unexpected "/" in message identifier', -1)
     return {"id_left": left.decoded(), "id_right": right.decoded()}
 
 

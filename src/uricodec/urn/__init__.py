@@ -81,7 +81,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
     name = text if isinstance(text, str) else bytes(text)
     zero = name.find("\0") if isinstance(name, str) else name.find(b"\0")
     if zero >= 0:
-        raise UrnError("octet 0", text, zero)
+        raise UrnError("invalid character in text", text, zero)
     try:
         return percent_encode(name, safe=RFC2141_NSS - reserved)
     except UriError as error:
@@ -114,15 +114,17 @@ def decode_nss(nss: str | _Octets) -> str | bytes:
     '100 % Käse'
     >>> decode_nss("%C3")
     Traceback (most recent call last):
-    uricodec.errors.UrnError: octets that are not UTF-8 at position 0
+    uricodec.errors.UrnError: invalid UTF-8 at offset 0
     """
     fault = re.search(_NO_NSS, nss) if isinstance(nss, str) else re.search(_NO_NSS.encode(), nss)
     if fault:
-        raise UrnError("octet 0" if len(fault[0]) == 3 else "no NSS", nss, fault.start())
+        reasons = {"%00": '"%00" is not allowed', "%": '"%" not followed by two hexadecimal digits'}
+        wrong = fault[0] if isinstance(fault[0], str) else fault[0].decode("latin-1")
+        raise UrnError(reasons.get(wrong, "invalid character in NSS"), nss, fault.start())
     try:
         return percent_decode(nss, invalid="error")
     except UriError as error:
-        raise UrnError(error.reason, nss, error.position) from None
+        raise UrnError("invalid UTF-8", nss, error.position) from None
 
 
 # --- for human eyes ---------------------------------------------------------------------------------------------------
@@ -192,7 +194,8 @@ def validate(urn: _Urn) -> Verdict:
     >>> validate("urn:issn:1046-8188").ok, validate("urn:issn:1046-8189").ok, validate("urn:swift:a").ok
     (True, False, None)
     >>> validate("urn:de-x:a")  # doctest: +NORMALIZE_WHITESPACE
-    Verdict(ok=None, reason='a NID kept for country codes (RFC 8141 section 5.1)', nid_class='reserved', known=False)
+    Verdict(ok=None, reason='a NID reserved for country codes (RFC 8141 section 5.1)',
+            nid_class='reserved', known=False)
     """
     name = parse(urn, "any")
     nid = name.nid.lower()
@@ -201,26 +204,26 @@ def validate(urn: _Urn) -> Verdict:
     if row is None:
         ok, reason = _of_unknown(nid, kind)
     elif row.validate is None:
-        ok, reason = None, "no form is registered" if row.read else "the registration was not read"
+        ok, reason = None, "the registration defines no form" if row.read else "the registration was not read"
     else:
         found = row.validate(name.nss)
         if isinstance(found, str):
             ok, reason = False, found
         else:
-            ok, reason = found, {True: "", False: "not well formed", None: "the registration does not say"}[found]
+            ok, reason = found, {True: "", False: "not well formed", None: "the registration does not decide"}[found]
     return Verdict(ok, reason, kind, row is not None)
 
 
 def _of_unknown(nid: str, kind: str) -> tuple[bool | None, str]:
     if kind == "informal":
-        return None, "an informal namespace of which nothing is known"
+        return None, "an informal namespace without known rules"
     if kind != "reserved":
         return None, f"an {kind} namespace"
     if nid.startswith("urn-"):
-        return False, 'behind "urn-" stands a number without leading zeros (RFC 8141 section 5.2)'
+        return False, 'expected a number without leading zeros after "urn-" (RFC 8141 section 5.2)'
     if nid == "urn":
         return None, 'the NID "urn" is reserved (RFC 2141 section 2.1)'
     if len(nid) <= 2:
-        return None, "no NID of fewer than three characters is registered (RFC 8141 section 5.1)"
+        return None, "NIDs of fewer than three characters cannot be registered (RFC 8141 section 5.1)"
     what = "strings like A-labels" if nid[3:4] == "-" else "country codes"
-    return None, f"a NID kept for {what} (RFC 8141 section 5.1)"
+    return None, f"a NID reserved for {what} (RFC 8141 section 5.1)"

@@ -22,17 +22,17 @@ CODE_NAMES = [None] * CODES
 cdef list REASONS = [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", "does not begin with \"urn:\""),
-    (NID, "nid", "no octet of a NID, nor the \":\" behind it"),
-    (NID_LENGTH, "nid-length", "the NID is too short or too long"),
-    (NID_HYPHEN, "nid-hyphen", "a hyphen at an end of the NID"),
-    (NID_URN, "nid-urn", "the NID is \"urn\""),
-    (NSS_EMPTY, "nss-empty", "the NSS is empty"),
-    (NSS, "nss", "no octet of an NSS"),
-    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
-    (PERCENT_NULL, "percent-null", "octet 0"),
-    (COMPONENT_EMPTY, "component-empty", "the component is empty"),
-    (COMPONENT, "component", "no octet of a component, nor the beginning of one"),
+    (SCHEME, "scheme", "expected \"urn:\""),
+    (NID, "nid", "invalid character in NID"),
+    (NID_LENGTH, "nid-length", "NID is too short or too long"),
+    (NID_HYPHEN, "nid-hyphen", "NID begins or ends with a hyphen"),
+    (NID_URN, "nid-urn", "NID must not be \"urn\""),
+    (NSS_EMPTY, "nss-empty", "NSS is empty"),
+    (NSS, "nss", "invalid character in NSS"),
+    (PERCENT, "percent", "\"%\" not followed by two hexadecimal digits"),
+    (PERCENT_NULL, "percent-null", "\"%00\" is not allowed"),
+    (COMPONENT_EMPTY, "component-empty", "component is empty"),
+    (COMPONENT, "component", "invalid character in component"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 
@@ -52,7 +52,7 @@ cdef int spec_of(object spec) except -1:
     for i in range(3):
         if SPEC_NAMES[i] == spec:
             return i
-    raise ValueError(f"no specification {spec!r}; there are: {', '.join(SPEC_NAMES)}")
+    raise ValueError(f"unknown RFC {spec!r}; choose from {', '.join(SPEC_NAMES)}")
 
 
 cdef int level_of(object level) except -1:
@@ -62,7 +62,7 @@ cdef int level_of(object level) except -1:
     for i in range(5):
         if LEVEL_NAMES[i] == level:
             return i
-    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
 cdef inline Spec spec_at(Level level) noexcept:
@@ -332,7 +332,7 @@ def parse(urn, spec="8141"):
     '0451450523'
     >>> parse("urn:isbn:04514 50523")
     Traceback (most recent call last):
-    uricodec.errors.UrnError: no octet of an NSS at position 14
+    uricodec.errors.UrnError: invalid character ' ' in NSS at offset 14
     """
     if type(urn) is URN and spec == (<URN>urn).spec:
         return urn
@@ -515,9 +515,9 @@ def set_rule(nid, rule):
     cdef bytes lower
     cdef int number = rule
     if not 0 <= number < RULES:
-        raise ValueError(f"no rule {rule!r}")
+        raise ValueError(f"unknown rule {rule!r}; choose from 0 to {<int>RULES - 1}")
     if not read(plain(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
-        raise UrnError("no NID", nid, 0)
+        raise UrnError("invalid NID", nid, 0)
     lower = nid.lower().encode("ascii")
     with cython.critical_section(RULE_NUMBERS):
         if add_rule(<const uint8_t *>PyBytes_AS_STRING(lower), <size_t>len(lower), <Rule>number) < 0:

@@ -41,10 +41,10 @@ def _nss(urn: _Urn, nid: str) -> str:
     """The NSS of a well-formed name of one namespace, which has no components."""
     name = parse(urn, "any")
     if name.nid.lower() != nid:
-        raise UrnError(f"no name of the namespace {nid}", urn, len("urn:"))
+        raise UrnError(f"expected a URN of the namespace {nid!r}", urn, len("urn:"))
     start = len(f"urn:{nid}:")
     if (name.r_component, name.q_component, name.f_component) != (None, None, None):
-        raise UrnError("a component behind the name, which would be lost", urn, start + len(name.nss))
+        raise UrnError("URN has a component, which the conversion would lose", urn, start + len(name.nss))
     return _well_formed(name.nss, nid, urn, start)
 
 
@@ -81,10 +81,10 @@ def from_public_id(public_id: str) -> str:
     """
     wrong = re.search(_NO_PUBLIC_ID, public_id)
     if wrong:
-        raise UrnError("no character of a public identifier", public_id, wrong.start())
+        raise UrnError("invalid character in public identifier", public_id, wrong.start())
     text = re.sub("[ \t\r\n]+", " ", public_id).strip(" ")
     if not text:
-        raise UrnError("an empty public identifier", public_id, 0)
+        raise UrnError("public identifier is empty", public_id, 0)
     return "urn:publicid:" + re.sub("//|::|[^0-9A-Za-z]", lambda found: _TRANSCRIBED.get(found[0], found[0]), text)
 
 
@@ -104,7 +104,7 @@ def to_public_id(urn: _Urn) -> str:
     # "%2F:" reads "///", of which the first two characters would be the ":".
     again = from_public_id(text).removeprefix("urn:publicid:")
     if again != re.sub("%..", lambda triplet: triplet[0].upper(), nss):
-        raise UrnError("no public identifier is transcribed so (RFC 3151 section 2)", urn, len("urn:publicid:"))
+        raise UrnError("not the transcription of a public identifier (RFC 3151 section 2)", urn, len("urn:publicid:"))
     return text
 
 
@@ -241,7 +241,7 @@ def isbn_10(isbn: str) -> str:
     if len(digits) == 10:
         return digits
     if not digits.startswith("978"):
-        raise UrnError("no ISBN-10 for an ISBN that begins with 979", isbn, 0)
+        raise UrnError("an ISBN that begins with 979 has no ISBN-10", isbn, 0)
     body = digits[3:12]
     total = sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True))
     return body + "0123456789X"[-total % 11]
@@ -290,11 +290,11 @@ def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
     """
     name = parse(urn, "any")
     if name.spec == "2141" and "#" in name.nss:
-        raise UrnError('"#" ends a query', urn, str(name).index("#"))
+        raise UrnError('NSS contains "#", which would end the query of the URL', urn, str(name).index("#"))
     if service.lower() not in _SPELLED:
-        raise ValueError(f"no resolution service: {service!r}")
+        raise ValueError(f"unknown service {service!r}; choose from {', '.join(SERVICES)}")
     if "?" in resolver or "#" in resolver:
-        raise ValueError(f"a resolver with a query or a fragment: {resolver!r}")
+        raise ValueError(f"resolver must not have a query or a fragment, got {resolver!r}")
     return f"{resolver.rstrip('/')}/uri-res/{_SPELLED[service.lower()]}?{name}"
 
 
@@ -311,7 +311,7 @@ def from_thttp_url(url: str) -> Resolution:
     """
     found = re.match("([^?#]*)/uri-res/([0-9A-Za-z]+)[?]", url)
     if found is None or found[2].lower() not in _SPELLED:
-        raise UrnError("no THTTP URL", url, 0)
+        raise UrnError("expected a THTTP URL: .../uri-res/SERVICE?URN", url, 0)
     try:
         urn = str(parse(url[found.end() :], "any"))
     except UrnError as error:

@@ -74,21 +74,21 @@ def _form(pattern: str, wrong: str) -> Validator:
 
 # RFC 4122 section 3: UUID = time-low "-" time-mid "-" time-high-and-version "-" clock-seq-and-reserved
 #                            clock-seq-low "-" node;   hexDigit in both cases. Any value: the Nil and Max UUID, too.
-_uuid = _form("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", "not 8-4-4-4-12 hexadecimal digits")
+_uuid = _form("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", "expected 8-4-4-4-12 hexadecimal digits")
 
 # RFC 5031 section 3:
 #   service      = top-level *("." sub-service)
 #   top-level    = let-dig [ *25let-dig-hyp let-dig ]     sub-service  = let-dig [ *let-dig-hyp let-dig ]
 _service = _form(
     "(?![^.]{28})(?![.-])(?!.*([.-][.]|[.]-))[0-9A-Za-z.-]*[0-9A-Za-z]",
-    "not labels of letters, digits and inner hyphens, separated by periods",
+    "expected labels of letters, digits and inner hyphens, separated by periods",
 )
 
 # RFC 5165 section 2: urn:ogc:{OGCresource}:{ResourceSpecificString}
-_ogc = _form("[^:]+:.+", "not a resource type, a colon and a name")
+_ogc = _form("[^:]+:.+", "expected a resource type, a colon and a name")
 
 # RFC 6588: an underscore and 32 or more hexadecimal digits, A to F in upper case.
-_ucode = _form("_[0-9A-F]{32,}", 'not "_" and at least 32 hexadecimal digits in upper case')
+_ucode = _form("_[0-9A-F]{32,}", 'expected "_" and at least 32 hexadecimal digits in upper case')
 
 # RFC 4179 section 2 (instance and qualifier; a "-" is in "other", too):
 #   UCI = prefix "-" instance *1(":" qualifier)
@@ -97,7 +97,7 @@ _ucode = _form("_[0-9A-F]{32,}", 'not "_" and at least 32 hexadecimal digits in 
 _uci = _form(
     "(?!.*%(?![0-9A-Fa-f]{2}))[0-9A-Za-z]+(:[0-9A-Za-z]+)?([+][0-9A-Za-z]+)?-[0-9A-Za-z()+,.=@;$_!*'%-]+"
     "(:[CRFcrf][0-9A-Za-z]+(-[CRFcrf][0-9A-Za-z]+){0,2})?",
-    "not a prefix code, a hyphen and a content code",
+    "expected a prefix code, a hyphen and a content code",
 )
 
 # RFC 3085 section 2:
@@ -105,14 +105,14 @@ _uci = _form(
 #   Update = 0*1( "A" / "U" )        RevisionId = posint        "a date in ISO 8601 Basic Format (CCYYMMDD)"
 _newsml = _form(
     "[^:]+:[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01]):[^:]+:[1-9][0-9]*[AUau]?",
-    "not a provider, a date CCYYMMDD, an item and a positive revision with A or U, separated by colons",
+    "expected a provider, a date CCYYMMDD, an item and a positive revision, perhaps with A or U, separated by colons",
 )
 
 # RFC 3151 section 2: what a transcribed public identifier is made of. "whitespace normalization must be performed
 # before": no "+" at the ends, none next to another. Only the characters of the list are written as triplets.
 _publicid = _form(
     "(?![+])(?!.*([+][+]|%(?!2[BbFf573]|3[ABFabf])))[0-9A-Za-z()+,.:=;!*@$_%-]+(?<![+])",
-    "no public identifier is transcribed so (RFC 3151 section 2)",
+    "not the transcription of a public identifier (RFC 3151 section 2)",
 )
 
 # RFC 5141 section 2.4.1, without the elements that it leaves open:
@@ -122,7 +122,7 @@ _publicid = _form(
 # Everything behind docnumber is optional and open at its end ("isodefined = <unspecified>").
 _iso = _form(
     "(?i:std:(iso|iso-iec|iso-cie|iso-astm|iso-ieee|iec)(:(data|guide|isp|iwa|pas|r|tr|ts|tta))?:[0-9]+(:.+)?)",
-    "not std:, an originator, perhaps a type, and a document number",
+    "expected std:, an originator, perhaps a type, and a document number",
 )
 
 
@@ -130,7 +130,7 @@ def _adid(nss: str) -> bool | str | None:
     # RFC 8107: a company prefix of four alphanumerics, the first no "0"; seven more; perhaps "H" for the format.
     # Whether other letters may stand there was not read.
     if not re.fullmatch("(?!0)[0-9A-Za-z]{11}[A-Za-z]?", nss):
-        return "not 11 letters or digits, no 0 first, and perhaps a letter for the format"
+        return "expected 11 letters or digits, the first one not 0, and perhaps a letter for the format"
     return len(nss) == 11 or nss[-1] in "Hh" or None
 
 
@@ -139,35 +139,35 @@ def _oid(nss: str) -> bool | str:
     #   oid             = number *( DOT number )
     #   number          = DIGIT / ( LEADDIGIT 1*DIGIT )
     if not re.fullmatch(r"(?!0[0-9])(?![.])(?!.*[.]([.]|0[0-9]|\Z))[0-9.]+", nss):
-        return "not numbers without leading zeros, separated by periods"
+        return "expected numbers without leading zeros, separated by periods"
     # "The top three levels are pre-assigned" 0, 1 and 2; below 0 and 1 stand at most 40 arcs (X.660).
     first, _, rest = nss.partition(".")
     if first not in {"0", "1", "2"}:
-        return "the first arc is not 0, 1 or 2"
+        return "the first arc must be 0, 1 or 2"
     second = rest.partition(".")[0]
     if first != "2" and (len(second) > 2 or (second and int(second) > 39)):
-        return "the second arc below 0 and 1 is at most 39"
+        return "the second arc below 0 and 1 must be at most 39"
     return True
 
 
 def _isbn(nss: str) -> bool | str:
     # RFC 3187 section 3: ten digits, the last one perhaps X, modulus 11; ISO 2108 since 2005: 13 digits, modulus 10.
     if not re.fullmatch("(?!.*--)[0-9]([0-9-]*[0-9])?(-?[Xx])?", nss):
-        return "not digits, perhaps an X at the end, with single hyphens between"
+        return "expected digits, perhaps an X at the end, with single hyphens between them"
     digits = [10 if digit in "Xx" else int(digit) for digit in nss.replace("-", "")[:14]]
     if len(digits) == 10:
         right = sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11 == 0
     elif len(digits) == 13 and digits[:3] in ([9, 7, 8], [9, 7, 9]) and digits[-1] < 10:
         right = (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
     else:
-        return "not 10 digits, nor 13 that begin with 978 or 979"
+        return "expected 10 digits, or 13 that begin with 978 or 979"
     return right or "wrong check digit"
 
 
 def _issn(nss: str) -> bool | str:
     # RFC 3044 section 2: seven digits and a check digit modulo 11, weights 8 to 2; "X" is 10.
     if not re.fullmatch("[0-9]{4}-?[0-9]{3}[0-9Xx]", nss):
-        return "not eight digits, the last one perhaps an X, with at most one hyphen in the middle"
+        return "expected eight digits, the last one perhaps an X, with at most one hyphen in the middle"
     digits = [10 if digit in "Xx" else int(digit) for digit in nss.replace("-", "")]
     return sum(weight * digit for weight, digit in zip(range(8, 0, -1), digits, strict=True)) % 11 == 0 or (
         "wrong check digit"
@@ -198,7 +198,7 @@ def _isan(nss: str) -> bool | str:
         "((?:[0-9A-Fa-f]{4}-){4})([0-9A-Za-z])(?:-([0-9A-Fa-f]{4}-[0-9A-Fa-f]{4})-([0-9A-Za-z]))?", nss.upper()
     )
     if found is None:
-        return "not four groups of four hexadecimal digits and a check character, nor that with a version"
+        return "expected four groups of four hexadecimal digits and a check character, perhaps with a version"
     work, check, version, version_check = found.groups()
     digits = work.replace("-", "")
     if check != _iso_7064_check(digits):
@@ -216,9 +216,11 @@ def _ietf(nss: str) -> bool | str | None:
     series, _, name = nss.partition(":")
     series = series.lower()
     if series in {"rfc", "fyi", "std", "bcp"}:
-        return re.fullmatch("[0-9]+", name) is not None or f"not digits behind {series}:"
+        return re.fullmatch("[0-9]+", name) is not None or f"expected digits after {series}:"
     if series in {"id", "mtg"}:
-        return re.fullmatch("[0-9A-Za-z-]+", name) is not None or f"not letters, digits and hyphens behind {series}:"
+        return (
+            re.fullmatch("[0-9A-Za-z-]+", name) is not None or f"expected letters, digits and hyphens after {series}:"
+        )
     return None
 
 
@@ -232,13 +234,13 @@ def _gsma(nss: str) -> bool | str | None:
         return None
     found = re.fullmatch("(?i:imei:([^;]*)(;svn=[0-9]{2})?(;vers=([0-9]))?)", nss)
     if found is None:
-        return "not an IMEI, perhaps ;svn= and two digits, perhaps ;vers= and a digit"
+        return "expected an IMEI, perhaps ;svn= and two digits, perhaps ;vers= and a digit"
     if found[4] not in {None, "0"}:
         return None
     imei = re.fullmatch("[0-9]{8}-[0-9]{6}-([0-9])", found[1])
     if imei is None:
-        return "not 8, 6 and 1 digits, separated by hyphens"
-    return imei[1] == "0" or "the spare digit is not 0"
+        return "expected 8, 6 and 1 digits, separated by hyphens"
+    return imei[1] == "0" or "the spare digit must be 0"
 
 
 def _smpte(nss: str) -> bool | str | None:
@@ -248,7 +250,7 @@ def _smpte(nss: str) -> bool | str | None:
     if first.lower() != "ul":
         return None
     return all(re.fullmatch("[0-9A-Fa-f]{8}", group) for group in label.split(".")) or (
-        "not groups of eight hexadecimal digits, separated by periods"
+        "expected groups of eight hexadecimal digits, separated by periods"
     )
 
 
@@ -282,7 +284,7 @@ def _nbn(nss: str) -> bool | str | None:
     #   iso-cc      = 2ALPHA                      subspc      = 1*(ALPHA / DIGIT)
     #   nbn-string  = path-rootless               (not empty, no "/" first)
     if not re.fullmatch("[A-Za-z]{2}(?![^-]*:[:-])(:[0-9A-Za-z:]+)?-[^/?#][^?#]*", nss):
-        return "not a country code, perhaps sub-namespaces behind colons, a hyphen and a name"
+        return "expected a country code, perhaps sub-namespaces after colons, a hyphen and a name"
     if nss[:3].lower() not in {"de:", "de-"}:
         return True
     # The German National Library gives its own network publications names of 22 digits, without a check digit.
@@ -454,7 +456,7 @@ def lookup(nid: str) -> Namespace:
     try:
         return _namespaces[_lower(nid)]
     except KeyError:
-        raise UnknownNamespaceError(f"unknown URN namespace: {nid!r}") from None
+        raise UnknownNamespaceError(f"unknown URN namespace {nid!r}") from None
 
 
 def nid_class(nid: str) -> str:
@@ -514,18 +516,18 @@ def register_namespace(
     >>> register_namespace("isbn")
     Traceback (most recent call last):
     ...
-    ValueError: a known URN namespace: 'isbn'
+    ValueError: URN namespace 'isbn' is already registered; pass replace=True to replace it
     """
     accepted = re.match("[0-9A-Za-z][0-9A-Za-z-]{0,31}", nid)
     if accepted is None or accepted.end() < len(nid):
-        raise UrnError("no namespace identifier", nid, accepted.end() if accepted else 0)
+        raise UrnError("invalid NID", nid, accepted.end() if accepted else 0)
     if rule not in RULES:
-        raise ValueError(f"no rule of URN namespaces: {rule!r}")
+        raise ValueError(f"unknown rule {rule!r}; choose from {', '.join(RULES)}")
     row = Namespace(nid.lower(), tuple(references), rule, validate)
     _lock.acquire()
     try:
         if row.nid in _namespaces and not replace:
-            raise ValueError(f"a known URN namespace: {nid!r}")
+            raise ValueError(f"URN namespace {nid!r} is already registered; pass replace=True to replace it")
         for subscriber in _subscribers:
             subscriber(row)
         _namespaces[row.nid] = row
