@@ -27,7 +27,7 @@ CANARY = b"\xee" * 16
 
 
 def stdlib_function(draw):
-    """Each against the urllib.parse of the interpreter, arguments that are refused there among them."""
+    """Each against the urllib.parse of the interpreter, arguments that are rejected there among them."""
     name = draw.one(COVERS["uricodec"][:6])
     options = {}
     if draw.flag():
@@ -71,7 +71,7 @@ def encoders(draw):
     data = make(octets)
     given, safe = safe_of(kind, named, stay)
     if make is text_of and len([octet for octet in safe if octet >= 0x80]) not in {0, 128}:
-        given, safe = ASCII & given, {*ASCII & given}  # of characters, all octets are safe or none
+        given, safe = ASCII & given, {*ASCII & given}  # of characters, all bytes are safe or none
     if name == "requote" and invalid == "error" and make is text_of:
         given, safe = ASCII & given, {*ASCII & given}
         invalid = "error" if data.isascii() else "keep"  # which of two errors comes first is not promised

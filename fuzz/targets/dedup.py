@@ -28,7 +28,7 @@ LADDERS = {
 
 
 def name_of(row, kind, level):
-    """The normal form of a row (octets), and whether it is such a name."""
+    """The normal form of a row (bytes), and whether it is such a name."""
     try:
         if kind == "urn":
             return urn.normalize(octets_of(row), level or "8141"), True

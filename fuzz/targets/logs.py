@@ -19,7 +19,7 @@ from uricodec.logs._records import NAMES, LogReader
 DICTIONARIES = "percent logs"
 COVERS = {"uricodec.logs": ["columns", "detect", "parse"]}
 
-TWINNED = ("combined", "common", "alb")  # of these the model reads any octets, of the others what servers write
+TWINNED = ("combined", "common", "alb")  # of these the model reads any bytes, of the others what servers write
 
 
 def expected(data, format, **options):
@@ -121,7 +121,7 @@ def records_of(data, format, **options):
 
 
 def sources(draw):
-    """parse and columns of octets, a file object, a path, and of all these compressed; detect."""
+    """parse and columns of bytes, a file object, a path, and of all these compressed; detect."""
     format, kind = draw.one(("auto", *logs.FORMATS)), draw.number(8)
     options = options_of(draw)
     data = draw.octets()

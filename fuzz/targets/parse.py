@@ -88,7 +88,7 @@ def queries(draw):
 
 
 def encoded_query(draw):
-    """urlencode: pairs and dicts of texts, octets, numbers and lists."""
+    """urlencode: pairs and dicts of texts, bytes, numbers and lists."""
     doseq, as_dict, make = draw.flag(), draw.flag(), draw.one(GIVEN)
     options = {"safe": draw.one(("", "/", "%+", b"&", "é"))}
     if draw.flag():

@@ -1,4 +1,4 @@
-"""`uricodec.urn.conversions`: what is refused stands in its input, and what is not comes back."""
+"""`uricodec.urn.conversions`: what is rejected stands in its input, and what is not comes back."""
 
 import re
 from uuid import UUID

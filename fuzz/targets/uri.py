@@ -21,7 +21,7 @@ ABSENT = b"\x1a"
 
 
 def first_surrogate(given):
-    """Where a str cannot be octets; None if it can, or is octets already."""
+    """Where a str cannot be bytes; None if it can, or is bytes already."""
     if not isinstance(given, str):
         return None
     return next((i for i, character in enumerate(given) if "\ud800" <= character <= "\udfff"), None)
@@ -126,7 +126,7 @@ def outcome_of_two(function, *arguments):
 
 
 def by_scheme(draw):
-    """legacy_schemes.parse: a dict or a syntax error; of octets what it is of their text; and the URI is one."""
+    """legacy_schemes.parse: a dict or a syntax error; of bytes what it is of their text; and the URI is one."""
     octets = draw.octets()
     found, of_text = outcome(legacy_schemes.parse, octets), outcome(legacy_schemes.parse, text_of(octets))
     if is_refusal(found):

@@ -2,7 +2,7 @@
 
     from uricodec import iri
 
-What is named here is compiled. All functions take a str or bytes-like (UTF-8), and give back what came in: bytes for a
+What is named here is compiled. All functions take a str or bytes-like (UTF-8), and return what came in: bytes for a
 bytes-like.
 
 >>> split("http://example.org/é")

@@ -1,6 +1,6 @@
 """IRIs that are not characters of Unicode yet: variants a and b of step 1 of RFC 3987 section 3.1.
 
-a: what was written on paper is put into Normalization Form C; b: so are octets in an encoding that is none of
+a: what was written on paper is put into Normalization Form C; b: so are bytes in an encoding that is none of
 Unicode's. What is in one of Unicode's (variant c) is never normalized.
 """
 
@@ -23,7 +23,7 @@ def convert(
     """What a function of characters, with its options, makes of an IRI in that encoding, or written on paper.
 
     Raises:
-        IriError: The octets are not of that encoding, or the function refuses a character: at its place in `iri`.
+        IriError: The bytes are not of that encoding, or the function rejects a character: at its place in `iri`.
         LookupError: There is no such encoding.
         TypeError: A str with an encoding, or neither a str nor bytes-like.
     """
@@ -54,7 +54,7 @@ def convert(
 def _composed(text: str) -> str:
     """Normalization Form C, in linear time.
 
-    What is slower in unicodedata is how it sorts the marks behind a letter, by insertion. So where there may be many,
+    What is slower in unicodedata is how it sorts the marks after a letter, by insertion. So where there may be many,
     they get sorted before: characters are decomposed one by one, and of each run the order becomes canonical.
     """
     if any(combining(normalize("NFD", text[i])[0]) for i in range(0, len(text), _STEP)):
@@ -68,7 +68,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, str]) -> int:
-    """Where the text is refused before it is composed; 0 if only what is composed is (U+1FEF becomes a backtick)."""
+    """Where the text is rejected before it is composed; 0 if only what is composed is (U+1FEF becomes a backtick)."""
     try:
         iri_to_uri(text, **options)
     except IriError as error:

@@ -22,7 +22,7 @@ cdef extern from "Python.h":
     int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 
-# --- octets and objects -------------------------------------------------------------------------------------------------
+# --- bytes and objects -------------------------------------------------------------------------------------------------
 
 cdef object raise_first(object given, str text, const Mapping *mapping):
     """For a str with a surrogate: that is the error, or what is found before it, on the way to a URI or (NULL) from one."""
@@ -204,7 +204,7 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=F
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
-        IriError: A character that no IRI has: a control, a noncharacter, one of the ten, a lone surrogate, octets that
+        IriError: A character that no IRI has: a control, a noncharacter, one of the ten, a lone surrogate, bytes that
             are not of the encoding; or a host without A-labels. `position` is that of the character or host in `iri`;
             where characters were composed to Normalization Form C, the error may be of the composed text, and is at
             0 then.

@@ -60,7 +60,7 @@ def to_unicode(host: str) -> str:
 
     Raises:
         ValueError: A label that begins with "xn--" is no A-label, or a label or the whole is too long, or the way back,
-            to_ascii(), refuses what comes out.
+            to_ascii(), rejects what comes out.
 
     Source: RFC 3987 section 3.2.1; RFC 5891 section 5.
 

@@ -13,11 +13,11 @@ cdef struct Mapping:
 cdef Mapping STRICT_MAPPING     # disallowed="raise"
 cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 
-# Rows of any octets (_rows.pxd); a outcome is a Code of uri/_grammar.
+# Rows of any bytes (_rows.pxd); a outcome is a Code of uri/_grammar.
 cdef Operation IRI_TO_URI_ROW   # options: a Mapping
 cdef Operation URI_TO_IRI_ROW   # options: none
 
-# `unsure`: the octets may be ill-formed UTF-8. The number of octets that become triplets, or UC_REJECTED.
+# `unsure`: the bytes may be ill-formed UTF-8. The number of bytes that become triplets, or UC_REJECTED.
 cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
                              Outcome *outcome) noexcept nogil
 

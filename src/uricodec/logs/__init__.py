@@ -23,7 +23,7 @@ __all__ = ["FORMATS", "LogFault", "Record", "columns", "detect", "parse", "to_ar
 # The buffer has room for so many chunks. For longer lines it grows, up to `max_line`.
 ROOM = 4
 
-# Of the columns of convert_columns(), the first behind those of the members.
+# Of the columns of convert_columns(), the first after those of the members.
 PARAMETER = len(NAMES) - 1
 
 # Of a line that is no record, so much is shown.
@@ -53,7 +53,7 @@ class Record(NamedTuple):
 
 
 class LogFault(NamedTuple):
-    """A line that is no record: its number, from 1; where in it the fault is, in octets from 0; a code; the line.
+    """A line that is no record: its number, from 1; where in it the fault is, in bytes from 0; a code; the line.
 
     >>> LogFault(7, 0, "host", b"???").line
     7
@@ -118,7 +118,7 @@ def parse(  # noqa: PLR0913
         mask (Iterable[str]): Names of query parameters whose values are hidden, in target, query and referer. They are
             compared decoded, without regard to ASCII case.
         flags (bool): Whether records have `flags`: what is suspicious of a request.
-        errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        errors (str): What becomes of bytes that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
         max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record,
             with the code "too-long".
         faults (list[LogFault] | None): Gets the lines that are no records.
@@ -162,7 +162,7 @@ def columns(  # noqa: PLR0913
     """Read a log into columns.
 
     Args:
-        source, format, mask, flags, errors, max_line, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: See `parse`.
 
     Returns:
         dict[str, list]: The values of each member, in the order of the records. No "flags" without `flags`.
@@ -191,7 +191,7 @@ def to_arrow(  # noqa: PLR0913
     """Read a log into Arrow columns, batch by batch. This needs pyarrow.
 
     Args:
-        source, format, mask, flags, errors, max_line, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: See `parse`.
 
     Returns:
         pyarrow.RecordBatchReader: Texts are strings, status and size int64, the query a list of structs of name and
@@ -331,7 +331,7 @@ class LogLines:
         detecting, max_line = self._format == "auto", self._options[3]
         reader = None if detecting else LogReader(self._format, self._to, *self._options)
         ends = LogEnds(detecting)
-        # A "\r" before the newline does not count. What is no longer than a chunk is the reader's to refuse.
+        # A "\r" before the newline does not count. What is no longer than a chunk is the reader's to reject.
         for chunk in chunks(buffers, ends, max(max_line + 1, streams.CHUNK)):
             if reader is None:
                 head = bytes(chunk.view[: min(chunk.size, streams.CHUNK)])

@@ -1,4 +1,4 @@
-"""Lines of logs become columns, in the layout of Arrow: octets one after the other, where each value ends, and which are there.
+"""Lines of logs become columns, in the layout of Arrow: bytes one after the other, where each value ends, and which are there.
 
 Nothing here knows a library of columns. Every column has room of its own, which is looked after before each line.
 """
@@ -16,7 +16,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 
 cdef enum:
     ROWS = 65536                # of a batch, at most,
-    TEXT = 64 * 1024 * 1024     # and when a column has so many octets the batch is full, too
+    TEXT = 64 * 1024 * 1024     # and when a column has so many bytes the batch is full, too
 
 # A buffer that grows.
 cdef struct Buffer:
@@ -24,7 +24,7 @@ cdef struct Buffer:
     size_t size
     size_t cap
 
-# Values of a column. A text has `data`; a list has but its ends, and a number but `data`, 8 octets a value.
+# Values of a column. A text has `data`; a list has but its ends, and a number but `data`, 8 bytes a value.
 cdef struct Column:
     Buffer data
     Buffer ends
@@ -32,7 +32,7 @@ cdef struct Column:
     size_t rows
 
 cdef enum:
-    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # behind the columns of the members: texts in lists
+    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # after the columns of the members: texts in lists
     COLUMNS_OF_BATCH
 
 cdef struct Batch:
@@ -61,13 +61,13 @@ cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
 
 
 cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
-    """Make room for what a line of n octets can become. A text takes at most 3 octets for each of them, or is a time."""
+    """Make room for what a line of n bytes can become. A text takes at most 3 bytes for each of them, or is a time."""
     cdef Column *column
     cdef size_t rows
     cdef int k
     for k in range(COLUMNS_OF_BATCH):
         column = batch.column + k
-        # Of the texts in a list there may be one for each octet, but not more than FLAGS flags.
+        # Of the texts in a list there may be one for each byte, but not more than FLAGS flags.
         rows = n + 1 if k == PARAMETER or k == VALUE else 1 + FLAGS
         if not (reserve(&column.data, 3 * n + 128) and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
             return False  # pragma: no cover: no memory
@@ -222,7 +222,7 @@ def convert_columns(LogReader reader not None, src):
     Returns:
         tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: What was done, nothing being written; and the columns: the
             number of rows, which of them are there (a bit a row, from the lowest), where they end (int32, with a 0
-            before the first), and the octets of texts, or int64. There is one for each of NAMES but the last; then the
+            before the first), and the bytes of texts, or int64. There is one for each of NAMES but the last; then the
             names and the values of the parameters, to which the ends of the query point; flags as a list, and the texts
             in it. If not all was read, the batch is full: go on with src[read:].
 

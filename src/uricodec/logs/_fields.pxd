@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 from uricodec._base._kernels cimport ByteSet
 
 
-# Some octets of a line, or of the room in which escapes are undone. NULL: there is no such text, which is not the same as
+# Some bytes of a line, or of the room in which escapes are undone. NULL: there is no such text, which is not the same as
 # an empty one.
 cdef struct Text:
     const uint8_t *at

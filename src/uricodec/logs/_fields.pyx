@@ -2,7 +2,7 @@
 
 The order is what keeps a log honest. What the writer of the log has escaped is undone first, and once; the request (RFC 9112
 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while they are
-percent-encoded; only then may they be decoded. So no octet of a name can act as a delimiter.
+percent-encoded; only then may they be decoded. So no byte of a name can act as a delimiter.
 """
 from libc.stdint cimport uint32_t
 from libc.string cimport memchr, memcmp, memcpy
@@ -25,7 +25,7 @@ cdef inline bint has(const Text *text, uint8_t octet) noexcept nogil:
 
 
 cdef inline uint8_t c_escape(uint8_t c) noexcept nogil:
-    """What stands behind the backslash of a control character, a quote or a backslash; 0 for all else."""
+    """What stands after the backslash of a control character, a quote or a backslash; 0 for all else."""
     if c == c'n':
         return c'\n'
     if c == c't':
@@ -42,7 +42,7 @@ cdef inline uint8_t c_escape(uint8_t c) noexcept nogil:
 
 
 cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
-    """The octet of "xhh", or -1."""
+    """The byte of "xhh", or -1."""
     cdef int high, low
     if n < 3 or at[0] != c'x':
         return -1
@@ -51,7 +51,7 @@ cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
 
 
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil:
-    """Undo what Apache and nginx do: "\\xhh" for an octet, and Apache "\\n" and its like. Other backslashes stay."""
+    """Undo what Apache and nginx do: "\\xhh" for a byte, and Apache "\\n" and its like. Other backslashes stay."""
     cdef Text text = entry.text[member]
     cdef size_t i = 0, o = 0
     cdef uint8_t c
@@ -88,7 +88,7 @@ cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
 
 
 cdef void undo_json(Entry *entry, int member) noexcept nogil:
-    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three octets that are not UTF-8."""
+    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three bytes that are not UTF-8."""
     cdef Text text = entry.text[member]
     cdef size_t i = 0, o = 0
     cdef uint8_t *dst = entry.room

@@ -2,7 +2,7 @@
 nginx's JSON), of CloudFront, of IIS (W3C extended), and of AWS Application Load Balancers.
 
 A line is read from left to right. Where it stops being one of its format, the reader says at which member, and at which
-octet. An octet beyond what a format asks for is no fault: servers append fields of their own.
+octet. An byte beyond what a format asks for is no fault: servers append fields of their own.
 """
 from libc.string cimport memchr, memcmp, strlen
 
@@ -16,7 +16,7 @@ cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Where the octet is, or n."""
+    """Where the byte is, or n."""
     cdef const uint8_t *found
     if start >= n:
         return n
@@ -34,7 +34,7 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet)
 #                "$http_user_agent"'
 
 cdef size_t closing_quote(const uint8_t *s, size_t i, size_t n, Entry *entry, bint number) noexcept nogil:
-    """Where a text ends that starts at i, behind a quote; n if nowhere.
+    """Where a text ends that starts at i, after a quote; n if nowhere.
 
     A space has to follow, or the end of the line; a space and a number, if that is what comes next. Other quotes that are
     not escaped are a fault of who wrote the line, and belong to the text.
@@ -61,7 +61,7 @@ cdef size_t closing_quote(const uint8_t *s, size_t i, size_t n, Entry *entry, bi
 
 
 cdef size_t opening_quote(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """Where the quote of the request is, behind "] "; n if nowhere. The quotes of a user's name are escaped."""
+    """Where the quote of the request is, after "] "; n if nowhere. The quotes of a user's name are escaped."""
     cdef size_t i = find(s, 0, n, c'"')
     while i < n and (i < 2 or s[i - 1] != c' ' or s[i - 2] != c']'):
         entry.plain = False
@@ -219,7 +219,7 @@ cdef const char *IIS_FIELDS = (
 
 
 cdef void read_fields(Layout *layout, const uint8_t *s, size_t n) noexcept nogil:
-    """Read the names behind "#Fields:"."""
+    """Read the names after "#Fields:"."""
     cdef size_t i = 0, end
     cdef int k
     layout.columns = 0

@@ -16,7 +16,7 @@ cdef struct Writer:
     bint csv_safe           # an apostrophe before what a spreadsheet may take for a formula
     bint flags
     OctetPolicy errors
-    const uint8_t *names    # of parameters to mask: their length as one octet and their octets, and so on; 0 at the end
+    const uint8_t *names    # of parameters to mask: their length as one byte and their bytes, and so on; 0 at the end
     uint8_t *room           # for decoded texts
 
 # What is to be said of a request, as bits; FLAG_TEXTS has their names.
@@ -49,7 +49,7 @@ cdef struct Found:
 cdef enum:
     FAULTS = 1024           # that are fetched at once
 
-# `counts` are octets read, octets written, lines, records, faults.
+# `counts` are bytes read, bytes written, lines, records, faults.
 cdef object lines_of(const Found *found, const size_t *counts)
 
 cdef class LogReader:
@@ -67,7 +67,7 @@ cdef class LogReader:
 
 
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Where the octet is, or n."""
+    """Where the byte is, or n."""
     cdef const uint8_t *found
     if start >= n:
         return n
@@ -76,7 +76,7 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet)
 
 
 cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
-    """Octets of the line, without its end."""
+    """Bytes of the line, without its end."""
     cdef size_t end = find(src, start, n, c'\n')
     return end - start - (end < n and end > start and src[end - 1] == c'\r')
 

@@ -1,11 +1,11 @@
 """Lines of logs become records, as JSON lines (RFC 8259) or CSV (RFC 4180).
 
 A record is one line, whatever the log holds. In JSON, control characters are escaped, U+2028 and U+2029 too; in CSV they
-stay percent-encoded. Octets that are not UTF-8 stay triplets, or become U+FFFD.
+stay percent-encoded. Bytes that are not UTF-8 stay triplets, or become U+FFFD.
 
 All texts of most lines are printable ASCII, which the line's reader finds out in one step: they are copied. What is decoded,
 and any other text, is looked at in three steps, of which the first two are kernels: is it plain; is it UTF-8, so that only
-some octets are to be escaped; and, if not, character by character.
+some bytes are to be escaped; and, if not, character by character.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
@@ -56,7 +56,7 @@ cdef inline uint8_t *put_unit(int unit, uint8_t *dst) noexcept nogil:
 
 
 cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a character of n octets of UTF-8, escaped if need be."""
+    """Write a character of n bytes of UTF-8, escaped if need be."""
     cdef size_t i
     cdef int unit = -1
     if n == 1 and place != RAW:
@@ -92,7 +92,7 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
 
 
 cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a text with octets that are not UTF-8."""
+    """Write a text with bytes that are not UTF-8."""
     cdef size_t i = 0, have
     cdef size_t length
     while i < n:
@@ -113,7 +113,7 @@ cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place pl
 
 
 cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a text. At most 6 octets for each of it."""
+    """Write a text. At most 6 bytes for each of it."""
     cdef size_t i = kernels.span(src, n, &PLAIN_TEXT.set), size
     memcpy(dst, src, i)
     dst += i
@@ -179,7 +179,7 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
 
 
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a target or referer. Values of the parameters behind the first "?" are hidden, and a fragment with the last.
+    """Write a target or referer. Values of the parameters after the first "?" are hidden, and a fragment with the last.
 
     Without a "?", what is no path may be all parameters: the body of a form that was logged as a request.
     """
@@ -245,7 +245,7 @@ cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
 
 
 cdef inline bint is_overlong(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether s begins with more octets than UTF-8 needs for the character.
+    """Whether s begins with more bytes than UTF-8 needs for the character.
 
     C0, C1, E0 80-9F, F0 80-8F, and of the forms of RFC 2279, which others still read, F8 80-87, FC 80-83.
     """
@@ -342,7 +342,7 @@ cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
 
 
 cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write a record of at most 16 octets for each of its line, and RECORD_EXTRA."""
+    """Write a record of at most 16 bytes for each of its line, and RECORD_EXTRA."""
     cdef int i
     cdef size_t size
     cdef int member
@@ -433,12 +433,12 @@ cdef class LogReader:
         to (str): What is written: "jsonl" or "csv" (without a line of names).
         mask (Iterable[str]): Names of query parameters whose values are hidden.
         flags (bool): Whether records have flags.
-        errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        errors (str): What becomes of bytes that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
         max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record.
         csv_safe (bool): Whether an apostrophe is put before each text of CSV that a spreadsheet may take for a formula.
 
     Raises:
-        ValueError: There is no such format, output or policy, a name to mask has more than 255 octets, or max_line is out
+        ValueError: There is no such format, output or policy, a name to mask has more than 255 bytes, or max_line is out
             of range.
 
     >>> reader = LogReader("common")
@@ -496,7 +496,7 @@ cdef class LogReader:
         """How much room a record may need.
 
         Args:
-            size (int): Octets of its line.
+            size (int): Bytes of its line.
 
         Returns:
             int: Octets.

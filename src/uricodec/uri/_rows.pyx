@@ -1,7 +1,7 @@
 """Operations on rows of URIs and IRIs, and the row functions for what concerns components.
 
-Each class takes the options of one operation and keeps them where its row function finds them. A row is octets, of any
-kind: for an IRI they should be UTF-8 (RFC 3629), and what is not is refused.
+Each class takes the options of one operation and keeps them where its row function finds them. A row is bytes, of any
+kind: for an IRI they should be UTF-8 (RFC 3629), and what is not is rejected.
 """
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -34,10 +34,10 @@ from uricodec.uri._components import Fault
 #
 # Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it has one of these:
 #
-#     %       unless two digits follow, of an octet that is not unreserved
+#     %       unless two digits follow, of a byte that is not unreserved
 #     .       after a "/": perhaps a dot segment
 #     A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": no scheme has one of
-#             them, an authority begins behind the first two, and ends before the third
+#             them, an authority begins after the first two, and ends before the third
 #
 # and, but for an authority that is malformed, where a triplet has a digit in lower case, which a kernel does in passing.
 # Kernels find all of them. Words of bits tell most triplets, and the digits in them; what is left is looked at.
@@ -52,7 +52,7 @@ cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
 cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
 cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
-# First digits of octets none of which is unreserved.
+# First digits of bytes none of which is unreserved.
 cdef ByteSet FIRST_DIGITS = DIGITS - "234567"
 
 cdef uint8_t VALUES[256]
@@ -62,13 +62,13 @@ for octet in range(256):
 
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
-    """Whether the digits behind a "%" are those of an octet that is not unreserved."""
+    """Whether the digits after a "%" are those of a byte that is not unreserved."""
     return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
         not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
 
 
 cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Bit i of a word: whether bit i + by is set. There is a word behind the last one."""
+    """Bit i of a word: whether bit i + by is set. There is a word after the last one."""
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
@@ -140,7 +140,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
     cdef uint64_t delimiters[BLOCK_WORDS]
     cdef uint64_t word, bit, skipped, any_percent = 0
     cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
-    cdef size_t after = 0       # letters before that are behind an authority: they stay
+    cdef size_t after = 0       # letters before that are after an authority: they stay
     cdef size_t authority_end = 0, ended = rows      # of which row
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &NO_UPPER.set, letters)
@@ -325,11 +325,11 @@ def run_row(name, src, dst, production, iri=False):
         name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
-        production (str): As of `check` or, for an IRI, `check_iri`.
+        production (str): See `check` or, for an IRI, `check_iri`.
         iri (bool): Whether it is an IRI.
 
     Returns:
-        int | Fault: How many octets were written, or why none.
+        int | Fault: How many bytes were written, or why none.
 
     Raises:
         ValueError: dst is too small; there is no such row or production.
@@ -430,8 +430,8 @@ cdef class CheckedRows(UriRows):
     """Reject what does not match a production; do with the others what another operation does.
 
     Args:
-        kind (str): As of CheckRows.
-        production (str): As of CheckRows.
+        kind (str): See CheckRows.
+        production (str): See CheckRows.
         rows (UriRows): The other operation, none of records.
 
     Raises:
@@ -470,9 +470,9 @@ cdef class SchemeRows(UriRows):
 
 cdef struct Records:
     Grammar grammar             # first: what the row functions above get
-    const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is refused, up to its offset
+    const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is rejected, up to its offset
     size_t sizes[CODES + FRAME_CODES]
-    bint json                   # there is a "}" behind that
+    bint json                   # there is a "}" after that
     row_function row            # of the components
 
 
@@ -507,7 +507,7 @@ cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, ui
 cdef class SplitRows(UriRows):
     """Make each row a record of its components: scheme, authority ... An undefined one is no empty one.
 
-    A row that is refused becomes a record in which all of them are undefined, and `error` and `offset` are not.
+    A row that is rejected becomes a record in which all of them are undefined, and `error` and `offset` are not.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
@@ -551,7 +551,7 @@ cdef class SplitRows(UriRows):
         return f"{len(COLUMNS) * ','}{code},".encode()
 
     def record(self, code, offset):
-        """The record of a row that is refused.
+        """The record of a row that is rejected.
 
         Args:
             code (str): Why.
@@ -593,7 +593,7 @@ cdef class NormalizeRows(UriRows):
     """Bring URIs and IRIs into normal form.
 
     Args:
-        level (str): As of `normalize`.
+        level (str): See `normalize`.
 
     Raises:
         ValueError: There is no such level.
@@ -649,7 +649,7 @@ cdef ByteSet IN_AUTHORITY = UNRESERVED | "!$&'()*+,;=" | ":@[]"
 
 
 cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether there are A-labels in the authority, or octets that may become something else, or be refused."""
+    """Whether there are A-labels in the authority, or bytes that may become something else, or be rejected."""
     cdef Parts parts
     cdef Py_ssize_t i
     find_parts(s, n, &parts)
@@ -711,8 +711,8 @@ cdef class IriToUriRows(HostsRows):
     """Turn IRIs into URIs.
 
     Args:
-        disallowed (str): As of `iri_to_uri`: "raise" or "encode".
-        host (str): As of `iri_to_uri`: "percent" or "idna".
+        disallowed (str): See `iri_to_uri`: "raise" or "encode".
+        host (str): See `iri_to_uri`: "percent" or "idna".
 
     Raises:
         ValueError: There is no such option.
@@ -734,7 +734,7 @@ cdef class UriToIriRows(HostsRows):
     """Turn URIs into IRIs.
 
     Args:
-        host (str): As of `uri_to_iri`: "keep" or "unicode".
+        host (str): See `uri_to_iri`: "keep" or "unicode".
 
     Raises:
         ValueError: There is no such option.

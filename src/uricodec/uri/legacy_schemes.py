@@ -2,10 +2,10 @@
 
 A URL is taken apart as RFC 3986 takes apart every URI, then by the delimiters of its scheme, and only then is a piece
 decoded, once: the `%2F` of a file name is a "/" of that name, and splits nothing. What RFC 1630 leaves to others is
-given as it is spelled: the path of http, fragments, and all that stands behind a scheme that is not here.
+given as it is spelled: the path of http, fragments, and all that stands after a scheme that is not here.
 
 Each scheme is one function under its quoted grammar, and one row of the table at the end. What is no URI by RFC 3986 is
-refused (but for the double quote, which RFC 1630 allows), and what neither of the grammars above a function has, too.
+rejected (but for the double quote, which RFC 1630 allows), and what neither of the grammars above a function has, too.
 What a triplet stands for may be any character, also a control: whoever sends such a thing to a server has to look.
 
 >>> parse("ftp://user:pw@h/a/b/c;type=I")  # doctest: +NORMALIZE_WHITESPACE
@@ -102,7 +102,7 @@ class _Piece(NamedTuple):
         return _Piece(self.text[start:end], self.start + start, self.given)
 
     def cut(self, delimiter: str) -> tuple[_Piece, _Piece | None]:
-        """What stands before and behind the first delimiter; None if there is none."""
+        """What stands before and after the first delimiter; None if there is none."""
         found = self.text.find(delimiter)
         return (self, None) if found < 0 else (self.at(0, found), self.at(found + len(delimiter)))
 
@@ -132,7 +132,7 @@ class _Piece(NamedTuple):
         if wrong:
             raise self.error(f"invalid character in {what}" if self.text else f"missing {what}", wrong.start())
         digits = self.text.lstrip("0") or "0"
-        # int() refuses thousands of digits, and needs more than linear time for fewer.
+        # int() rejects thousands of digits, and needs more than linear time for fewer.
         if len(digits) > len(str(largest)) or int(digits) > largest:
             raise self.error(f"{what} must be at most {largest}")
         return int(digits)
@@ -231,7 +231,7 @@ def _login(url: _Url, port: int | None, user: str | None = None) -> _Found:
 
 
 def _local_and_host(url: _Url) -> tuple[_Piece, _Piece]:
-    """What stands before and behind the last "@"; RFC 1630 allows one in what is before it."""
+    """What stands before and after the last "@"; RFC 1630 allows one in what is before it."""
     found = url.path.text.rfind("@")
     if found < 0:
         raise url.path.error('expected "@"', len(url.path.text))
@@ -352,7 +352,7 @@ def _gopher(url: _Url) -> _Found:
 # RFC 1738
 #   mailtourl      = "mailto:" encoded822addr
 #   encoded822addr = 1*xchar               ; further defined in RFC822
-# RFC 6068 section 2 puts header fields behind a "?": they are in `query`. It also allows several addresses, or none.
+# RFC 6068 section 2 puts header fields after a "?": they are in `query`. It also allows several addresses, or none.
 def _mailto(url: _Url) -> _Found:
     url.without("authority")
     local, host = _local_and_host(url)
@@ -495,7 +495,7 @@ def _file(url: _Url) -> _Found:
 #   midaddress             m i d  :  addr-spec
 #   cidaddress             c i d : content-identifier
 # The content-identifier is not defined; RFC 2392 makes it an addr-spec, too, and has "/" and a content-identifier
-# behind a mid: not read here, a "/" has to be encoded. The right side need not be the name of a host.
+# after a mid: not read here, a "/" has to be encoded. The right side need not be the name of a host.
 def _message(url: _Url) -> _Found:
     url.without("authority", "query")
     left, right = _local_and_host(url)

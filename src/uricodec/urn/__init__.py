@@ -70,7 +70,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
             RFC 2141 reserves, and for `reserved`; bytes for a bytes-like. An empty name gives no NSS.
 
     Raises:
-        UrnError: An octet 0 ("should NEVER be used") or a lone surrogate.
+        UrnError: An byte 0 ("should NEVER be used") or a lone surrogate.
         ValueError: `reserved` is not ASCII.
 
     Source: RFC 2141 sections 2.2 to 2.4.
@@ -88,7 +88,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
         raise UrnError(error.reason, text, error.position) from None
 
 
-# What is no part of a NSS in either RFC: RFC 2141's <URN chars> and RFC 8141's NSS, triplets of octet 0 apart.
+# What is no part of a NSS in either RFC: RFC 2141's <URN chars> and RFC 8141's NSS, triplets of byte 0 apart.
 _NO_NSS = r"[^0-9A-Za-z()+,\-.:=@;$_!*'/?#~&%]|%(?![0-9A-Fa-f]{2})|%00"
 
 
@@ -106,7 +106,7 @@ def decode_nss(nss: str | _Octets) -> str | bytes:
         str | bytes: The name, decoded once; bytes for a bytes-like.
 
     Raises:
-        UrnError: What is no NSS, a triplet of octet 0, or, in a str, octets that are not UTF-8.
+        UrnError: What is no NSS, a triplet of byte 0, or, in a str, bytes that are not UTF-8.
 
     Source: RFC 2141 section 2.2; RFC 8141 section 2.2.
 

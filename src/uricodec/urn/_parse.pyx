@@ -83,7 +83,7 @@ cdef object plain(object urn):
 
 
 cdef bytes to_fault(str text):
-    """Octets with the first fault of a str that is not ASCII: what stands before its first such character, and one."""
+    """Bytes with the first fault of a str that is not ASCII: what stands before its first such character, and one."""
     cdef Py_ssize_t n = 0
     while text[n] < "\x80":
         n += 1
@@ -91,7 +91,7 @@ cdef bytes to_fault(str text):
 
 
 cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
-    """Borrow the octets of what plain() gave; a str is ASCII."""
+    """Borrow the bytes of what plain() gave; a str is ASCII."""
     if type(text) is str:
         n[0] = <size_t>PyUnicode_GET_LENGTH(text)
         return <const uint8_t *>PyUnicode_DATA(text)
@@ -130,11 +130,11 @@ def check(urn, spec="8141"):
         spec (str): "2141", "8141", or "any": valid by at least one of them, the fault being that of "8141".
 
     Returns:
-        Fault | None: None for a URN. Otherwise a code and an offset in characters of a str, octets of bytes; the end for
-            what is missing there. The codes: "scheme" (not "urn:"), "nid" (no octet of a NID, or no ":" behind it),
-            "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141), "nss-empty", "nss" (no octet of an NSS),
+        Fault | None: None for a URN. Otherwise a code and an offset in characters of a str, bytes of bytes; the end for
+            what is missing there. The codes: "scheme" (not "urn:"), "nid" (no byte of a NID, or no ":" after it),
+            "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141), "nss-empty", "nss" (no byte of an NSS),
             "percent" (without two hexadecimal digits), "percent-null" (2141: "%00"), "component-empty" (8141), and
-            "component" (8141: no octet of a component, or a "?" that begins none).
+            "component" (8141: no byte of a component, or a "?" that begins none).
 
     Raises:
         ValueError: There is no such spec.
@@ -247,19 +247,19 @@ cdef class URN:
 
     @property
     def r_component(self):
-        """What stands behind "?+"; None if there is no r-component."""
+        """What stands after "?+"; None if there is no r-component."""
         cdef Reading *urn = &self.reading
         return part(self, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end) if urn.r else None
 
     @property
     def q_component(self):
-        """What stands behind "?="; None if there is no q-component."""
+        """What stands after "?="; None if there is no q-component."""
         cdef Reading *urn = &self.reading
         return part(self, urn.q, urn.f - 1 if urn.f else urn.end) if urn.q else None
 
     @property
     def f_component(self):
-        """What stands behind "#"; None if there is no f-component, which may also be empty."""
+        """What stands after "#"; None if there is no f-component, which may also be empty."""
         return part(self, self.reading.f, self.reading.end) if self.reading.f else None
 
     @property
@@ -423,7 +423,7 @@ def normalize(urn, level="8141", spec=None):
 
     Raises:
         UrnError: It is no URN by that spec.
-        ValueError: There is no such level or spec.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -440,15 +440,15 @@ def key(urn, level="8141", spec=None):
 
     Args:
         urn (str | bytes-like | URN): The URN.
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Returns:
         str | bytes: bytes for a bytes-like, otherwise str.
 
     Raises:
         UrnError: It is no URN by that spec.
-        ValueError: There is no such level or spec.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -464,15 +464,15 @@ def equivalent(a, b, level="8141", spec=None):
     Args:
         a (str | bytes-like | URN): A URN.
         b (str | bytes-like | URN): Another one, not necessarily of the same type.
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Returns:
         bool: Whether their normal forms are the same.
 
     Raises:
         UrnError: One of them is no URN by that spec.
-        ValueError: There is no such level or spec.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 

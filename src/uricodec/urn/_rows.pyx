@@ -305,7 +305,7 @@ cdef class NidRows(UrnRows):
     """Leave the NID of each URN, as it is written.
 
     Args:
-        spec (str): As of `CheckUrnRows`.
+        spec (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: There is no such spec.
@@ -323,11 +323,11 @@ cdef class NormalizeUrnRows(UrnRows):
     """Bring URNs into normal form, by the rules of namespaces that are known when this is made.
 
     Args:
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Raises:
-        ValueError: There is no such level or spec.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
@@ -345,7 +345,7 @@ cdef class SplitUrns(UrnRows):
     """Take URNs apart.
 
     Args:
-        spec (str): As of `CheckUrnRows`.
+        spec (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: There is no such spec.

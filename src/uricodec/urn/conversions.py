@@ -1,7 +1,7 @@
 """Between URNs and what they name elsewhere, without loss: public identifiers, UUIDs, OIDs, ISBNs, resolver URLs.
 
 RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn), RFC 2169 and 2483 (THTTP).
-Every function refuses what it could not give back.
+Every function rejects what it could not return.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Namespace(NamedTuple):
 
 def _form(pattern: str, wrong: str) -> Validator:
     # Compiled when it is first used: an import costs nothing. Wherever a name may be long, what is repeated is one
-    # octet: each time around a group costs some 100 octets until the whole has matched.
+    # byte: each time around a group costs some 100 bytes until the whole has matched.
     return lambda nss: re.fullmatch(pattern, nss) is not None or wrong
 
 
@@ -119,7 +119,7 @@ _publicid = _form(
 #   std-nss       = "std:" docidentifier *supplement *docelement [addition]
 #   docidentifier = originator [":" type] ":" docnumber [":" partnumber] [[":" status] ":" edition]
 #                   [":" docversion] [":" language]
-# Everything behind docnumber is optional and open at its end ("isodefined = <unspecified>").
+# Everything after docnumber is optional and open at its end ("isodefined = <unspecified>").
 _iso = _form(
     "(?i:std:(iso|iso-iec|iso-cie|iso-astm|iso-ieee|iec)(:(data|guide|isp|iwa|pas|r|tr|ts|tta))?:[0-9]+(:.+)?)",
     "expected std:, an originator, perhaps a type, and a document number",
