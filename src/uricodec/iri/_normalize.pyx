@@ -28,7 +28,7 @@ cdef enum:
     CHUNK = 64 * WORDS      # bytes of a piece
 
 
-# --- characters ---------------------------------------------------------------------------------------------------------
+# --- characters -------------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2: all that a URI is made of.
 cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@" | "!$&'()*+,;=" | "%"
@@ -66,7 +66,7 @@ cdef inline size_t refuse(Outcome *outcome, Code code, size_t offset) noexcept n
     return UC_REJECTED
 
 
-# --- to a URI -----------------------------------------------------------------------------------------------------------
+# --- to a URI ---------------------------------------------------------------------------------------------------------
 
 cdef void make_mapping(Mapping *mapping, ByteSet ascii, ByteSet safe):
     mapping.plain = (<ByteSet>(ascii | NO_QUESTION)).set
@@ -126,7 +126,7 @@ cdef enum:
 IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row, 3, ENCODE_SLACK
 
 
-# --- to an IRI ----------------------------------------------------------------------------------------------------------
+# --- to an IRI --------------------------------------------------------------------------------------------------------
 
 # Stands for the "%" of a triplet that stays. A control: no URI has a raw one, and none is ever decoded.
 cdef enum:

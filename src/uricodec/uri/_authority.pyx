@@ -15,7 +15,7 @@ from uricodec._codec._percent cimport hex_value
 from uricodec.uri._grammar cimport read_ipv4
 
 
-# --- IPv6 addresses ----------------------------------------------------------------------------------------------------
+# --- IPv6 addresses ---------------------------------------------------------------------------------------------------
 
 cdef enum:
     GROUPS = 8
@@ -172,7 +172,8 @@ cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil:
 
 # --- defaults of schemes ----------------------------------------------------------------------------------------------
 
-# Facts that the definitions of schemes state about authorities: the default port, and whether the host is a domain name.
+# Facts that the definitions of schemes state about authorities: the default port, and whether the host is a domain
+# name.
 
 # scheme, default port, whether hosts are domain names
 cdef list SCHEMES = [

@@ -16,7 +16,7 @@ from collections import namedtuple
 from uricodec.errors import IriError, UriSyntaxError
 
 
-# --- codes and messages ------------------------------------------------------------------------------------------------------------
+# --- codes and messages -----------------------------------------------------------------------------------------------
 
 CODE_NAMES = [None] * CODES
 REASONS = [None] * CODES
@@ -155,8 +155,9 @@ def check(uri, production="URI-reference"):
         Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
-            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host decodes to a delimiter
-            or control character), "ip-literal" (invalid address in brackets, a zone, or text other than a port after it),
+            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host decodes to a
+            delimiter or control character), "ip-literal" (invalid address in brackets, a zone, or text other than a
+            port after it),
             "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
             digits).
 
@@ -205,7 +206,7 @@ def check_iri(iri, production="IRI-reference"):
     Returns:
         Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise. The codes are those of `uricodec.uri.check`; "host-delimiter" is also used for a character in an
-            authority that NFKC maps to a delimiter. Further codes: "utf-8" (bytes are not UTF-8), "surrogate" (a str
+            authority that NFKC maps to a delimiter. Further ones: "utf-8" (bytes are not UTF-8), "surrogate" (a str
             contains a lone surrogate), "character" (a character beyond ASCII that is not allowed in IRIs), "private" (a
             private-use character outside the query), "bidi" (one of the seven bidirectional formatting characters).
 
@@ -253,8 +254,8 @@ cdef enum Subcomponent:
 class Components(namedtuple("Components", ["scheme", "authority", "path", "query", "fragment"], module="uricodec.uri")):
     """The components of a URI or IRI, as they are spelled: a named tuple of str or of bytes.
 
-    An undefined component is None, which differs from an empty one: "a?" has an empty query, "a" has no query. A path is
-    always defined.
+    An undefined component is None, which differs from an empty one: "a?" has an empty query, "a" has no query. A path
+    is always defined.
 
     Source: RFC 3986 section 3, appendix B.
 
@@ -483,8 +484,8 @@ def unsplit(components):
         str | bytes: The reference, which `split` splits into the same components.
 
     Raises:
-        UriSyntaxError: If the result is not a valid reference, or would split into different components. The error's input and
-            position refer to the joined text.
+        UriSyntaxError: If the result is not a valid reference, or would split into different components. The error's
+            input and position refer to the joined text.
         TypeError: If the components are not all of one type.
 
     Source: RFC 3986 section 5.3.
@@ -509,8 +510,8 @@ def unsplit_iri(components):
         str | bytes: The reference, which `split` splits into the same components.
 
     Raises:
-        IriError: If the result is not a valid reference, or would split into different components. The error's input and
-            position refer to the joined text.
+        IriError: If the result is not a valid reference, or would split into different components. The error's input
+            and position refer to the joined text.
         TypeError: If the components are not all of one type.
 
     Source: RFC 3986 section 5.3; RFC 3987 section 2.2.

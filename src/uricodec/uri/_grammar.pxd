@@ -49,11 +49,13 @@ cdef struct Authority:
 # Split any bytes into components. Text that is not a scheme by the grammar belongs to the path.
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
-# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host, or a
+# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host, or
+# a
 # ":" that is not followed by digits only.
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
-# Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a Code, an offset).
+# Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a Code, an
+# offset).
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Outcome *outcome) noexcept nogil
 
@@ -65,21 +67,23 @@ cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production prod
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
                          Outcome *outcome) noexcept nogil
 
-# Return whether s[start .. end) begins with an IPv4address. `stop` is where it ends, or the first byte that does not match.
+# Return whether s[start .. end) begins with an IPv4address. `stop` is where it ends, or the first byte that does not
+# match.
 cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil
 
 # Return the kind of the host s[start .. end) that find_authority() found.
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
 
-# How IRIs may use a character beyond ASCII (RFC 3987 sections 2.2 and 4.1). By the ABNF, bidi controls are ucschar, too.
+# How IRIs may use a character beyond ASCII (RFC 3987 sections 2.2 and 4.1). By the ABNF, bidi controls are ucschar,
+# too.
 cdef enum CharacterKind:
     NO_CHARACTER, UCSCHAR, IPRIVATE, BIDI_CONTROL
 
 cdef CharacterKind character_kind(uint32_t c) noexcept nogil
 
-# Lead bytes of characters that are not all unrestricted ucschar. In well-formed UTF-8 every other byte above 0x7F is part
-# of an unrestricted character.
+# Lead bytes of characters that are not all unrestricted ucschar. In well-formed UTF-8 every other byte above 0x7F is
+# part of an unrestricted character.
 cdef ByteSet DECIDING_LEADS
 
 

@@ -32,7 +32,7 @@ cdef enum:
 # The row operation of each level. Its options are the level's Form.
 cdef Operation NORMALIZE_ROWS[LEVELS]
 
-# Write the normal form and return its size. dst must have the capacity that the level's Operation states. UC_REJECTED: see
-# `outcome`.
+# Write the normal form and return its size. dst must have the capacity that the level's Operation states. UC_REJECTED:
+# see `outcome`.
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil

@@ -6,8 +6,8 @@ in runs. Then dot segments are removed in the written path, which only becomes s
 necessary: removing dot segments must not create an authority, and decoding must not create a scheme.
 
 Malformed parts are kept unchanged: a "%" that does not begin a triplet, bytes that are not UTF-8, an authority with
-misplaced delimiters. The normal form of a normal form must be the same, so a triplet that decodes to a hexadecimal digit
-stays encoded if the digit would complete a triplet with a stray "%" before it.
+misplaced delimiters. The normal form of a normal form must be the same, so a triplet that decodes to a hexadecimal
+digit stays encoded if the digit would complete a triplet with a stray "%" before it.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy

@@ -4,8 +4,9 @@ resolve() copies the components of the target from the base or the reference, th
 path. The partial forms of RFC 1630 give the same results in all of its printed examples; its sentence about consecutive
 slashes contradicts those examples.
 
-relativize() considers the five kinds of references. For a relative path it goes up from the directory of the base to the
-deepest directory shared with the target, and down again. It returns the shortest candidate that resolves to the target.
+relativize() considers the five kinds of references. For a relative path it goes up from the directory of the base to
+the deepest directory shared with the target, and down again. It returns the shortest candidate that resolves to the
+target.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
@@ -150,8 +151,8 @@ def resolve(base, ref, strict=True):
         strict (bool): False: a scheme of the reference is ignored if it equals that of the base, as in older software.
 
     Returns:
-        str | bytes: The target, bytes for a bytes-like object; the same object if the reference is its own target. "/." is
-            put before the path if the result of the RFC's algorithm would be parsed into different components.
+        str | bytes: The target, bytes for a bytes-like object; the same object if the reference is its own target. "/."
+            is put before the path if the result of the RFC's algorithm would be parsed into different components.
 
     Raises:
         UriSyntaxError: If the base has no scheme, or an argument contains a lone surrogate.
@@ -321,8 +322,8 @@ def relativize(base, target):
         str | bytes: The reference, bytes for a bytes-like object; the target itself if no reference is shorter.
 
     Raises:
-        UriSyntaxError: If the base or the target has no scheme or contains a lone surrogate, or if no reference resolves
-            to the target because its path contains dot segments.
+        UriSyntaxError: If the base or the target has no scheme or contains a lone surrogate, or if no reference
+            resolves to the target because its path contains dot segments.
         TypeError: If the arguments are not of the same type.
 
     Source: RFC 3986 section 4.2; RFC 1630, "Partial (relative) form".

@@ -1,12 +1,14 @@
-"""What the URLs of the first schemes tell a client (RFC 1630; RFC 1738 for what it left out).
+"""URLs of the first schemes, parsed into what a client needs (RFC 1630; RFC 1738 for what it left out).
 
-A URL is taken apart as RFC 3986 takes apart every URI, then by the delimiters of its scheme, and only then is a piece
-decoded, once: the `%2F` of a file name is a "/" of that name, and splits nothing. What RFC 1630 leaves to others is
-given as it is spelled: the path of http, fragments, and all that stands after a scheme that is not here.
+A URL is first split into components as RFC 3986 splits every URI, then by the delimiters of its scheme. Only then is
+each piece percent-decoded, once: the `%2F` in a file name is a "/" of that name and separates nothing. Parts that RFC
+1630 leaves undefined are returned as they are spelled: the path of http, fragments, and everything after an unknown
+scheme.
 
-Each scheme is one function under its quoted grammar, and one row of the table at the end. What is no URI by RFC 3986 is
-rejected (but for the double quote, which RFC 1630 allows), and what neither of the grammars above a function has, too.
-What a triplet stands for may be any character, also a control: whoever sends such a thing to a server has to look.
+Each scheme is one function below its quoted grammar, and one row of the table at the end. A text that is not a URI by
+RFC 3986 is rejected (except for the double quote, which RFC 1630 allows), and so is a text that matches neither of the
+grammars above the function. Decoded text may contain any character, including control characters: check it before
+sending it to a server.
 
 >>> parse("ftp://user:pw@h/a/b/c;type=I")  # doctest: +NORMALIZE_WHITESPACE
 {'scheme': 'ftp', 'host': 'h', 'port': 21, 'user': 'user', 'password': 'pw', 'cwd': ['a', 'b'], 'file': 'c',
@@ -34,14 +36,14 @@ _Found = dict[str, Any]
 
 
 def parse(uri: _Given) -> _Found:
-    """Read a URL as its scheme says.
+    """Parse a URL by the grammar of its scheme.
 
     Args:
-        uri (str | bytes-like): The URL, with its fragment if it has one, and perhaps with the prefix "url:".
+        uri (str | bytes-like): The URL, perhaps with a fragment, and perhaps with the prefix "url:".
 
     Returns:
-        dict: `scheme`, in lower case; `prefixed`, True, if there was the prefix; `fragment`, as it is spelled, if there
-            is a "#"; and what the scheme has, always with all of its keys:
+        dict: `scheme`, in lower case; `prefixed`, True, if the URL has the prefix; `fragment`, as it is spelled, if the
+            URL has a "#"; and the keys of the scheme, which are always all present:
 
             http, https: host, port, path (as it is spelled), search (a list of words, or None)
             ftp: host, port, user, password (or None), cwd (a list), file (or None), list_directory, type (or None)
@@ -57,11 +59,11 @@ def parse(uri: _Given) -> _Found:
             afs: cell, path (a list)
             urn, and every other scheme: opaque, as it is spelled
 
-            Numbers are int, what comes from the URL is str, or bytes if a bytes-like was given.
+            Numbers are int; texts from the URL are str, or bytes for a bytes-like object.
 
     Raises:
-        UriSyntaxError: It is no URI, or none of its scheme, or, in a str, triplets stand for what is not UTF-8. (Give
-            bytes if they may: in RFC 1630 they stand for ISO Latin 1.)
+        UriSyntaxError: If the text is not a URI, does not match the grammar of its scheme, or, for a str, has triplets
+            that do not decode to UTF-8. (Pass bytes if they may: in RFC 1630 triplets encode ISO Latin 1.)
 
     Source: RFC 1630; RFC 1738 section 3.
 
@@ -92,7 +94,7 @@ def parse(uri: _Given) -> _Found:
 
 
 class _Piece(NamedTuple):
-    """A piece of what was given, in ASCII, and where it stands there."""
+    """A piece of the input, in ASCII, and its offset there."""
 
     text: str
     start: int
@@ -102,7 +104,7 @@ class _Piece(NamedTuple):
         return _Piece(self.text[start:end], self.start + start, self.given)
 
     def cut(self, delimiter: str) -> tuple[_Piece, _Piece | None]:
-        """What stands before and after the first delimiter; None if there is none."""
+        """Return the text before and after the first delimiter; None for the latter if there is none."""
         found = self.text.find(delimiter)
         return (self, None) if found < 0 else (self.at(0, found), self.at(found + len(delimiter)))
 
@@ -132,7 +134,7 @@ class _Piece(NamedTuple):
         if wrong:
             raise self.error(f"invalid character in {what}" if self.text else f"missing {what}", wrong.start())
         digits = self.text.lstrip("0") or "0"
-        # int() rejects thousands of digits, and needs more than linear time for fewer.
+        # int() rejects thousands of digits, and takes more than linear time for fewer.
         if len(digits) > len(str(largest)) or int(digits) > largest:
             raise self.error(f"{what} must be at most {largest}")
         return int(digits)
@@ -146,7 +148,7 @@ def _like(text: str, given: _Given) -> str | bytes:
 
 
 class _Url(NamedTuple):
-    """The components of RFC 3986, None where one is undefined, and all that stands between scheme and fragment."""
+    """The components of RFC 3986 (None if undefined), and everything between scheme and fragment."""
 
     scheme: str
     rest: _Piece
@@ -159,7 +161,7 @@ class _Url(NamedTuple):
     fragment: _Piece | None
 
     def without(self, *components: str) -> None:
-        """What a scheme has no place for."""
+        """Raise an error if the URL has one of these components, which the scheme does not allow."""
         for component in components:
             piece = getattr(self, component)
             if piece is not None:
@@ -202,7 +204,7 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
         raise piece.error(error.reason, error.position) from None
 
 
-# --- what several schemes have ----------------------------------------------------------------------------------------
+# --- parts shared by several schemes ----------------------------------------------------------------------------------
 
 # RFC 1630
 #   login                  [ user [ : password ] @ ] hostport
@@ -211,8 +213,8 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
 # RFC 1738
 #   login          = [ user [ ":" password ] "@" ] hostport
 #   hostport       = host [ ":" port ]
-# Section 3.1: "an empty user name or password is different than no user name or password". Both grammars want a host,
-# RFC 3986 does not. An empty port is in RFC 3986 alone, where it is as good as none (section 6.2.3).
+# Section 3.1: "an empty user name or password is different than no user name or password". Both grammars
+# require a host; RFC 3986 does not. Only RFC 3986 allows an empty port, which equals the default (section 6.2.3).
 
 
 def _server(url: _Url, port: int | None) -> _Found:
@@ -231,7 +233,7 @@ def _login(url: _Url, port: int | None, user: str | None = None) -> _Found:
 
 
 def _local_and_host(url: _Url) -> tuple[_Piece, _Piece]:
-    """What stands before and after the last "@"; RFC 1630 allows one in what is before it."""
+    """Return the text before and after the last "@"; RFC 1630 allows "@" in the text before it."""
     found = url.path.text.rfind("@")
     if found < 0:
         raise url.path.error('expected "@"', len(url.path.text))
@@ -239,7 +241,7 @@ def _local_and_host(url: _Url) -> tuple[_Piece, _Piece]:
 
 
 def _hostname(piece: _Piece) -> str | bytes:
-    """A host that stands in a path."""
+    """Check and decode a host that is part of a path."""
     beside = _split(_Piece(f"//{piece.text}", piece.start - 2, piece.given), "relative-ref")
     if beside.host != piece.text:
         raise piece.error("invalid host", len(beside.host or ""))
@@ -254,7 +256,7 @@ def _words(query: _Piece | None) -> list[str | bytes] | None:
 
 #   path                   void |  segment  [  / path ]
 def _segments(path: _Piece) -> list[str | bytes]:
-    """Of a path that begins with a "/"."""
+    """Return the decoded segments of a path that begins with "/"."""
     if not path.text:
         raise path.error("missing path")
     return [segment.decoded() for segment in path.at(1).split("/")]
@@ -264,7 +266,7 @@ def _segments(path: _Piece) -> list[str | bytes]:
 #   ialpha                 alpha [ xalphas ]
 # RFC 1738
 #   group          = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]
-# By RFC 1630 each part begins with a letter, which does not hold for the groups there are (alt.2600): here the first.
+# By RFC 1630 each part begins with a letter. Existing groups break that rule (alt.2600), so only the first part must.
 def _group(piece: _Piece) -> list[str | bytes]:
     wrong = re.search("^[^A-Za-z]|[/:;=]|^$", piece.text)
     if wrong:
@@ -337,7 +339,7 @@ def _ftp_name(segment: _Piece) -> str | bytes:
 # omiited and "1" (ASCII 31 hex) is assumed." RFC 1738
 #   gopherurl      = "gopher://" hostport [ / [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]
 # Section 3.4.1: "Within the <gopher-path>, no characters are reserved": a "?" belongs to it. Tabs stay in `selector`,
-# which is what is sent.
+# because the client sends it as a whole.
 def _gopher(url: _Url) -> _Found:
     url.without("userinfo")
     found = _server(url, 70)
@@ -379,7 +381,7 @@ def _news(url: _Url) -> _Found:
 
 
 #   nntpaddress            n n t p : group /  digits
-# There is no host in it, although "the news server name, newsgroup name, and index number of an article [...] are
+# The grammar has no host, although "the news server name, newsgroup name, and index number of an article [...] are
 # given". RFC 1738
 #   nntpurl        = "nntp://" hostport "/" group [ "/" digits ]
 def _nntp(url: _Url) -> _Found:
@@ -394,7 +396,7 @@ def _nntp(url: _Url) -> _Found:
     return found
 
 
-# No number of a field, a version or an article is larger: 18 digits are read everywhere.
+# The largest field number, version or article number: 18 digits fit every 64-bit integer.
 _LARGEST = 10**18 - 1
 
 
@@ -407,7 +409,7 @@ _LARGEST = 10**18 - 1
 #   prosperourl    = "prospero://" hostport "/" ppath *[ fieldspec ]
 #   fieldspec      = ";" fieldname "=" fieldvalue
 # Section 3.11: "If :<port> is omitted, the port defaults to 1525." "a slash "/" may appear in the <hsoname> without
-# quoting and no significance may be assumed". The "%00" is a separator: there is none within a name.
+# quoting and no significance may be assumed". The "%00" is a separator and cannot be part of a name.
 def _prospero(url: _Url) -> _Found:
     url.without("userinfo", "query")
     found = _server(url, 1525)
@@ -454,8 +456,8 @@ def _session(url: _Url, port: int | None = None) -> _Found:
 #   waisdoc                w a i s : / / hostport / database / wtype  / wpath
 #   wpath                  digits = path ;  [ wpath ]
 # "For each field, the identifier field number is the digits before the equals sign, and the field contents follow,
-# encoded in the conventional encoding, terminated by ";"." In RFC 1738 the wpath is one opaque piece, which has neither
-# "=" nor ";": that is not read here. Section 3.9: "If :<port> is omitted, the port defaults to 210."
+# encoded in the conventional encoding, terminated by ";"." In RFC 1738 the wpath is one opaque piece without "="
+# and ";": that form is not supported. Section 3.9: "If :<port> is omitted, the port defaults to 210."
 def _wais(url: _Url) -> _Found:
     url.without("userinfo")
     found = _server(url, 210)
@@ -514,7 +516,7 @@ def _afs(url: _Url) -> _Found:
 
 
 # "The "urn" prefix is reserved for use in encoding a Uniform Resource Name when that has been developed". Those of RFC
-# 1630 have no NID; what they and those of RFC 8141 consist of is nothing that this module knows.
+# 1630 have no NID. This module does not parse them, nor those of RFC 8141 (see uricodec.urn).
 def _opaque(url: _Url) -> _Found:
     return {"opaque": url.rest.spelled()}
 

@@ -1,7 +1,7 @@
 """The grammars of URNs: RFC 2141 section 2 and RFC 8141 section 2, read from left to right up to the first fault.
 
-Most bytes of a URN need no decision. One pass of a kernel marks those that do, "%", "?", "#" and whatever is illegal, in
-words of 64 bits, and only the marked ones are looked at, in order.
+Most bytes of a URN need no decision. One pass of a kernel marks those that do, "%", "?", "#" and whatever is illegal,
+in words of 64 bits, and only the marked ones are looked at, in order.
 """
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
@@ -12,7 +12,7 @@ cdef enum:
     WORDS = 64, CHUNK = 64 * WORDS      # bytes that are marked at once
 
 
-# --- bytes -------------------------------------------------------------------------------------------------------------
+# --- bytes ------------------------------------------------------------------------------------------------------------
 
 #   <upper>  ::= "A" | ... | "Z"        <lower>  ::= "a" | ... | "z"        <number> ::= "0" | ... | "9"
 cdef ByteSet UPPER = ByteSet(range(ord("A"), ord("Z") + 1))
@@ -76,7 +76,7 @@ for octet in range(256):
         hex_kind[octet] = SMALL_DIGIT
 
 
-# --- reading ------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef bint refuse(Reading *urn, Code code, size_t offset) noexcept nogil:
     urn.code, urn.offset = code, offset
@@ -259,7 +259,7 @@ cdef bint read_urn(const uint8_t *s, size_t n, Spec spec, Reading *urn) noexcept
     return False
 
 
-# --- lines of URNs ------------------------------------------------------------------------------------------------------
+# --- lines of URNs ----------------------------------------------------------------------------------------------------
 
 cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) noexcept nogil:
     cdef size_t i = 4
@@ -301,7 +301,7 @@ portable.span_urns = span_urns
 provide(&portable)
 
 
-# --- URNs in other text -------------------------------------------------------------------------------------------------
+# --- URNs in other text -----------------------------------------------------------------------------------------------
 
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil:
     """Where the NSS starts after the scheme and the NID of RFC 2141; 0 if there are none."""

@@ -35,7 +35,8 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
                      uint8_t *rules) noexcept nogil
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=*) noexcept nogil
-# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones (NULL).
+# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones
+# (NULL).
 cdef const void *freeze_rules() noexcept nogil
 
 

@@ -18,7 +18,7 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     return c + 32 if c'A' <= c <= c'Z' else c
 
 
-# --- lines, without a look at their grammar -----------------------------------------------------------------------------
+# --- lines, without a look at their grammar ---------------------------------------------------------------------------
 
 cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
     """Where the second colon of a URN stands, or the line ends; 0 if the line is no URN."""
@@ -51,11 +51,11 @@ portable.normalize_urns = normalize_urns
 provide(&portable)
 
 
-# --- the rules of namespaces --------------------------------------------------------------------------------------------
+# --- the rules of namespaces ------------------------------------------------------------------------------------------
 
 # Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
-# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled in:
-# what it is, its `state`, is written last and read first.
+# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled
+# in: what it is, its `state`, is written last and read first.
 cdef struct Row:
     uint64_t ends       # the first and the last four bytes: all of an NID of up to eight
     uint16_t state      # its size; above that, the rule. 0: free
@@ -167,7 +167,7 @@ if table == NULL:
     raise MemoryError
 
 
-# --- what a rule does to an NSS -----------------------------------------------------------------------------------------
+# --- what a rule does to an NSS ---------------------------------------------------------------------------------------
 
 cdef inline void fold_octets(uint8_t *p, int n) noexcept nogil:
     """n is a constant."""
@@ -277,7 +277,8 @@ cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
 
 
 cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets) noexcept nogil:
-    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if `triplets`
+    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if
+    `triplets`
     says that there are some."""
     cdef size_t prefix
     if rule == DROP_HYPHENS:
@@ -312,10 +313,11 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
     return n
 
 
-# --- normal forms -------------------------------------------------------------------------------------------------------
+# --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
-    """Write the normal form, and return its size. dst has room for GROWTH bytes more than the URN, and may overlap it from
+    """Write the normal form, and return its size. dst has room for GROWTH bytes more than the URN, and may overlap it
+    from
     below."""
     cdef Rule rule
     cdef size_t nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
@@ -332,7 +334,7 @@ cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_
     return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
 
 
-# --- lines --------------------------------------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef ByteSet ALL = ByteSet(range(256))
 
@@ -344,7 +346,8 @@ cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
 
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
                      uint8_t *rules) noexcept nogil:
-    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK bytes:
+    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK
+    bytes:
     line i ends at ends[i + 1] - ends[0]."""
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t stop

@@ -1,14 +1,15 @@
-"""URN namespaces: which names of a namespace are the same beyond RFC 8141, and which are well formed. One table.
+"""URN namespaces, in one table: which URNs of a namespace are equivalent, and which are well formed.
 
-A *rule* says what normalisation at level "namespace" does with the NSS (`RULES`); it only ever merges names that the
-level below keeps apart (RFC 2141 section 5, RFC 8141 section 3.1). A *validator* says what the registration says of the
-form of a name: a verdict apart from syntax, taken from the text of the registration or, where that text was not at
-hand, absent. Rows stand in the order of the IANA registry of REGISTRY_DATE; `read` is false where the registration was
-not read, and such a row has the rule "base" and no validator.
+A *rule* states how level "namespace" normalizes the NSS (`RULES`). It only merges URNs that level "8141" distinguishes
+(RFC 2141 section 5, RFC 8141 section 3.1). A *validator* checks the form that the registration requires. It is taken
+from the text of the registration and absent where that text was not available. A validator returns True (well formed),
+a str (what is wrong) or None (the registration does not decide).
 
-What a validator returns: True, the name is well formed; a str, what is wrong; None, the registration does not say.
+The rows are in the order of the IANA registry of REGISTRY_DATE. `read` is false if the registration was not read; such
+a row has the rule "base" and no validator.
 
-The functions at the end add rows at run time. Whoever keeps a copy of the rules (the loops do) subscribes to them.
+The functions at the end add rows at run time. Code that keeps a copy of the rules, as the compiled loops do,
+subscribes.
 """
 
 import re
@@ -34,19 +35,19 @@ __all__ = [
 # The IANA registry "Uniform Resource Names (URN) Namespaces", its <updated>.
 REGISTRY_DATE = "2026-03-18"
 
-# Name -> what it does to the NSS. To fold is to bring ASCII letters to lower case; the digits of triplets stay in upper
-# case, and nothing is decoded.
+# Name -> what the rule does to the NSS. To fold is to lower-case ASCII letters; the digits of triplets stay upper case,
+# and nothing is decoded.
 RULES = MappingProxyType(
     {
         "base": "nothing",
         "nss": "fold all of it",
-        "segment": "fold what stands before the first colon, all without one",
-        "hyphen": "fold what stands before the first hyphen, nothing without one",
-        "drop-hyphens": "drop the hyphens but one that begins it; x becomes X",
+        "segment": "fold the part before the first colon, or all of it if there is none",
+        "hyphen": "fold the part before the first hyphen; nothing if there is none",
+        "drop-hyphens": "drop all hyphens except a leading one; x becomes X",
         "except-params": "fold all of it unless it begins with params: in any case",
         "only-ul": "fold all of it if its first segment is ul in any case",
         "imei": "where it begins with imei: in any case, fold all of it and drop parameters ;vers=0",
-        "newsml": "fold all of it; drop the Update letter behind the RevisionId",
+        "newsml": "fold all of it; drop the Update letter after the RevisionId",
     }
 )
 
@@ -54,21 +55,21 @@ Validator = Callable[[str], bool | str | None]
 
 
 class Namespace(NamedTuple):
-    """One row: a namespace and what is known of it."""
+    """A row of the table: a namespace and what is known about it."""
 
     nid: str  # in lower case
     references: tuple[str, ...]  # RFCs; "template": the registration is a page at IANA
     rule: str = "base"  # a key of RULES
     validate: Validator | None = None  # called with the NSS
-    read: bool = True  # whether somebody read the registration
+    read: bool = True  # whether the registration was read
 
 
 # --- validators -------------------------------------------------------------------------------------------------------
 
 
 def _form(pattern: str, wrong: str) -> Validator:
-    # Compiled when it is first used: an import costs nothing. Wherever a name may be long, what is repeated is one
-    # byte: each time around a group costs some 100 bytes until the whole has matched.
+    # Compiled on first use, so that imports stay fast. Where an NSS may be long, the pattern repeats single characters:
+    # repeating a group takes about 100 bytes for each repetition until the match ends.
     return lambda nss: re.fullmatch(pattern, nss) is not None or wrong
 
 
@@ -179,7 +180,7 @@ _ISO_7064 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _iso_7064_check(digits: str) -> str:
-    """The check character of ISO 7064, MOD 37,36: the hybrid system that ISO 15706 prescribes for ISANs."""
+    """Return the check character of ISO 7064, MOD 37,36: the hybrid system that ISO 15706 prescribes for ISANs."""
     product = 36
     for digit in digits:
         product = 2 * ((product + int(digit, 36)) % 36 or 36) % 37
@@ -265,7 +266,7 @@ _DNB_DIGITS = str.maketrans({character: str(number) for character, number in _DN
 
 
 def dnb_check_digit(name: str) -> str | None:
-    """The check digit that completes "urn:nbn:de:..."; None if a character has no number.
+    """Return the check digit that completes "urn:nbn:de:..."; None if a character has no number.
 
     >>> dnb_check_digit("urn:nbn:de:gbv:089-332175294")
     '5'
@@ -433,22 +434,25 @@ _lock = Lock()
 _subscribers: list[Callable[[Namespace], object]] = []
 
 
-# --- what the functions do with it ------------------------------------------------------------------------------------
+# --- lookup and registration ------------------------------------------------------------------------------------
 
 
 def _lower(nid: str) -> str:
-    # The Kelvin sign has a lower case in ASCII, but it is no letter of a NID.
+    # The Kelvin sign lower-cases to ASCII "k", but it is not allowed in a NID.
     return nid.lower() if nid.isascii() else nid
 
 
 def lookup(nid: str) -> Namespace:
-    """What is known of a namespace.
+    """Return what is known about a namespace.
 
     Args:
         nid (str): The namespace identifier, in any case.
 
+    Returns:
+        Namespace: Its row.
+
     Raises:
-        UnknownNamespaceError: Nothing is.
+        UnknownNamespaceError: If the namespace is unknown.
 
     >>> lookup("ISBN").references
     ('template', 'RFC8254', 'RFC3187')
@@ -460,14 +464,14 @@ def lookup(nid: str) -> Namespace:
 
 
 def nid_class(nid: str) -> str:
-    """What kind of namespace a NID stands for, by its form and the table.
+    """Return the kind of a namespace, by the form of its NID and the table.
 
     Args:
         nid (str): The namespace identifier, in any case.
 
     Returns:
-        "informal" (`urn-` and a number), "experimental" (`X-`), "formal" (a row of the table), "reserved" (RFC 8141
-        keeps such a NID from being registered), or "unknown".
+        str: "informal" (`urn-` and a number), "experimental" (`X-`), "formal" (in the table), "reserved" (RFC 8141 does
+            not allow its registration), or "unknown".
 
     Source: RFC 8141 sections 5.1 and 5.2; RFC 3406 section 3.1.
 
@@ -494,20 +498,21 @@ def register_namespace(
     references: tuple[str, ...] = (),
     replace: bool = False,
 ) -> Namespace:
-    """Add a namespace at run time. It holds from the next call on, in every thread; a call that runs does not see it.
+    """Add a namespace at run time.
 
-    Keys made before and after a rule changed do not compare: register before you compare.
+    It takes effect in all threads for calls that begin later. Keys computed before and after a change of a rule are not
+    comparable, so register namespaces first.
 
     Args:
         nid (str): The namespace identifier.
-        rule (str): A key of RULES: what makes two names the same.
-        validate (callable): From a NSS to True (well formed), a str (what is wrong) or None (cannot say).
-        references (tuple[str]): Where the namespace is described.
+        rule (str): A key of RULES: which differences are ignored.
+        validate (callable): Maps an NSS to True (well formed), a str (what is wrong) or None (unknown).
+        references (tuple[str]): Documents that describe the namespace.
         replace (bool): Whether a known namespace may be replaced.
 
     Raises:
-        UrnError: `nid` is no NID of RFC 2141 nor of RFC 8141.
-        ValueError: No such rule; the namespace is known, and `replace` is false.
+        UrnError: If `nid` is not a NID by RFC 2141 or RFC 8141.
+        ValueError: If the rule is unknown, or the namespace is known and `replace` is false.
 
     Source: RFC 8141 section 3.1: a rule only merges what would be two names without it, which those of RULES do.
 
@@ -532,16 +537,16 @@ def register_namespace(
             subscriber(row)
         _namespaces[row.nid] = row
     finally:
-        _lock.release()  # `with` needs memory for it
+        _lock.release()  # `with` could fail to allocate memory
     return row
 
 
 def subscribe(subscriber: Callable[[Namespace], object]) -> None:
-    """Call `subscriber` with every row there is, and with every one to come."""
+    """Call `subscriber` with every current row, and with every row added later."""
     _lock.acquire()
     try:
         for row in _namespaces.values():
             subscriber(row)
         _subscribers.append(subscriber)
     finally:
-        _lock.release()  # `with` needs memory for it
+        _lock.release()  # `with` could fail to allocate memory
