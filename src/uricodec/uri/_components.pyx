@@ -155,7 +155,7 @@ def check(uri, production="URI-reference"):
         Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
-            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host decodes to a
+            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host represents a
             delimiter or control character), "ip-literal" (invalid address in brackets, a zone, or text other than a
             port after it),
             "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
