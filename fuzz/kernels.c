@@ -43,12 +43,12 @@ static choice chosen;
 static size_t text_size;
 
 static void wrong(const char *tier, const char *what) {
-    fprintf(stderr, "%s is wrong: kernel %d, %s; text of %zu octets, set %d, plus %d, in place %d, end %d, width %d\n",
+    fprintf(stderr, "%s is wrong: kernel %d, %s; text of %zu bytes, set %d, plus %d, in place %d, end %d, width %d\n",
             tier, chosen.kernel, what, text_size, chosen.set, chosen.plus, chosen.in_place, chosen.end, chosen.width);
     abort();
 }
 
-/* Of a block without bytes the lead is the whole: there is no empty memory. */
+/* A block without bytes consists of the lead only, because malloc(0) may return NULL. */
 static block new_block(const void *octets, size_t size, size_t lead) {
     block b = {0, 0, lead + !(lead + size), size};
     b.memory = malloc(b.lead + size);
@@ -244,7 +244,7 @@ static void check_encode(block src, const uc_set *safe) {
         if (tier->kernels->encode) {
             size = tier->kernels->encode(src.octets, src.size, safe, chosen.plus, dst.octets, cap);
             if (size != (cap < want ? UC_FULL : want)) wrong(tier->name, "the size");
-            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
         }
         free_block(dst, tier->name);
     }
@@ -258,9 +258,9 @@ static void check_decode(block src) {
         if (tier->kernels->decode) {
             size = tier->kernels->decode(chosen.in_place ? dst.octets : src.octets, n, chosen.plus, dst.octets, cap);
             if (size != (cap < want ? UC_FULL : want)) wrong(tier->name, "the size");
-            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
             if (chosen.in_place && memcmp(dst.octets + cap, src.octets + cap, n - cap))
-                wrong(tier->name, "wrote behind its capacity");
+                wrong(tier->name, "wrote beyond its capacity");
         }
         free_block(dst, tier->name);
     }
@@ -280,7 +280,7 @@ static void check_spelling(block src) {
         int has_kernel = chosen.kernel == NORMALIZE_URNS ? kernels->normalize_urns != 0 : kernels->upper_triplets != 0;
         if (has_kernel && chosen.kernel == NORMALIZE_URNS) kernels->normalize_urns(from, n, chosen.end, dst.octets);
         if (has_kernel && chosen.kernel != NORMALIZE_URNS) kernels->upper_triplets(from, n, dst.octets);
-        if (has_kernel && memcmp(dst.octets, right, n)) wrong(tier->name, "the octets");
+        if (has_kernel && memcmp(dst.octets, right, n)) wrong(tier->name, "the bytes");
         free_block(dst, tier->name);
     }
 }
@@ -327,7 +327,7 @@ static void check_to_utf8(void) {
         if (tier->kernels->to_utf8) {
             size = tier->kernels->to_utf8(src.octets, n, width, dst.octets);
             if (size != want) wrong(tier->name, "the size");
-            if (want != UC_SURROGATE && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (want != UC_SURROGATE && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
         }
         free_block(dst, tier->name);
     }

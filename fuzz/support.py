@@ -49,7 +49,7 @@ class Draw:
         return found + [b""] * (count - len(found))
 
     def as_given(self, octets):
-        """Bytes as bytes, as a str (with a lone surrogate for what is not UTF-8), or in a buffer."""
+        """Return bytes as they are, as a str (with a lone surrogate for what is not UTF-8), or in a buffer."""
         return GIVEN[self.number(len(GIVEN))](octets)
 
 

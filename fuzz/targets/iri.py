@@ -58,7 +58,7 @@ def components(draw):
 
 
 def to_uri(draw):
-    """iri_to_uri against its twin; what comes out is ASCII, and a URI stays what it is."""
+    """Compare iri_to_uri with its reference; the result is ASCII, and a URI does not change."""
     make, disallowed = draw.one(GIVEN), draw.one(("raise", "encode"))
     given = make(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
@@ -100,7 +100,7 @@ def in_encodings(draw):
 
 
 def to_iri(draw):
-    """uri_to_iri against its twin; back again it is equivalent, and twice is once."""
+    """Compare uri_to_iri with its reference; converted back it is equivalent, and a second call changes nothing."""
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
     made = outcome(iri.uri_to_iri, given)
