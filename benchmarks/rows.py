@@ -330,7 +330,7 @@ def measure(name, rounds=1):
         start = measurement.clock()
         result = run()
         found.append((measurement.clock() - start) * 1e9 / count)
-        del result  # giving back memory is not timed
+        del result  # freeing memory is not timed
     return found
 
 

@@ -66,14 +66,14 @@ def to_parquet(lines, column, path):
 
 
 class Stages:
-    """Octets that stages have written for a shuffle, as Spark counts them."""
+    """Bytes that stages have written for a shuffle, as Spark counts them."""
 
     def __init__(self, spark):
         self.context = spark.sparkContext
         self.seen = {}
 
     def written(self):
-        """Octets and rows since the last call."""
+        """Bytes and rows since the last call."""
         scala = self.context._jsc.sc()
         scala.listenerBus().waitUntilEmpty()
         quantiles = self.context._gateway.new_array(self.context._jvm.double, 0)

@@ -1,11 +1,11 @@
 /* Every kernel of every tier that the CPU has, under libFuzzer, against the naive definitions of naive.h.
  *
- * The first octets of an input choose: the kernel, its set of octets, how the rest becomes a text, the capacity, the
- * alignment, the width of code units. Random octets seldom hold triplets, URNs or well-formed UTF-8, and coverage leads
+ * The first bytes of an input choose: the kernel, its set of bytes, how the rest becomes a text, the capacity, the
+ * alignment, the width of code units. Random bytes seldom hold triplets, URNs or well-formed UTF-8, and coverage leads
  * nowhere in code that does not branch, so what the rest becomes is mostly made of these; and it may be repeated up to
  * 64 KiB, or stand for runs, because what goes wrong goes wrong where blocks meet.
  *
- * Input and output are heap blocks of exactly their sizes: AddressSanitizer sees each octet read or written beyond. */
+ * Input and output are heap blocks of exactly their sizes: AddressSanitizer sees each byte read or written beyond. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ typedef struct choice {
     uint8_t kernel, set, text, stretch, plus, in_place, room, place, width, end;
 } choice;
 
-/* A block of the heap: octets, and before them a few that must stay as they are. */
+/* A block of the heap: bytes, and before them a few that must stay as they are. */
 typedef struct block {
     uint8_t *memory, *octets;
     size_t lead, size;
@@ -43,12 +43,12 @@ static choice chosen;
 static size_t text_size;
 
 static void wrong(const char *tier, const char *what) {
-    fprintf(stderr, "%s is wrong: kernel %d, %s; text of %zu octets, set %d, plus %d, in place %d, end %d, width %d\n",
+    fprintf(stderr, "%s is wrong: kernel %d, %s; text of %zu bytes, set %d, plus %d, in place %d, end %d, width %d\n",
             tier, chosen.kernel, what, text_size, chosen.set, chosen.plus, chosen.in_place, chosen.end, chosen.width);
     abort();
 }
 
-/* Of a block without octets the lead is the whole: there is no empty memory. */
+/* A block without bytes consists of the lead only, because malloc(0) may return NULL. */
 static block new_block(const void *octets, size_t size, size_t lead) {
     block b = {0, 0, lead + !(lead + size), size};
     b.memory = malloc(b.lead + size);
@@ -77,7 +77,7 @@ static int is_unreserved(int c) {
     return (c >= '0' && c <= '9') || (lower((uint8_t)c) >= 'a' && lower((uint8_t)c) <= 'z') || (c && strchr("-._~", c));
 }
 
-/* Whether an octet is in one of the sets; the last one is what the input says. */
+/* Whether a byte is in one of the sets; the last one is what the input says. */
 static int chosen_for(int set, int c, const uint8_t *own) {
     switch (set % 8) {
         case 0: return is_unreserved(c);
@@ -244,7 +244,7 @@ static void check_encode(block src, const uc_set *safe) {
         if (tier->kernels->encode) {
             size = tier->kernels->encode(src.octets, src.size, safe, chosen.plus, dst.octets, cap);
             if (size != (cap < want ? UC_FULL : want)) wrong(tier->name, "the size");
-            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
         }
         free_block(dst, tier->name);
     }
@@ -258,15 +258,15 @@ static void check_decode(block src) {
         if (tier->kernels->decode) {
             size = tier->kernels->decode(chosen.in_place ? dst.octets : src.octets, n, chosen.plus, dst.octets, cap);
             if (size != (cap < want ? UC_FULL : want)) wrong(tier->name, "the size");
-            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (size != UC_FULL && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
             if (chosen.in_place && memcmp(dst.octets + cap, src.octets + cap, n - cap))
-                wrong(tier->name, "wrote behind its capacity");
+                wrong(tier->name, "wrote beyond its capacity");
         }
         free_block(dst, tier->name);
     }
 }
 
-/* upper_triplets and normalize_urns: as many octets as there were, elsewhere or where they were. */
+/* upper_triplets and normalize_urns: as many bytes as there were, elsewhere or where they were. */
 static void check_spelling(block src) {
     size_t n = src.size;
     if (chosen.kernel == NORMALIZE_URNS)
@@ -280,7 +280,7 @@ static void check_spelling(block src) {
         int has_kernel = chosen.kernel == NORMALIZE_URNS ? kernels->normalize_urns != 0 : kernels->upper_triplets != 0;
         if (has_kernel && chosen.kernel == NORMALIZE_URNS) kernels->normalize_urns(from, n, chosen.end, dst.octets);
         if (has_kernel && chosen.kernel != NORMALIZE_URNS) kernels->upper_triplets(from, n, dst.octets);
-        if (has_kernel && memcmp(dst.octets, right, n)) wrong(tier->name, "the octets");
+        if (has_kernel && memcmp(dst.octets, right, n)) wrong(tier->name, "the bytes");
         free_block(dst, tier->name);
     }
 }
@@ -308,7 +308,7 @@ static void check_scan_utf8(block src) {
     }
 }
 
-/* The octets of the text, or what they stand for, as code units; with a surrogate, perhaps. */
+/* The bytes of the text, or what they stand for, as code units; with a surrogate, perhaps. */
 static void check_to_utf8(void) {
     int width = 1 << chosen.width % 3;
     uint32_t most = width == 1 ? 0xFF : width == 2 ? most_of(chosen.set) & 0xFFFF : most_of(chosen.set);
@@ -327,7 +327,7 @@ static void check_to_utf8(void) {
         if (tier->kernels->to_utf8) {
             size = tier->kernels->to_utf8(src.octets, n, width, dst.octets);
             if (size != want) wrong(tier->name, "the size");
-            if (want != UC_SURROGATE && memcmp(dst.octets, right, want)) wrong(tier->name, "the octets");
+            if (want != UC_SURROGATE && memcmp(dst.octets, right, want)) wrong(tier->name, "the bytes");
         }
         free_block(dst, tier->name);
     }
@@ -356,7 +356,7 @@ static void check_from_utf8(void) {
 
 /* --- what has no tiers -------------------------------------------------------------------------------------------- */
 
-/* The text as rows, each as long as the octet that it begins with says: all of them at once, and the last one alone. */
+/* The text as rows, each as long as the byte that it begins with says: all of them at once, and the last one alone. */
 static void check_fingerprints(block src, const uint8_t *own) {
     static uc_fingerprint_key key;
     size_t starts[401], rows = 0, n = at_most(src.size, 2048);
@@ -449,7 +449,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     set = make_set(chosen.set, own, "", "", -1);
     make_text(data, size, chosen.text);
-    /* One octet of the whole is something else: what no rule makes. */
+    /* One byte of the whole is something else: what no rule makes. */
     if (chosen.text & 128 && text_size) text[(text_size * chosen.room) >> 8] = chosen.end;
     src = new_block(text, text_size, chosen.place & 15);
     check(src, &set, own);

@@ -1,4 +1,4 @@
-/* What the kernels of simd/kernels.h must compute, one octet at a time: slow, short and obviously right.
+/* What the kernels of simd/kernels.h must compute, one byte at a time: slow, short and obviously right.
  *
  * Written from the contract and from the RFCs that it names, not from the code of any tier. None of these knows a
  * capacity: there is always room. */
@@ -24,7 +24,7 @@ static int triplet_at(const uint8_t *src, size_t n, size_t i) {
     return n - i >= 3 && src[i] == '%' && digit(src[i + 1]) >= 0 && digit(src[i + 2]) >= 0;
 }
 
-/* --- octets ------------------------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------------------------- */
 
 static size_t naive_span(const uint8_t *src, size_t n, const uc_set *set) {
     size_t i = 0;

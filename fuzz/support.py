@@ -1,6 +1,6 @@
-"""What the targets share: choices drawn from the octets of an input, and outcomes that can be compared.
+"""What the targets share: choices drawn from the bytes of an input, and outcomes that can be compared.
 
-An input begins with octets that choose, each by its distance from "0": the CPU tier, the operation of the target, then
+An input begins with bytes that choose, each by its distance from "0": the CPU tier, the operation of the target, then
 what the operation asks for. So seeds can be read and written by hand. What is left are texts, with 0x1E between them.
 """
 
@@ -49,7 +49,7 @@ class Draw:
         return found + [b""] * (count - len(found))
 
     def as_given(self, octets):
-        """Octets as bytes, as a str (with a lone surrogate for what is not UTF-8), or in a buffer."""
+        """Return bytes as they are, as a str (with a lone surrogate for what is not UTF-8), or in a buffer."""
         return GIVEN[self.number(len(GIVEN))](octets)
 
 

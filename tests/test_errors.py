@@ -30,7 +30,7 @@ def test_all_are_public():
 def test_attributes_and_text(kind, data):
     error = kind("malformed triplet", data, 3)
     assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", data, 3)
-    assert str(error) == "malformed triplet at position 3"
+    assert str(error) == "malformed triplet at offset 3"
     assert repr(error) == f"{kind.__name__}('malformed triplet', {data!r}, 3)"
 
 
@@ -40,7 +40,7 @@ def test_copies(kind, duplicate):
     error = duplicate(kind("malformed triplet", b"100%", 3))
     assert type(error) is kind
     assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", b"100%", 3)
-    assert str(error) == "malformed triplet at position 3"
+    assert str(error) == "malformed triplet at offset 3"
 
 
 @pytest.mark.parametrize("kind", LOCATED)
@@ -62,3 +62,18 @@ def test_functions_raise_them_with_the_object_that_was_given(data):
         uricodec.percent_decode(data, invalid="error")
     assert caught.value.input is data
     assert caught.value.position == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "offset", "message"),
+    [
+        ("/a b", 2, "invalid character ' ' in path at offset 2"),
+        (b"/a\xff", 2, r"invalid character b'\xff' in path at offset 2"),
+        (memoryview(b"/a b"), 2, "invalid character b' ' in path at offset 2"),
+        ("/a", 2, "unexpected end in path at offset 2"),
+        (None, 2, "invalid character in path at offset 2"),
+    ],
+)
+def test_the_message_names_the_character(given, offset, message):
+    error = UriSyntaxError("invalid character in path", given, offset)
+    assert (str(error), error.reason) == (message, "invalid character in path")

@@ -47,7 +47,7 @@ def drawn(draw):
 
 
 def in_columns(draw):
-    """Every operation gives what it gives of a list, whatever the layout."""
+    """Every operation has the same result as for a list, whatever the layout."""
     name, how = draw.one(lists.CALLS)
     errors, threads, limit = draw.one(naive.policies(name)), draw.one((None, 1, 2)), draw.one((100, 0, 1))
     rows, kind, sizes, as_text = drawn(draw)
@@ -75,7 +75,7 @@ def octets_before(row, position):
 
 
 def dictionaries(draw):
-    """Values that many rows refer to are done once."""
+    """Dictionary values are processed once, however many rows refer to them."""
     name, how = draw.one([call for call in lists.CALLS if not call[0].startswith("split")])
     index = draw.one(INDICES)
     words = [row.decode("utf-8", "replace") for row in draw.octets().split(b"\n")][:100]
@@ -94,7 +94,7 @@ def dictionaries(draw):
 
 
 def other_answers(draw):
-    """Fingerprints, and verdicts of lines."""
+    """Fingerprints, and validity of lines."""
     rows, kind, sizes, _ = drawn(draw)
     source = column_of(rows, kind, sizes)
     for of in "bytes", "uri", "urn":
@@ -110,7 +110,7 @@ def as_text(row):
 
 
 def unique(draw):
-    """dedup.unique gives the rows that it gives of a list."""
+    """dedup.unique returns the same rows as for a list."""
     kind, level = draw.one((("urn", None), ("urn", "namespace"), ("uri", None), ("iri", None), ("bytes", None)))
     how = {"errors": draw.one(("keep", "drop")), "exact": draw.flag(), "memory": draw.one((1, "64M"))}
     rows, layout, sizes, _ = drawn(draw)

@@ -22,7 +22,7 @@ KEY = "of the fuzzer"
 
 
 def has_answers(name):
-    """Whether the results say what rows are: then an invalid row is one like any other."""
+    """Return whether the results state validity: then invalid rows are ordinary rows."""
     return registry.OPERATIONS[name].result in {"verdict", "diagnostic"}
 
 
@@ -82,7 +82,7 @@ def of_lines(draw):
 
 
 def decoded_lines(draw):
-    """Decoded lines: a line stays one, and no control comes into it."""
+    """Decoded lines: their number does not change, and no control character is added."""
     plus, errors, name = draw.flag(), draw.one(("replace", "keep", "null")), draw.one(("unquote", "percent_decode"))
     decode = getattr(bulk, name)
     source = draw.octets()
@@ -99,7 +99,7 @@ def decoded_lines(draw):
 
 
 def joined(rows, lines, end):
-    """Rows with the ends of their lines. A last one that is empty has an end."""
+    """Return the rows with their line terminators. An empty last row has one, too."""
     done = b"".join((row or b"") + tail for row, (_, tail) in zip(rows, lines, strict=True))
     return done if not rows or rows[-1] or lines[-1][1] else done + end
 
@@ -109,7 +109,7 @@ def controls(octets):
 
 
 def fingerprints(draw):
-    """fingerprint against docs/fingerprint.md in Python's integers."""
+    """fingerprint against the definition in docs/fingerprint.md, computed with Python integers."""
     kind, as_text = draw.one(("bytes", "urn", "uri", "iri")), draw.flag()
     keep, level = draw.flag(), draw.number(8)
     level = {"urn": URN_LEVELS[level % len(URN_LEVELS)], "uri": URI_LEVELS[level], "iri": None, "bytes": None}[kind]

@@ -1,4 +1,4 @@
-"""Percent-encoding: the functions of `uricodec` itself against urllib.parse and the naive twins, and sets of octets."""
+"""Percent-encoding: the functions of `uricodec` itself against urllib.parse and references, and byte sets."""
 
 import urllib.parse
 
@@ -27,7 +27,7 @@ CANARY = b"\xee" * 16
 
 
 def stdlib_function(draw):
-    """Each against the urllib.parse of the interpreter, arguments that are refused there among them."""
+    """Compare each function with the interpreter's urllib.parse, also for arguments that it rejects."""
     name = draw.one(COVERS["uricodec"][:6])
     options = {}
     if draw.flag():
@@ -51,7 +51,7 @@ def stdlib_function(draw):
 
 
 def safe_of(kind, named, octets):
-    """What stays, as it is given and as a set."""
+    """Return the safe characters, as an argument and as a set."""
     if kind == 0:
         return named, {*named}
     if kind == 1:
@@ -63,7 +63,7 @@ def safe_of(kind, named, octets):
 
 
 def encoders(draw):
-    """percent_encode and requote against their twins; what is decoded again is what was encoded."""
+    """Compare percent_encode and requote with their references; decoding restores the input."""
     name, make = draw.one(("percent_encode", "requote")), draw.one(GIVEN)
     plus, invalid = draw.flag(), draw.one(("keep", "error", "encode"))
     kind, named = draw.number(5), draw.one(SETS)
@@ -71,7 +71,7 @@ def encoders(draw):
     data = make(octets)
     given, safe = safe_of(kind, named, stay)
     if make is text_of and len([octet for octet in safe if octet >= 0x80]) not in {0, 128}:
-        given, safe = ASCII & given, {*ASCII & given}  # of characters, all octets are safe or none
+        given, safe = ASCII & given, {*ASCII & given}  # of characters, all bytes are safe or none
     if name == "requote" and invalid == "error" and make is text_of:
         given, safe = ASCII & given, {*ASCII & given}
         invalid = "error" if data.isascii() else "keep"  # which of two errors comes first is not promised
@@ -87,7 +87,7 @@ def encoders(draw):
 
 
 def decoder(draw):
-    """percent_decode against its twin."""
+    """Compare percent_decode with its reference."""
     make, plus, invalid = draw.one(GIVEN), draw.flag(), draw.one(("keep", "error", "replace"))
     data = make(draw.octets())
     made = outcome(uricodec.percent_decode, data, plus, invalid)
@@ -95,7 +95,7 @@ def decoder(draw):
 
 
 def into(draw):
-    """quote_into and unquote_into: into exactly enough room, more, less, and where the input itself lies."""
+    """quote_into and unquote_into: into a buffer of exactly the needed capacity, more, less, and in place."""
     spare, back = draw.number(4), draw.number(64)
     src, stay = draw.parts(2)
     safe = ByteSet(stay) if stay else bytesets.RFC3986_UNRESERVED

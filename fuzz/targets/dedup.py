@@ -1,4 +1,4 @@
-"""Deduplication: `uricodec.dedup` against a dict of normal forms, in memory, in little of it, and in files."""
+"""Deduplication: `uricodec.dedup` against a dict of normal forms, in memory, in little memory, and in files."""
 
 from collections import Counter
 from pathlib import Path
@@ -28,7 +28,7 @@ LADDERS = {
 
 
 def name_of(row, kind, level):
-    """The normal form of a row (octets), and whether it is such a name."""
+    """Return the normal form of a row (bytes), and whether it is a valid identifier."""
     try:
         if kind == "urn":
             return urn.normalize(octets_of(row), level or "8141"), True
@@ -40,7 +40,7 @@ def name_of(row, kind, level):
 
 
 def firsts(rows, kind, level, errors):
-    """For each row whether it is the first one of its name, and how many are no such names; None: a row fails."""
+    """Return for each row whether its identifier is new, and the number of invalid rows; None: a row raises."""
     seen, found, invalid = set(), [], 0
     for row in rows:
         name, valid = (None, True) if row is None else name_of(row, kind, level)
@@ -54,7 +54,7 @@ def firsts(rows, kind, level, errors):
 
 
 def how_of(draw):
-    """The arguments that change what happens inside, and nothing of what comes out."""
+    """Draw arguments that change the internal steps, but not the result."""
     return {"memory": draw.one((1, "64M", None)), "exact": draw.flag(), "key": draw.one((None, "key", b"\0"))}
 
 
@@ -84,7 +84,7 @@ def of_rows(draw):
 
 
 def piece_by_piece(draw):
-    """A Deduplicator: rows in any pieces, of which it says at once or at the end which are new."""
+    """A Deduplicator: rows in any pieces; it reports at once or at the end which are new."""
     (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS[:2]), how_of(draw)
     size, as_lines = draw.number(8) + 1, draw.flag()
     rows = [None if row == NONE and not as_lines else row for row in draw.octets().split(b"\n")]

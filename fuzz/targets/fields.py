@@ -78,7 +78,7 @@ def all_pieces(src, framing, rows, errors, size, limit):  # noqa: PLR0913, PLR09
 
 
 def fields(draw):
-    """Delimited fields: those that are chosen, each by itself, and every line keeps its fields."""
+    """Delimited fields: each chosen field is processed by itself, and every line keeps its number of fields."""
     rows, function, policies = draw.one(VALUES)
     delimiter, spans, size = draw.one(DELIMITERS), draw.one(SPANS), draw.one((8, 64, 1 << 20))
     errors = draw.one(policies)
@@ -105,7 +105,7 @@ def read_csv(octets):
 
 
 def csv_records(draw):
-    """CSV: as many records and fields as Python's reader finds, and those that are not chosen stay what they are."""
+    """CSV: as many records and fields as Python's reader finds, and fields that are not chosen do not change."""
     rows, _, _ = draw.one(VALUES[1:4])
     size, errors = draw.one((8, 64, 1 << 20)), draw.one(("keep", "null"))
     src = draw.octets().replace(b"\0", b"").replace(b"\r\n", b"\n").replace(b"\r", b"")
@@ -136,7 +136,7 @@ def json_records(draw):
 
 
 def member(line):
-    """The value of the member u, if Python reads the line in the only way there is."""
+    """Return the value of the member u, if the line can be parsed in one way only."""
     try:
         text = line.decode()
         found = json.loads(text, object_pairs_hook=list, parse_constant=lambda _: 1 / 0)

@@ -58,7 +58,7 @@ def components(draw):
 
 
 def to_uri(draw):
-    """iri_to_uri against its twin; what comes out is ASCII, and a URI stays what it is."""
+    """Compare iri_to_uri with its reference; the result is ASCII, and a URI does not change."""
     make, disallowed = draw.one(GIVEN), draw.one(("raise", "encode"))
     given = make(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
@@ -85,7 +85,7 @@ def is_ascii_host(authority):
 
 
 def in_encodings(draw):
-    """iri_to_uri of octets in an encoding, and of what was written on paper."""
+    """iri_to_uri of bytes in an encoding, and of what was written on paper."""
     encoding, written, disallowed = draw.one(ENCODINGS), draw.flag(), draw.one(("raise", "encode"))
     octets = draw.octets()
     made = outcome(iri.iri_to_uri, octets, encoding, disallowed, "percent", written)
@@ -100,7 +100,7 @@ def in_encodings(draw):
 
 
 def to_iri(draw):
-    """uri_to_iri against its twin; back again it is equivalent, and twice is once."""
+    """Compare uri_to_iri with its reference; converted back it is equivalent, and a second call changes nothing."""
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
     made = outcome(iri.uri_to_iri, given)

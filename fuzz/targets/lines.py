@@ -32,7 +32,7 @@ ENDS = (b"\n", b"\0")
 
 
 def code_lines(draw):
-    """Lines decoded and encoded against their twins: whole, and line by line."""
+    """Compare decoded and encoded lines with their references: as a whole, and line by line."""
     plus, raw, errors = draw.flag(), draw.flag(), draw.one(("keep", "replace", "raise"))
     src = draw.octets()
     room = bytearray(room_for(src, encode=True))
@@ -82,7 +82,7 @@ ROWS = tuple(row_operations())
 
 
 def lines_as_rows(draw):
-    """transform_lines: every operation against a loop; whole, and with room for a line or a few."""
+    """transform_lines: every operation against a loop; whole, and with capacity for one or a few lines."""
     operation, function = draw.one(ROWS)
     errors, end = draw.one(("keep", "null", "drop")), draw.one(ENDS)
     more, limit = draw.one((0, 10, 100, 4096)), draw.one((100, 0, 1, 2))
@@ -118,7 +118,7 @@ def lines_as_rows(draw):
 
 
 def bases(draw):
-    """A base of `resolve` is a URI, or there is an error of its own."""
+    """The base of `resolve` is a URI, or the command reports it."""
     base, ref = draw.parts(2)
     try:
         rows = ResolveRows(base)

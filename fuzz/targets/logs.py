@@ -19,11 +19,15 @@ from uricodec.logs._records import NAMES, LogReader
 DICTIONARIES = "percent logs"
 COVERS = {"uricodec.logs": ["columns", "detect", "parse"]}
 
-TWINNED = ("combined", "common", "alb")  # of these the model reads any octets, of the others what servers write
+REFERENCED = (
+    "combined",
+    "common",
+    "alb",
+)  # the model reads any bytes of these formats; of the others, only what servers write
 
 
 def expected(data, format, **options):
-    """Records, and the numbers of the lines that are none, as the model reads them."""
+    """Return the records and the numbers of the invalid lines, as the model reads them."""
     state, records, faults = {}, [], []
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
         text = line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
@@ -61,12 +65,12 @@ def converted(data, reader, room, size):
 
 
 def harmless(text):
-    """No character but the ends of records that anything could take for the end of a line, or obey."""
+    """Check that only record ends could be taken for a line end, and that there is no control character."""
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
 
 
 def any_octets(draw):
-    """Of the formats that the model reads whatever they hold; of the others, what must hold."""
+    """Compare with the model if it reads the format completely; otherwise check properties that must hold."""
     format, size = draw.one(logs.FORMATS), draw.one((1 << 20, 1, 64))
     options = options_of(draw)
     data = draw.octets()
@@ -77,7 +81,7 @@ def any_octets(draw):
     names = list(NAMES if options["flags"] else NAMES[:-1])
     assert len(found) == records and all(list(record) == names for record in found)
     harmless(written.decode())
-    if format in TWINNED:
+    if format in REFERENCED:
         assert (found, faults) == expected(data, format, **options)
     at = names.index("query")
     for csv_safe, cell in (False, naive.cell), (True, naive.safe_cell):
@@ -97,7 +101,7 @@ def any_octets(draw):
 
 
 def texts_of(column):
-    """The values of a column of Arrow: bits that say which are there, ends, octets."""
+    """Return the values of an Arrow column from its validity bits, ends and bytes."""
     rows, valid, ends, data = column
     places = memoryview(ends).cast("i") if ends else [0]
     there = [not valid or valid[i >> 3] >> (i & 7) & 1 for i in range(rows)]
@@ -121,7 +125,7 @@ def records_of(data, format, **options):
 
 
 def sources(draw):
-    """parse and columns of octets, a file object, a path, and of all these compressed; detect."""
+    """parse and columns of bytes, a file object, a path, and of all these compressed; detect."""
     format, kind = draw.one(("auto", *logs.FORMATS)), draw.number(8)
     options = options_of(draw)
     data = draw.octets()
@@ -134,7 +138,7 @@ def from_sources(data, format, kind, options):
     assert guess == detected(data)
     found, faults = records_of(data, format, **options)
     name = guess if format == "auto" else format
-    if name in TWINNED:
+    if name in REFERENCED:
         records, numbers = expected(data, name, **options)
         assert [fault.line - 1 for fault in faults] == numbers
         assert [record._asdict() for record in found] == [as_record(record) for record in records]
@@ -156,7 +160,7 @@ def as_record(record):
 
 
 def detected(head):
-    """As the documentation says it, by regular expressions."""
+    """Return what the documentation says, by regular expressions."""
     head = head.removeprefix(b"\xef\xbb\xbf")
     if head.startswith(b"#Software: Microsoft"):
         return "iis"

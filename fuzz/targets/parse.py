@@ -104,7 +104,7 @@ def queries(draw):
 
 
 def encoded_query(draw):
-    """urlencode: pairs and dicts of texts, octets, numbers and lists."""
+    """urlencode: pairs and dicts of texts, bytes, numbers and lists."""
     doseq, made_of, make = draw.flag(), draw.one(MAPPINGS), draw.one(MADE)
     options = {"safe": draw.one(("", "/", "%+", b"&", "é"))}
     if draw.flag():

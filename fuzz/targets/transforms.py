@@ -1,4 +1,4 @@
-"""`uricodec.urn.conversions`: what is refused stands in its input, and what is not comes back."""
+"""`uricodec.urn.conversions`: a rejected input contains the reported fault, and every other one converts back."""
 
 import re
 from uuid import UUID
@@ -19,7 +19,7 @@ COVERS = {
 
 
 def isbn(draw):
-    """Any text, and nine digits with the check digit that they have."""
+    """Any text, or nine digits with their check digit."""
     text = text_of(draw.octets())
     nine = "".join(re.findall("[0-9]", text))[:9].rjust(9, "0")
     weighted = sum((10 - i) * int(digit) for i, digit in enumerate(nine))

@@ -1,4 +1,4 @@
-"""URIs: `uricodec.uri` against the grammar of RFC 3986 and its naive twins, and `uricodec.uri.legacy_schemes`."""
+"""URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
 from reference import uri as naive_uri
 from reference import uri_forms as forms
@@ -21,7 +21,7 @@ ABSENT = b"\x1a"
 
 
 def first_surrogate(given):
-    """Where a str cannot be octets; None if it can, or is octets already."""
+    """Return where a str cannot be encoded; None if it can, or is bytes already."""
     if not isinstance(given, str):
         return None
     return next((i for i, character in enumerate(given) if "\ud800" <= character <= "\udfff"), None)
@@ -51,7 +51,7 @@ def grammar(draw):
 
 
 def components(draw):
-    """unsplit of any components: what comes out is read as what went in, or nothing comes out."""
+    """unsplit of any components: the result splits into the same components, or an error is raised."""
     as_text = draw.flag()
     octets = [None if part == ABSENT else part for part in draw.parts(5)]
     octets[2] = octets[2] or b""
@@ -126,7 +126,7 @@ def outcome_of_two(function, *arguments):
 
 
 def by_scheme(draw):
-    """legacy_schemes.parse: a dict or a syntax error; of octets what it is of their text; and the URI is one."""
+    """legacy_schemes.parse: a dict or a syntax error; the same for bytes as for text; and the input is a URI."""
     octets = draw.octets()
     found, of_text = outcome(legacy_schemes.parse, octets), outcome(legacy_schemes.parse, text_of(octets))
     if is_refusal(found):

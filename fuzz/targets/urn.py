@@ -1,4 +1,4 @@
-"""URNs: `uricodec.urn` against the grammars and rules of its naive twins, and the table of namespaces."""
+"""URNs: `uricodec.urn` against the grammars and rules of its reference implementations, and the table of namespaces."""
 
 import copy
 import pickle
@@ -61,7 +61,7 @@ def grammar(draw):
 
 
 def normal_forms(draw):
-    """normalize, key and equivalent; a form is its own."""
+    """normalize, key and equivalent; a normal form does not change again."""
     make, level, spec = draw.one(GIVEN), draw.one(naive.LEVELS), draw.one((None, *SPECS))
     first, second = draw.parts(2)
     given, other = make(first), make(second)
@@ -172,7 +172,7 @@ def class_of(nid):
 
 
 def registered(rule, ok):
-    """A rule at run time holds from the next call on, and who asked for rows gets it."""
+    """A rule added at run time takes effect with the next call, and subscribers receive it."""
     rows = []
     namespaces.subscribe(rows.append)
     try:

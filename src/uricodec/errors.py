@@ -33,7 +33,7 @@ class UriError(ValueError):
     ...     raise UriError("malformed triplet", "100%", 3)
     ... except UriError as error:
     ...     print(error, error.position, sep="; ")
-    malformed triplet at position 3; 3
+    malformed triplet at offset 3; 3
     """
 
     def __init__(self, reason: str, input: object, position: int) -> None:
@@ -43,7 +43,8 @@ class UriError(ValueError):
         self.position = position
 
     def __str__(self) -> str:
-        return f"{self.reason} at position {self.position}"
+        reason = self.reason.replace("invalid character", _found(self.input, self.position), 1)
+        return f"{reason} at offset {self.position}"
 
 
 class UriSyntaxError(UriError):
@@ -59,4 +60,14 @@ class UrnError(UriError):
 
 
 class UnknownNamespaceError(LookupError):
-    """A URN namespace (NID) of which nothing is known."""
+    """A URN namespace (NID) that nothing is known about."""
+
+
+def _found(input: object, offset: int) -> str:
+    """Name the invalid character; or the end, where a character is missing."""
+    try:
+        items = input if isinstance(input, str) else memoryview(input).tobytes()  # type: ignore[arg-type]
+    except TypeError:
+        return "invalid character"
+    item = items[offset : offset + 1]
+    return f"invalid character {item!r}" if item else "unexpected end"

@@ -440,7 +440,7 @@ def test_errors_name_the_row_and_the_position(name, rows, row, position):
     sources = [pa.array(rows), pa.array(rows, pa.string_view()), pa.chunked_array([rows[:1], rows[1:]]), rows]
     sources += [pa.array(rows).dictionary_encode()]
     for source in sources:
-        with pytest.raises(UriError, match=f"^row {row}: .* at position {position}$") as caught:
+        with pytest.raises(UriError, match=f"^row {row}: .* at offset {position}$") as caught:
             getattr(bulk, name)(source, errors="raise", **how)
         assert caught.value.input == rows[row]
         assert caught.value.position == position
@@ -465,17 +465,17 @@ def test_errors_in_octets_name_octets(name, rows, row, position):
     sources += [pa.array(rows, type_) for type_ in (pa.binary(), pa.large_binary(), pa.binary_view())]
     sources += [b"\n".join(rows), bytearray(b"\n".join(rows))]
     for source in sources:
-        with pytest.raises(UriError, match=f"^row {row}: .* at position {position}$") as caught:
+        with pytest.raises(UriError, match=f"^row {row}: .* at offset {position}$") as caught:
             getattr(bulk, name)(source, errors="raise", **how)
         assert (caught.value.input, caught.value.position) == (rows[row], position)
 
 
 def test_errors_in_decoded_lines_name_octets():
     """Lines are octets where they are decoded to text, too."""
-    with pytest.raises(UriError, match=r"^row 1: .* at position 4$") as caught:
+    with pytest.raises(UriError, match=r"^row 1: .* at offset 4$") as caught:
         bulk.unquote("a\néé%4\n".encode(), errors="raise")
     assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
-    with pytest.raises(UriError, match=r"^row 0: .* at position 4$") as caught:
+    with pytest.raises(UriError, match=r"^row 0: .* at offset 4$") as caught:
         bulk.unquote(io.BytesIO("éé%4\n".encode()), output=io.BytesIO(), errors="raise")
     assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
 

@@ -252,7 +252,7 @@ def test_a_line_that_fails(tmp_path):
     path.write_bytes(b"urn:example:a\nurn:example:b\nurn:example:10%\n")
     status, output, said = run(*URN, "--errors", "raise", path, "-o", tmp_path / "out")
     assert (status, output) == (1, b"")
-    assert said == f'uricodec: {path}:3:15 (byte 42): "%" without two hexadecimal digits\n' + HINT
+    assert said == f'uricodec: {path}:3:15 (byte 42): "%" not followed by two hexadecimal digits\n' + HINT
     assert os.listdir(tmp_path) == ["in"]
 
 

@@ -161,7 +161,7 @@ def test_the_words_of_a_fault(tmp_path):
     assert run(*NORMALIZE, "--errors", "raise", path) == (
         1,
         b"urn:ex:a\r\nurn:ex:b\r\n",
-        f'uricodec: {path}:3:10 (byte 29): "%" without two hexadecimal digits\n' + HINT,
+        f'uricodec: {path}:3:10 (byte 29): "%" not followed by two hexadecimal digits\n' + HINT,
     )
 
 

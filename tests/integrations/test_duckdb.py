@@ -169,7 +169,7 @@ def test_checks_take_references(con):
 
 def test_policy_is_to_raise(con):
     hook.register(con, "raise")
-    with pytest.raises(duckdb.InvalidInputException, match='"%" not followed by two hexadecimal digits at position 3'):
+    with pytest.raises(duckdb.InvalidInputException, match='"%" not followed by two hexadecimal digits at offset 3'):
         con.sql("select uri_decode('100%')").fetchall()
     assert con.sql("select uri_decode('%41'), is_urn('x'), uri_check('/a b').code").fetchall() == [("A", False, "path")]
 
@@ -210,7 +210,7 @@ def test_views_of_strings(con):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("uri_normalize('a', 'none')", "no level 'none'"),
+        ("uri_normalize('a', 'none')", "unknown level 'none'"),
         ("uri_normalize('a', 5)", "level must be text, got 5"),
         ("uri_normalize('a', 'case', 'b')", "uri_normalize takes at most 2 arguments: name, level"),
         ("name_fingerprint('a', 'urn', '8141', 'x')", "at most 3 arguments: name, kind, level"),
@@ -424,7 +424,7 @@ def test_what_is_raised_shows_the_row():
         hook.register(con, "raise")
         rows = "select if(range = 3000, repeat('é', 300) || '%', 'a') as name from range(5000)"
         con.execute(f"create table names as {rows}")
-        says = r"""uri_decode: "%" not followed by two hexadecimal digits at position 300 of \.\.\.'é{199}%'"""
+        says = r"""uri_decode: "%" not followed by two hexadecimal digits at offset 300 of \.\.\.'é{199}%'"""
         with pytest.raises(duckdb.InvalidInputException, match=says):
             con.sql("select uri_decode(name) from names").fetchall()
         reader = hook.stream(con, "from names", {"text": ("uri_decode", "name")}, errors="raise", batch_size=2048)

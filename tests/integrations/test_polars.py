@@ -198,7 +198,7 @@ def test_errors_that_are_raised():
         column.uricodec.unquote(errors="raise")
     for engine in ENGINES:
         with pytest.raises(
-            ValueError, match=r"""^unquote: "%" not followed by two hexadecimal digits at position 3 of '100%'"""
+            ValueError, match=r"""^unquote: "%" not followed by two hexadecimal digits at offset 3 of '100%'"""
         ):
             column.to_frame().lazy().select(pl.col("x").uricodec.unquote(errors="raise")).collect(engine=engine)
 

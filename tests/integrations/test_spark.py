@@ -230,7 +230,7 @@ def test_arguments_that_are_columns(select):
     ("expression", "message"),
     [
         ("uri_decode(name, 'x')", "uri_decode takes at most 1 arguments: name"),
-        ("uri_normalize(name, 'no')", "no level 'no'"),
+        ("uri_normalize(name, 'no')", "unknown level 'no'"),
         ("uri_encode(name, 1)", "uri_encode: safe must be text, got 1"),
         ("uri_decode(id)", "uri_decode: expected a column of text, got int32"),
         ("is_urn(id)", "is_urn: expected a column of text, got int32"),

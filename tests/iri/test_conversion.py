@@ -284,12 +284,12 @@ def test_the_first_fault_is_reported(tier, at):
 @pytest.mark.parametrize(
     ("text", "to_uri", "to_iri"),
     [
-        ("a<", "a character that no IRI has", "a character that no IRI has"),
+        ("a<", "invalid character in IRI", "invalid character in IRI"),
         ("a\ud800", "lone surrogate", "lone surrogate"),
-        ("a%", None, '"%" without two hexadecimal digits'),
-        ("a\ue000", None, "a character of private use outside a query"),
-        ("a\u200f", None, "a bidirectional formatting character"),
-        (b"a\xff", "octets that are not UTF-8", "octets that are not UTF-8"),
+        ("a%", None, '"%" not followed by two hexadecimal digits'),
+        ("a\ue000", None, "private-use character outside the query"),
+        ("a\u200f", None, "bidirectional formatting character"),
+        (b"a\xff", "invalid UTF-8", "invalid UTF-8"),
     ],
 )
 def test_reasons(text, to_uri, to_iri):
@@ -449,7 +449,7 @@ def test_a_long_host_costs_nothing(function, name):
     """Both are about IDNA in more than linear time: it does not see what no host can be."""
     for host in "é" * 10**6, "a." * 10**6 + "é", "xn--" + "a" * 10**6, "\u0378" * 10**6, "é" * 254, "xn--" + "b" * 60:
         start = time.process_time()
-        with pytest.raises(ValueError, match="too long"):
+        with pytest.raises(ValueError, match="is longer than"):
             function(host)
         assert time.process_time() - start < 0.1
     start = time.process_time()

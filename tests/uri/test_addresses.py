@@ -93,7 +93,7 @@ def assert_rejected(host):
         text = f"http://{spelling}/a"
         for function, options in (iri.iri_to_uri, {"host": "idna"}), (iri.uri_to_iri, {"host": "unicode"}):
             for value in text, text.encode():
-                with pytest.raises(IriError, match="an address") as caught:
+                with pytest.raises(IriError, match="an IP address") as caught:
                     function(value, **options)
                 assert caught.value.position == len("http://")
             for rows in [text], [text.encode()]:

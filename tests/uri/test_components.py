@@ -494,7 +494,7 @@ def test_an_authority_that_is_none_has_no_parts():
             with pytest.raises(UriSyntaxError) as caught:
                 getattr(parts, name)
             assert (caught.value.position, caught.value.input) == (position, authority)
-    with pytest.raises(UriSyntaxError, match="surrogate at position 1"):
+    with pytest.raises(UriSyntaxError, match="surrogate at offset 1"):
         _ = uri.Components(None, "a\ud800", "", None, None).host
 
 
@@ -559,7 +559,7 @@ def test_productions():
     for function in uri.check, uri.is_uri:
         with pytest.raises(
             ValueError,
-            match="unknown production 'IRI', expected one of: URI-reference, URI, absolute-URI, relative-ref",
+            match="unknown production 'IRI'; choose from URI-reference, URI, absolute-URI, relative-ref",
         ):
             function("a", "IRI")
     for function in iri.check_iri, iri.is_iri:
@@ -632,7 +632,7 @@ def test_unsplit(components):
             if fault is not None:
                 assert caught.value.position == (fault.offset if whole is text else len(text[: fault.offset].encode()))
             else:
-                assert 0 <= caught.value.position < len(whole) and "other components" in caught.value.reason
+                assert 0 <= caught.value.position < len(whole) and "different components" in caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -650,7 +650,7 @@ def test_unsplit(components):
     ],
 )
 def test_where_a_text_is_read_otherwise(components, position):
-    with pytest.raises(IriError, match="other components") as caught:
+    with pytest.raises(IriError, match="different components") as caught:
         iri.unsplit(components)
     assert caught.value.position == position
 
@@ -722,8 +722,8 @@ def test_rows_have_room():
         room = factor * len(octets) + extra
         assert run_row(name, octets, bytearray(room), "URI") <= room
         if room:
-            with pytest.raises(ValueError, match="too small"):
+            with pytest.raises(ValueError, match=r"dst must have at least \d+ bytes, got \d+"):
                 run_row(name, octets, bytearray(room - 1), "URI")
-    with pytest.raises(ValueError, match="no row"):
+    with pytest.raises(ValueError, match="unknown row"):
         run_row("other", b"", bytearray(), "URI")
     assert run_row("check", b"a", bytearray(), "URI") == ("scheme", 1)

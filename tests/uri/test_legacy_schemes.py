@@ -264,7 +264,7 @@ def test_what_is_refused_and_where(url, position):
 def test_a_str_holds_utf8(url, position):
     with pytest.raises(UriSyntaxError) as caught:
         legacy_schemes.parse(url)
-    assert (caught.value.position, caught.value.reason) == (position, "octets that are not UTF-8")
+    assert (caught.value.position, caught.value.reason) == (position, "invalid UTF-8")
     legacy_schemes.parse(url.encode())
 
 

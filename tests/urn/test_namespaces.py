@@ -425,7 +425,7 @@ def test_register_a_namespace():
 
 def test_replace_a_namespace():
     register_namespace("x-test-b", "nss")
-    with pytest.raises(ValueError, match="known"):
+    with pytest.raises(ValueError, match="already registered"):
         register_namespace("X-TEST-B")
     assert urn.normalize("urn:x-test-b:A", "namespace") == "urn:x-test-b:a"
     register_namespace("x-test-b", validate=lambda nss: False, replace=True)
@@ -436,7 +436,7 @@ def test_replace_a_namespace():
 def test_a_registered_namespace_is_formal():
     register_namespace("testtest", replace=True)
     assert nid_class("TestTest") == "formal"
-    assert urn.validate("urn:testtest:a")[:2] == (None, "no form is registered")
+    assert urn.validate("urn:testtest:a")[:2] == (None, "the registration defines no form")
 
 
 @pytest.mark.parametrize(

@@ -241,14 +241,14 @@ def test_other_types(urn):
 def test_unknown_specs_and_levels():
     for function in check, is_valid, parse, URN:
         for spec in "2142", b"8141", 8141, None:
-            with pytest.raises(ValueError, match="no specification"):
+            with pytest.raises(ValueError, match="unknown RFC"):
                 function("urn:ab:c", spec)
     for function in normalize, key:
-        with pytest.raises(ValueError, match="no level"):
+        with pytest.raises(ValueError, match="unknown level"):
             function("urn:ab:c", "9999")
-        with pytest.raises(ValueError, match="no specification"):
+        with pytest.raises(ValueError, match="unknown RFC"):
             function("urn:ab:c", "8141", "x")
-    with pytest.raises(ValueError, match="no level"):
+    with pytest.raises(ValueError, match="unknown level"):
         equivalent("urn:ab:c", "urn:ab:c", level="iri")
 
 
@@ -341,7 +341,7 @@ def test_rules_need_a_nid():
         with pytest.raises(UrnError):
             set_rule(nid, 0)
     for rule in -1, len(RULE_NUMBERS):
-        with pytest.raises(ValueError, match="no rule"):
+        with pytest.raises(ValueError, match="unknown rule"):
             set_rule("ab", rule)
 
 

@@ -250,7 +250,7 @@ def percent_decode(data, plus=False, invalid="keep"):
     'caf\u00e9 100% %FF'
     >>> percent_decode("caf%C3%A9 100%", invalid="error")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at position 13
+    uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at offset 13
     """
     cdef Careful how
     cdef bint text = isinstance(data, str)

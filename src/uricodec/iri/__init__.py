@@ -1,9 +1,9 @@
-"""IRIs (RFC 3987): checked, taken apart and put together, made URIs and of URIs.
+"""IRIs (RFC 3987): check, split and join them, and convert them to and from URIs.
 
     from uricodec import iri
 
-What is named here is compiled. All functions take a str or bytes-like (UTF-8), and give back what came in: bytes for a
-bytes-like.
+The functions are compiled. Each takes a str or a bytes-like object (UTF-8); it returns str for a str, bytes for a
+bytes-like object.
 
 >>> split("http://example.org/é")
 Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)

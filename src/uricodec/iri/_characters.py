@@ -1,7 +1,7 @@
-"""IRIs that are not characters of Unicode yet: variants a and b of step 1 of RFC 3987 section 3.1.
+"""IRIs that are not Unicode text yet: variants a and b of step 1 of RFC 3987 section 3.1.
 
-a: what was written on paper is put into Normalization Form C; b: so are octets in an encoding that is none of
-Unicode's. What is in one of Unicode's (variant c) is never normalized.
+Variant a: text that was read from paper or typed in is put into Normalization Form C. Variant b: so are bytes in an
+encoding that is not a Unicode encoding. Bytes in a Unicode encoding (variant c) are never normalized.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ from unicodedata import combining, normalize
 
 from uricodec.errors import IriError
 
-_STEP = 256  # characters: so long a run of marks may be without being looked for
+_STEP = 256  # characters: shorter runs of marks are not searched for
 _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
 
 
 def convert(
     iri: object, encoding: str | None, written: bool, iri_to_uri: Callable[..., str], options: dict[str, str]
 ) -> str | bytes:
-    """What a function of characters, with its options, makes of an IRI in that encoding, or written on paper.
+    """Decode and normalize an IRI, and apply a conversion function with its options.
 
     Raises:
-        IriError: The octets are not of that encoding, or the function refuses a character: at its place in `iri`.
-        LookupError: There is no such encoding.
-        TypeError: A str with an encoding, or neither a str nor bytes-like.
+        IriError: If the bytes are invalid in the encoding, or the function rejects a character; the position refers to
+            `iri`.
+        LookupError: If the encoding is unknown.
+        TypeError: If a str is given with an encoding, or `iri` is neither a str nor bytes-like.
     """
     if isinstance(iri, str):
         if encoding is not None:
-            raise TypeError("a str has no encoding")
+            raise TypeError("encoding applies to bytes only, got a str")
         octets, text = None, iri if type(iri) is str else "".join(iri)
     else:
         octets = iri if type(iri) is bytes else bytes(memoryview(iri))  # type: ignore[arg-type]
         try:
             text = octets.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
-            raise IriError(f"octets that are not {encoding or 'utf-8'}", iri, error.start) from None
+            raise IriError(f"invalid {encoding or 'utf-8'}", iri, error.start) from None
     compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
         uri = iri_to_uri(_composed(text) if compose else text, **options)
@@ -52,10 +53,10 @@ def convert(
 
 
 def _composed(text: str) -> str:
-    """Normalization Form C, in linear time.
+    """Return Normalization Form C, in linear time.
 
-    What is slower in unicodedata is how it sorts the marks behind a letter, by insertion. So where there may be many,
-    they get sorted before: characters are decomposed one by one, and of each run the order becomes canonical.
+    unicodedata sorts the combining marks after a letter by insertion, which takes quadratic time. So if a text may have
+    long runs of marks, each character is decomposed and each run is put into canonical order here first.
     """
     if any(combining(normalize("NFD", text[i])[0]) for i in range(0, len(text), _STEP)):
         marks = groupby("".join(normalize("NFD", character) for character in text), _is_mark)
@@ -68,7 +69,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, str]) -> int:
-    """Where the text is refused before it is composed; 0 if only what is composed is (U+1FEF becomes a backtick)."""
+    """Return where the text is invalid before composition; 0 if only the composed text is (U+1FEF becomes "`")."""
     try:
         iri_to_uri(text, **options)
     except IriError as error:
@@ -77,7 +78,7 @@ def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, s
 
 
 def _octet_of(octets: bytes, encoding: str, position: int) -> int:
-    """Where the character of that index begins in the octets."""
+    """Return the offset in the bytes at which the character with that index begins."""
     decoder = codecs.getincrementaldecoder(encoding)()
     characters = start = 0
     for i in range(len(octets)):

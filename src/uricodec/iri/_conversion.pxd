@@ -1,2 +1,2 @@
-"""IRIs to URIs and back: what modules share that work on rows."""
+"""Conversions between IRIs and URIs: the declarations for modules that work on rows."""
 from uricodec.iri._normalize cimport *

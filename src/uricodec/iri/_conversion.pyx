@@ -1,4 +1,4 @@
-"""IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): str and bytes, options, calls."""
+"""Conversion of single IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): arguments, options, results."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
@@ -22,22 +22,22 @@ cdef extern from "Python.h":
     int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 
-# --- octets and objects -------------------------------------------------------------------------------------------------
+# --- bytes and objects ------------------------------------------------------------------------------------------------
 
 cdef object raise_first(object given, str text, const Mapping *mapping):
-    """For a str with a surrogate: that is the error, or what is found before it, on the way to a URI or (NULL) from one."""
+    """Raise the first error of a str with a lone surrogate: an earlier one, or the surrogate. mapping == NULL: URI to IRI."""
     before = text[:first_surrogate(text)]
     try:
         to_uri(before, mapping) if mapping != NULL else to_iri(before)
     except IriError as error:
-        if not isinstance(error, IriError):     # a MemoryError by now
+        if not isinstance(error, IriError):     # a MemoryError replaced it
             raise error  # pragma: no cover: no memory
         raise IriError(error.reason, given, error.position) from None
     raise_surrogate(given, IriError)
 
 
 cdef object encoded_object(bint text, const Octets *octets, size_t escapes, const Mapping *mapping):
-    """A str or bytes of what was checked, and has to change."""
+    """Return the str or bytes of an IRI that was checked and needs encoding."""
     cdef uint8_t room[ENCODED_ROOM]
     cdef const uint8_t *src = octets.data
     cdef size_t n = octets.size, size
@@ -57,7 +57,7 @@ cdef object encoded_object(bint text, const Octets *octets, size_t escapes, cons
 
 
 cdef object to_uri(object given, const Mapping *mapping):
-    """The URI of a str or bytes-like; the same object if a str or bytes is one."""
+    """Return the URI of an IRI; the same object if a str or bytes does not change."""
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Outcome outcome
@@ -82,7 +82,7 @@ cdef object to_uri(object given, const Mapping *mapping):
 
 
 cdef object to_iri(object given):
-    """The IRI of a str or bytes-like; the same object if a str or bytes is one."""
+    """Return the IRI of a URI; the same object if a str or bytes does not change."""
     cdef uint8_t room[UTF8_ROOM]
     cdef uint8_t short_result[SMALL]
     cdef uint8_t *dst = short_result
@@ -116,7 +116,7 @@ cdef object to_iri(object given):
             return utf8_text(dst, size, "strict")
         if room_of_result == NULL:
             return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
-        _PyBytes_Resize(&room_of_result, <Py_ssize_t>size)      # NULL if it fails
+        _PyBytes_Resize(&room_of_result, <Py_ssize_t>size)      # sets the pointer to NULL on failure
         return <object>room_of_result
     finally:
         Py_XDECREF(room_of_result)
@@ -124,9 +124,9 @@ cdef object to_iri(object given):
         release(&octets)
 
 
-# --- public functions ---------------------------------------------------------------------------------------------------
+# --- public functions -------------------------------------------------------------------------------------------------
 
-# The names of what iri_to_uri() does with OPTIONAL, and both with the host.
+# The options of iri_to_uri() and uri_to_iri(), by name.
 cdef const Mapping *mapping_of(object disallowed) except NULL:
     if disallowed == "raise":
         return &STRICT_MAPPING
@@ -144,7 +144,7 @@ cdef bint is_other_host(object host, str usual, str other) except -1:
 
 
 cdef tuple host_range(bytes iri):
-    """Where the host is, if it is a name; None if it is not."""
+    """Return where the host starts and ends, if it is a name; None otherwise."""
     cdef Parts parts
     cdef Authority authority
     cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(iri)
@@ -156,15 +156,15 @@ cdef tuple host_range(bytes iri):
 
 
 cdef object raise_host(object given, error):
-    """An IriError at the host."""
+    """Raise an IriError at the host."""
     octets = plain(given)
     start = host_range(octets if type(octets) is bytes else (<str>octets).encode())[0]
-    raise IriError(f"no host of IDNA: {error}", given, start if type(octets) is bytes else
+    raise IriError(f"invalid internationalized host: {error}", given, start if type(octets) is bytes else
                    len((<str>octets).encode()[:start].decode())) from error
 
 
 cdef object with_host(object given, object iri, bint ascii):
-    """The IRI with A-labels in its host, or with the characters for which they stand; `iri` is what became of `given`."""
+    """Convert the labels of the host in `iri`, the result for `given`: to A-labels (ascii) or to Unicode."""
     cdef bytes octets = iri if type(iri) is bytes else (<str>iri).encode()
     place = host_range(octets)
     if place is None:
@@ -178,39 +178,39 @@ cdef object with_host(object given, object iri, bint ascii):
         host = (_hosts.to_ascii if ascii else _hosts.to_unicode)(host)
         octets = octets[:start] + to_iri(host).encode() + octets[end:]
     except ValueError as error:
-        if not isinstance(error, ValueError):   # a MemoryError by now
+        if not isinstance(error, ValueError):   # a MemoryError replaced it
             raise error  # pragma: no cover: no memory
         raise_host(given, error)
     return octets if type(iri) is bytes else octets.decode()
 
 
 def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=False):
-    """The URI of an IRI: the characters beyond ASCII become triplets of their UTF-8.
+    """Convert an IRI to a URI: percent-encode the UTF-8 of characters beyond ASCII.
 
-    What is a URI already does not change; nor do "%", "#", "[" and "]", wherever they are. An IRI reference or a
-    component will do, too.
+    A text that is already a URI does not change. "%", "#", "[" and "]" are kept everywhere. IRI references and single
+    components are accepted, too.
 
     Args:
-        iri (str | bytes-like): The IRI; bytes are UTF-8, or what `encoding` says.
-        encoding (str | None): Of bytes: the name of their character encoding. If that is none of Unicode's, the
-            characters are put into Normalization Form C first.
-        disallowed (str): What to do with the ten printable characters < > " { } | \\ ^ ` and space, which no URI has:
-            "raise", or "encode" them.
-        host (str): "percent": as everywhere. "idna": a host that is not ASCII becomes A-labels (ToASCII, with the STD 3
-            rules); triplets in it that are UTF-8 are decoded first.
-        written (bool): The characters were read from paper, or typed in: they are put into Normalization Form C first.
+        iri (str | bytes-like): The IRI; bytes are UTF-8, unless `encoding` says otherwise.
+        encoding (str | None): The character encoding of bytes. If it is not a Unicode encoding, the characters are put
+            into Normalization Form C first.
+        disallowed (str): How to handle the ten printable characters < > " { } | \\ ^ ` and space, which URIs do not
+            allow:
+            "raise" an error, or "encode" them.
+        host (str): "percent": percent-encode the host as the rest. "idna": convert a host that is not ASCII to A-labels
+            (ToASCII, with the STD 3 rules), after decoding its triplets that are UTF-8.
+        written (bool): The characters were read from paper or typed in: put them into Normalization Form C first.
 
     Returns:
-        str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
+        str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes does not change.
 
     Raises:
-        IriError: A character that no IRI has: a control, a noncharacter, one of the ten, a lone surrogate, octets that
-            are not of the encoding; or a host without A-labels. `position` is that of the character or host in `iri`;
-            where characters were composed to Normalization Form C, the error may be of the composed text, and is at
-            0 then.
-        ValueError: There is no such option.
-        LookupError: There is no such encoding.
-        TypeError: A str with an encoding, or neither a str nor bytes-like.
+        IriError: If the text contains a character that IRIs do not allow (a control, a noncharacter, one of the ten, a
+            lone surrogate), bytes are invalid in the encoding, or the host has no A-labels. `position` is that of the
+            character or host in `iri`; it is 0 for an error that only exists after composition to Normalization Form C.
+        ValueError: If `disallowed` or `host` is unknown.
+        LookupError: If the encoding is unknown.
+        TypeError: If a str is given with an encoding, or `iri` is neither a str nor bytes-like.
 
     Source: RFC 3987 section 3.1.
 
@@ -235,25 +235,25 @@ cdef object to_uri_with_host(object iri, const Mapping *mapping, bint idna):
 
 
 def uri_to_iri(uri, host="keep"):
-    """The IRI of a URI: triplets become characters where that cannot be mistaken.
+    """Convert a URI to an IRI: decode triplets where the result is unambiguous.
 
-    Decoded are the unreserved characters of ASCII, and the UTF-8 of characters that may stand there in an IRI. All other
-    triplets stay: those of ASCII as they are spelled, the others in upper case. A relative reference keeps the first
-    triplet of what would become a scheme. An IRI (reference) or a component will do, too.
+    Decoded are unreserved ASCII characters, and the UTF-8 of characters that an IRI allows in that component. All other
+    triplets are kept: those of ASCII as they are spelled, the others in upper case. If decoding would give a relative
+    reference a scheme, its first triplet is kept. IRIs, IRI references and single components are accepted, too.
 
     Args:
         uri (str | bytes-like): The URI; bytes are UTF-8.
-        host (str): "keep": as everywhere. "unicode": A-labels of the host become the characters for which they stand
-            (ToUnicode), too.
+        host (str): "keep": decode triplets of the host only. "unicode": also convert its A-labels to the characters
+            that they encode (ToUnicode).
 
     Returns:
-        str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
+        str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes does not change.
 
     Raises:
-        IriError: A "%" without two hexadecimal digits, or a raw character that may not stand there in an IRI; or a host
-            with labels that are no A-labels. `position` is that of the character or host in `uri`.
-        ValueError: There is no such option.
-        TypeError: Neither a str nor bytes-like.
+        IriError: If a "%" is not followed by two hexadecimal digits, the text contains a character that an IRI does not
+            allow there, or the host has an invalid A-label. `position` is that of the character or host in `uri`.
+        ValueError: If `host` is unknown.
+        TypeError: If `uri` is neither a str nor bytes-like.
 
     Source: RFC 3987 section 3.2; what may not be in an IRI: sections 2.2 and 4.1.
 
@@ -268,13 +268,13 @@ def uri_to_iri(uri, host="keep"):
 
 
 for function in iri_to_uri, uri_to_iri:
-    function.__module__ = "uricodec.iri"        # pickled by reference to where users find them
+    function.__module__ = "uricodec.iri"        # pickled by reference to their public name
 del function
 
 
-# --- calls --------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
-# f(text) is what most calls are. These take it before any argument is parsed, and leave all others to the functions.
+# Fast path: most calls are f(text). These functions handle them without argument parsing and pass all others on.
 cdef vectorcall parse_iri_to_uri, parse_uri_to_iri
 
 

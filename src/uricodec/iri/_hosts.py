@@ -1,7 +1,7 @@
-"""Hosts with labels beyond ASCII: ToASCII and ToUnicode (RFC 3490 section 4, as RFC 3987 section 3.1 wants them).
+"""Hosts with labels beyond ASCII: ToASCII and ToUnicode (RFC 3490 section 4, as RFC 3987 section 3.1 requires).
 
-The library `idna` (UTS 46, IDNA 2008) does the work; it is imported when the first such host comes. What it gets is
-short: the limits of DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps are slower than linear.
+The library `idna` (UTS 46, IDNA 2008) does the conversion; it is imported for the first such host. The length limits of
+DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps take more than linear time.
 """
 
 import re
@@ -13,7 +13,7 @@ _MOST, _MOST_OF_LABEL = 253, 63
 # RFC 1034 section 3.5, which STD 3 (RFC 1123 section 2.1) widens: letters, digits and inner hyphens.
 _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
-# A host whose last label is a number is an address, or taken for one: decimal or octal digits, or hexadecimal ones
+# A host whose last label is a number is an address, or is taken for one: decimal or octal digits, or hexadecimal ones
 # after "0x" (WHATWG URL, "ends in a number"). That covers all that inet_aton() reads: each of its parts is a number.
 _ADDRESS = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 # UTS 46 maps these to "."; RFC 3490 section 3.1 has them as separators.
@@ -21,17 +21,17 @@ _DOTS = re.compile("[.\u3002\uff0e\uff61]")
 
 
 def to_ascii(host: str) -> str:
-    """The host with an A-label for every label that is not ASCII.
+    """Convert every label of a host that is not ASCII to an A-label.
 
     Args:
-        host (str): A name, of labels between dots.
+        host (str): A host name: labels separated by dots.
 
     Returns:
-        str: Lower-case letters, digits, hyphens and dots.
+        str: The host in lower-case letters, digits, hyphens and dots.
 
     Raises:
-        ValueError: A label cannot be one of a host's by IDNA 2008 and STD 3, or one or the whole is too long, or an
-            address came out: no name, and not what was seen by who checked the host.
+        ValueError: If a label is invalid by IDNA 2008 or STD 3, if a label or the host is too long, or if the result is
+            an IP address: code that checked the original host saw a name.
 
     Source: RFC 3987 section 3.1; UTS 46 with UseSTD3ASCIIRules, not transitional.
 
@@ -43,24 +43,24 @@ def to_ascii(host: str) -> str:
     _check_lengths(host)
     ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
     if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
-        raise ValueError("ToASCII gives no host")
+        raise ValueError("ToASCII result is not a host name")
     if _ADDRESS.fullmatch(ascii_host):
-        raise ValueError("ToASCII gives an address")
+        raise ValueError("ToASCII result is an IP address")
     return ascii_host
 
 
 def to_unicode(host: str) -> str:
-    """The host with the characters for which its A-labels stand.
+    """Convert the A-labels of a host to the characters that they encode.
 
     Args:
-        host (str): A name, of labels between dots.
+        host (str): A host name: labels separated by dots.
 
     Returns:
-        str: All other labels are as they were.
+        str: The host; all other labels are unchanged.
 
     Raises:
-        ValueError: A label that begins with "xn--" is no A-label, or a label or the whole is too long, or the way back,
-            to_ascii(), refuses what comes out.
+        ValueError: If a label that begins with "xn--" is not an A-label, if a label or the host is too long, or if
+            to_ascii() rejects the result.
 
     Source: RFC 3987 section 3.2.1; RFC 5891 section 5.
 
@@ -75,7 +75,7 @@ def to_unicode(host: str) -> str:
         if label[:4].lower() == "xn--":
             labels[i] = idna.ulabel(label.lower())
             if idna.alabel(labels[i]) != label.lower().encode("ascii"):
-                raise ValueError(f"{label} is no A-label")
+                raise ValueError(f"{label!r} is not an A-label")
     host = ".".join(labels)
     to_ascii(host)
     return host
@@ -83,9 +83,9 @@ def to_unicode(host: str) -> str:
 
 def _check_lengths(host: str) -> None:
     if len(host) > _MOST:
-        raise ValueError("the host is too long")
+        raise ValueError(f"host is longer than {_MOST} characters")
     if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
-        raise ValueError("a label is too long")
+        raise ValueError(f"label is longer than {_MOST_OF_LABEL} characters")
 
 
 def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:

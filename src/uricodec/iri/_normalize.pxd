@@ -1,27 +1,28 @@
-"""IRIs to URIs and back, over octets."""
+"""Conversions between IRIs and URIs, over bytes."""
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport ByteSet, uc_set
 from uricodec._rows._operation cimport Operation, Outcome
 
 
-# What iri_to_uri() takes as it is, and what stays. The options of its rows.
+# Which bytes iri_to_uri() accepts and which it keeps. The options of its rows.
 cdef struct Mapping:
-    uc_set plain        # ASCII that an IRI has or, with disallowed="encode", may have; beyond it what needs no look
-    uc_set safe         # ASCII that stays; all else is percent-encoded
+    uc_set plain        # bytes that need no check: accepted ASCII, and UTF-8 bytes other than lead bytes in question
+    uc_set safe         # ASCII that is kept; all other bytes are percent-encoded
 
 cdef Mapping STRICT_MAPPING     # disallowed="raise"
 cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 
-# Rows of any octets (_rows.pxd); a outcome is a Code of uri/_grammar.
+# Row operations on any bytes (_rows). The code of an outcome is a Code of uri/_grammar.
 cdef Operation IRI_TO_URI_ROW   # options: a Mapping
 cdef Operation URI_TO_IRI_ROW   # options: none
 
-# `unsure`: the octets may be ill-formed UTF-8. The number of octets that become triplets, or UC_REJECTED.
+# Check an IRI. Return the number of bytes to percent-encode, or UC_REJECTED. `unsure`: the bytes may be ill-formed
+# UTF-8; otherwise the caller guarantees that they are well-formed.
 cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
                              Outcome *outcome) noexcept nogil
 
-# Writes to dst, elsewhere, which has room for n octets. Returns how many, or UC_REJECTED.
+# Write the IRI to dst, which must not overlap src and must have a capacity of n bytes. Return its size, or UC_REJECTED.
 cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil
 
-cdef ByteSet UNTOUCHED      # ASCII in which there is nothing for decode_uri() to do
+cdef ByteSet UNTOUCHED      # ASCII that decode_uri() copies unchanged

@@ -1,17 +1,17 @@
 """IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops, over octets.
 
 To a URI: every character beyond ASCII becomes the triplets of its UTF-8, if it is one that an IRI may have. All others
-begin with one of a few octets (or belong to ill-formed UTF-8): a kernel marks these and the ASCII that no IRI has, only
+begin with one of a few bytes (or belong to ill-formed UTF-8): a kernel marks these and the ASCII that no IRI has, only
 what is marked is looked at, and the encoder does the rest.
 
 To an IRI, in pieces that fit the first cache:
 
     given     /D%c3%BC%2fx%FC?        what is marked: "%" before two digits of which the first is below 8
-    copied    /D%c3%BC!2fx%FC?        their "%" becomes an octet that is nowhere else, unless they are unreserved
-    decoded   /Du:!2fx*?              by the kernel, once; u: are two octets, * is one, which is ill-formed
+    copied    /D%c3%BC!2fx%FC?        their "%" becomes a byte that is nowhere else, unless they are unreserved
+    decoded   /Du:!2fx*?              by the kernel, once; u: are two bytes, * is one, which is ill-formed
     settled   /Du:%2fx%FC?            "!" is "%" again; what may not be in an IRI is encoded again, in upper case
 
-So a triplet that stays can never be a part of a character, and keeps its spelling. Neither can an octet that was raw:
+So a triplet that stays can never be a part of a character, and keeps its spelling. Neither can a byte that was raw:
 raw ones are well-formed by themselves, which is checked before. Pieces end where no triplet and no character is cut.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -25,17 +25,17 @@ from uricodec._base._utf8 cimport continues, sequence_length
 
 cdef enum:
     WORDS = 64
-    CHUNK = 64 * WORDS      # octets of a piece
+    CHUNK = 64 * WORDS      # bytes of a piece
 
 
-# --- characters ---------------------------------------------------------------------------------------------------------
+# --- characters -------------------------------------------------------------------------------------------------------
 
 # RFC 3986 section 2: all that a URI is made of.
 cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@" | "!$&'()*+,;=" | "%"
 # RFC 3987 section 3.1: "the printable characters in US-ASCII that are not allowed in URIs, namely "<", ">", '"', space,
 # "{", "}", "|", "\", "^", and "`""
 cdef ByteSet OPTIONAL = ByteSet("<>\" {}|\\^`")
-# Octets beyond ASCII with which no character begins that an IRI may not have: continuations, and leads of ucschar alone
+# Bytes beyond ASCII with which no character begins that an IRI may not have: continuations, and leads of ucschar alone
 # (without ill-formed ones: UTF-8 is checked as such).
 cdef ByteSet NO_QUESTION = ByteSet(range(0x80, 0x100)) - [0xC2, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4]
 # The same where iprivate (section 2.2) and the bidi controls (section 4.1) are a question, too: U+E000 is EE 80 80,
@@ -52,7 +52,7 @@ cdef inline CharacterKind kind_at(const uint8_t *s, int *length) noexcept nogil:
 
 
 cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
-    """The n octets before src[n] without the sequence that is cut there, if one is."""
+    """The n bytes before src[n] without the sequence that is cut there, if one is."""
     cdef size_t k
     for k in range(min(<size_t>4, n)):
         if src[n - k] & 0xC0 != 0x80:
@@ -66,7 +66,7 @@ cdef inline size_t refuse(Outcome *outcome, Code code, size_t offset) noexcept n
     return UC_REJECTED
 
 
-# --- to a URI -----------------------------------------------------------------------------------------------------------
+# --- to a URI ---------------------------------------------------------------------------------------------------------
 
 cdef void make_mapping(Mapping *mapping, ByteSet ascii, ByteSet safe):
     mapping.plain = (<ByteSet>(ascii | NO_QUESTION)).set
@@ -77,7 +77,7 @@ make_mapping(&LENIENT_MAPPING, URI_ASCII | OPTIONAL, URI_ASCII)
 
 
 cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outcome *outcome) noexcept nogil:
-    """Whether well-formed UTF-8, CHUNK octets at most, has only characters that an IRI may have somewhere."""
+    """Whether well-formed UTF-8, CHUNK bytes at most, has only characters that an IRI may have somewhere."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
     cdef size_t i, w
@@ -126,7 +126,7 @@ cdef enum:
 IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row, 3, ENCODE_SLACK
 
 
-# --- to an IRI ----------------------------------------------------------------------------------------------------------
+# --- to an IRI --------------------------------------------------------------------------------------------------------
 
 # Stands for the "%" of a triplet that stays. A control: no URI has a raw one, and none is ever decoded.
 cdef enum:
@@ -142,7 +142,7 @@ cdef ByteSet BELOW_8 = ByteSet("01234567")
 # Of what is given, and of what was decoded: what needs no look. "?" and "#" are where the place changes.
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
 cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ByteSet(range(0x80)) | NO_DOUBT)
-# What has nothing to decode, nor to refuse.
+# What has nothing to decode, nor to reject.
 UNTOUCHED = URI_ASCII - "%"
 
 
@@ -158,7 +158,7 @@ cdef inline Code objection(const uint8_t *s, Place place, int *length) noexcept 
 
 
 cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Bit i of a word: whether bit i + by is set. There is a word behind the last one."""
+    """Bit i of a word: whether bit i + by is set. There is a word after the last one."""
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
@@ -215,7 +215,7 @@ cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcom
     return True
 
 
-cdef uint8_t nibbles[256]       # the value of a hexadecimal digit; that of other octets does not matter
+cdef uint8_t nibbles[256]       # the value of a hexadecimal digit; that of other bytes does not matter
 cdef int octet
 for octet in range(256):
     nibbles[octet] = <uint8_t>(hex_value(<uint8_t>octet) & 15)
@@ -246,7 +246,7 @@ cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef size_t begun(const uint8_t *s, size_t n) noexcept nogil:
-    """How many octets at the end of s[0 .. n) are the beginning of a sequence."""
+    """How many bytes at the end of s[0 .. n) are the beginning of a sequence."""
     cdef size_t k
     for k in range(1, min(<size_t>4, n + 1)):
         if s[n - k] < 0x80:

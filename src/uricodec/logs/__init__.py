@@ -1,6 +1,6 @@
 """Access logs: requests as records, with path and query decoded.
 
-The formats are those of `FORMATS`; `docs/logs.md` says what is read in each, and what becomes of hostile requests.
+The formats are those of `FORMATS`. `docs/logs.md` describes what is read in each, and how hostile requests are handled.
 """
 
 import json
@@ -25,18 +25,18 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# The buffer has room for so many chunks. For longer lines it grows, up to `max_line`.
+# Capacity of the read buffer, in chunks. It grows for longer lines, up to `max_line`.
 ROOM = 4
 
-# Of the columns of convert_columns(), the first behind those of the members.
+# Index of the first column of convert_columns() after those of the members.
 PARAMETER = len(NAMES) - 1
 
-# Of a line that is no record, so much is shown.
+# Number of bytes that are kept of an invalid line.
 SHOWN = 1 << 16
 
 
 class Record(NamedTuple):
-    """A line of a log. A member is None if the log does not say it.
+    """A request in a log. A member is None if the log does not contain it.
 
     >>> Record._fields[:7]
     ('host', 'user', 'time', 'method', 'target', 'path', 'query')
@@ -58,7 +58,13 @@ class Record(NamedTuple):
 
 
 class LogFault(NamedTuple):
-    """A line that is no record: its number, from 1; where in it the fault is, in octets from 0; a code; the line.
+    """An invalid line of a log.
+
+    Attributes:
+        line (int): The number of the line, from 1.
+        offset (int): Where in the line it is invalid, in bytes from 0.
+        code (str): The kind of fault.
+        text (bytes): The line.
 
     >>> LogFault(7, 0, "host", b"???").line
     7
@@ -74,10 +80,10 @@ def detect(head: bytes) -> str:
     """Guess the format of a log.
 
     Args:
-        head (bytes): Its first lines.
+        head (bytes): The first lines of the log.
 
     Returns:
-        str: One of FORMATS. "combined" stands for "common", too, and for what is unknown.
+        str: One of FORMATS. "combined" also covers "common" and unknown formats.
 
     >>> detect(b"#Version: 1.0\\n#Fields: date time x-edge-location sc-bytes c-ip\\n")
     'cloudfront'
@@ -86,7 +92,7 @@ def detect(head: bytes) -> str:
 
 
 def decided(head: bytes) -> str | None:
-    """The format that the first whole lines of a log show, or None if only those to come may."""
+    """Return the format that the first complete lines of a log show; None if more lines are needed."""
     head = head.removeprefix(b"\xef\xbb\xbf")
     if head.startswith(b"#Software: Microsoft"):
         return "iis"
@@ -114,27 +120,27 @@ def parse(  # noqa: PLR0913
     max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> Iterator[Record]:
-    """Read a log.
+    """Parse an access log, and yield its records.
 
     Args:
-        source (bytes-like | binary file | str | PathLike): The log, or the path of one; plain or compressed (gzip,
+        source (bytes-like | binary file | str | PathLike): The log, or its path; uncompressed or compressed (gzip,
             bzip2, xz, Zstandard).
-        format (str): One of FORMATS, or "auto" to have it detected.
-        mask (Iterable[str]): Names of query parameters whose values are hidden, in target, query and referer. They are
-            compared decoded, without regard to ASCII case.
-        flags (bool): Whether records have `flags`: what is suspicious of a request.
-        errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
-        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record,
-            with the code "too-long".
-        faults (list[LogFault] | None): Gets the lines that are no records.
+        format (str): One of FORMATS, or "auto" to detect it.
+        mask (Iterable[str]): Query parameters whose values are hidden in target, query and referer. Names are compared
+            after decoding, ignoring ASCII case.
+        flags (bool): Whether records have `flags`, the suspicious properties of a request.
+        errors (str): How to handle bytes that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        max_line (int): The longest valid line, in bytes without its terminator, from 1 to 2**28. Longer lines are
+            invalid, with the code "too-long".
+        faults (list[LogFault] | None): Receives the invalid lines.
 
     Yields:
-        Record: One for each line that is one.
+        Record: One for each valid line.
 
     Raises:
-        TypeError: The file is open in text mode, or the buffer is not one of octets.
-        ValueError: There is no such format or policy, or max_line is out of range.
-        OSError: The file cannot be read, is truncated while it is read, or its compressed data are damaged.
+        TypeError: If the file is open in text mode, or the buffer does not contain bytes.
+        ValueError: If the format or policy is unknown, or max_line is out of range.
+        OSError: If the file cannot be read, is truncated while it is read, or its compressed data are damaged.
 
     Source: RFC 9112 section 3; RFC 3986 sections 2.1 and 3.
 
@@ -164,16 +170,17 @@ def columns(  # noqa: PLR0913
     max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> dict[str, list[Any]]:
-    """Read a log into columns.
+    """Parse an access log into columns.
 
     Args:
-        source, format, mask, flags, errors, max_line, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: See `parse`.
 
     Returns:
-        dict[str, list]: The values of each member, in the order of the records. No "flags" without `flags`.
+        dict[str, list]: The values of each member, in the order of the records. "flags" is included only if `flags` is
+            true.
 
     Raises:
-        TypeError, ValueError, OSError: As `parse`.
+        TypeError, ValueError, OSError: See `parse`.
 
     >>> columns(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /a%20b HTTP/1.1" 200 512')["path"]
     ['/a b']
@@ -193,18 +200,18 @@ def to_arrow(  # noqa: PLR0913
     max_line: int = MAX_LINE,
     faults: list[LogFault] | None = None,
 ) -> Any:
-    """Read a log into Arrow columns, batch by batch. This needs pyarrow.
+    """Parse an access log into Arrow columns, batch by batch. This requires pyarrow.
 
     Args:
-        source, format, mask, flags, errors, max_line, faults: As of `parse`.
+        source, format, mask, flags, errors, max_line, faults: See `parse`.
 
     Returns:
-        pyarrow.RecordBatchReader: Texts are strings, status and size int64, the query a list of structs of name and
-            value, flags a list of strings.
+        pyarrow.RecordBatchReader: Texts are strings, status and size are int64, the query is a list of structs of name
+            and value, flags are a list of strings.
 
     Raises:
-        ImportError: There is no pyarrow.
-        TypeError, ValueError, OSError: As `parse`, when the batches are read.
+        ImportError: If pyarrow is not installed.
+        TypeError, ValueError, OSError: See `parse`; raised when the batches are read.
 
     >>> import polars  # doctest: +SKIP
     >>> polars.from_arrow(to_arrow("access.log.gz")).group_by("path").len()  # doctest: +SKIP
@@ -216,7 +223,7 @@ def to_arrow(  # noqa: PLR0913
 
 
 def arrow_schema(flags: bool) -> Any:
-    """The schema of to_arrow()."""
+    """Return the schema of to_arrow()."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     parameter = pa.struct([pa.field("name", pa.string(), False), pa.field("value", pa.string(), False)])
@@ -230,7 +237,7 @@ def arrow_schema(flags: bool) -> Any:
 
 
 def arrow_batch(columns: list[tuple[int, bytes, bytes, bytes]], flags: bool) -> Any:
-    """A batch of the columns of convert_columns()."""
+    """Return a record batch of the columns of convert_columns()."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def array(at: int, kind: Any) -> Any:
@@ -259,10 +266,10 @@ def arrow_batch(columns: list[tuple[int, bytes, bytes, bytes]], flags: bool) -> 
 
 
 class RecordBuffer:
-    """Where records are written, as JSON or CSV. It grows if a record needs more.
+    """The buffer for records as JSON or CSV. It grows if a record needs more.
 
     Args:
-        max_line (int): Bytes that a line of the log may have.
+        max_line (int): The longest valid line of the log, in bytes.
     """
 
     def __init__(self, max_line: int) -> None:
@@ -270,10 +277,10 @@ class RecordBuffer:
         self._buffer = memoryview(bytearray(LogReader.room(streams.CHUNK)))
 
     def convert(self, reader: LogReader, lines: memoryview) -> tuple[Lines, memoryview]:
-        """Return what the reader found in lines, as far as there was room; and the records, until the next call."""
+        """Convert as many lines as the buffer can hold. Return the outcome, and the records until the next call."""
         found = reader.convert(lines, self._buffer)
         if not found.read:
-            from mmap import mmap  # pages of memory that are taken when they are used
+            from mmap import mmap  # its pages take memory only when they are used
 
             head = bytes(lines[: self._max_line + 1])
             size = head.find(b"\n")
@@ -283,10 +290,10 @@ class RecordBuffer:
 
 
 class LogEnds(streams.LineEnds):
-    """Where lines of a log end: none does before the first ones show the format, if that is to be detected.
+    """Where to cut a log into chunks. While the format is being detected, nothing is cut before the lines show it.
 
     Args:
-        detecting (bool): Whether it is.
+        detecting (bool): Whether the format is being detected.
     """
 
     def __init__(self, detecting: bool) -> None:
@@ -303,18 +310,18 @@ class LogEnds(streams.LineEnds):
 
 
 class LogLines:
-    """The lines of one log, which become records.
+    """The lines of one log, and their conversion to records.
 
     Args:
         format (str): One of FORMATS, or "auto".
         to (str): What LogReader writes.
-        options (tuple): The other arguments of LogReader, of which the fourth is max_line.
-        report (Callable): Is told of each line that is no record: its number, the offset of the fault, a code, and the
-            line (memoryview); of one that is too long, at least SHOWN bytes, if it has so many.
+        options (tuple): The other arguments of LogReader; the fourth is max_line.
+        report (Callable): Called for each invalid line with its number, the offset of the fault, a code, and the line
+            (memoryview); of a line that is too long, at least its first SHOWN bytes.
 
     Attributes:
-        lines (int): How many were read.
-        records (int): How many of them are records.
+        lines (int): The number of lines read.
+        records (int): The number of records among them.
     """
 
     def __init__(self, format: Any, to: Any, options: tuple[Any, ...], report: Callable[..., None]) -> None:
@@ -323,20 +330,21 @@ class LogLines:
         self.records: int = 0
 
     def convert(self, chunks: Callable[..., Iterator[Any]], buffers: Any, convert: Callable[..., Any]) -> Iterator[Any]:
-        """Read the log.
+        """Read the log, and yield the converted records.
 
         Args:
-            chunks (Callable): Reads it, as Input.chunks() does.
-            buffers (Buffers): The chunks to read into.
-            convert (Callable[[LogReader, memoryview], tuple[Lines, object]]): Converts lines, as far as there is room.
+            chunks (Callable): Reads chunks, see Input.chunks().
+            buffers (Buffers): The buffers to read into.
+            convert (Callable[[LogReader, memoryview], tuple[Lines, object]]): Converts as many lines as it has capacity
+                for.
 
         Yields:
-            object: What `convert` returns for the records of some lines.
+            object: The result of `convert` for some of the lines.
         """
         detecting, max_line = self._format == "auto", self._options[3]
         reader = None if detecting else LogReader(self._format, self._to, *self._options)
         ends = LogEnds(detecting)
-        # A "\r" before the newline does not count. What is no longer than a chunk is the reader's to refuse.
+        # A "\r" before the newline does not count. The reader itself rejects lines that fit a chunk.
         for chunk in chunks(buffers, ends, max(max_line + 1, streams.CHUNK)):
             if reader is None:
                 head = bytes(chunk.view[: min(chunk.size, streams.CHUNK)])
@@ -360,7 +368,7 @@ class LogLines:
                 self.lines += chunk.ends
             buffers.release(chunk)
         if reader is None:
-            LogReader("combined", self._to, *self._options)  # arguments are checked for an empty log, too
+            LogReader("combined", self._to, *self._options)  # check the arguments for an empty log, too
 
 
 def _convert(
@@ -379,7 +387,7 @@ def _convert(
 
 @contextmanager
 def _opened(source: Any) -> Iterator[Callable[..., Iterator[Any]]]:
-    """What reads the chunks of a log, as Input.chunks() does."""
+    """Yield a function that reads the chunks of a log, see Input.chunks()."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb", buffering=0) as file, streams.Input(os.fsdecode(source), file=file) as opened:
             yield opened.chunks
@@ -388,7 +396,7 @@ def _opened(source: Any) -> Iterator[Callable[..., Iterator[Any]]]:
     if read is None:
         view = memoryview(source)
         if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
-            raise TypeError(f"a log is a buffer of octets, not of format {view.format!r}")
+            raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
         view = view.cast("B")
         if compress.format_of(view) is None:
             chunk = streams.Chunk(0)
@@ -400,7 +408,7 @@ def _opened(source: Any) -> Iterator[Callable[..., Iterator[Any]]]:
 
 
 def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
-    """Return a function that reads into a buffer what `read` returns, which may be more than it was asked for."""
+    """Return a function that reads into a buffer what `read` returns, even if that is more than requested."""
     rest = memoryview(b"")
 
     def read_into(view: memoryview) -> int:
@@ -410,7 +418,7 @@ def _reader(read: Callable[[int], Any]) -> Callable[[memoryview], int]:
             if isinstance(data, str):
                 raise TypeError('the log is open in text mode; open it in binary mode ("rb")')
             if data is None:
-                raise BlockingIOError("the file has nothing yet, and does not wait")
+                raise BlockingIOError("non-blocking file has no data yet")
             rest = memoryview(data)
         size = min(len(rest), len(view))
         view[:size], rest = rest[:size], rest[size:]

@@ -1,6 +1,7 @@
-"""Lines of logs become columns, in the layout of Arrow: octets one after the other, where each value ends, and which are there.
+"""Log lines to columns in the Arrow layout: values one after the other, their end offsets, and a validity bitmap.
 
-Nothing here knows a library of columns. Every column has room of its own, which is looked after before each line.
+This module depends on no Arrow library. Each column has a buffer of its own, which is grown before each line so that
+the stores for that line are in bounds.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -15,8 +16,8 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 
 
 cdef enum:
-    ROWS = 65536                # of a batch, at most,
-    TEXT = 64 * 1024 * 1024     # and when a column has so many octets the batch is full, too
+    ROWS = 65536                # the most rows of a batch
+    TEXT = 64 * 1024 * 1024     # a batch is also full when a column has more bytes than this
 
 # A buffer that grows.
 cdef struct Buffer:
@@ -24,15 +25,16 @@ cdef struct Buffer:
     size_t size
     size_t cap
 
-# Values of a column. A text has `data`; a list has but its ends, and a number but `data`, 8 octets a value.
+# The values of a column. A text column uses all buffers; a list only ends and valid; a number only data (8 bytes) and
+# valid.
 cdef struct Column:
     Buffer data
     Buffer ends
-    Buffer valid                # a bit a row
+    Buffer valid                # one bit a row
     size_t rows
 
 cdef enum:
-    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # behind the columns of the members: texts in lists
+    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # after the columns of the members: the values of lists
     COLUMNS_OF_BATCH
 
 cdef struct Batch:
@@ -44,7 +46,7 @@ ORDER = [HOST, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, 
 
 
 cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
-    """Make room for `more` octets. False if there is none."""
+    """Ensure capacity for `more` bytes. False: out of memory."""
     cdef size_t cap = 2 * buffer.cap
     cdef uint8_t *larger
     if buffer.cap - buffer.size >= more:
@@ -61,13 +63,16 @@ cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
 
 
 cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
-    """Make room for what a line of n octets can become. A text takes at most 3 octets for each of them, or is a time."""
+    """Ensure the capacity that a line of n bytes can need. False: out of memory.
+
+    A text takes at most 3 bytes for each byte of the line; a time takes at most 40.
+    """
     cdef Column *column
     cdef size_t rows
     cdef int k
     for k in range(COLUMNS_OF_BATCH):
         column = batch.column + k
-        # Of the texts in a list there may be one for each octet, but not more than FLAGS flags.
+        # A list of parameters has at most one text for each byte of the line; a list of flags at most FLAGS.
         rows = n + 1 if k == PARAMETER or k == VALUE else 1 + FLAGS
         if not (reserve(&column.data, 3 * n + 128) and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
             return False  # pragma: no cover: no memory
@@ -75,7 +80,7 @@ cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
 
 
 cdef inline void end_value(Column *column, size_t end, bint valid) noexcept nogil:
-    """Note where the value of the next row ends, and whether there is one."""
+    """Record the end of the value of the next row, and whether it is valid (not null)."""
     cdef int32_t place = <int32_t>end
     if column.rows % 8 == 0:
         column.valid.data[column.rows // 8] = 0
@@ -87,7 +92,7 @@ cdef inline void end_value(Column *column, size_t end, bint valid) noexcept nogi
 
 
 cdef inline void end_text(Column *column, uint8_t *end) noexcept nogil:
-    """The same for a text in a list, none of which is missing."""
+    """Record the end of a text in a list. Such texts are never null."""
     cdef int32_t place = <int32_t>(end - column.data.data)
     column.data.size = end - column.data.data
     memcpy(column.ends.data + column.ends.size, &place, 4)
@@ -141,7 +146,7 @@ cdef void add_flags(int flags, Batch *batch) noexcept nogil:
 
 
 cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
-    """Add a record. True if the batch is full then."""
+    """Add a record. Return whether the batch is full."""
     cdef Column *column
     cdef Text text
     cdef uint8_t *dst
@@ -181,7 +186,7 @@ cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept no
 
 
 cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, Found *found, size_t *counts) noexcept nogil:
-    """As LogReader.write(), into columns. False if memory is short."""
+    """Write columns, as LogReader.write() writes records. False: out of memory."""
     cdef size_t start = 0, size, lines = 0, faults = 0
     cdef Entry entry
     cdef Line line
@@ -213,21 +218,21 @@ cdef bytes bytes_of(const Buffer *buffer):
 
 
 def convert_columns(LogReader reader not None, src):
-    """Turn lines of a log into columns.
+    """Convert lines of a log to columns.
 
     Args:
-        reader (LogReader): What reads the lines; what it would write does not matter.
-        src (bytes-like): The lines; the last one may lack its end, "\\n" or "\\r\\n".
+        reader (LogReader): The reader of the lines; its output format is ignored.
+        src (bytes-like): The lines; the last one may lack its terminator, "\\n" or "\\r\\n".
 
     Returns:
-        tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: What was done, nothing being written; and the columns: the
-            number of rows, which of them are there (a bit a row, from the lowest), where they end (int32, with a 0
-            before the first), and the octets of texts, or int64. There is one for each of NAMES but the last; then the
-            names and the values of the parameters, to which the ends of the query point; flags as a list, and the texts
-            in it. If not all was read, the batch is full: go on with src[read:].
+        tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: The outcome, and the columns. A column is the number of
+            rows, a validity bitmap (lowest bit first), end offsets (int32, after an initial 0), and the bytes of texts,
+            or int64. There is a column for each of NAMES but the last, then the names and the values of the parameters
+            (to which the offsets of the query refer), then flags as a list, and their texts. If not all was read, the
+            batch is full: call again with src[read:].
 
     Raises:
-        MemoryError: There is no room for the columns.
+        MemoryError: If a column cannot grow.
 
     Source: Arrow columnar format, variable-size binary and list layouts.
 

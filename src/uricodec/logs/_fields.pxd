@@ -1,23 +1,23 @@
-"""What a line of a log holds, and how its parts are read."""
+"""The members of a log line, and the functions that decode and check them."""
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport ByteSet
 
 
-# Some octets of a line, or of the room in which escapes are undone. NULL: there is no such text, which is not the same as
-# an empty one.
+# Bytes of a line, or of the buffer in which escapes are undone. NULL: there is no text, which differs from an empty
+# text.
 cdef struct Text:
     const uint8_t *at
     size_t n
 
 
-# What a line may tell. REQUEST is "GET /a?b HTTP/1.1" in one piece; PATH and QUERY are parts of TARGET, still encoded.
+# The members of a line. REQUEST is "GET /a?b HTTP/1.1" in one piece; PATH and QUERY are parts of TARGET, still encoded.
 cdef enum:
     HOST, USER, DATE, TIME, REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT
     MEMBERS
 
 
-# Where a line stops being one of its format. The names are those of LogFault.code.
+# The kinds of faults. Their names are those of LogFault.code.
 cdef enum Code:
     FINE, EMPTY, HOST_FAULT, USER_FAULT, TIME_FAULT, REQUEST_FAULT, STATUS_FAULT, SIZE_FAULT, REFERER_FAULT, AGENT_FAULT
     FIELDS_FAULT, JSON_FAULT, TOO_LONG
@@ -26,12 +26,12 @@ cdef enum Code:
 
 cdef struct Entry:
     Text text[14]           # MEMBERS
-    bint plain              # all of them are printable ASCII without quote and backslash
+    bint plain              # all texts are printable ASCII without quote and backslash
     bint decoded            # the path is decoded already
-    bint whole              # the target is a request that is none
-    uint8_t *room           # where escapes are undone and targets put together: twice what the line has, and ROOM_BEHIND
-    Code code               # after a fault,
-    size_t offset           # and where it is
+    bint whole              # the target is a whole request that could not be split
+    uint8_t *room           # the buffer for undone escapes and joined targets: twice the size of the line, and ROOM_BEHIND
+    Code code               # the fault,
+    size_t offset           # and its offset in the line
 
 cdef enum:
     ROOM_BEHIND = 64

@@ -1,8 +1,8 @@
-"""The parts of a line of a log: escapes of the log undone, the request and its target split, times and numbers read.
+"""The members of a log line: escapes undone, request and target split, times and numbers parsed.
 
-The order is what keeps a log honest. What the writer of the log has escaped is undone first, and once; the request (RFC 9112
-section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while they are
-percent-encoded; only then may they be decoded. So no octet of a name can act as a delimiter.
+The order of these steps prevents misreading. First the escapes of the log format are undone, once. Then the request
+(RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
+they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
 from libc.stdint cimport uint32_t
 from libc.string cimport memchr, memcmp, memcpy
@@ -11,10 +11,10 @@ from uricodec._base._kernels cimport kernels, uc_set
 from uricodec._codec._percent cimport hex_value
 
 
-# --- escapes ------------------------------------------------------------------------------------------------------------
+# --- escapes ----------------------------------------------------------------------------------------------------------
 
 cdef inline void set_undone(Entry *entry, int member, size_t size) noexcept nogil:
-    """The text of a member is now what was written into the room."""
+    """Let the text of a member be the `size` bytes that were written to the buffer."""
     entry.text[member].at = entry.room
     entry.text[member].n = size
     entry.room += size
@@ -25,7 +25,7 @@ cdef inline bint has(const Text *text, uint8_t octet) noexcept nogil:
 
 
 cdef inline uint8_t c_escape(uint8_t c) noexcept nogil:
-    """What stands behind the backslash of a control character, a quote or a backslash; 0 for all else."""
+    """Return the character that a C escape such as "\\n" represents, given the letter; 0 if it is none."""
     if c == c'n':
         return c'\n'
     if c == c't':
@@ -42,7 +42,7 @@ cdef inline uint8_t c_escape(uint8_t c) noexcept nogil:
 
 
 cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
-    """The octet of "xhh", or -1."""
+    """Return the byte of "xhh", or -1."""
     cdef int high, low
     if n < 3 or at[0] != c'x':
         return -1
@@ -51,7 +51,7 @@ cdef inline int hex_escape(const uint8_t *at, size_t n) noexcept nogil:
 
 
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil:
-    """Undo what Apache and nginx do: "\\xhh" for an octet, and Apache "\\n" and its like. Other backslashes stay."""
+    """Undo the escapes of Apache and nginx: "\\xhh" for a byte, and Apache's "\\n" and the like. Other backslashes stay."""
     cdef Text text = entry.text[member]
     cdef size_t i = 0, o = 0
     cdef uint8_t c
@@ -75,7 +75,7 @@ cdef void undo_backslashes(Entry *entry, int member) noexcept nogil:
 
 
 cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
-    """The value of "\\uhhhh", or -1."""
+    """Return the value of "\\uhhhh", or -1."""
     cdef int value = 0, digit, i
     if n < 6 or at[0] != c'\\' or at[1] != c'u':
         return -1
@@ -88,7 +88,7 @@ cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
 
 
 cdef void undo_json(Entry *entry, int member) noexcept nogil:
-    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three octets that are not UTF-8."""
+    """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three bytes that are not UTF-8."""
     cdef Text text = entry.text[member]
     cdef size_t i = 0, o = 0
     cdef uint8_t *dst = entry.room
@@ -130,7 +130,7 @@ cdef void undo_json(Entry *entry, int member) noexcept nogil:
         i += 1
         if c == c'\\' and i < text.n:
             octet = hex_escape(text.at + i, text.n - i)
-            if octet >= 0:      # of nginx, without its escape=json
+            if octet >= 0:      # nginx without escape=json
                 c = <uint8_t>octet
                 i += 3
             elif text.at[i] == c'/':
@@ -145,7 +145,7 @@ cdef void undo_json(Entry *entry, int member) noexcept nogil:
 
 
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
-    """Undo the percent-encoding that the log has put over everything."""
+    """Undo the percent-encoding that the log format applies to the whole member."""
     cdef Text text = entry.text[member]
     if has(&text, c'%'):
         entry.plain = False
@@ -153,9 +153,9 @@ cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
 
 
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
-    """Undo the percent-encoding of the agent, which older logs of CloudFront have twice: a space is %2520, later %20.
+    """Undo the percent-encoding of the agent. Older CloudFront logs encode it twice: a space is %2520, later %20.
 
-    A text that was encoded twice has no triplet but %25.
+    A text that was encoded twice contains no triplet other than %25.
     """
     cdef Text text = entry.text[AGENT]
     cdef size_t i
@@ -180,7 +180,7 @@ cdef void undo_plus(Entry *entry, int member) noexcept nogil:
         set_undone(entry, member, text.n)
 
 
-# --- requests -----------------------------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------------------
 
 # RFC 9110 section 5.6.2:
 #   token          = 1*tchar
@@ -197,9 +197,9 @@ cdef ByteSet TCHAR = ByteSet("!#$%&'*+-.^_`|~") | DIGIT | ALPHA
 #   scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 cdef ByteSet SCHEME = ALPHA | DIGIT | "+-."
 
-# RFC 9112 section 2.3, and so do RTSP, SIP and others:
+# RFC 9112 section 2.3; RTSP, SIP and others have the same form:
 #   HTTP-version  = HTTP-name "/" DIGIT "." DIGIT
-# HTTP/2 and HTTP/3 are logged with and without ".0".
+# HTTP/2 and HTTP/3 are logged with or without ".0".
 cdef ByteSet VERSION = DIGIT | "."
 
 cdef enum:
@@ -221,8 +221,8 @@ cdef inline bint is_protocol(const uint8_t *s, size_t n) noexcept nogil:
 cdef void split_request(Entry *entry) noexcept nogil:
     """RFC 9112 section 3:  request-line   = method SP request-target SP HTTP-version
 
-    The target may hold spaces nevertheless. Without a version (HTTP/0.9) it has to begin with "/". A request that is none
-    of these is a target without a method.
+    The target may hold spaces nevertheless. Without a version (HTTP/0.9) it has to begin with "/". A request that is
+    none of these is a target without a method.
     """
     cdef const uint8_t *s = entry.text[REQUEST].at
     cdef size_t n = entry.text[REQUEST].n, i = 0, start, end
@@ -280,7 +280,7 @@ cdef void split_target(Entry *entry) noexcept nogil:
 
 
 cdef void join_target(Entry *entry) noexcept nogil:
-    """Make a target of path and query, which are logged apart."""
+    """Join path and query, which this format logs separately, to a target."""
     cdef Text path = entry.text[PATH], query = entry.text[QUERY]
     cdef size_t n = path.n
     if path.at == NULL:
@@ -293,10 +293,10 @@ cdef void join_target(Entry *entry) noexcept nogil:
     set_undone(entry, TARGET, n)
 
 
-# --- single values ------------------------------------------------------------------------------------------------------
+# --- single values ----------------------------------------------------------------------------------------------------
 
 cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil:
-    """A "-" says that there is nothing; and so does an empty text, in some logs."""
+    """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same."""
     cdef Text *text
     cdef int i
     for i in range(MEMBERS):
@@ -306,7 +306,7 @@ cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil:
 
 
 cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil:
-    """Status and size have to be numbers of at most 18 digits; leading zeros go."""
+    """Check that status and size are numbers of at most 18 digits, and drop leading zeros."""
     cdef Text *text
     cdef size_t i
     cdef int member
@@ -327,7 +327,7 @@ cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept no
 
 
 cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
-    """Whether s is like the shape, in which "0" stands for any digit and "A" for any letter."""
+    """Return whether s matches a shape, where "0" is any digit, "A" any letter, "+" a sign, and others themselves."""
     cdef size_t i
     for i in range(n):
         if shape[i] == c'0':
@@ -349,12 +349,12 @@ cdef inline int number_of(const uint8_t *s) noexcept nogil:
 
 
 cdef inline bint is_time_of_day(const uint8_t *s) noexcept nogil:
-    """Of hh:mm:ss, whether the numbers are in range (RFC 3339 section 5.7)."""
+    """Return whether the numbers of hh:mm:ss are in range (RFC 3339 section 5.7)."""
     return number_of(s) < 24 and number_of(s + 3) < 60 and number_of(s + 6) <= 60
 
 
 cdef inline bint is_date(const uint8_t *year, int month, int day) noexcept nogil:
-    """Whether there is such a day (RFC 3339 section 5.7 and appendix C)."""
+    """Return whether the date exists (RFC 3339 section 5.7 and appendix C)."""
     cdef int century = number_of(year), rest = number_of(year + 2)
     if not (1 <= month <= 12 and 1 <= day <= 31) or century + rest == 0:
         return False
@@ -373,7 +373,7 @@ cdef inline bint is_clock_time(Text time) noexcept nogil:
             and is_time_of_day(time.at))
 
 
-# Of IPv4 and IPv6 addresses, the latter with a zone.
+# The characters of IPv4 and IPv6 addresses, the latter with a zone.
 cdef ByteSet ADDRESS = ByteSet("0123456789ABCDEFabcdef.:%")
 
 
@@ -386,10 +386,10 @@ cdef inline bint is_one(Text text, uint8_t byte) noexcept nogil:
 
 
 cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil:
-    """Check that the columns of a line hold what the default layout says: a log did not announce its fields.
+    """Check the columns of a log that did not announce its fields against the default layout.
 
-    One that was cut, or that has other fields, may have as many columns by chance. "-" stands for no value; the date and
-    the time are in every line.
+    A truncated line, or one with other fields, may have the same number of columns by chance. "-" means no value; the
+    date and the time are in every line.
     """
     cdef Text path = entry.text[PATH], host = entry.text[HOST], status = entry.text[STATUS]
     if not is_day(entry.text[DATE]):
@@ -411,7 +411,7 @@ cdef const char *MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write the time by RFC 3339, at most 40 octets. 0 if it is logged in some other way, and is to stay so."""
+    """Write the time in the form of RFC 3339, at most 40 bytes. Return 0 if it is logged in another form, which is kept."""
     cdef Text time = entry.text[TIME], date = entry.text[DATE]
     cdef const uint8_t *s = time.at
     cdef int month

@@ -1,4 +1,4 @@
-"""The formats of logs: a line becomes an Entry."""
+"""The formats of logs: the parser of a line, which fills an Entry."""
 from libc.stdint cimport uint8_t
 
 from uricodec.logs._fields cimport Entry
@@ -8,13 +8,13 @@ cdef enum Format:
     COMBINED, COMMON, NGINX_JSON, CLOUDFRONT, IIS, ALB
 
 
-# Which member each column has, as "#Fields:" says.
+# The member of each column, from "#Fields:".
 cdef enum:
     COLUMNS = 128
 cdef struct Layout:
     size_t columns
     uint8_t member[128]     # COLUMNS
-    bint announced          # by "#Fields:" of this log
+    bint announced          # whether this log has a "#Fields:" line
 
 
 cdef enum Line:

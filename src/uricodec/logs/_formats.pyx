@@ -1,8 +1,8 @@
-"""One line of each format of log becomes an Entry: the access logs of Apache httpd and nginx ("combined", "common", and
-nginx's JSON), of CloudFront, of IIS (W3C extended), and of AWS Application Load Balancers.
+"""Parsers of one line for each log format: Apache httpd and nginx ("combined", "common", and JSON of nginx),
+CloudFront, IIS (W3C extended), and AWS Application Load Balancers. The result is an Entry.
 
-A line is read from left to right. Where it stops being one of its format, the reader says at which member, and at which
-octet. An octet beyond what a format asks for is no fault: servers append fields of their own.
+A line is read from left to right. If it does not match its format, the fault names the member and the offset.
+Additional bytes after the required fields are accepted, because servers append fields of their own.
 """
 from libc.string cimport memchr, memcmp, strlen
 
@@ -10,13 +10,13 @@ from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec.logs._fields cimport *
 
 
-# What a text may consist of that is written as it is, everywhere. The quoted texts of a line hold no quote.
+# Characters that every output format copies unchanged. Quoted texts of a line contain no quote.
 cdef ByteSet NO_BACKSLASH = ByteSet(range(0x20, 0x7F)) - "\\"
 cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Where the octet is, or n."""
+    """Return the offset of a byte from `start` on; n if it does not occur."""
     cdef const uint8_t *found
     if start >= n:
         return n
@@ -24,7 +24,7 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet)
     return n if found == NULL else found - s
 
 
-# --- Apache and nginx: combined, common ---------------------------------------------------------------------------------
+# --- Apache and nginx: combined, common -------------------------------------------------------------------------------
 
 # Apache httpd, mod_log_config; vhost_combined has "%v:%p " before it:
 #   common      "%h %l %u %t \"%r\" %>s %b"
@@ -34,14 +34,14 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet)
 #                "$http_user_agent"'
 
 cdef size_t closing_quote(const uint8_t *s, size_t i, size_t n, Entry *entry, bint number) noexcept nogil:
-    """Where a text ends that starts at i, behind a quote; n if nowhere.
+    """Return the end of the quoted text that starts at i, after its quote; n if it does not end.
 
-    A space has to follow, or the end of the line; a space and a number, if that is what comes next. Other quotes that are
-    not escaped are a fault of who wrote the line, and belong to the text.
+    The closing quote must be followed by a space or the end of the line; if a number comes next, by a space and a
+    number. Other unescaped quotes are mistakes of the program that wrote the log, and belong to the text.
     """
     cdef bint first = True
     while True:
-        if entry.plain:     # no backslash
+        if entry.plain:     # the line has no backslash
             i = find(s, i, n, c'"')
         else:
             while i < n and s[i] != c'"':
@@ -61,7 +61,7 @@ cdef size_t closing_quote(const uint8_t *s, size_t i, size_t n, Entry *entry, bi
 
 
 cdef size_t opening_quote(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """Where the quote of the request is, behind "] "; n if nowhere. The quotes of a user's name are escaped."""
+    """Return the offset of the quote of the request, after "] "; n if there is none. Quotes in a user name are escaped."""
     cdef size_t i = find(s, 0, n, c'"')
     while i < n and (i < 2 or s[i - 1] != c' ' or s[i - 2] != c']'):
         entry.plain = False
@@ -70,7 +70,7 @@ cdef size_t opening_quote(const uint8_t *s, size_t n, Entry *entry) noexcept nog
 
 
 cdef bint split_host(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """Read "host ident user", where a user may have spaces in his name, or "vhost host - user"."""
+    """Parse "host ident user", where the user name may contain spaces, or "vhost host - user"."""
     cdef size_t host = find(s, 0, n, c' '), ident, start = 0
     if host == n:
         return fail(entry, USER_FAULT if n else HOST_FAULT, n)
@@ -138,7 +138,7 @@ cdef bint read_combined(const uint8_t *s, size_t n, bint common, Entry *entry) n
     return True
 
 
-# --- AWS Application Load Balancer --------------------------------------------------------------------------------------
+# --- AWS Application Load Balancer ------------------------------------------------------------------------------------
 
 #   type time elb client:port target:port request_processing_time target_processing_time response_processing_time
 #   elb_status_code target_status_code received_bytes sent_bytes "request" "user_agent" ssl_cipher ssl_protocol ...
@@ -175,7 +175,7 @@ cdef bint read_alb(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
             return fail(entry, REQUEST_FAULT if member == REQUEST else AGENT_FAULT, i)
         entry.text[member] = text_of(s + i + 1, end - i - 1)
         i = end + 2
-    # The client's port goes.
+    # Remove the client's port.
     end = entry.text[HOST].n
     while end and entry.text[HOST].at[end - 1] != c':':
         end -= 1
@@ -190,7 +190,7 @@ cdef bint read_alb(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     return True
 
 
-# --- W3C extended: CloudFront, IIS --------------------------------------------------------------------------------------
+# --- W3C extended: CloudFront, IIS ------------------------------------------------------------------------------------
 
 # W3C Working Draft WD-logfile-960323. "#Fields:" may come again, with other fields.
 
@@ -208,7 +208,7 @@ COLUMN_NAMES = [
     Name("cs(User-Agent)", 14, AGENT),
 ]
 
-# Without "#Fields:", those that CloudFront has had first since 2010, and all that IIS writes if it is not told otherwise.
+# The default fields, without "#Fields:": the first ones of CloudFront since 2010, and the default fields of IIS.
 cdef const char *CLOUDFRONT_FIELDS = (
     "date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query"
 )
@@ -219,7 +219,7 @@ cdef const char *IIS_FIELDS = (
 
 
 cdef void read_fields(Layout *layout, const uint8_t *s, size_t n) noexcept nogil:
-    """Read the names behind "#Fields:"."""
+    """Read the field names after "#Fields:"."""
     cdef size_t i = 0, end
     cdef int k
     layout.columns = 0
@@ -283,9 +283,9 @@ cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, En
     return RECORD
 
 
-# --- nginx with JSON ----------------------------------------------------------------------------------------------------
+# --- nginx with JSON --------------------------------------------------------------------------------------------------
 
-# The keys are what the user has chosen, in general the names of nginx's variables. "$uri" is decoded, "$request_uri" not.
+# The user chooses the keys; most are named after variables of nginx. "$uri" is decoded, "$request_uri" is not.
 cdef Name KEYS[36]
 KEYS = [
     Name("remote_addr", 11, HOST), Name("client_ip", 9, HOST), Name("clientip", 8, HOST), Name("client", 6, HOST),
@@ -317,7 +317,7 @@ cdef inline size_t skip_space(const uint8_t *s, size_t i, size_t n) noexcept nog
 
 
 cdef inline size_t end_of_string(const uint8_t *s, size_t i, size_t n, bint plain) noexcept nogil:
-    """Where the quote is that ends the string which starts at i; n if there is none."""
+    """Return the offset of the quote that ends the string which starts at i; n if it does not end."""
     if plain:
         return find(s, i, n, c'"')
     while i < n and s[i] != c'"':
@@ -326,7 +326,7 @@ cdef inline size_t end_of_string(const uint8_t *s, size_t i, size_t n, bint plai
 
 
 cdef size_t skip_nested(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Behind the object or array that starts at i; n + 1 if it does not end. What is in it is not checked."""
+    """Return the end of the object or array that starts at i; n + 1 if it does not end. Its content is not checked."""
     cdef size_t depth = 0
     while i < n:
         if s[i] == c'"':
@@ -342,7 +342,7 @@ cdef size_t skip_nested(const uint8_t *s, size_t i, size_t n) noexcept nogil:
 
 
 cdef bint read_json(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """RFC 8259 section 4: an object on a line."""
+    """Parse a line that is a JSON object (RFC 8259 section 4)."""
     cdef size_t i = skip_space(s, 0, n), end, start
     cdef int member
     cdef Text method, target, protocol
@@ -411,10 +411,10 @@ cdef bint read_json(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     return True
 
 
-# --- all of them --------------------------------------------------------------------------------------------------------
+# --- all of them ------------------------------------------------------------------------------------------------------
 
 cdef Line read_line(Format format, Layout *layout, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
-    """Read a line without its end. A fault is in the entry."""
+    """Parse a line without its terminator. A fault is stored in the entry."""
     cdef Line line
     if n == 0:
         fail(entry, EMPTY, 0)

@@ -1,4 +1,4 @@
-"""What writes the texts of a record, and who reads the lines."""
+"""The writer of the texts of a record, and the reader of lines."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr
 
@@ -7,19 +7,19 @@ from uricodec.logs._formats cimport Format, Layout, Line
 from uricodec._codec._triplets cimport Policy as OctetPolicy
 
 
-# Where a text stands: in a JSON string, in a cell of CSV, in a JSON string in such a cell, in a column.
+# The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
 cdef enum Place:
     STRING, CELL, STRING_IN_CELL, RAW
 
 cdef struct Writer:
     bint csv
-    bint csv_safe           # an apostrophe before what a spreadsheet may take for a formula
+    bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
     bint flags
     OctetPolicy errors
-    const uint8_t *names    # of parameters to mask: their length as one octet and their octets, and so on; 0 at the end
-    uint8_t *room           # for decoded texts
+    const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
+    uint8_t *room           # the buffer for decoded texts
 
-# What is to be said of a request, as bits; FLAG_TEXTS has their names.
+# Suspicious properties of a request, as bits. FLAG_TEXTS has their names.
 cdef enum:
     MALFORMED = 1, DOUBLE_ENCODED = 2, OVERLONG = 4, ENCODED_SLASH = 8, DOT_DOT = 16, NUL = 32
     FLAGS = 6
@@ -38,7 +38,7 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place p
 cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
 
 
-# A line that is no record.
+# An invalid line.
 cdef struct Found:
     size_t line
     size_t start
@@ -47,9 +47,9 @@ cdef struct Found:
     Code code
 
 cdef enum:
-    FAULTS = 1024           # that are fetched at once
+    FAULTS = 1024           # the most faults that one call returns
 
-# `counts` are octets read, octets written, lines, records, faults.
+# `counts`: bytes read, bytes written, lines, records, faults.
 cdef object lines_of(const Found *found, const size_t *counts)
 
 cdef class LogReader:
@@ -57,17 +57,17 @@ cdef class LogReader:
     cdef Layout layout
     cdef Writer writer
     cdef uint8_t *memory
-    cdef size_t capacity        # the longest line that there is memory for
+    cdef size_t capacity        # the longest line that `memory` has capacity for
     cdef size_t max_line
     cdef bytes names
-    cdef bint first         # whether the line is that a log begins with
+    cdef bint first         # whether the next line is the first one of the log
     cdef int reserve(self, size_t size) except -1
     cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
 
 
 cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Where the octet is, or n."""
+    """Return the offset of a byte from `start` on; n if it does not occur."""
     cdef const uint8_t *found
     if start >= n:
         return n
@@ -76,13 +76,13 @@ cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet)
 
 
 cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
-    """Octets of the line, without its end."""
+    """Return the size of a line without its terminator."""
     cdef size_t end = find(src, start, n, c'\n')
     return end - start - (end < n and end > start and src[end - 1] == c'\r')
 
 
 cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept nogil:
-    """Where the next line starts, if one ends there."""
+    """Return where the next line starts, if this one is terminated; otherwise n."""
     if end < n and src[end] == c'\r':
         end += 1
     return end + (end < n)

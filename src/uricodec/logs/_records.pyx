@@ -1,11 +1,11 @@
-"""Lines of logs become records, as JSON lines (RFC 8259) or CSV (RFC 4180).
+"""Log lines to records, as JSON lines (RFC 8259) or CSV (RFC 4180).
 
-A record is one line, whatever the log holds. In JSON, control characters are escaped, U+2028 and U+2029 too; in CSV they
-stay percent-encoded. Octets that are not UTF-8 stay triplets, or become U+FFFD.
+A record is always one line, whatever the log contains. In JSON, control characters, U+2028 and U+2029 are escaped; in
+CSV they stay percent-encoded. Bytes that are not UTF-8 stay triplets, or become U+FFFD.
 
-All texts of most lines are printable ASCII, which the line's reader finds out in one step: they are copied. What is decoded,
-and any other text, is looked at in three steps, of which the first two are kernels: is it plain; is it UTF-8, so that only
-some octets are to be escaped; and, if not, character by character.
+In most lines all texts are printable ASCII. The parser of the line determines that in one step, and the texts are
+copied. Decoded and other texts are written in three steps, the first two with kernels: copy a text that needs no
+escape; in UTF-8, escape single characters; otherwise, go character by character.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy, memmove
@@ -27,9 +27,9 @@ from collections import namedtuple
 cimport cython
 
 
-# --- texts --------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
-# What is copied: without a look at anything else, and in UTF-8 (C2 and E2 begin U+0080-009F and U+2028-2029).
+# Bytes that are copied: in any text, and in UTF-8 (C2 and E2 begin U+0080-009F and U+2028-2029).
 cdef ByteSet PLAIN_TEXT = ByteSet(range(0x20, 0x7F)) - '"\\'
 cdef ByteSet PLAIN_UTF8 = PLAIN_TEXT | ByteSet(range(0x80, 0x100)) - b"\xC2\xE2"
 
@@ -56,7 +56,7 @@ cdef inline uint8_t *put_unit(int unit, uint8_t *dst) noexcept nogil:
 
 
 cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a character of n octets of UTF-8, escaped if need be."""
+    """Write a character of n bytes of UTF-8, escaped if necessary."""
     cdef size_t i
     cdef int unit = -1
     if n == 1 and place != RAW:
@@ -92,7 +92,7 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
 
 
 cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a text with octets that are not UTF-8."""
+    """Write a text that is not UTF-8."""
     cdef size_t i = 0, have
     cdef size_t length
     while i < n:
@@ -113,7 +113,7 @@ cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place pl
 
 
 cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Write a text. At most 6 octets for each of it."""
+    """Write a text, at most 6 bytes for each of its bytes."""
     cdef size_t i = kernels.span(src, n, &PLAIN_TEXT.set), size
     memcpy(dst, src, i)
     dst += i
@@ -131,7 +131,7 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
         i += size
         if i < n:
             size = <size_t>sequence_length(src[i])
-            if size == 0 or size > n - i:       # the input changes under our hands
+            if size == 0 or size > n - i:       # another thread changed the input
                 size = 1  # pragma: no cover: a race
             dst = put_character(src + i, size, place, dst)
             i += size
@@ -159,10 +159,10 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
     return put_any(w, w.room, size, place, dst)
 
 
-# --- parameters ---------------------------------------------------------------------------------------------------------
+# --- parameters -------------------------------------------------------------------------------------------------------
 
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil:
-    """Whether the value of this parameter is to be hidden."""
+    """Return whether the value of this parameter must be hidden."""
     cdef const uint8_t *mask = w.names
     cdef size_t i, size
     if mask == NULL:
@@ -179,11 +179,11 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
 
 
 cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a target or referer. Values of the parameters behind the first "?" are hidden, and a fragment with the last.
+    """Write a target or referer, hiding values of parameters after the first "?", and a fragment with the last of them.
 
-    Without a "?", what is no path may be all parameters: the body of a form that was logged as a request.
+    Without "?", a text that is not a path is treated as parameters: it may be the body of a form, logged as a request.
     """
-    cdef size_t i, start = 0, end, equals       # start: of what is still to be written
+    cdef size_t i, start = 0, end, equals       # start: of the part not written yet
     if w.names == NULL:
         return put_text(w, entry, text, place, dst)
     i = find(text.at, 0, text.n, c'?') + 1
@@ -201,7 +201,7 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place p
 
 
 cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil:
-    """Write the decoded parameters as a JSON array of pairs. Those without a name and a value do not count."""
+    """Write the decoded parameters as a JSON array of pairs. Empty parameters are skipped."""
     cdef Text query = entry.text[QUERY]
     cdef size_t i = 0, end, equals
     cdef const char *quote = '"' if place == STRING else '""'
@@ -233,10 +233,10 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
     return dst + 1
 
 
-# --- flags --------------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """What the triplet at i stands for; -1 if there is none."""
+    """Return the byte that the triplet at i encodes; -1 if there is no triplet."""
     cdef int high, low
     if n - i < 3 or s[i] != c'%':
         return -1
@@ -245,9 +245,9 @@ cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
 
 
 cdef inline bint is_overlong(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether s begins with more octets than UTF-8 needs for the character.
+    """Return whether s begins with an overlong UTF-8 sequence.
 
-    C0, C1, E0 80-9F, F0 80-8F, and of the forms of RFC 2279, which others still read, F8 80-87, FC 80-83.
+    C0, C1, E0 80-9F, F0 80-8F, and of the sequences of RFC 2279, which some software still decodes, F8 80-87, FC 80-83.
     """
     if n < 2 or s[1] & 0xC0 != 0x80:
         return False
@@ -260,7 +260,7 @@ cdef inline bint separates(uint8_t c, bint query) noexcept nogil:
 
 
 cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept nogil:
-    """What is to be said of a path or a query."""
+    """Return the flags of a path or a query."""
     cdef int flags = 0, octet
     cdef size_t i, size
     cdef uint8_t *s = w.room
@@ -306,7 +306,7 @@ cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
     return flags
 
 
-# --- records ------------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 # The members of a record, in their order.
 NAMES = ("host", "user", "time", "method", "target", "path", "query", "protocol", "status", "size", "referer", "agent", "flags")
@@ -314,7 +314,7 @@ NAMES = ("host", "user", "time", "method", "target", "path", "query", "protocol"
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
-# The order of NAMES; a key with what stands before it.
+# The members in the order of NAMES, and the JSON text before each value.
 cdef int ORDER[12]
 ORDER = [HOST, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT]
 cdef Name KEYS[12]
@@ -324,7 +324,7 @@ KEYS = [Name('{"host":', 8), Name(',"user":', 8), Name(',"time":', 8), Name(',"m
 
 
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
-    """An array of JSON, or a cell with spaces."""
+    """Write the flags as a JSON array, or as a CSV cell with spaces between them."""
     cdef int i
     cdef bint first = True
     dst = put('"', 1, dst) if csv else put(',"flags":[', 10, dst)
@@ -342,7 +342,7 @@ cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
 
 
 cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write a record of at most 16 octets for each of its line, and RECORD_EXTRA."""
+    """Write a record of at most FACTOR bytes for each byte of its line, plus RECORD_EXTRA."""
     cdef int i
     cdef size_t size
     cdef int member
@@ -392,15 +392,15 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
     return put("\n" if w.csv else "}\n", 1 if w.csv else 2, dst)
 
 
-# --- lines --------------------------------------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    FACTOR = 16, RECORD_EXTRA = 1024        # how much a record may be longer than its line
+    FACTOR = 16, RECORD_EXTRA = 1024        # the largest size of a record, given that of its line
 
-# Bytes that a line may have, without its end, unless a reader is told otherwise.
+# Default of the longest valid line, in bytes without its terminator.
 MAX_LINE = 16 * 1024 * 1024
 
-# More would not fit the 32 bits that say where the texts of a column end.
+# The largest max_line: longer lines could overflow the 32-bit offsets of columns.
 cdef size_t MOST = 1 << 28
 
 FORMATS = ("combined", "common", "nginx-json", "cloudfront", "iis", "alb")
@@ -408,10 +408,10 @@ cdef list CODE_NAMES = ["", "empty", "host", "user", "time", "request", "status"
                         "too-long"]
 
 Lines = namedtuple("Lines", ["read", "written", "lines", "records", "faults"], module="uricodec.logs")
-Lines.__doc__ = "Octets read and written, the number of lines and of records, and the lines that are none, as LineFaults."
+Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as LineFaults."
 LineFault = namedtuple("LineFault", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
 LineFault.__doc__ = (
-    "A line that is no record: its number, from 0; where in the buffer it starts; its size; a code, and an offset in it."
+    "An invalid line: its number, from 0; its start in the buffer; its size; a code; the offset of the fault in it."
 )
 
 
@@ -426,20 +426,21 @@ cdef object lines_of(const Found *found, const size_t *counts):
 
 @cython.final
 cdef class LogReader:
-    """Turns lines of a log into records. It knows which fields a log has said that it has, so each log wants its own.
+    """Converter of log lines to records. It remembers the fields that a log announced, so each log needs its own.
 
     Args:
         format (str): One of FORMATS.
-        to (str): What is written: "jsonl" or "csv" (without a line of names).
-        mask (Iterable[str]): Names of query parameters whose values are hidden.
+        to (str): The output: "jsonl" or "csv" (without a header).
+        mask (Iterable[str]): Query parameters whose values are hidden.
         flags (bool): Whether records have flags.
-        errors (str): What becomes of octets that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
-        max_line (int): How many bytes a line may have, without its end, from 1 to 2**28. A longer one is no record.
-        csv_safe (bool): Whether an apostrophe is put before each text of CSV that a spreadsheet may take for a formula.
+        errors (str): How to handle bytes that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        max_line (int): The longest valid line, in bytes without its terminator, from 1 to 2**28.
+        csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
 
     Raises:
-        ValueError: There is no such format, output or policy, a name to mask has more than 255 octets, or max_line is out
-            of range.
+        ValueError: If the format, output or policy is unknown, a name in `mask` has more than 255 bytes, or max_line is
+            out of range.
+        TypeError: If `mask` is a str.
 
     >>> reader = LogReader("common")
     >>> record = bytearray(LogReader.room(100))
@@ -452,18 +453,18 @@ cdef class LogReader:
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
         if format not in FORMATS:
-            raise ValueError(f"no format {format!r}; there are: {', '.join(FORMATS)}")
+            raise ValueError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
         if to not in ("jsonl", "csv"):
-            raise ValueError(f"neither 'jsonl' nor 'csv': {to!r}")
+            raise ValueError(f"to must be 'jsonl' or 'csv', got {to!r}")
         if errors not in ("keep", "replace"):
-            raise ValueError(f"neither 'keep' nor 'replace': {errors!r}")
+            raise ValueError(f"errors must be 'keep' or 'replace', got {errors!r}")
         if isinstance(mask, str):
-            raise TypeError("mask must be names, not a str")
+            raise TypeError("mask must be an iterable of parameter names, got a str")
         names = bytearray()     # each after its length
         for name in mask:
             name = name.encode("utf-8", "surrogateescape").lower()
             if len(name) > 255:
-                raise ValueError("the name of a parameter to mask has more than 255 octets")
+                raise ValueError(f"names in mask must have at most 255 bytes, got {name!r}")
             if name:
                 names.append(len(name))
                 names += name
@@ -480,7 +481,7 @@ cdef class LogReader:
         PyMem_RawFree(self.memory)
 
     cdef int reserve(self, size_t size) except -1:
-        """Have memory to read a line of lines that have so many bytes."""
+        """Ensure the memory for parsing lines, given the total size of the lines."""
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
@@ -493,13 +494,13 @@ cdef class LogReader:
 
     @staticmethod
     def room(size):
-        """How much room a record may need.
+        """Return the capacity that a record may need.
 
         Args:
-            size (int): Octets of its line.
+            size (int): The size of its line in bytes.
 
         Returns:
-            int: Octets.
+            int: Bytes.
 
         >>> LogReader.room(100)
         2624
@@ -507,7 +508,7 @@ cdef class LogReader:
         return FACTOR * size + RECORD_EXTRA
 
     def begin(self):
-        """Forget the fields of the log before: another one begins.
+        """Reset the reader for another log: forget the announced fields.
 
         >>> LogReader("iis").begin()
         """
@@ -518,15 +519,15 @@ cdef class LogReader:
         """Write the records of lines.
 
         Args:
-            src (bytes-like): The lines; the last one may lack its end, "\\n" or "\\r\\n".
-            dst (bytes-like): Where to write: a writable buffer elsewhere.
+            src (bytes-like): The lines; the last one may lack its terminator, "\\n" or "\\r\\n".
+            dst (bytes-like): A writable buffer that does not overlap src.
 
         Returns:
-            Lines: What was done. If not all was read, either dst or the list of faults is full: go on with src[read:]. If
-                nothing was read, dst needs room() for the first line.
+            Lines: The outcome. If not all was read, dst or the list of faults is full: call again with src[read:]. If
+                nothing was read, dst must have a capacity of room() for the first line.
 
         Raises:
-            MemoryError: There is no room for the line.
+            MemoryError: If memory for the line cannot be allocated.
 
         >>> LogReader("alb").convert(b"what is this\\n", bytearray(2000)).faults
         [LineFault(line=0, start=0, size=12, code='time', offset=12)]
@@ -568,7 +569,7 @@ cdef class LogReader:
         counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, faults
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
-        """Read the line of so many octets. A byte order mark that the log begins with is no part of what is read."""
+        """Parse a line of `size` bytes. A byte order mark at the start of the log is skipped."""
         cdef const uint8_t *s = src + start
         cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
         cdef Line line

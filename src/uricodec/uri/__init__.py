@@ -1,9 +1,9 @@
-"""URIs (RFC 3986): checked, taken apart and put together, resolved, brought into normal form and compared.
+"""URIs (RFC 3986): check, split, join, resolve, normalize and compare them.
 
     from uricodec import uri
 
-What is named here is compiled. All functions take a str or bytes-like, and give back what came in: bytes for a
-bytes-like.
+The functions are compiled. Each takes a str or a bytes-like object; it returns str for a str, bytes for a bytes-like
+object.
 
 >>> split("http://example.org/?")
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)

@@ -1,23 +1,23 @@
-"""IPv6 addresses in one spelling; the defaults of schemes that have an authority."""
+"""IPv6 addresses in one spelling; default ports and other facts about schemes that have an authority."""
 from libc.stdint cimport uint8_t
 
 
 cdef enum:
-    NAME = 16           # octets of a row's name, those that are not needed being 0
+    NAME = 16           # bytes of a scheme's name, padded with 0
 
 cdef struct Scheme:
     uint8_t name[NAME]
-    uint8_t port[8]     # its digits
-    uint8_t port_size   # 0: none is assumed
-    bint dns            # the host is a domain name, or an address
+    uint8_t port[8]     # the digits of the default port
+    uint8_t port_size   # 0: the scheme has no default port
+    bint dns            # a host that is not an address is a domain name
 
-# The row of a scheme in lower case, NULL if there is none.
+# Find a scheme, given in lower case. NULL: it is unknown.
 cdef const Scheme *find_scheme(const uint8_t *name, size_t n) noexcept nogil
 
 
 cdef enum:
     IPV6_GROWTH = 6     # bytes by which the normal form may be longer: "::ffff:a:a" becomes "::ffff:0.10.0.10"
 
-# Bring host[0 .. n), n >= 2, which begins with "[", into normal form, in place: the buffer has IPV6_GROWTH bytes more.
-# What is not an IPv6 address, with or without a zone, and "]" stays. Returns the size.
+# Normalize the host in brackets host[0 .. n), n >= 2, in place, and return its size. The buffer must have IPV6_GROWTH
+# bytes after it. Brackets whose content is not an IPv6 address, with or without a zone, are left unchanged.
 cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil

@@ -1,12 +1,12 @@
-"""What is known of authorities beyond the grammar: IPv6 addresses in one spelling, and the defaults of schemes.
+"""Knowledge about authorities beyond the grammar: the spelling of IPv6 addresses, and the defaults of schemes.
 
-IPv6: the text forms of RFC 4291 section 2.2 in, that of RFC 5952 out.
+IPv6 addresses are read in any text form of RFC 4291 section 2.2 and written in the form of RFC 5952.
 
     2001:DB8:0:0:0:0:2:1  ->  2001 0db8 0000 0000 0000 0000 0002 0001  ->  2001:db8::2:1
 
-An address is read into its eight groups, and written from them: the result does not depend on how it was spelled. The
-longest run of two or more zero groups, the first of equal ones, becomes "::". An IPv4-mapped address, and no other, has
-its last 32 bits in dotted decimal (RFC 5952 section 5).
+An address is read into eight groups and written from them, so the result does not depend on the original spelling. The
+longest run of two or more zero groups becomes "::" (the first one, if several are equally long). Only an IPv4-mapped
+address has its last 32 bits in dotted decimal (RFC 5952 section 5).
 """
 from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
@@ -15,7 +15,7 @@ from uricodec._codec._percent cimport hex_value
 from uricodec.uri._grammar cimport read_ipv4
 
 
-# --- IPv6 addresses ----------------------------------------------------------------------------------------------------
+# --- IPv6 addresses ---------------------------------------------------------------------------------------------------
 
 cdef enum:
     GROUPS = 8
@@ -23,7 +23,7 @@ cdef enum:
 
 
 cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil:
-    """Read IPv4address of RFC 3986 section 3.2.2 into two groups. False: s[start .. end) is not one."""
+    """Read an IPv4address (RFC 3986 section 3.2.2) into two groups. Return False if s[start .. end) is not one."""
     cdef uint8_t numbers[4]
     cdef size_t i, stop
     cdef int k = 0, value = 0
@@ -43,7 +43,7 @@ cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *group
 
 
 cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil:
-    """Read IPv6address of RFC 3986 section 3.2.2. False: s[0 .. n) is not one."""
+    """Read an IPv6address (RFC 3986 section 3.2.2). Return False if s[0 .. n) is not one."""
     cdef int count = 0, gap = -1, value, k
     cdef size_t i = 0, start
     if n >= 2 and s[0] == c':' and s[1] == c':':
@@ -81,7 +81,7 @@ cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogi
     if gap < 0:
         return count == GROUPS
     if count == GROUPS:
-        return False            # "::" stands for one group at least
+        return False            # "::" stands for at least one group
     for k in range(count - gap):
         groups[GROUPS - 1 - k] = groups[count - 1 - k]
     for k in range(gap, gap + GROUPS - count):
@@ -103,7 +103,7 @@ cdef inline size_t put_hex(uint16_t value, uint8_t *dst) noexcept nogil:
 
 
 cdef inline size_t put_decimal(int value, uint8_t *dst) noexcept nogil:
-    """One number of an IPv4 address."""
+    """Write one number of an IPv4 address."""
     cdef size_t o = 0
     if value >= 100:
         dst[o] = <uint8_t>(c'0' + value // 100)
@@ -116,7 +116,7 @@ cdef inline size_t put_decimal(int value, uint8_t *dst) noexcept nogil:
 
 
 cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
-    """Write an address as RFC 5952 has it: LONGEST bytes at most."""
+    """Write an address in the form of RFC 5952, at most LONGEST bytes."""
     cdef int i, k, gap = GROUPS, gap_end = 0, ipv4 = GROUPS
     cdef size_t o = 0
     i = 0
@@ -124,7 +124,7 @@ cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil:
         k = i
         while k < GROUPS and groups[k] == 0:
             k += 1
-        if k - i >= 2 and k - i > gap_end - gap:        # which is less than 0 before there is a run
+        if k - i >= 2 and k - i > gap_end - gap:        # gap_end - gap is negative until the first run is found
             gap, gap_end = i, k
         i = k + 1
     # ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
@@ -172,9 +172,10 @@ cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil:
 
 # --- defaults of schemes ----------------------------------------------------------------------------------------------
 
-# What the definitions of schemes say of authorities: the default port, and whether the host is a domain name.
+# Facts that the definitions of schemes state about authorities: the default port, and whether the host is a domain
+# name.
 
-# scheme, port that is assumed if none is given, whether the host is in the domain name system
+# scheme, default port, whether hosts are domain names
 cdef list SCHEMES = [
     # RFC 1738 section 3.1, of <host>: "The fully qualified domain name of a network host, or its IP address". Section
     # 3.2, and 3.4, 3.7 to 3.9 and 3.11 in the same words: "If :<port> is omitted, the port defaults to 21."

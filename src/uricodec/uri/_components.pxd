@@ -1,4 +1,4 @@
-"""Names of codes and errors and productions, and inputs of any type, for the modules that work on URIs and IRIs."""
+"""Codes, error messages, productions, and inputs of any accepted type, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._operation cimport Outcome
@@ -6,30 +6,31 @@ from uricodec._base._text cimport Octets
 from uricodec.uri._grammar cimport Syntax
 
 
-cdef list CODE_NAMES        # by Code: the name
-cdef list REASONS           # and the reason that an error gives
+cdef list CODE_NAMES        # the name of each Code
+cdef list REASONS           # the reason that errors state for it
 
-# --- inputs: a str or bytes-like, which is to be read as octets
+# --- inputs: a str or bytes-like object, read as bytes
 
-# The str or bytes, and no instance of a subclass, in which an input stands. A bytes-like is copied.
+# Return the input as an exact str or bytes, not an instance of a subclass. A bytes-like object is copied.
 cdef object plain(object input)
 
-# The octets of what plain() gave, in `room` (UTF8_ROOM octets) if they need some. False for a str with a surrogate.
-# release() them after use, and before the object goes.
+# Borrow the bytes of an object that plain() returned; `room` (UTF8_ROOM bytes) is used if a str must be encoded.
+# False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
 cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
 
-# --- errors: raise error_class(reason, input, position), the position being an index of the input
+# --- errors: raise error_class(reason, input, position), where position is an index into the input
 
-# utf8: the octets in which the offset of the outcome is counted.
+# utf8: the bytes into which the outcome's offset points.
 cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=*) except -1
 
-# For a str with a surrogate, at which the error is.
+# Raise the error for a str that contains a lone surrogate, at the index of the surrogate.
 cdef int raise_surrogate(object input, object error_class) except -1
 
-# How many characters there are in utf8[0 .. offset).
+# Return the number of characters in utf8[0 .. offset).
 cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept nogil
 
-# --- productions, by name
+# --- productions
 
+# Return the Production with a name; raise ValueError if it is unknown.
 cdef int production_of(object production, Syntax syntax) except -1

@@ -1,4 +1,4 @@
-"""URIs and IRIs one by one: checked, taken apart and put together (RFC 3986, RFC 3987)."""
+"""Single URIs and IRIs: checking, splitting and joining them (RFC 3986, RFC 3987)."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
@@ -16,28 +16,28 @@ from collections import namedtuple
 from uricodec.errors import IriError, UriSyntaxError
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- codes and messages -----------------------------------------------------------------------------------------------
 
 CODE_NAMES = [None] * CODES
 REASONS = [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", "no octet of a scheme, nor the \":\" behind it"),
-    (USERINFO, "userinfo", "no character of a userinfo"),
-    (HOST, "host", "no character of a host"),
-    (HOST_DELIMITER, "host-delimiter", "stands for a delimiter in an authority"),
-    (IP_LITERAL, "ip-literal", "no IP literal"),
-    (PORT, "port", "no digit of a port"),
-    (PATH, "path", "no character of a path"),
-    (PATH_COLON, "path-colon", "a \":\" in the first segment of a relative path"),
-    (QUERY, "query", "no character of a query"),
-    (FRAGMENT, "fragment", "no character of a fragment, or no place for one"),
-    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
-    (UTF8, "utf-8", "octets that are not UTF-8"),
+    (SCHEME, "scheme", "expected a scheme and \":\""),
+    (USERINFO, "userinfo", "invalid character in userinfo"),
+    (HOST, "host", "invalid character in host"),
+    (HOST_DELIMITER, "host-delimiter", "authority contains a character that decodes or normalizes to a delimiter"),
+    (IP_LITERAL, "ip-literal", "invalid IP literal"),
+    (PORT, "port", "invalid character in port"),
+    (PATH, "path", "invalid character in path"),
+    (PATH_COLON, "path-colon", "unexpected \":\" in the first segment of a relative path"),
+    (QUERY, "query", "invalid character in query"),
+    (FRAGMENT, "fragment", "invalid character in fragment, or unexpected fragment"),
+    (PERCENT, "percent", "\"%\" not followed by two hexadecimal digits"),
+    (UTF8, "utf-8", "invalid UTF-8"),
     (SURROGATE, "surrogate", "lone surrogate"),
-    (CHARACTER, "character", "a character that no IRI has"),
-    (PRIVATE, "private", "a character of private use outside a query"),
-    (BIDI, "bidi", "a bidirectional formatting character"),
+    (CHARACTER, "character", "invalid character in IRI"),
+    (PRIVATE, "private", "private-use character outside the query"),
+    (BIDI, "bidi", "bidirectional formatting character"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 del name, reason
@@ -54,7 +54,7 @@ cdef int production_of(object production, Syntax syntax) except -1:
     for i in range(4):
         if names[i] == production:
             return i
-    raise ValueError(f"unknown production {production!r}, expected one of: {', '.join(names)}")
+    raise ValueError(f"unknown production {production!r}; choose from {', '.join(names)}")
 
 
 # --- inputs, errors ---------------------------------------------------------------------------------------------------
@@ -98,9 +98,9 @@ cdef int raise_surrogate(object input, object error_class) except -1:
 
 cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production production, Parts *parts,
                Outcome *outcome) noexcept:
-    """Read the octets of a str or of bytes."""
+    """Read the bytes of a str or of bytes."""
     if octets.size <= SMALL:
-        if is_text:     # its UTF-8 is well-formed
+        if is_text:     # the UTF-8 of a str is well-formed
             return read_reference(octets.data, octets.size, syntax, production, parts, outcome)
         return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
     with nogil:
@@ -109,7 +109,10 @@ cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production pro
 
 cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Production production, Parts *parts,
                     Outcome *outcome) except -1:
-    """Borrow and read what plain() gave. After a fault there is nothing to release, and its offset is an index."""
+    """Borrow and read what plain() returned.
+
+    False: the input is invalid, nothing has to be released, and the outcome's offset is an index into the text.
+    """
     cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, room)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")
@@ -125,7 +128,7 @@ cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, P
 
 
 Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.uri")
-Fault.__doc__ = "What is wrong with a URI or IRI first: a code, and the index of the offending character or octet."
+Fault.__doc__ = "The first fault of a URI or IRI: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):
@@ -144,18 +147,22 @@ def check(uri, production="URI-reference"):
     """Find the first fault of a URI reference.
 
     Args:
-        uri (str | bytes-like): What should match the production.
-        production (str): "URI-reference", "URI" (with a scheme), "absolute-URI" (and no fragment) or "relative-ref".
+        uri (str | bytes-like): The text to check.
+        production (str): The grammar rule it must match: "URI-reference", "URI" (with a scheme), "absolute-URI" (with a
+            scheme, without a fragment) or "relative-ref".
 
     Returns:
-        Fault | None: None if it matches. Otherwise a code and an offset, in characters of a str, octets of bytes; the
-            end for what is missing there. The codes: "scheme" (there is none), "userinfo", "host", "port", "path",
-            "query", "fragment" (what these may not have, or may not be), "host-delimiter" (a triplet of the host stands
-            for a delimiter or a control), "ip-literal" (no address in brackets, or a zone, or no port behind it),
-            "path-colon" (a path that looks like a scheme), "percent" (without two hexadecimal digits).
+        Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
+            otherwise; if something is missing at the end, the offset is the length. The codes:
+            "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
+            component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host represents a
+            delimiter or control character), "ip-literal" (invalid address in brackets, a zone, or text other than a
+            port after it),
+            "path-colon" (a relative path that looks like a scheme), "percent" ("%" not followed by two hexadecimal
+            digits).
 
     Raises:
-        ValueError: There is no such production.
+        ValueError: If the production is unknown.
 
     Source: RFC 3986 appendix A.
 
@@ -168,17 +175,17 @@ def check(uri, production="URI-reference"):
 
 
 def is_uri(uri, production="URI-reference"):
-    """Return whether a text is a URI reference, or what `production` names.
+    """Return whether a text is a URI reference, or matches another production.
 
     Args:
-        uri (str | bytes-like): What should match the production.
-        production (str): As of `check`: a relative reference is one, unless "URI" demands a scheme.
+        uri (str | bytes-like): The text to check.
+        production (str): See `check`. With the default, relative references are valid; "URI" requires a scheme.
 
     Returns:
         bool: Whether `check` finds no fault.
 
     Raises:
-        ValueError: There is no such production.
+        ValueError: If the production is unknown.
 
     Source: RFC 3986 appendix A.
 
@@ -192,18 +199,19 @@ def check_iri(iri, production="IRI-reference"):
     """Find the first fault of an IRI reference.
 
     Args:
-        iri (str | bytes-like): What should match the production; bytes are UTF-8.
-        production (str): "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (and no fragment) or "irelative-ref".
+        iri (str | bytes-like): The text to check; bytes are read as UTF-8.
+        production (str): The grammar rule it must match: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" (with a
+            scheme, without a fragment) or "irelative-ref".
 
     Returns:
-        Fault | None: None if it matches. Otherwise a code and an offset in characters of a str, octets of bytes. The
-            codes are those of `uricodec.uri.check`, where "host-delimiter" is also for a character of an authority that
-            compatibility mappings (NFKC) turn into a delimiter, and besides "utf-8" (octets that are none),
-            "surrogate" (a str with a lone one), "character" (one beyond ASCII that no IRI has), "private" (one of
-            private use outside a query) and "bidi" (one of the seven that override the direction of text).
+        Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
+            otherwise. The codes are those of `uricodec.uri.check`; "host-delimiter" is also used for a character in an
+            authority that NFKC maps to a delimiter. Further ones: "utf-8" (bytes are not UTF-8), "surrogate" (a str
+            contains a lone surrogate), "character" (a character beyond ASCII that is not allowed in IRIs), "private" (a
+            private-use character outside the query), "bidi" (one of the seven bidirectional formatting characters).
 
     Raises:
-        ValueError: There is no such production.
+        ValueError: If the production is unknown.
 
     Source: RFC 3987 sections 2.2 and 4.1.
 
@@ -215,17 +223,17 @@ def check_iri(iri, production="IRI-reference"):
 
 
 def is_iri(iri, production="IRI-reference"):
-    """Return whether a text is an IRI reference, or what `production` names.
+    """Return whether a text is an IRI reference, or matches another production.
 
     Args:
-        iri (str | bytes-like): What should match the production; bytes are UTF-8.
-        production (str): As of `check_iri`: a relative reference is one, unless "IRI" demands a scheme.
+        iri (str | bytes-like): The text to check; bytes are read as UTF-8.
+        production (str): See `check_iri`. With the default, relative references are valid; "IRI" requires a scheme.
 
     Returns:
         bool: Whether `check_iri` finds no fault.
 
     Raises:
-        ValueError: There is no such production.
+        ValueError: If the production is unknown.
 
     Source: RFC 3987 sections 2.2 and 4.1.
 
@@ -244,10 +252,10 @@ cdef enum Subcomponent:
 
 
 class Components(namedtuple("Components", ["scheme", "authority", "path", "query", "fragment"], module="uricodec.uri")):
-    """The components of a URI or IRI as they are spelled: a named tuple of str or of bytes.
+    """The components of a URI or IRI, as they are spelled: a named tuple of str or of bytes.
 
-    What is undefined is None, which is not the same as "", an empty component: "a?" has an empty query, "a" has none. A
-    path is always defined.
+    An undefined component is None, which differs from an empty one: "a?" has an empty query, "a" has no query. A path
+    is always defined.
 
     Source: RFC 3986 section 3, appendix B.
 
@@ -263,27 +271,27 @@ class Components(namedtuple("Components", ["scheme", "authority", "path", "query
 
     @property
     def userinfo(self):
-        """What stands before the "@" of the authority; None if there is none."""
+        """The part of the authority before "@"; None if it is undefined."""
         return subcomponent(self[1], OF_USERINFO)
 
     @property
     def host(self):
-        """The host, brackets included, which may be empty; None without an authority."""
+        """The host, including brackets; it may be empty. None without an authority."""
         return subcomponent(self[1], OF_HOST)
 
     @property
     def port(self):
-        """The port as it is spelled, which may be empty; None if there is none."""
+        """The port as it is spelled; it may be empty. None if it is undefined."""
         return subcomponent(self[1], OF_PORT)
 
     @property
     def host_kind(self):
-        """The kind of the host, "reg-name" (a name, or empty), "IPv4address" or "IP-literal"; None without an authority."""
+        """The kind of host: "reg-name" (a name, or empty), "IPv4address" or "IP-literal"; None without an authority."""
         return subcomponent(self[1], OF_KIND)
 
 
 cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssize_t end):
-    """s[start:end], octets of the text, as an object of its type."""
+    """Return s[start:end], bytes of the text, as an object of the text's type."""
     if type(text) is not str:
         return PyBytes_FromStringAndSize(<const char *>s + start, end - start)
     if PyUnicode_IS_ASCII(text):
@@ -305,7 +313,7 @@ cdef object subcomponent(object authority, Subcomponent which):
     try:
         s = octets.data
         if not find_authority(s, 0, <Py_ssize_t>octets.size, &parts):
-            # No authority of ours: somebody has put it there.
+            # The caller made these Components: split() only returns valid authorities.
             read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &outcome)
             raise_refusal(authority, s, &outcome, UriSyntaxError)
         if which == OF_KIND:
@@ -319,7 +327,7 @@ cdef object subcomponent(object authority, Subcomponent which):
         release(&octets)
 
 
-# The schemes of most URIs, to be shared instead of made anew.
+# The schemes of most URIs: these objects are shared instead of created for each result.
 cdef str HTTP = "http"
 cdef str HTTPS = "https"
 
@@ -365,17 +373,17 @@ cdef inline object error_of(Syntax syntax):
 
 
 def split(uri):
-    """Take a URI or a relative reference apart.
+    """Split a URI or a relative reference into its components.
 
     Args:
         uri (str | bytes-like): The reference, which must match the grammar; see `check`.
 
     Returns:
-        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
-            defined.
+        Components: scheme, authority, path, query, fragment: str for a str, bytes for a bytes-like object; None for an
+            undefined component.
 
     Raises:
-        UriSyntaxError: It is no reference.
+        UriSyntaxError: If the text is not a URI reference.
 
     Source: RFC 3986 section 3, appendix A.
 
@@ -383,23 +391,23 @@ def split(uri):
     Components(scheme='http', authority='example.org', path='/', query='', fragment='a')
     >>> split("//[::1]evil.example/")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: no IP literal at position 7
+    uricodec.errors.UriSyntaxError: invalid IP literal at offset 7
     """
     return split_text(uri, URI_SYNTAX)
 
 
 def split_iri(iri):
-    """Take an IRI or a relative reference apart.
+    """Split an IRI or a relative reference into its components.
 
     Args:
-        iri (str | bytes-like): The reference, which must match the grammar; bytes are UTF-8. See `check_iri`.
+        iri (str | bytes-like): The reference, which must match the grammar (see `check_iri`); bytes are read as UTF-8.
 
     Returns:
-        Components: scheme, authority, path, query, fragment: str, or bytes for a bytes-like; None for what is not
-            defined.
+        Components: scheme, authority, path, query, fragment: str for a str, bytes for a bytes-like object; None for an
+            undefined component.
 
     Raises:
-        IriError: It is no reference.
+        IriError: If the text is not an IRI reference.
 
     Source: RFC 3987 section 2.2.
 
@@ -411,14 +419,14 @@ def split_iri(iri):
 
 
 cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, object components):
-    """Where a text is read otherwise than as the components of which it was made, as an index; -1 if nowhere."""
+    """Return the index where parsing the joined text differs from the components it was made of; -1 if it does not."""
     cdef Py_ssize_t end = 0, wanted, got
     scheme, authority, path, query, fragment = components
     places = []
     if scheme is not None:
         end = len(scheme) + 1
     places.append((-1 if scheme is None else end - 1, parts.scheme_end))
-    # Two octets before its authority, a text begins to be read as one that has none.
+    # "//" is part of the authority here: without one, parsing differs from that offset on.
     places.append((-1 if authority is None else end, parts.authority if parts.authority < 0 else parts.authority - 2))
     if authority is not None:
         end += 2 + len(authority)
@@ -437,7 +445,7 @@ cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, objec
 
 
 cdef object join(object components, Syntax syntax):
-    """RFC 3986 section 5.3, and a look at the result."""
+    """Join the components (RFC 3986 section 5.3), and check that the result splits into them again."""
     cdef uint8_t room[UTF8_ROOM]
     cdef Octets octets
     cdef Parts parts
@@ -461,24 +469,24 @@ cdef object join(object components, Syntax syntax):
     finally:
         release(&octets)
     if position >= 0:
-        raise error_of(syntax)("would be read as other components", text, position)
+        raise error_of(syntax)("result would split into different components", text, position)
     return text
 
 
 def unsplit(components):
-    """Put a URI or a relative reference together.
+    """Join components into a URI or a relative reference.
 
     Args:
-        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like; None for what is
-            undefined, which a path is not.
+        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like. None for an
+            undefined component; the path must be defined.
 
     Returns:
-        str | bytes: The reference, which `split` takes apart into the same components.
+        str | bytes: The reference, which `split` splits into the same components.
 
     Raises:
-        UriSyntaxError: That is no reference, or would be read as other components; the input and the position of the
-            error are those of what would come out.
-        TypeError: The components are not all of one type.
+        UriSyntaxError: If the result is not a valid reference, or would split into different components. The error's
+            input and position refer to the joined text.
+        TypeError: If the components are not all of one type.
 
     Source: RFC 3986 section 5.3.
 
@@ -486,25 +494,25 @@ def unsplit(components):
     'http://example.org/?'
     >>> unsplit((None, None, "//example.org", None, None))
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: would be read as other components at position 0
+    uricodec.errors.UriSyntaxError: result would split into different components at offset 0
     """
     return join(components, URI_SYNTAX)
 
 
 def unsplit_iri(components):
-    """Put an IRI or a relative reference together.
+    """Join components into an IRI or a relative reference.
 
     Args:
-        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like (UTF-8); None for
-            what is undefined, which a path is not.
+        components (sequence): scheme, authority, path, query, fragment: all str, or all bytes-like (UTF-8). None for an
+            undefined component; the path must be defined.
 
     Returns:
-        str | bytes: The reference, which `split` takes apart into the same components.
+        str | bytes: The reference, which `split` splits into the same components.
 
     Raises:
-        IriError: That is no reference, or would be read as other components; the input and the position of the error
-            are those of what would come out.
-        TypeError: The components are not all of one type.
+        IriError: If the result is not a valid reference, or would split into different components. The error's input
+            and position refer to the joined text.
+        TypeError: If the components are not all of one type.
 
     Source: RFC 3986 section 5.3; RFC 3987 section 2.2.
 
@@ -517,8 +525,8 @@ def unsplit_iri(components):
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-# f(text) is what most calls are. These take them before any argument is parsed, if the text is short and all goes well,
-# and leave all others to the functions.
+# Fast path: most calls are f(text). These functions handle them without argument parsing if the text is short and
+# valid, and pass all other calls to the functions above.
 cdef vectorcall parse_check, parse_is_uri, parse_check_iri, parse_is_iri, parse_split, parse_split_iri
 
 
@@ -529,7 +537,7 @@ cdef struct Call:
 
 
 cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syntax syntax, Call *call) except -1:
-    """Whether this is f(text), and the text is short and a reference. There is nothing to release."""
+    """Return whether this is a call f(text) with a short, valid reference. Nothing has to be released."""
     cdef Outcome outcome
     if not is_call_of_text(args, flags, names):
         return False
@@ -588,7 +596,7 @@ parse_is_iri = take_calls(is_iri, call_is_iri)
 parse_split = take_calls(split, call_split)
 parse_split_iri = take_calls(split_iri, call_split_iri)
 
-# Pickled by reference to where users find them.
+# Functions are pickled by reference: the reference must be their public name.
 for function in check, is_uri, split, unsplit:
     function.__module__ = "uricodec.uri"
 for function in check_iri, is_iri, split_iri, unsplit_iri:

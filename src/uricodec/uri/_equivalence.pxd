@@ -1,11 +1,11 @@
-"""Normal forms as objects."""
+"""Levels of normal forms, and the condition for the fast path of calls."""
 from uricodec._base._text cimport *
 
-# The Level (_normalize.pxd) of that name.
+# Return the Level (_normalize.pxd) with a name; raise ValueError if it is unknown.
 cdef int level_of(object level) except -1
 
 
 cdef inline bint is_short(PyObject *text) noexcept:
-    """Whether a call may work on a text where it stands, and on the stack."""
+    """Return whether a call may read a text in place and build its result on the stack."""
     return (type(<object>text) is str and PyUnicode_IS_COMPACT_ASCII(<object>text)
             and PyUnicode_GET_LENGTH(<object>text) <= SMALL)

@@ -1,4 +1,7 @@
-"""URIs and IRIs compared: normal forms as objects, equivalence being equality of them (RFC 3986 section 6)."""
+"""Normal forms and equivalence of single URIs and IRIs (RFC 3986 section 6).
+
+Two references are equivalent at a level if their normal forms at that level are equal.
+"""
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
@@ -24,30 +27,30 @@ cdef int level_of(object level) except -1:
     for i in range(<int>LEVELS):
         if LEVEL_NAMES[i] == level:
             return i
-    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef ByteSet ASCII = ByteSet(range(128))
 
-# Room on the stack for the form of SMALL octets.
+# Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
     FORM_ROOM = 3 * SMALL + FORM_EXTRA
 
 
 cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
-    """Octets that the form of a long text may need; ASCII grows at one level only."""
+    """Return an upper bound for the size of a long text's normal form. ASCII only grows at level "rfc1630"."""
     cdef size_t factor = NORMALIZE_ROWS[level].factor
     if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
         factor = 1
     if n > (<size_t>PY_SSIZE_T_MAX - NORMALIZE_ROWS[level].extra) // factor:
-        raise OverflowError("the normal form may be longer than an object can be")  # pragma: no cover: too large
+        raise OverflowError("normal form may exceed the maximum object size")  # pragma: no cover: too large
     return factor * n + NORMALIZE_ROWS[level].extra
 
 
 cdef object raise_first(object given, str text, int level):
-    """For a str with a surrogate: that is the error, or what is found before it."""
+    """Raise the first error of a str with a lone surrogate: an earlier one, if there is one, or the surrogate itself."""
     try:
         form_of(text[:first_surrogate(text)], level, False)
     except UriSyntaxError as error:
@@ -58,7 +61,7 @@ cdef object raise_first(object given, str text, int level):
 
 
 cdef object form_of(object uri, int level, bint keep_class):
-    """What normalize or key returns."""
+    """Return the normal form for normalize() (keep_class: unchanged input is returned as the same object) or key()."""
     cdef uint8_t utf8[UTF8_ROOM]
     cdef uint8_t room[FORM_ROOM]
     cdef uint8_t *dst = room
@@ -91,29 +94,36 @@ cdef object form_of(object uri, int level, bint keep_class):
 
 
 def normalize(uri, level="path"):
-    """The normal form of a URI reference or IRI reference, which is the same for all that are equivalent to it.
+    """Return the normal form of a URI reference or IRI reference. Equivalent references have the same normal form.
 
-    What is malformed is no error but stands for itself: a "%" without two digits, octets that are not UTF-8, an
-    authority whose delimiters are out of place. No level changes which components there are.
+    Malformed parts are not errors; they are kept unchanged: a "%" without two hexadecimal digits, bytes that are not
+    UTF-8, an authority with misplaced delimiters. No level changes the structure (which components exist).
 
     Args:
-        uri (str | bytes-like): The reference; of bytes, an IRI in UTF-8.
-        level (str): Which differences vanish. "simple": none. "case": the case of the scheme, of the host and of the
-            digits of triplets. "percent": also whether unreserved characters are encoded. "path": also dot segments
-            of a path that begins with "/". "scheme": also the port that the scheme assumes, or an empty one; an empty
-            path after an authority; the case of the host of a "mailto" address; how an IPv6 address is spelled. "iri":
-            also what separates an IRI from the URI that it maps to. Beside them, "rfc2396": as "percent", by the
-            unreserved characters of RFC 2396, and "rfc1630": the encoding level alone.
+        uri (str | bytes-like): The reference; bytes are read as UTF-8.
+        level (str): Which differences are ignored. Each level of this list includes the ones before it:
+            "simple": none.
+            "case": case of the scheme, of the host, and of the hexadecimal digits in triplets.
+            "percent": whether unreserved characters are percent-encoded.
+            "path": dot segments of a path that begins with "/".
+            "scheme": the scheme's default port or an empty port; an empty path after an authority; case of the host of
+                a
+            "mailto" address; the spelling of an IPv6 address.
+            "iri": whether a reference is an IRI or the URI that it maps to.
+            Two further levels are not part of the list: "rfc2396" is "percent" with the unreserved characters of RFC
+            2396, and "rfc1630" normalizes percent-encoding only, by RFC 1630.
 
     Returns:
-        str | bytes: Of the kind that came in, bytes for a bytes-like; the same object if a str or bytes does not
-            change.
+        str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes is already in
+            normal form.
 
     Raises:
-        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
-        ValueError: There is no such level.
+        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
+            hexadecimal digits.
+        ValueError: If the level is unknown.
 
-    Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC 1630,
+    Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
+        1630,
         "Unsafe characters".
 
     >>> normalize("eXAMPLE://a/./b/../b/%63/%7bfoo%7d")
@@ -127,18 +137,19 @@ def normalize(uri, level="path"):
 
 
 def key(uri, level="path"):
-    """What references have in common exactly if they are equivalent: their normal form.
+    """Return a key for comparing references: the normal form, which is the same for equivalent references only.
 
     Args:
         uri (str | bytes-like): The reference.
-        level (str): As of `normalize`.
+        level (str): See `normalize`.
 
     Returns:
-        str | bytes: bytes for a bytes-like, otherwise str.
+        str | bytes: bytes for a bytes-like object, otherwise str.
 
     Raises:
-        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
-        ValueError: There is no such level.
+        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
+            hexadecimal digits.
+        ValueError: If the level is unknown.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
 
@@ -149,19 +160,20 @@ def key(uri, level="path"):
 
 
 def equivalent(a, b, level="path"):
-    """Whether two references are equivalent.
+    """Return whether two references are equivalent.
 
     Args:
         a (str | bytes-like): A reference.
-        b (str | bytes-like): Another one, not necessarily of the same type: bytes are compared with UTF-8.
-        level (str): As of `normalize`.
+        b (str | bytes-like): Another reference; it may be of the other type (a str is compared by its UTF-8).
+        level (str): See `normalize`.
 
     Returns:
-        bool: Whether their normal forms are the same.
+        bool: Whether the normal forms are equal.
 
     Raises:
-        UriSyntaxError: A lone surrogate; at level "rfc1630", a "%" that begins no triplet.
-        ValueError: There is no such level.
+        UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
+            hexadecimal digits.
+        ValueError: If the level is unknown.
 
     Source: RFC 3986 section 6.1; RFC 3987 section 5.1.
 
@@ -181,14 +193,14 @@ cdef bytes as_bytes(object form):
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-# f(text) and f(text, level), level by its place or its name, are what most calls are. These take them before any
-# argument is parsed, if the text is short and ASCII and all goes well, and leave all others to the functions.
+# Fast path: most calls are f(text) or f(text, level), with level as positional or keyword argument. These functions
+# handle them without argument parsing if the text is short, ASCII and valid, and pass all other calls on.
 cdef vectorcall parse_normalize, parse_key, parse_equivalent
 cdef tuple BY_NAME = ("level",)
 
 
 cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names) except -2:
-    """The level of a call with so many texts; -1 if it is to be parsed."""
+    """Return the level of a call with this number of texts; -1 if the arguments must be parsed."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags), i
     if names == NULL and n == texts:
         return AT_PATH
@@ -201,7 +213,7 @@ cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t fl
 
 
 cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *size) except -1:
-    """Write the form of a short text. 0 for what raises."""
+    """Write the normal form of a short text. Return 0 if it is invalid: the slow path raises the error."""
     cdef Outcome outcome
     size[0] = NORMALIZE_ROWS[level].row(<const uint8_t *>PyUnicode_DATA(<object>text),
                                         <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &outcome)
@@ -211,7 +223,7 @@ cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *si
 
 
 cdef inline object short_form(PyObject *text, int level):
-    """The form of a short text; None for what raises."""
+    """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
     cdef uint8_t room[FORM_ROOM]
     cdef size_t size
     if not write_short(text, level, room, &size):
@@ -254,5 +266,5 @@ parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
 for function in normalize, key, equivalent:
-    function.__module__ = "uricodec.uri"        # pickled by reference to where users find them
+    function.__module__ = "uricodec.uri"        # pickled by reference to their public name
 del function

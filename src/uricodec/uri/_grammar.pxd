@@ -1,4 +1,4 @@
-"""What a URI or an IRI consists of, as positions, and what is wrong with one."""
+"""The offsets of the components of a URI or IRI, and the codes for what may be invalid."""
 from libc.stdint cimport uint8_t, uint32_t
 
 from uricodec._base._kernels cimport ByteSet
@@ -15,22 +15,22 @@ cdef enum Production:
     REFERENCE, FULL, ABSOLUTE, RELATIVE
 
 
-# What is wrong. The names are those of Fault.code.
+# The kinds of faults. Their names are those of Fault.code.
 cdef enum Code:
     VALID, SCHEME, USERINFO, HOST, HOST_DELIMITER, IP_LITERAL, PORT, PATH, PATH_COLON, QUERY, FRAGMENT, PERCENT
     UTF8, SURROGATE, CHARACTER, PRIVATE, BIDI
     CODES
 
 
-# Where the components are (RFC 3986 appendix B). -1: there is no such component, which is not the same as an empty one.
+# Offsets of the components (RFC 3986 appendix B). -1: the component is undefined, which differs from an empty one.
 cdef struct Parts:
     Py_ssize_t scheme_end       # the ":"; the scheme starts at 0
-    Py_ssize_t authority        # behind the "//"; it ends where the path starts
+    Py_ssize_t authority        # after the "//"; it ends where the path starts
     Py_ssize_t path
     Py_ssize_t path_end
-    Py_ssize_t query            # behind the "?"
+    Py_ssize_t query            # after the "?"
     Py_ssize_t query_end
-    Py_ssize_t fragment         # behind the "#"
+    Py_ssize_t fragment         # after the "#"
     Py_ssize_t end
 
 
@@ -38,52 +38,57 @@ cdef enum HostKind:
     REG_NAME, IPV4_ADDRESS, IP_LITERAL_HOST
 
 
-# Where the subcomponents of an authority are. -1: there is none.
+# Offsets of the subcomponents of an authority. -1: the subcomponent is undefined.
 cdef struct Authority:
     Py_ssize_t userinfo_end     # the "@"; the userinfo starts where the authority does
     Py_ssize_t host
     Py_ssize_t host_end
-    Py_ssize_t port             # behind the ":"; it ends where the authority does
+    Py_ssize_t port             # after the ":"; it ends where the authority does
 
 
-# Any octets: what is no scheme by the grammar belongs to the path.
+# Split any bytes into components. Text that is not a scheme by the grammar belongs to the path.
 cdef void find_parts(const uint8_t *s, size_t n, Parts *parts) noexcept nogil
 
-# False if its delimiters are out of place: two "@", a bracket that is not around the host, a ":" before no number.
+# Split an authority. False if its delimiters are misplaced: a second "@", a bracket that does not enclose the host, or
+# a
+# ":" that is not followed by digits only.
 cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Authority *authority) noexcept nogil
 
-# The strict reading, of well-formed UTF-8 or any octets. False: `outcome` has the first fault (a Code) and its offset.
+# Parse strictly: well-formed UTF-8 for IRIs, any bytes for URIs. False: `outcome` has the first fault (a Code, an
+# offset).
 cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                          Outcome *outcome) noexcept nogil
 
-# The same for any octets: for an IRI, they may be ill-formed UTF-8.
+# Parse strictly. IRIs may contain ill-formed UTF-8, which is reported as a fault.
 cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Outcome *outcome) noexcept nogil
 
-# Of the authority alone: False if something in it is refused.
+# Parse an authority strictly. False: `outcome` has the first fault.
 cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syntax syntax, Authority *authority,
                          Outcome *outcome) noexcept nogil
 
-# Whether an IPv4address is there, which ends at `stop`, or cannot go on there.
+# Return whether s[start .. end) begins with an IPv4address. `stop` is where it ends, or the first byte that does not
+# match.
 cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil
 
-# What kind of host s[start .. end) is, which find_authority() has found.
+# Return the kind of the host s[start .. end) that find_authority() found.
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 
 
-# What a character beyond ASCII is to an IRI (RFC 3987 sections 2.2 and 4.1). The bidi controls are ucschar, too.
+# How IRIs may use a character beyond ASCII (RFC 3987 sections 2.2 and 4.1). By the ABNF, bidi controls are ucschar,
+# too.
 cdef enum CharacterKind:
     NO_CHARACTER, UCSCHAR, IPRIVATE, BIDI_CONTROL
 
 cdef CharacterKind character_kind(uint32_t c) noexcept nogil
 
-# The octets with which characters begin that are not all plain ucschar; of well-formed UTF-8, all others above 0x7F
-# belong to plain ones.
+# Lead bytes of characters that are not all unrestricted ucschar. In well-formed UTF-8 every other byte above 0x7F is
+# part of an unrestricted character.
 cdef ByteSet DECIDING_LEADS
 
 
 cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
-    """The character that well-formed UTF-8 begins with, and its octets."""
+    """Return the character at the start of well-formed UTF-8, and its length in bytes."""
     if s[0] < 0x80:
         length[0] = 1  # pragma: no cover: a race
         return s[0]  # pragma: no cover: a race
@@ -97,5 +102,5 @@ cdef inline uint32_t character_at(const uint8_t *s, int *length) noexcept nogil:
     return <uint32_t>((s[0] & 0x07) << 18 | (s[1] & 0x3F) << 12 | (s[2] & 0x3F) << 6 | (s[3] & 0x3F))
 
 
-cdef ByteSet SCHEME_TAIL        # of a scheme, behind its first letter
+cdef ByteSet SCHEME_TAIL        # bytes of a scheme after its first letter
 cdef ByteSet UNRESERVED         # RFC 3986 section 2.3

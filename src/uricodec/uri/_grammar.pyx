@@ -1,15 +1,16 @@
-"""The grammar of URIs (RFC 3986 appendix A) and IRIs (RFC 3987 section 2.2): components first, then what is in them.
+"""The grammar of URIs (RFC 3986 appendix A) and IRIs (RFC 3987 section 2.2).
 
-To take a reference apart needs four delimiters and no more (RFC 3986 appendix B): that is find_parts(), which takes any
-octets. Whether each component may hold what it holds is for read_reference() to say. Most octets of a reference need no
-decision: a kernel finds where a plain host ends, and from the path on another one marks, in words of 64 bits, those
-that need one ("%", "?", "#", what is illegal, and in UTF-8 the octets with which a character begins that an IRI may not
-have everywhere). Only those are looked at, in order.
+Parsing has two parts. find_parts() splits any bytes into components, for which four delimiters are enough (RFC 3986
+appendix B). read_reference() also checks that each component contains only what it may.
 
-A fault is the first octet with which its component cannot go on, or the "%" of a triplet, the first octet of a
-character and, of a reference that cannot have one, the ":" or "#". Besides the ABNF is refused what deceives: triplets
-in a host and characters in an authority that stand for delimiters, and the characters that RFC 3987 section 4.1
-forbids.
+Most bytes of a reference need no decision. One kernel finds the end of a simple host. From the path on, another kernel
+marks the bytes that need a decision, as bits of 64-bit words: "%", "?", "#", invalid ASCII, and in UTF-8 the lead bytes
+of characters that IRIs do not allow everywhere. Only marked bytes are examined, in order.
+
+The offset of a fault is that of the first byte that cannot continue its component. It is the "%" of a triplet, the
+first byte of a character, and the ":" or "#" if the production does not allow that delimiter. Two things are rejected
+although the ABNF allows them: triplets in a host or characters in an authority that decode or normalize to delimiters,
+because they mislead; and the characters that RFC 3987 section 4.1 forbids.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -18,10 +19,10 @@ from uricodec._codec._percent cimport hex_value
 from uricodec._rows._operation cimport Outcome
 
 cdef enum:
-    WORDS = 64, CHUNK = 64 * WORDS      # octets that are marked at once
+    WORDS = 64, CHUNK = 64 * WORDS      # bytes marked by one kernel call
 
 
-# --- octets -----------------------------------------------------------------------------------------------------------
+# --- bytes -----------------------------------------------------------------------------------------------------------
 
 #   ALPHA         = %x41-5A / %x61-7A                   DIGIT         = %x30-39
 cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
@@ -36,10 +37,10 @@ cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 #   gen-delims    = ":" / "/" / "?" / "#" / "[" / "]" / "@"
 cdef ByteSet GEN_DELIMS = ByteSet(":/?#[]@")
 
-# What no triplet of a host may stand for: what would delimit the host, or begin a triplet, once somebody decodes it.
+# Bytes to which no triplet of a host may decode: they would delimit the host or begin a triplet after decoding.
 cdef ByteSet HOSTILE = GEN_DELIMS | "%\\ \x7F" | range(0x20)
 
-# Where the scan of a path and that of a query stop.
+# The bytes that continue a path, and those that continue a query.
 cdef ByteSet IN_PATH = ~ByteSet("?#")
 cdef ByteSet IN_QUERY = ~ByteSet("#")
 
@@ -63,7 +64,7 @@ cdef list RANGES = [
     *[(BIDI_CONTROL, first, last) for first, last in ((0x200E, 0x200F), (0x202A, 0x202E))],
 ]
 
-# Characters of one kind in a row: where each run starts, in order, and which kind it is.
+# Runs of characters of one kind: where each run starts, in ascending order, and its kind.
 cdef enum:
     RUNS = 64
 cdef uint32_t run_starts[RUNS]
@@ -72,7 +73,7 @@ cdef int runs = 0
 
 
 def _kind_by_range(c):
-    # The last row counts: it says more.
+    # Ranges overlap: the last, more specific kind wins.
     found = NO_CHARACTER
     for kind, first, last in RANGES:
         if first <= c <= last:
@@ -101,7 +102,7 @@ cdef CharacterKind character_kind(uint32_t c) noexcept nogil:
 
 
 def _first_of(lead):
-    """The first character that begins with this octet."""
+    """Return the first character that begins with this lead byte."""
     if lead < 0xE0:
         return (lead & 0x1F) << 6
     return max((lead & 0x0F) << 12, 0x800) if lead < 0xF0 else max((lead & 0x07) << 18, 0x10000)
@@ -110,15 +111,15 @@ def _first_of(lead):
 def _decides(lead):
     first, last = _first_of(lead), 0x10FFFF if lead == 0xF4 else _first_of(lead + 1) - 1
     if lead == 0xED:
-        last = 0xD7FF       # surrogates are none
+        last = 0xD7FF       # surrogates are not characters
     return run_of(first) != run_of(last) or run_kinds[run_of(first)] != UCSCHAR
 
 
 DECIDING_LEADS = ByteSet([lead for lead in range(0xC2, 0xF5) if _decides(lead)])
 cdef ByteSet PLAIN_UTF8 = ByteSet(range(0x80, 0x100)) - DECIDING_LEADS
 
-# Characters with one of "/?#@:[]\\%" in their compatibility form (NFKC), which IDNA makes of them. Their first octets
-# are deciding ones.
+# Characters whose compatibility form (NFKC), which IDNA uses, contains one of "/?#@:[]\\%". Their lead bytes are in
+# DECIDING_LEADS.
 cdef list DELIMITER_LIKE = [
     0x2047, 0x2048, 0x2049, 0x2100, 0x2101, 0x2105, 0x2106, 0x2A74,
     0xFE13, 0xFE16, 0xFE47, 0xFE48, 0xFE55, 0xFE56, 0xFE5F, 0xFE68, 0xFE6A, 0xFE6B,
@@ -248,11 +249,11 @@ cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Out
 
 
 cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *outcome) noexcept nogil:
-    """One that is not ASCII, of an IRI."""
+    """Check a character beyond ASCII in an IRI."""
     cdef int length
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
-    if kind == UCSCHAR:         # of a userinfo, or a host, or what comes behind
+    if kind == UCSCHAR:         # codes up to HOST are those of the authority
         return component > HOST or not is_delimiter_like(c) or refuse(outcome, HOST_DELIMITER, i)
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
         return component == QUERY or refuse(outcome, PRIVATE, i)
@@ -261,7 +262,7 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *ou
 
 cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
                       Outcome *outcome) noexcept nogil:
-    """What needs a decision and is no delimiter."""
+    """Check a marked byte that is not a delimiter between components."""
     if s[i] == c'%':
         return read_triplet(s, n, i, component, outcome)
     if s[i] < 0x80 or syntax == URI_SYNTAX:
@@ -285,7 +286,7 @@ cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_se
 # --- authority --------------------------------------------------------------------------------------------------------
 
 cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept nogil:
-    """Where the longest dec-octet ends that starts here; `i` if none does.
+    """Return the end of the longest dec-octet that starts at i; `i` if none does.
 
     dec-octet = DIGIT / %x31-39 DIGIT / "1" 2DIGIT / "2" %x30-34 DIGIT / "25" %x30-35
     """
@@ -331,8 +332,8 @@ cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexce
         / [ *6( h16 ":" ) h16 ] "::"
     ls32 = ( h16 ":" h16 ) / IPv4address        h16 = 1*4HEXDIG
 
-    That is: eight groups, or up to seven and one "::"; an IPv4address is the last two. `stop` is where it ends, or
-    cannot go on.
+    In other words: eight groups, or at most seven groups and one "::". An IPv4address counts as the last two groups.
+    `stop` is where the address ends, or the first byte that does not match.
     """
     cdef size_t start
     cdef int groups = 0, most = 8
@@ -344,7 +345,7 @@ cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexce
         i += 1
         most = 7
     while True:
-        # A group; behind "::" there may be none.
+        # A group, which is optional after "::".
         start = i
         while i < end and i - start < 4 and groups < most and hex_value(s[i]) >= 0:
             i += 1
@@ -370,7 +371,7 @@ cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexce
 
 
 cdef bint read_future(const uint8_t *s, size_t i, size_t end, size_t *stop) noexcept nogil:
-    """IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" ), up to "]", from behind the "v"."""
+    """IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" ), up to "]". The "v" has been read."""
     cdef size_t start = i
     while i < end and hex_value(s[i]) >= 0:
         i += 1
@@ -385,7 +386,7 @@ cdef bint read_future(const uint8_t *s, size_t i, size_t end, size_t *stop) noex
 
 
 cdef bint read_literal(const uint8_t *s, size_t start, size_t end, size_t *stop) noexcept nogil:
-    """IP-literal = "[" ( IPv6address / IPvFuture  ) "]", whose "[" is there."""
+    """IP-literal = "[" ( IPv6address / IPvFuture  ) "]", whose "[" has been read."""
     cdef bint done
     cdef size_t i = start + 1
     if i < end and s[i] | 0x20 == c'v':
@@ -432,7 +433,7 @@ cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syn
 
 
 cdef HostKind host_kind(const uint8_t *s, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """host = IP-literal / IPv4address / reg-name, of which the first that matches is meant (section 3.2.2)."""
+    """host = IP-literal / IPv4address / reg-name, where the first alternative that matches counts (section 3.2.2)."""
     cdef size_t stop
     if start < end and s[start] == c'[':
         return IP_LITERAL_HOST
@@ -446,10 +447,10 @@ cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept n
 
 
 cdef size_t end_of_authority(const uint8_t *s, size_t n, size_t start, Syntax syntax, Outcome *outcome) noexcept nogil:
-    """Where the authority ends; 0 if something in it is refused."""
+    """Return the end of the authority; 0 if it is invalid."""
     cdef Authority authority
     cdef size_t i = start + kernels.span(s + start, n - start, &HOST_PLAIN[<int>syntax])
-    if i < n and s[i] == c':':      # most have a plain host, and a port at most
+    if i < n and s[i] == c':':      # fast path: a simple host, perhaps a port
         i += 1
         while i < n and DIGIT.set.member[s[i]]:
             i += 1
@@ -539,7 +540,7 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
 
 cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Outcome *outcome) noexcept nogil:
-    """An IRI of ill-formed UTF-8 is read as far as that is well-formed, if nothing is wrong before."""
+    """Parse an IRI that may contain ill-formed UTF-8: an earlier fault is reported first."""
     cdef uc_utf8 found
     cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)
     cdef bint done = read_reference(s, whole, syntax, production, parts, outcome)

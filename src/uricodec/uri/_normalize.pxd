@@ -1,4 +1,4 @@
-"""The normal forms of a URI or an IRI, written from what was found in it."""
+"""Normal forms of a URI or an IRI, written from its components."""
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport uc_set
@@ -6,32 +6,33 @@ from uricodec._rows._operation cimport Operation, Outcome
 from uricodec.uri._grammar cimport Parts
 
 
-# Each level up to AT_IRI merges what the one before keeps apart.
+# Each level up to AT_IRI ignores the differences that the one before ignores, and more.
 cdef enum Level:
     AT_SIMPLE, AT_CASE, AT_PERCENT, AT_PATH, AT_SCHEME, AT_IRI, AT_RFC1630, AT_RFC2396
     LEVELS
 
 
-# What a level does.
+# What a level changes.
 cdef struct Form:
-    const uc_set *quiet         # octets that stay as they are
-    const uc_set *encoded       # octets that become triplets
-    const uc_set *decoded       # octets of which triplets are decoded,
-    const uc_set *in_authority  # and the same in an authority
-    bint folds                  # scheme and host to lower case,
-    bint removes_dots           # dot segments removed
-    bint by_scheme              # what the scheme says; IPv6 addresses in one spelling
-    bint to_uri                 # what is an IRI becomes a URI
-    bint rfc1630                # every "%" begins a triplet, and those of a segment "." or ".." stay
+    const uc_set *quiet         # bytes that are copied unchanged
+    const uc_set *encoded       # bytes that are percent-encoded
+    const uc_set *decoded       # bytes whose triplets are decoded
+    const uc_set *in_authority  # the same, in an authority
+    bint folds                  # lower-case scheme and host
+    bint removes_dots           # remove dot segments
+    bint by_scheme              # apply scheme defaults, and normalize IPv6 addresses
+    bint to_uri                 # convert an IRI to a URI
+    bint rfc1630                # a stray "%" is an error, and encoded dot segments stay
 
 cdef Form FORMS[LEVELS]
 
 cdef enum:
-    FORM_EXTRA = 257    # octets that a form may need besides a multiple of the text: a domain name, a guard
+    FORM_EXTRA = 257    # additional bytes that a form may need: a domain name, a guard
 
-# By level: rows, whose options are the Form.
+# The row operation of each level. Its options are the level's Form.
 cdef Operation NORMALIZE_ROWS[LEVELS]
 
-# Write the normal form, which needs the room of the level's Operation. UC_REJECTED as a row.
+# Write the normal form and return its size. dst must have the capacity that the level's Operation states. UC_REJECTED:
+# see `outcome`.
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil

@@ -1,13 +1,13 @@
-"""The normal forms of URIs and IRIs: RFC 3986 section 6.2, RFC 3987 section 5.3, RFC 2396, RFC 1630.
+"""Normal forms of URIs and IRIs: RFC 3986 section 6.2, RFC 3987 section 5.3, RFC 2396, RFC 1630.
 
-A form is written from left to right: scheme, authority, path, and what follows the path. Between its components only
-triplets change, a few characters that are on another level of encoding, and letters of the scheme and the host; most
-octets are copied, run by run. Dot segments are then removed where the path was written, which makes it shorter. Last
-comes what keeps the structure: removing dot segments must not begin an authority, nor decoding a scheme.
+A form is written from left to right: scheme, authority, path, then query and fragment. Inside the components only
+triplets, some percent-encoded or decoded characters, and letters of scheme and host change; all other bytes are copied
+in runs. Then dot segments are removed in the written path, which only becomes shorter. Last, a guard is added if
+necessary: removing dot segments must not create an authority, and decoding must not create a scheme.
 
-Whatever is malformed stands for itself: a "%" that begins no triplet, octets that are not UTF-8, an authority whose
-delimiters are out of place. So that a form is its own form, a triplet is not decoded if the digit that it stands for
-would become part of a triplet behind a "%" that began none.
+Malformed parts are kept unchanged: a "%" that does not begin a triplet, bytes that are not UTF-8, an authority with
+misplaced delimiters. The normal form of a normal form must be the same, so a triplet that decodes to a hexadecimal
+digit stays encoded if the digit would complete a triplet with a stray "%" before it.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
@@ -25,7 +25,7 @@ from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.ref cimport Py_INCREF
 
 
-# --- octets -----------------------------------------------------------------------------------------------------------
+# --- bytes ------------------------------------------------------------------------------------------------------------
 
 cdef ByteSet ALL = ByteSet(range(256))
 cdef ByteSet NONE = ByteSet("")
@@ -48,12 +48,12 @@ cdef ByteSet UNRESERVED_2396 = ALPHANUM | "-_.!~*'()"
 # ("!" , ASCII 21 hex)". They "may NEVER be encoded and unencoded". The brackets of later hosts are kept like these.
 cdef ByteSet RESERVED_1630 = ByteSet("=;/#?: *!+%[]")
 cdef ByteSet PLAIN_1630 = (ALPHANUM | "$-_@.&!*\"'(),") - RESERVED_1630
-# An "@" delimits a part of an authority.
+# In an authority, "@" is a delimiter.
 cdef ByteSet IN_AUTHORITY_1630 = PLAIN_1630 - "@"
 cdef ByteSet ENCODED_1630 = ASCII - PLAIN_1630 - RESERVED_1630
 cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
 
-# What a domain name may be made of, and an address.
+# The characters of domain names and IPv4 addresses.
 cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
 
 # The value of a hexadecimal digit; 16 and more for all other octets.
@@ -69,11 +69,11 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
 
 
 cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:
-    """What the triplet stands for that begins with the "%" s[0]; -1 if there is none."""
+    """Return the byte that the triplet at s[0] (a "%") encodes; -1 if it is not a triplet."""
     cdef int high, low
     if n < 3:
         return -1
-    # Each is read once: another thread may change s.
+    # Each byte is read only once, because another thread may change s.
     high, low = DIGIT_VALUES[s[1]], DIGIT_VALUES[s[2]]
     return -1 if (high | low) > 15 else high << 4 | low
 
@@ -84,12 +84,12 @@ cdef inline size_t write_triplet(uint8_t c, uint8_t *dst) noexcept nogil:
 
 
 cdef inline bint ends_open(const uint8_t *dst, size_t o) noexcept nogil:
-    """Whether what was written ends with a "%" that began no triplet, or with one and a digit."""
+    """Return whether the output ends with a stray "%", or with a stray "%" and one digit."""
     return o >= 1 and dst[o - 1] == c'%' or o >= 2 and dst[o - 2] == c'%' and DIGIT_VALUES[dst[o - 1]] < 16
 
 
 cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
-    """The octets of the character that an octet above 0x7F begins; 0 if it begins none that an IRI may have."""
+    """Return the length of the character at s (a byte above 0x7F); 0 if it is not one that IRIs allow."""
     cdef int size = sequence_length(s[0]), i
     if size < 2 or <size_t>size > n:
         return 0
@@ -101,7 +101,7 @@ cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
 
 cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
                          uint8_t *dst) noexcept nogil:
-    """Write octets that are in one component, or in some with their delimiters, at the level's encoding."""
+    """Write bytes with the percent-encoding of the level. They may span several components, with their delimiters."""
     cdef size_t i = 0, o = 0, size
     cdef int c
     while i < n:
@@ -149,9 +149,9 @@ cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_
 
 # --- components -------------------------------------------------------------------------------------------------------
 
-cdef void *to_ascii = NULL      # of _hosts, once it is there
+cdef void *to_ascii = NULL      # iri._hosts.to_ascii, after its first use
 
-# At level "scheme": an IPv6 address may grow, and an empty path after it becomes "/"; or a guard.
+# Growth at level "scheme": an IPv6 address plus "/" for the empty path after it, or a guard.
 cdef enum:
     SCHEME_EXTRA = IPV6_GROWTH + GUARD
 
@@ -196,7 +196,7 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
 
 
 cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
-    """Put A-labels in the place of a host that is not ASCII, if it has any. Returns its size; UC_REJECTED as above."""
+    """Replace a host that is not ASCII by its A-labels, if it has any. Return the size; UC_REJECTED if an exception is set."""
     cdef uint8_t utf8[MOST_OF_HOST]
     cdef uint8_t name[MOST_OF_NAME]
     cdef size_t i = 0, o = 0, size
@@ -225,7 +225,7 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
 
 
 cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
-    """Where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has none."""
+    """Return where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has no zone."""
     cdef size_t i = 0
     cdef const uint8_t *found
     while i < n:
@@ -240,7 +240,7 @@ cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
 
 
 cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
-    """Write a host. A zone keeps its case: it is the name of a network interface."""
+    """Write a host. A zone keeps its case, because it names a network interface."""
     cdef size_t zone = n, size
     if n and s[0] == c'[':
         zone = zone_start(s, n)
@@ -282,7 +282,7 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
 
 
 cdef bint is_dot_segment(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether a segment decodes to "." or ".."."""
+    """Return whether a segment decodes to "." or ".."."""
     cdef size_t i = 0, dots = 0
     while i < n:
         if s[i] != c'.' and (s[i] != c'%' or triplet_value(s + i, n - i) != c'.'):
@@ -293,7 +293,7 @@ cdef bint is_dot_segment(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:
-    """At level "rfc1630": "Substrings consisting of single or double dots ("." or "..") are similarly reserved"."""
+    """Write a path at level "rfc1630": "Substrings consisting of single or double dots ("." or "..") are similarly reserved"."""
     cdef size_t i = 0, o = 0, size
     cdef const uc_set *decoded
     while True:
@@ -313,7 +313,7 @@ cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t
 
 
 cdef void fold_hosts(uint8_t *path, size_t n) noexcept nogil:
-    """The host of each mail address, behind its last "@", to lower case. A "," ends an address (RFC 6068 section 2)."""
+    """Lower-case the host of each mail address, after its last "@". A "," ends an address (RFC 6068 section 2)."""
     cdef size_t start = 0, end, i
     while start < n:
         end = start
@@ -363,7 +363,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         size = write_segments(s + parts.path, path_size, form, path)
     else:
         size = write_octets(s + parts.path, path_size, form, form.decoded, False, path)
-    # Other paths have no hierarchy: data:text/plain,a/../b is not data:text/b.
+    # Only paths that begin with "/" are hierarchical: data:text/plain,a/../b is not data:text/b.
     if form.removes_dots and size and path[0] == c'/':
         size = remove_dot_segments(path, size)
     if parts.authority < 0:

@@ -1,9 +1,9 @@
-"""Dot segments of a path (RFC 3986 section 5.2.4).
+"""Removal of dot segments (RFC 3986 section 5.2.4).
 
-The RFC moves segments from an input buffer to an output buffer. Here both are the same memory: what is written never
-overtakes what is read, since each step writes at most what it has read. Taking back a segment means to look for the "/"
-before it in what was written, over octets that are then gone: every octet is written once and taken back once at most,
-so that the time is linear and no stack is needed.
+The RFC moves segments from an input buffer to an output buffer. Here both are the same memory. This is safe because
+each step writes at most as many bytes as it has read, so the output never overtakes the input. Removing the last output
+segment searches backwards for its "/". Each byte is written once and removed at most once, so the time is linear and no
+stack is needed.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr
@@ -28,8 +28,8 @@ cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil:
 
 
 cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil:
-    cdef size_t i = first_dot_segment(path, n)      # what is read,
-    cdef size_t o = i                               # and what is written
+    cdef size_t i = first_dot_segment(path, n)      # read position
+    cdef size_t o = i                               # write position
     # A: "If the input buffer begins with a prefix of "../" or "./", then remove that prefix". Once it begins with "/",
     # it always will.
     if i == 0 and n and path[0] == c'.':

@@ -1,12 +1,12 @@
-"""Relative references: from a base and a reference to the target (RFC 3986 section 5.2), and back.
+"""Relative references: resolve a reference against a base (RFC 3986 section 5.2), and make one from base and target.
 
-Resolving writes the parts of the target as they stand in the base or in the reference, and removes dot segments where
-the path was written. RFC 1630's partial forms give the same (all of its printed examples; its sentence on consecutive
-slashes contradicts them).
+resolve() copies the components of the target from the base or the reference, then removes dot segments in the written
+path. The partial forms of RFC 1630 give the same results in all of its printed examples; its sentence about consecutive
+slashes contradicts those examples.
 
-Relativizing looks at every kind of reference there is, which are five, with the shortest path that leads to the target:
-up from the directory of the base to the deepest one that it shares with the target, and down again. The shortest is
-taken that does resolve to the target.
+relativize() considers the five kinds of references. For a relative path it goes up from the directory of the base to
+the deepest directory shared with the target, and down again. It returns the shortest candidate that resolves to the
+target.
 """
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
@@ -41,7 +41,7 @@ cdef bint find_base(const uint8_t *s, size_t n, bint strict, Base *base) noexcep
 
 
 cdef bint is_scheme_of(const Base *base, const uint8_t *s, Py_ssize_t n) noexcept nogil:
-    """Schemes are case-insensitive (RFC 3986 section 3.1)."""
+    """Return whether a scheme is that of the base. Schemes are case-insensitive (RFC 3986 section 3.1)."""
     cdef Py_ssize_t i
     if n != base.parts.scheme_end:
         return False
@@ -76,7 +76,7 @@ cdef size_t write_target(const Base *base, const uint8_t *s, size_t n, uint8_t *
             o = append(dst, o, base.s, <size_t>b.path, <size_t>b.path_end if parts.query >= 0 else <size_t>b.query_end)
             removes_dots = False
         elif s[start] != c'/':
-            # 5.2.3: "all but the last segment of the base URI's path", or "/" behind an authority without a path.
+            # 5.2.3: "all but the last segment of the base URI's path", or "/" if the authority has an empty path.
             if has_authority and b.path == b.path_end:
                 dst[o] = c'/'
                 o += 1
@@ -103,7 +103,7 @@ cdef Operation resolve_rows(const Base *base) noexcept:
 # --- a base and something else ----------------------------------------------------------------------------------------
 
 cdef class _Pair:
-    """The octets of a base and of something of the same type, borrowed as long as this lives."""
+    """The bytes of a base and of a second text of the same type, borrowed for the lifetime of this object."""
     cdef object base, other
     cdef Octets base_octets, other_octets
     cdef uint8_t base_room[UTF8_ROOM]
@@ -112,7 +112,8 @@ cdef class _Pair:
     def __cinit__(self, base, other):
         self.base, self.other = plain(base), plain(other)
         if type(self.base) is not type(self.other):
-            raise TypeError("a str and a bytes-like have no common octets")
+            raise TypeError("expected two strs or two bytes-like objects, got "
+                            f"{type(base).__name__} and {type(other).__name__}")
         if not borrow(self.base, &self.base_octets, self.base_room):
             raise_surrogate(base, UriSyntaxError)
         if not borrow(self.other, &self.other_octets, self.other_room):
@@ -132,7 +133,7 @@ cdef class _Pair:
 
     cdef size_t room(self, size_t extra) except 0:
         if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
-            raise OverflowError("the result may be longer than an object can be")  # pragma: no cover: too large
+            raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
         return self.base_octets.size + self.other_octets.size + extra
 
     cdef object new_object(self, const uint8_t *data, size_t n):
@@ -142,19 +143,20 @@ cdef class _Pair:
 
 
 def resolve(base, ref, strict=True):
-    """The target of a reference that stands in a document with a base URI.
+    """Resolve a reference against a base URI, and return the target.
 
     Args:
-        base (str | bytes-like): The base URI or IRI. It needs a scheme; its fragment does not matter.
+        base (str | bytes-like): The base URI or IRI, with a scheme. Its fragment is ignored.
         ref (str | bytes-like): The reference, of the same type.
-        strict (bool): False: a scheme in the reference that is the base's is ignored, as older software does.
+        strict (bool): False: a scheme of the reference is ignored if it equals that of the base, as in older software.
 
     Returns:
-        str | bytes: The target, bytes for a bytes-like; the reference itself if it is its own target. Where the RFC's
-            result would be read as other components, "/." stands before its path.
+        str | bytes: The target, bytes for a bytes-like object; the same object if the reference is its own target. "/."
+            is put before the path if the result of the RFC's algorithm would be parsed into different components.
 
     Raises:
-        UriSyntaxError: The base has no scheme; a lone surrogate.
+        UriSyntaxError: If the base has no scheme, or an argument contains a lone surrogate.
+        TypeError: If the arguments are not of the same type.
 
     Source: RFC 3986 sections 5.2 and 5.3; RFC 1630, "Partial (relative) form".
 
@@ -183,7 +185,7 @@ def resolve(base, ref, strict=True):
 
 # --- relativizing -----------------------------------------------------------------------------------------------------
 
-# The kinds of references (RFC 3986 sections 4.2 and 4.4). Of those that are as short as each other the first is taken.
+# The kinds of references (RFC 3986 sections 4.2 and 4.4). Of equally short ones, the first kind is used.
 cdef enum Kind:
     SAME_DOCUMENT, RELATIVE_PATH, ABSOLUTE_PATH, NETWORK_PATH, WHOLE_URI
     KINDS
@@ -192,10 +194,10 @@ cdef struct Target:
     const uint8_t *s
     size_t n
     Parts parts
-    size_t path             # where its path starts, without a guard
-    size_t size[KINDS]      # of references to it, at most n; SIZE_MAX: there is none of the kind
-    size_t up, down         # of a relative path: how many "../", and from where on the path of the target follows
-    bint dot                # whether "./" stands before that
+    size_t path             # where its path starts, after a guard
+    size_t size[KINDS]      # of each kind of reference, at most n; SIZE_MAX: the kind is impossible
+    size_t up, down         # of a relative path: the number of "../", and where the copied part of the path starts
+    bint dot                # whether "./" is put before it
 
 cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uint8_t *b, size_t b_start,
                        size_t b_end) noexcept nogil:
@@ -203,7 +205,7 @@ cdef inline bint equal(const uint8_t *a, size_t a_start, size_t a_end, const uin
 
 
 cdef bint find_relative_path(Target *target, const uint8_t *directory, size_t n) noexcept nogil:
-    """The way from a directory, a path without dot segments that ends with "/" or is empty."""
+    """Find the way from a directory (a path without dot segments that ends with "/" or is empty) to the target."""
     cdef const uint8_t *path = target.s + target.path
     cdef size_t size = <size_t>target.parts.path_end - target.path, i = 0, common = 0, end
     while i < n and i < size and path[i] == directory[i]:
@@ -211,7 +213,7 @@ cdef bint find_relative_path(Target *target, const uint8_t *directory, size_t n)
         if path[i - 1] == c'/':
             common = i
     if n and common == 0:
-        return False        # above what is no root is one
+        return False        # "../" cannot leave a path that does not begin with "/"
     target.up = 0
     for i in range(common, n):
         target.up += directory[i] == c'/'
@@ -255,7 +257,7 @@ cdef void find_references(const Base *base, Target *target, const uint8_t *direc
     if find_relative_path(target, directory, n):
         target.size[<int>RELATIVE_PATH] = 3 * target.up + 2 * target.dot + (target.n - target.down)
         if target.down == path_end:
-            target.size[<int>RELATIVE_PATH] -= 1        # without the last "/"
+            target.size[<int>RELATIVE_PATH] -= 1        # the last "/" is omitted
         if target.size[<int>RELATIVE_PATH] > target.n:
             target.size[<int>RELATIVE_PATH] = SIZE_MAX
 
@@ -285,7 +287,7 @@ cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcep
 
 
 cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *room) noexcept nogil:
-    """Write the shortest reference and return its kind, or KINDS if there is none."""
+    """Write the shortest reference and return its kind; KINDS if none resolves to the target."""
     cdef size_t n = base.directory - <size_t>base.parts.path
     cdef int kind, best
     if base.parts.authority >= 0 and base.parts.path == base.parts.path_end:
@@ -310,18 +312,19 @@ cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_
 
 
 def relativize(base, target):
-    """The shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
+    """Return the shortest reference that resolves to a target: `resolve(base, relativize(base, target)) == target`.
 
     Args:
-        base (str | bytes-like): The base URI or IRI.
-        target (str | bytes-like): The URI or IRI to refer to, of the same type.
+        base (str | bytes-like): The base URI or IRI, with a scheme.
+        target (str | bytes-like): The URI or IRI to refer to, with a scheme, of the same type.
 
     Returns:
-        str | bytes: The reference, bytes for a bytes-like; the target itself if nothing is shorter.
+        str | bytes: The reference, bytes for a bytes-like object; the target itself if no reference is shorter.
 
     Raises:
-        UriSyntaxError: The base or the target has no scheme; nothing resolves to the target, since there are dot
-            segments in its path; a lone surrogate.
+        UriSyntaxError: If the base or the target has no scheme or contains a lone surrogate, or if no reference
+            resolves to the target because its path contains dot segments.
+        TypeError: If the arguments are not of the same type.
 
     Source: RFC 3986 section 4.2; RFC 1630, "Partial (relative) form".
 
@@ -352,7 +355,7 @@ def relativize(base, target):
             outcome.code = PATH
             outcome.offset = <size_t>to.parts.path + first_dot_segment(
                 to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_refusal(target, to.s, &outcome, UriSyntaxError, "a dot segment, to which nothing resolves")
+            raise_refusal(target, to.s, &outcome, UriSyntaxError, "no reference resolves to a path with a dot segment")
         if kind == WHOLE_URI:
             return target if isinstance(target, (str, bytes)) else pair.other
         return pair.new_object(dst, to.size[<int>kind])
@@ -363,7 +366,7 @@ def relativize(base, target):
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-# resolve(base, ref) is what most calls are, and short.
+# Fast path: most calls are resolve(base, ref) with short texts.
 cdef vectorcall parse_resolve
 
 
@@ -385,5 +388,5 @@ cdef object call_resolve(object function, PyObject *const *args, size_t flags, P
 
 parse_resolve = take_calls(resolve, call_resolve)
 for function in resolve, relativize:
-    function.__module__ = "uricodec.uri"        # pickled by reference to where users find them
+    function.__module__ = "uricodec.uri"        # pickled by reference to their public name
 del function

@@ -1,7 +1,7 @@
-"""Operations on rows of URIs and IRIs, and the row functions for what concerns components.
+"""Row operations on URIs and IRIs: checking, splitting, normalizing, resolving, converting.
 
-Each class takes the options of one operation and keeps them where its row function finds them. A row is octets, of any
-kind: for an IRI they should be UTF-8 (RFC 3629), and what is not is refused.
+Each class holds the options of one operation at a fixed address, where its row function reads them. A row may contain
+any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
 """
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -28,22 +28,22 @@ from uricodec.iri._conversion import iri_to_uri, uri_to_iri
 from uricodec.uri._components import Fault
 
 
-# --- rows that are in normal form already -----------------------------------------------------------------------------
+# --- rows that are already in normal form -----------------------------------------------------------------------------
 
-# Lines of URIs that are in normal form already, found by what stands beside each other in them, without taking them apart.
+# Find rows that may not be in normal form, by looking at adjacent bytes only, without splitting the rows.
 #
 # Up to level "path" (RFC 3986 section 6.2.2) a reference can only change where it has one of these:
 #
-#     %       unless two digits follow, of an octet that is not unreserved
+#     %       unless it begins a triplet of a byte that is not unreserved
 #     .       after a "/": perhaps a dot segment
-#     A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": no scheme has one of
-#             them, an authority begins behind the first two, and ends before the third
+#     A-Z     in the scheme or the authority, so before the third of the characters "/", "?" and "#": a scheme contains
+#             none of them, an authority begins after the first two and ends before the third
 #
-# and, but for an authority that is malformed, where a triplet has a digit in lower case, which a kernel does in passing.
-# Kernels find all of them. Words of bits tell most triplets, and the digits in them; what is left is looked at.
+# and where a triplet has a lower-case digit (except in a malformed authority), which a kernel fixes in passing. Kernels
+# find all of these. Operations on words of bits then settle most triplets and their digits; only the rest is examined.
 
 cdef enum:
-    BLOCK_WORDS = BLOCK // 64 + 1     # at most, of a call
+    BLOCK_WORDS = BLOCK // 64 + 1     # at most, for one call
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_DOT = ~ByteSet(".")
@@ -52,7 +52,7 @@ cdef ByteSet NO_DELIMITER = ~ByteSet("/?#")
 cdef ByteSet NO_UPPER = ~ByteSet(range(0x41, 0x5B))
 cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet NO_LOWER = ~ByteSet("abcdef")
-# First digits of octets none of which is unreserved.
+# First digits of triplets that are never unreserved.
 cdef ByteSet FIRST_DIGITS = DIGITS - "234567"
 
 cdef uint8_t VALUES[256]
@@ -62,25 +62,28 @@ for octet in range(256):
 
 
 cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
-    """Whether the digits behind a "%" are those of an octet that is not unreserved."""
+    """Return whether the digits after a "%" encode a byte that is not unreserved."""
     return VALUES[triplet[1]] < 16 and VALUES[triplet[2]] < 16 and \
         not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
 
 
 cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Bit i of a word: whether bit i + by is set. There is a word behind the last one."""
+    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
 cdef inline uint64_t behind(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Bit i of a word: whether bit i - by is set."""
+    """Return a word whose bit i is bit i - by of the input."""
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
 
 cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint64_t *letters) noexcept nogil:
-    """Take out what is a triplet that stays, and the letters in it; of those that get other digits, leave the first."""
-    cdef uint64_t others[BLOCK_WORDS + 1]     # no digits
-    cdef uint64_t low[BLOCK_WORDS + 1]        # no first digits
+    """Clear the marks of triplets that stay, and of the letters in them.
+
+    Of adjacent triplets whose digits change to upper case, only the first keeps its mark.
+    """
+    cdef uint64_t others[BLOCK_WORDS + 1]     # bytes that are not digits
+    cdef uint64_t low[BLOCK_WORDS + 1]        # bytes that are not in FIRST_DIGITS
     cdef uint64_t lower[BLOCK_WORDS + 1]      # digits in lower case
     cdef uint64_t triplets[BLOCK_WORDS]
     cdef uint64_t changing[BLOCK_WORDS]
@@ -102,7 +105,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
 
 
 cdef inline size_t third(const uint64_t *delimiters, size_t start, size_t stop) noexcept nogil:
-    """Where the third delimiter of a row is, before which an authority ends; `stop` or more if there is none."""
+    """Return the offset of the third delimiter of a row, where its authority ends; `stop` or more if there is none."""
     cdef size_t w = start >> 6
     cdef uint64_t word = delimiters[w] & ~<uint64_t>0 << (start & 63)
     cdef int i
@@ -118,14 +121,14 @@ cdef inline size_t third(const uint64_t *delimiters, size_t start, size_t stop) 
 
 
 cdef inline uint64_t below(size_t w, size_t i) noexcept nogil:
-    """The bits of word w that stand for bytes before i."""
+    """Return the bits of word w that represent bytes before i."""
     if i >= 64 * (w + 1):
         return ~<uint64_t>0
     return (<uint64_t>1 << (i & 63)) - 1 if i > 64 * w else 0
 
 
 cdef inline void mark_percent(const uint8_t *src, size_t end, uint64_t *percent, uint64_t *marks) noexcept nogil:
-    """Mark a "%" that is one of the last two bytes before a row's end: no triplet has bytes of two rows."""
+    """Mark a "%" among the last two bytes before the end of a row: a triplet does not span two rows."""
     cdef size_t i
     for i in range(end - min(end, <size_t>2), end):
         if src[i] == c'%':
@@ -140,8 +143,8 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
     cdef uint64_t delimiters[BLOCK_WORDS]
     cdef uint64_t word, bit, skipped, any_percent = 0
     cdef size_t words = (n + 63) // 64, w, i, number = 0, triplet_end = 0
-    cdef size_t after = 0       # letters before that are behind an authority: they stay
-    cdef size_t authority_end = 0, ended = rows      # of which row
+    cdef size_t after = 0       # letters before this offset are after the authority of their row: they stay
+    cdef size_t authority_end = 0, ended = rows      # and the row that it belongs to
     kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
     kernels.mark_outside(src, n, &NO_UPPER.set, letters)
     kernels.mark_outside(src, n, &NO_DOT.set, marks)
@@ -170,7 +173,8 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
                 triplet_end = i + 3
             elif i < triplet_end:
                 continue
-            # A letter changes in an authority, and so do the digits of a triplet: it may be malformed.
+            # Letters change only in a scheme or an authority. So do the digits of triplets that kernels skipped: a
+            # malformed authority is kept unchanged.
             if letters[w] & bit or src[i + 1] > c'F' or src[i + 2] > c'F':
                 if ended != number:
                     authority_end, ended = third(delimiters, at[number], at[number + 1]), number
@@ -185,12 +189,12 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
 
 # --- one row: checked, or split into components -----------------------------------------------------------------------
 
-# The operations on rows of URIs and IRIs, whose options are a Grammar.
+# Row operations whose options are a Grammar.
 cdef struct Grammar:
     Syntax syntax
     Production production
 
-cdef Operation CHECK_ROW            # writes nothing
+cdef Operation CHECK_ROW            # writes no output
 cdef Operation SPLIT_ROW            # writes components
 cdef Operation SPLIT_JSONL_ROW
 cdef Operation SPLIT_CSV_ROW
@@ -200,7 +204,7 @@ COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "
 cdef enum:
     FIELDS = 8
 
-# What stands before the value of each column in a JSON object.
+# The text before the value of each column in a JSON object.
 cdef list KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(COLUMNS)]
 cdef bytes NULL_MEMBERS = "".join(["{", *[f'"{name}":null,' for name in COLUMNS]]).encode()
 cdef const uint8_t *key[FIELDS]
@@ -251,7 +255,7 @@ cdef inline uint8_t *put(uint8_t *dst, const uint8_t *src, size_t n) noexcept no
 
 
 cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *field) noexcept nogil:
-    # No URI and no IRI has a quote, a backslash or a control: there is nothing to escape, in JSON as in CSV.
+    # A valid URI or IRI contains no quote, backslash or control character, so nothing needs escaping in JSON or CSV.
     dst[0] = c'"'
     dst = put(dst + 1, src + field.start, <size_t>(field.end - field.start))
     dst[0] = c'"'
@@ -259,7 +263,7 @@ cdef uint8_t *put_quoted(uint8_t *dst, const uint8_t *src, const Component *fiel
 
 
 cdef size_t jsonl_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """A JSON object; null is what is undefined."""
+    """Write a JSON object; undefined components are null."""
     cdef Component fields[FIELDS]
     cdef uint8_t *start = dst
     cdef int i
@@ -286,7 +290,7 @@ cdef uint8_t *put_safe(uint8_t *dst, const uint8_t *src, const Component *field)
 
 cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bint safe, uint8_t *dst,
                            Outcome *outcome) noexcept nogil:
-    """Values with commas between them (RFC 4180): nothing for what is undefined, quotes around all others."""
+    """Write comma-separated values (RFC 4180): nothing for an undefined component, quotes around all others."""
     cdef Component fields[FIELDS]
     cdef uint8_t *start = dst
     cdef int i
@@ -310,7 +314,7 @@ cdef size_t safe_csv_row(const uint8_t *src, size_t n, const void *options, uint
     return put_csv(src, n, options, True, dst, outcome)
 
 
-# What is in an authority is written twice.
+# Sizes: the subcomponents of an authority are written twice, hence the factor 2.
 CHECK_ROW.row, CHECK_ROW.factor, CHECK_ROW.extra = check_row, 0, 0
 SPLIT_ROW.row, SPLIT_ROW.factor, SPLIT_ROW.extra = split_row, 0, FIELDS * sizeof(Component)
 SPLIT_JSONL_ROW.row, SPLIT_JSONL_ROW.factor, SPLIT_JSONL_ROW.extra = jsonl_row, 2, sum(map(len, KEYS)) + 4 * FIELDS + 1
@@ -319,20 +323,20 @@ SPLIT_SAFE_CSV_ROW.row, SPLIT_SAFE_CSV_ROW.factor, SPLIT_SAFE_CSV_ROW.extra = sa
 
 
 def run_row(name, src, dst, production, iri=False):
-    """Run one row on buffers. For tests: everything else has rows in loops.
+    """Run one row function on buffers, for tests of buffer bounds.
 
     Args:
         name (str): "check", "jsonl", "csv" or "safe csv".
         src (bytes-like): The input.
         dst (bytes-like): A writable buffer for the output.
-        production (str): As of `check` or, for an IRI, `check_iri`.
-        iri (bool): Whether it is an IRI.
+        production (str): See `check` or, for an IRI, `check_iri`.
+        iri (bool): Whether the input is an IRI.
 
     Returns:
-        int | Fault: How many octets were written, or why none.
+        int | Fault: The number of bytes written, or the fault.
 
     Raises:
-        ValueError: dst is too small; there is no such row or production.
+        ValueError: If dst is too small, or the row function or production is unknown.
 
     >>> buffer = bytearray(100)
     >>> bytes(buffer[:run_row("csv", b"http://a@b?", buffer, "URI")])
@@ -344,9 +348,9 @@ def run_row(name, src, dst, production, iri=False):
     cdef Py_buffer source, target
     cdef Grammar grammar
     cdef Outcome outcome
-    cdef size_t written
+    cdef size_t written, needed
     if name not in rows:
-        raise ValueError(f"no row {name!r}")
+        raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
     grammar.syntax = IRI_SYNTAX if iri else URI_SYNTAX
     grammar.production = <Production>production_of(production, grammar.syntax)
@@ -354,8 +358,9 @@ def run_row(name, src, dst, production, iri=False):
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:
-            if <size_t>target.len < operation.factor * <size_t>source.len + operation.extra:
-                raise ValueError("dst is too small")
+            needed = operation.factor * <size_t>source.len + operation.extra
+            if <size_t>target.len < needed:
+                raise ValueError(f"dst must have at least {needed} bytes, got {target.len}")
             with nogil:
                 written = operation.row(<const uint8_t *>source.buf, <size_t>source.len, &grammar,
                                         <uint8_t *>target.buf, &outcome)
@@ -371,35 +376,35 @@ def run_row(name, src, dst, production, iri=False):
 # --- operations -------------------------------------------------------------------------------------------------------
 
 cdef int set_grammar(Grammar *grammar, object kind, object production) except -1:
-    """Find a grammar by its names; without a production, that of all references."""
+    """Set a grammar by its names. Without a production, references of any kind are valid."""
     if kind not in ("uri", "iri"):
-        raise ValueError(f"no kind {kind!r}; there are: uri, iri")
+        raise ValueError(f"unknown kind {kind!r}; choose from uri, iri")
     grammar.syntax = URI_SYNTAX if kind == "uri" else IRI_SYNTAX
     grammar.production = REFERENCE if production is None else <Production>production_of(production, grammar.syntax)
     return 0
 
 
 cdef class UriRows(RowOperation):
-    """An operation on rows of URIs or IRIs, with the codes of these. This one copies."""
+    """A row operation on URIs or IRIs, with their codes. The base class copies rows."""
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
         self.slots.block = NULL
 
 
-# --- checking -----------------------------------------------------------------------------------------------------------
+# --- checking ---------------------------------------------------------------------------------------------------------
 
 @cython.final
 cdef class CheckRows(UriRows):
-    """Reject what does not match a production, and write nothing.
+    """Operation that rejects rows that do not match a production. It writes no output.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; of IRIs "IRI-reference", "IRI",
+        production (str): "URI-reference", "URI", "absolute-URI" or "relative-ref"; for IRIs "IRI-reference", "IRI",
             "absolute-IRI" or "irelative-ref".
 
     Raises:
-        ValueError: There is no such kind or production.
+        ValueError: If the kind or the production is unknown.
 
     Source: RFC 3986 section 4; RFC 3987 section 2.2.
     """
@@ -426,15 +431,15 @@ cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8
 
 @cython.final
 cdef class CheckedRows(UriRows):
-    """Reject what does not match a production; do with the others what another operation does.
+    """Operation that rejects rows that do not match a production, and applies another operation to the rest.
 
     Args:
-        kind (str): As of CheckRows.
-        production (str): As of CheckRows.
-        rows (UriRows): The other operation, none of records.
+        kind (str): See CheckRows.
+        production (str): See CheckRows.
+        rows (UriRows): The other operation, which must not write records.
 
     Raises:
-        ValueError: There is no such kind or production.
+        ValueError: If the kind or the production is unknown.
     """
     cdef Checked checked
     cdef UriRows rows
@@ -459,20 +464,20 @@ cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8
 
 @cython.final
 cdef class SchemeRows(UriRows):
-    """Leave the scheme, in lower case, and nothing if there is none."""
+    """Operation that extracts the scheme, in lower case; empty if there is none."""
 
     def __cinit__(self):
         self.slots.strict.row = scheme_row
 
 
-# --- splitting ----------------------------------------------------------------------------------------------------------
+# --- splitting --------------------------------------------------------------------------------------------------------
 
 cdef struct Records:
-    Grammar grammar             # first: what the row functions above get
-    const char *heads[CODES + FRAME_CODES]  # by code: the record of a row that is refused, up to its offset
+    Grammar grammar             # must be first: the row functions above read only this
+    const char *heads[CODES + FRAME_CODES]  # by code: the record of a rejected row, up to the offset
     size_t sizes[CODES + FRAME_CODES]
-    bint json                   # there is a "}" behind that
-    row_function row            # of the components
+    bint json                   # whether a "}" follows
+    row_function row            # the row function that writes the components
 
 
 cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *dst) noexcept nogil:
@@ -494,7 +499,7 @@ cdef size_t write_record(const Outcome *outcome, const void *options, uint8_t *d
 
 
 cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    """With a column for an error, and one for its offset."""
+    """Write CSV with two more columns: an error and its offset."""
     cdef size_t size = (<const Records *>options).row(src, n, options, dst, outcome)
     if size != UC_REJECTED:
         dst[size] = dst[size + 1] = c','
@@ -504,20 +509,20 @@ cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, ui
 
 @cython.final
 cdef class SplitRows(UriRows):
-    """Make each row a record of its components: scheme, authority ... An undefined one is no empty one.
+    """Operation that writes each row as a record of its components. Undefined components differ from empty ones.
 
-    A row that is refused becomes a record in which all of them are undefined, and `error` and `offset` are not.
+    A rejected row becomes a record in which only `error` and `offset` are defined.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one "").
-        csv_safe (bool): Whether an apostrophe is put before each cell of CSV that a spreadsheet may take for a formula.
+        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
+        csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
 
     Raises:
-        ValueError: There is no such kind or form.
+        ValueError: If the kind or the form is unknown.
 
     Attributes:
-        header (bytes): The first line of CSV; nothing for JSON.
+        header (bytes): The first line of CSV; empty for JSON.
     """
     cdef Records records
     cdef readonly bytes header
@@ -526,7 +531,7 @@ cdef class SplitRows(UriRows):
 
     def __cinit__(self, kind, form, csv_safe=False):
         if form not in ("jsonl", "csv"):
-            raise ValueError(f"no form {form!r}; there are: jsonl, csv")
+            raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
         self.json = form == "jsonl"
         self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
         set_grammar(&self.records.grammar, kind, None)
@@ -550,14 +555,14 @@ cdef class SplitRows(UriRows):
         return f"{len(COLUMNS) * ','}{code},".encode()
 
     def record(self, code, offset):
-        """The record of a row that is refused.
+        """Return the record of a rejected row.
 
         Args:
-            code (str): Why.
-            offset (int): Where, in octets.
+            code (str): The code of the fault.
+            offset (int): The offset of the fault, in bytes.
 
         Returns:
-            bytes: A line without its end.
+            bytes: A line without its terminator.
 
         >>> SplitRows("uri", "csv").record("too-long", 100)
         b',,,,,,,,too-long,100'
@@ -567,13 +572,13 @@ cdef class SplitRows(UriRows):
 
 @cython.final
 cdef class SplitReferences(UriRows):
-    """Take URI-references apart: strictly, as `uricodec.uri.split` does.
+    """Operation that splits references into components, strictly, as `uricodec.uri.split` does.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
 
     Raises:
-        ValueError: There is no such kind.
+        ValueError: If the kind is unknown.
 
     Source: RFC 3986 section 4.1; RFC 3987 section 2.2.
     """
@@ -585,17 +590,17 @@ cdef class SplitReferences(UriRows):
         self.error = IriError if kind == "iri" else UriSyntaxError
 
 
-# --- normal forms and references ----------------------------------------------------------------------------------------
+# --- normal forms and references --------------------------------------------------------------------------------------
 
 @cython.final
 cdef class NormalizeRows(UriRows):
-    """Bring URIs and IRIs into normal form.
+    """Operation that normalizes URIs and IRIs.
 
     Args:
-        level (str): As of `normalize`.
+        level (str): See `normalize`.
 
     Raises:
-        ValueError: There is no such level.
+        ValueError: If the level is unknown.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
     """
@@ -610,13 +615,13 @@ cdef class NormalizeRows(UriRows):
 
 @cython.final
 cdef class ResolveRows(UriRows):
-    """Resolve references against a base.
+    """Operation that resolves references against a base.
 
     Args:
-        base (bytes): The URI or IRI.
+        base (bytes): The base URI or IRI, with a scheme.
 
     Raises:
-        UriSyntaxError: It has no scheme.
+        UriSyntaxError: If the base has no scheme.
 
     Source: RFC 3986 section 5.2.
     """
@@ -626,18 +631,18 @@ cdef class ResolveRows(UriRows):
     def __cinit__(self, bytes base not None):
         self.octets = base
         if not find_base(<const uint8_t *>PyBytes_AS_STRING(base), <size_t>len(base), True, &self.base):
-            raise UriSyntaxError("no scheme", base, 0)
+            raise UriSyntaxError("base URI has no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base
         self.slots.utf8_code = UTF8
 
 
-# --- IRIs to URIs and back ----------------------------------------------------------------------------------------------
+# --- IRIs to URIs and back --------------------------------------------------------------------------------------------
 
-# A host takes Python only if it has to: in rows that have something in it which may become something else.
+# Only rows whose host may change are converted by a Python function; all others by a row function.
 cdef struct Hosts:
-    row_function row        # for all others
+    row_function row        # for rows without a special host
     const void *options
-    PyObject *function      # of bytes
+    PyObject *function      # from bytes to bytes
     size_t factor
 
 cdef enum:
@@ -648,7 +653,7 @@ cdef ByteSet IN_AUTHORITY = UNRESERVED | "!$&'()*+,;=" | ":@[]"
 
 
 cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether there are A-labels in the authority, or octets that may become something else, or be refused."""
+    """Return whether the authority may contain A-labels, or bytes that change or are invalid."""
     cdef Parts parts
     cdef Py_ssize_t i
     find_parts(s, n, &parts)
@@ -690,12 +695,12 @@ cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t
 
 
 cdef class HostsRows(UriRows):
-    """What both ways have."""
+    """Base class of the conversions between IRIs and URIs."""
     cdef Hosts hosts
     cdef object function
 
     cdef int convert_hosts(self, object function) except -1:
-        """From now on."""
+        """Convert hosts with a Python function, too."""
         from uricodec.iri._hosts import returning_errors
         function = self.function = returning_errors(function)
         self.slots.strict.factor = max(self.slots.strict.factor, <size_t>4)
@@ -707,20 +712,20 @@ cdef class HostsRows(UriRows):
 
 @cython.final
 cdef class IriToUriRows(HostsRows):
-    """Turn IRIs into URIs.
+    """Operation that converts IRIs to URIs.
 
     Args:
-        disallowed (str): As of `iri_to_uri`: "raise" or "encode".
-        host (str): As of `iri_to_uri`: "percent" or "idna".
+        disallowed (str): See `iri_to_uri`: "raise" or "encode".
+        host (str): See `iri_to_uri`: "percent" or "idna".
 
     Raises:
-        ValueError: There is no such option.
+        ValueError: If an option is unknown.
 
     Source: RFC 3987 section 3.1.
     """
 
     def __cinit__(self, disallowed="raise", host="percent"):
-        iri_to_uri(b"", disallowed=disallowed, host=host)     # there are such options
+        iri_to_uri(b"", disallowed=disallowed, host=host)     # raises ValueError for unknown options
         self.error = IriError
         self.slots.strict = IRI_TO_URI_ROW
         self.slots.options = &STRICT_MAPPING if disallowed == "raise" else &LENIENT_MAPPING
@@ -730,19 +735,19 @@ cdef class IriToUriRows(HostsRows):
 
 @cython.final
 cdef class UriToIriRows(HostsRows):
-    """Turn URIs into IRIs.
+    """Operation that converts URIs to IRIs.
 
     Args:
-        host (str): As of `uri_to_iri`: "keep" or "unicode".
+        host (str): See `uri_to_iri`: "keep" or "unicode".
 
     Raises:
-        ValueError: There is no such option.
+        ValueError: If the option is unknown.
 
     Source: RFC 3987 section 3.2.
     """
 
     def __cinit__(self, host="keep"):
-        uri_to_iri(b"", host=host)      # there is such an option
+        uri_to_iri(b"", host=host)      # raises ValueError for an unknown option
         self.error = IriError
         self.slots.strict = URI_TO_IRI_ROW
         if host == "unicode":

@@ -1,12 +1,14 @@
-"""What the URLs of the first schemes tell a client (RFC 1630; RFC 1738 for what it left out).
+"""URLs of the first schemes, parsed into what a client needs (RFC 1630; RFC 1738 for what it left out).
 
-A URL is taken apart as RFC 3986 takes apart every URI, then by the delimiters of its scheme, and only then is a piece
-decoded, once: the `%2F` of a file name is a "/" of that name, and splits nothing. What RFC 1630 leaves to others is
-given as it is spelled: the path of http, fragments, and all that stands behind a scheme that is not here.
+A URL is first split into components as RFC 3986 splits every URI, then by the delimiters of its scheme. Only then is
+each piece percent-decoded, once: the `%2F` in a file name is a "/" of that name and separates nothing. Parts that RFC
+1630 leaves undefined are returned as they are spelled: the path of http, fragments, and everything after an unknown
+scheme.
 
-Each scheme is one function under its quoted grammar, and one row of the table at the end. What is no URI by RFC 3986 is
-refused (but for the double quote, which RFC 1630 allows), and what neither of the grammars above a function has, too.
-What a triplet stands for may be any character, also a control: whoever sends such a thing to a server has to look.
+Each scheme is one function below its quoted grammar, and one row of the table at the end. A text that is not a URI by
+RFC 3986 is rejected (except for the double quote, which RFC 1630 allows), and so is a text that matches neither of the
+grammars above the function. Decoded text may contain any character, including control characters: check it before
+sending it to a server.
 
 >>> parse("ftp://user:pw@h/a/b/c;type=I")  # doctest: +NORMALIZE_WHITESPACE
 {'scheme': 'ftp', 'host': 'h', 'port': 21, 'user': 'user', 'password': 'pw', 'cwd': ['a', 'b'], 'file': 'c',
@@ -39,14 +41,14 @@ _Found = dict[str, Any]
 
 
 def parse(uri: _Given) -> _Found:
-    """Read a URL as its scheme says.
+    """Parse a URL by the grammar of its scheme.
 
     Args:
-        uri (str | bytes-like): The URL, with its fragment if it has one, and perhaps with the prefix "url:".
+        uri (str | bytes-like): The URL, perhaps with a fragment, and perhaps with the prefix "url:".
 
     Returns:
-        dict: `scheme`, in lower case; `prefixed`, True, if there was the prefix; `fragment`, as it is spelled, if there
-            is a "#"; and what the scheme has, always with all of its keys:
+        dict: `scheme`, in lower case; `prefixed`, True, if the URL has the prefix; `fragment`, as it is spelled, if the
+            URL has a "#"; and the keys of the scheme, which are always all present:
 
             http, https: host, port, path (as it is spelled), search (a list of words, or None)
             ftp: host, port, user, password (or None), cwd (a list), file (or None), list_directory, type (or None)
@@ -62,11 +64,11 @@ def parse(uri: _Given) -> _Found:
             afs: cell, path (a list)
             urn, and every other scheme: opaque, as it is spelled
 
-            Numbers are int, what comes from the URL is str, or bytes if a bytes-like was given.
+            Numbers are int; texts from the URL are str, or bytes for a bytes-like object.
 
     Raises:
-        UriSyntaxError: It is no URI, or none of its scheme, or, in a str, triplets stand for what is not UTF-8. (Give
-            bytes if they may: in RFC 1630 they stand for ISO Latin 1.)
+        UriSyntaxError: If the text is not a URI, does not match the grammar of its scheme, or, for a str, has triplets
+            that do not decode to UTF-8. (Pass bytes if they may: in RFC 1630 triplets encode ISO Latin 1.)
 
     Source: RFC 1630; RFC 1738 section 3.
 
@@ -76,7 +78,7 @@ def parse(uri: _Given) -> _Found:
     {'scheme': b'news', 'prefixed': True, 'kind': 'group', 'group': [b'comp', b'infosystems', b'www']}
     >>> parse("news:12345667123%asdghfh@info.cern.ch")
     Traceback (most recent call last):
-    uricodec.errors.UriSyntaxError: malformed percent (reserved for future extension) at position 16
+    uricodec.errors.UriSyntaxError: malformed percent (reserved for future extension) at offset 16
     """
     text = "".join(uri) if isinstance(uri, str) else memoryview(uri).tobytes().decode("latin-1")
     whole = _Piece(text, 0, uri)
@@ -84,7 +86,7 @@ def parse(uri: _Given) -> _Found:
     prefixed = text[:4].lower() == "url:"
     url = _url(whole.at(4) if prefixed else whole)
     if url.scheme == "url":
-        raise whole.refusal("a second prefix", 4)
+        raise whole.error('repeated prefix "url:"', 4)
     found: _Found = {"scheme": _like(url.scheme, uri)}
     if prefixed:
         found["prefixed"] = True
@@ -97,7 +99,7 @@ def parse(uri: _Given) -> _Found:
 
 
 class _Piece(NamedTuple):
-    """A piece of what was given, in ASCII, and where it stands there."""
+    """A piece of the input, in ASCII, and its offset there."""
 
     text: str
     start: int
@@ -107,7 +109,7 @@ class _Piece(NamedTuple):
         return _Piece(self.text[start:end], self.start + start, self.given)
 
     def cut(self, delimiter: str) -> tuple[_Piece, _Piece | None]:
-        """What stands before and behind the first delimiter; None if there is none."""
+        """Return the text before and after the first delimiter; None for the latter if there is none."""
         found = self.text.find(delimiter)
         return (self, None) if found < 0 else (self.at(0, found), self.at(found + len(delimiter)))
 
@@ -125,24 +127,24 @@ class _Piece(NamedTuple):
         try:
             return percent_decode(self.spelled(), invalid="error")
         except UriSyntaxError as error:
-            raise self.refusal("octets that are not UTF-8", error.position) from None
+            raise self.error("invalid UTF-8", error.position) from None
 
     def filled(self, what: str) -> _Piece:
         if not self.text:
-            raise self.refusal(f"no {what}")
+            raise self.error(f"missing {what}")
         return self
 
     def number(self, what: str, largest: int) -> int:
         wrong = re.search("[^0-9]|^$", self.text)
         if wrong:
-            raise self.refusal(f"no {what}", wrong.start())
+            raise self.error(f"invalid character in {what}" if self.text else f"missing {what}", wrong.start())
         digits = self.text.lstrip("0") or "0"
-        # int() refuses thousands of digits, and needs more than linear time for fewer.
+        # int() rejects thousands of digits, and takes more than linear time for fewer.
         if len(digits) > len(str(largest)) or int(digits) > largest:
-            raise self.refusal(f"a {what} above {largest}")
+            raise self.error(f"{what} must be at most {largest}")
         return int(digits)
 
-    def refusal(self, reason: str, at: int = 0) -> UriSyntaxError:
+    def error(self, reason: str, at: int = 0) -> UriSyntaxError:
         return UriSyntaxError(reason, self.given, self.start + at)
 
 
@@ -151,7 +153,7 @@ def _like(text: str, given: _Given) -> str | bytes:
 
 
 class _Url(NamedTuple):
-    """The components of RFC 3986, None where one is undefined, and all that stands between scheme and fragment."""
+    """The components of RFC 3986 (None if undefined), and everything between scheme and fragment."""
 
     scheme: str
     rest: _Piece
@@ -164,12 +166,12 @@ class _Url(NamedTuple):
     fragment: _Piece | None
 
     def without(self, *components: str) -> None:
-        """What a scheme has no place for."""
+        """Raise an error if the URL has one of these components, which the scheme does not allow."""
         for component in components:
             piece = getattr(self, component)
             if piece is not None:
                 delimiter = {"authority": 2, "userinfo": 0}.get(component, 1)
-                raise piece.refusal(f"a URL of {self.scheme} has no {component}", -delimiter)
+                raise piece.error(f"unexpected {component} in {self.scheme} URL", -delimiter)
 
     def like(self, text: str) -> str | bytes:
         return _like(text, self.rest.given)
@@ -192,7 +194,7 @@ def _url(piece: _Piece) -> _Url:
 
 # "Sequences which start with a percent sign but are not followed by two hexadecimal characters are reserved for future
 # extension."
-_REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "no scheme"}
+_REASONS = {"percent": "malformed percent (reserved for future extension)", "scheme": "missing scheme"}
 
 
 def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") -> Components:
@@ -200,14 +202,14 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
     text = piece.text.replace('"', "'")
     fault = check(text, production)
     if fault and fault.code in _REASONS:
-        raise piece.refusal(_REASONS[fault.code], fault.offset)
+        raise piece.error(_REASONS[fault.code], fault.offset)
     try:
         return split(text)
     except UriSyntaxError as error:
-        raise piece.refusal(error.reason, error.position) from None
+        raise piece.error(error.reason, error.position) from None
 
 
-# --- what several schemes have ----------------------------------------------------------------------------------------
+# --- parts shared by several schemes ----------------------------------------------------------------------------------
 
 # RFC 1630
 #   login                  [ user [ : password ] @ ] hostport
@@ -216,13 +218,13 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
 # RFC 1738
 #   login          = [ user [ ":" password ] "@" ] hostport
 #   hostport       = host [ ":" port ]
-# Section 3.1: "an empty user name or password is different than no user name or password". Both grammars want a host,
-# RFC 3986 does not. An empty port is in RFC 3986 alone, where it is as good as none (section 6.2.3).
+# Section 3.1: "an empty user name or password is different than no user name or password". Both grammars
+# require a host; RFC 3986 does not. Only RFC 3986 allows an empty port, which equals the default (section 6.2.3).
 
 
 def _server(url: _Url, port: int | None) -> _Found:
     if url.host is None:
-        raise url.rest.refusal('no "//"')
+        raise url.rest.error('expected "//"')
     found = port if url.port is None or not url.port.text else url.port.number("port", 0xFFFF)
     return {"host": url.host.filled("host").decoded(), "port": found}
 
@@ -236,18 +238,18 @@ def _login(url: _Url, port: int | None, user: str | None = None) -> _Found:
 
 
 def _local_and_host(url: _Url) -> tuple[_Piece, _Piece]:
-    """What stands before and behind the last "@"; RFC 1630 allows one in what is before it."""
+    """Return the text before and after the last "@"; RFC 1630 allows "@" in the text before it."""
     found = url.path.text.rfind("@")
     if found < 0:
-        raise url.path.refusal('no "@"', len(url.path.text))
-    return url.path.at(0, found).filled("name before the @"), url.path.at(found + 1).filled("host")
+        raise url.path.error('expected "@"', len(url.path.text))
+    return url.path.at(0, found).filled('name before "@"'), url.path.at(found + 1).filled("host")
 
 
 def _hostname(piece: _Piece) -> str | bytes:
-    """A host that stands in a path."""
+    """Check and decode a host that is part of a path."""
     beside = _split(_Piece(f"//{piece.text}", piece.start - 2, piece.given), "relative-ref")
     if beside.host != piece.text:
-        raise piece.refusal("no host", len(beside.host or ""))
+        raise piece.error("invalid host", len(beside.host or ""))
     return piece.decoded()
 
 
@@ -259,9 +261,9 @@ def _words(query: _Piece | None) -> list[str | bytes] | None:
 
 #   path                   void |  segment  [  / path ]
 def _segments(path: _Piece) -> list[str | bytes]:
-    """Of a path that begins with a "/"."""
+    """Return the decoded segments of a path that begins with "/"."""
     if not path.text:
-        raise path.refusal("no path")
+        raise path.error("missing path")
     return [segment.decoded() for segment in path.at(1).split("/")]
 
 
@@ -269,12 +271,13 @@ def _segments(path: _Piece) -> list[str | bytes]:
 #   ialpha                 alpha [ xalphas ]
 # RFC 1738
 #   group          = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]
-# By RFC 1630 each part begins with a letter, which does not hold for the groups there are (alt.2600): here the first.
+# By RFC 1630 each part begins with a letter. Existing groups break that rule (alt.2600), so only the first part must.
 def _group(piece: _Piece) -> list[str | bytes]:
     wrong = re.search("^[^A-Za-z]|[/:;=]|^$", piece.text)
     if wrong:
-        raise piece.refusal("no name of a group", wrong.start())
-    return [part.filled("part of a name of a group").decoded() for part in piece.split(".")]
+        reason = "invalid character in newsgroup name" if piece.text else "missing newsgroup name"
+        raise piece.error(reason, wrong.start())
+    return [part.filled("part of a newsgroup name").decoded() for part in piece.split(".")]
 
 
 # --- schemes ----------------------------------------------------------------------------------------------------------
@@ -316,7 +319,7 @@ def _ftp(url: _Url) -> _Found:
     if suffix is not None:
         typed = re.fullmatch("type=([AE][NTC]?|[ID]|L[0-9]+)", suffix.text, re.IGNORECASE)
         if not typed:
-            raise suffix.refusal('no ";type=" and code of a type', -1)
+            raise suffix.error('expected ";type=" and a type code', -1)
         kind = typed[1].upper()
     return {
         **found,
@@ -330,7 +333,7 @@ def _ftp(url: _Url) -> _Found:
 def _ftp_name(segment: _Piece) -> str | bytes:
     name, suffix = segment.cut(";")
     if suffix is not None:
-        raise suffix.refusal('a ";" before the last segment', -1)
+        raise suffix.error('unexpected ";" before the last segment', -1)
     return name.decoded()
 
 
@@ -341,7 +344,7 @@ def _ftp_name(segment: _Piece) -> str | bytes:
 # omiited and "1" (ASCII 31 hex) is assumed." RFC 1738
 #   gopherurl      = "gopher://" hostport [ / [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]
 # Section 3.4.1: "Within the <gopher-path>, no characters are reserved": a "?" belongs to it. Tabs stay in `selector`,
-# which is what is sent.
+# because the client sends it as a whole.
 def _gopher(url: _Url) -> _Found:
     url.without("userinfo")
     found = _server(url, 70)
@@ -356,7 +359,7 @@ def _gopher(url: _Url) -> _Found:
 # RFC 1738
 #   mailtourl      = "mailto:" encoded822addr
 #   encoded822addr = 1*xchar               ; further defined in RFC822
-# RFC 6068 section 2 puts header fields behind a "?": they are in `query`. It also allows several addresses, or none.
+# RFC 6068 section 2 puts header fields after a "?": they are in `query`. It also allows several addresses, or none.
 def _mailto(url: _Url) -> _Found:
     url.without("authority")
     local, host = _local_and_host(url)
@@ -383,7 +386,7 @@ def _news(url: _Url) -> _Found:
 
 
 #   nntpaddress            n n t p : group /  digits
-# There is no host in it, although "the news server name, newsgroup name, and index number of an article [...] are
+# The grammar has no host, although "the news server name, newsgroup name, and index number of an article [...] are
 # given". RFC 1738
 #   nntpurl        = "nntp://" hostport "/" group [ "/" digits ]
 def _nntp(url: _Url) -> _Found:
@@ -392,13 +395,13 @@ def _nntp(url: _Url) -> _Found:
     group, number = (url.path.filled("path").at(1) if server else url.path).cut("/")
     found = {**server, "group": _group(group), "article_number": None}
     if number is None and not server:
-        raise group.refusal("no number of an article", len(group.text))
+        raise group.error("missing article number", len(group.text))
     if number is not None:
-        found["article_number"] = number.number("number of an article", _LARGEST)
+        found["article_number"] = number.number("article number", _LARGEST)
     return found
 
 
-# No number of a field, a version or an article is larger: 18 digits are read everywhere.
+# The largest field number, version or article number: 18 digits fit every 64-bit integer.
 _LARGEST = 10**18 - 1
 
 
@@ -411,7 +414,7 @@ _LARGEST = 10**18 - 1
 #   prosperourl    = "prospero://" hostport "/" ppath *[ fieldspec ]
 #   fieldspec      = ";" fieldname "=" fieldvalue
 # Section 3.11: "If :<port> is omitted, the port defaults to 1525." "a slash "/" may appear in the <hsoname> without
-# quoting and no significance may be assumed". The "%00" is a separator: there is none within a name.
+# quoting and no significance may be assumed". The "%00" is a separator and cannot be part of a name.
 def _prospero(url: _Url) -> _Found:
     url.without("userinfo", "query")
     found = _server(url, 1525)
@@ -424,7 +427,7 @@ def _prospero(url: _Url) -> _Found:
         attributes = versioned.at(digits)
         wrong = re.search("[^0-9A-Za-z]", attributes.text)
         if wrong:
-            raise attributes.refusal("no attribute", wrong.start())
+            raise attributes.error("invalid character in attributes", wrong.start())
         found["attributes"] = attributes.spelled() if attributes.text else None
     if fields:
         found["fields"] = [_field(field) for field in fields]
@@ -434,7 +437,7 @@ def _prospero(url: _Url) -> _Found:
 def _field(piece: _Piece) -> tuple[str | bytes, str | bytes]:
     name, value = piece.cut("=")
     if value is None:
-        raise piece.refusal('no "=" in a field', len(piece.text))
+        raise piece.error('expected "=" in field', len(piece.text))
     return name.decoded(), value.decoded()
 
 
@@ -449,7 +452,7 @@ def _telnet(url: _Url) -> _Found:
 def _session(url: _Url, port: int | None = None) -> _Found:
     url.without("query")
     if url.path.text not in {"", "/"} and url.authority is not None:
-        raise url.path.refusal(f"a URL of {url.scheme} has no path", 1)
+        raise url.path.error(f"unexpected path in {url.scheme} URL", 1)
     return _login(url, port)
 
 
@@ -458,8 +461,8 @@ def _session(url: _Url, port: int | None = None) -> _Found:
 #   waisdoc                w a i s : / / hostport / database / wtype  / wpath
 #   wpath                  digits = path ;  [ wpath ]
 # "For each field, the identifier field number is the digits before the equals sign, and the field contents follow,
-# encoded in the conventional encoding, terminated by ";"." In RFC 1738 the wpath is one opaque piece, which has neither
-# "=" nor ";": that is not read here. Section 3.9: "If :<port> is omitted, the port defaults to 210."
+# encoded in the conventional encoding, terminated by ";"." In RFC 1738 the wpath is one opaque piece without "="
+# and ";": that form is not supported. Section 3.9: "If :<port> is omitted, the port defaults to 210."
 def _wais(url: _Url) -> _Found:
     url.without("userinfo")
     found = _server(url, 210)
@@ -470,18 +473,18 @@ def _wais(url: _Url) -> _Found:
     url.without("query")
     kind, wpath = document.cut("/")
     if wpath is None:
-        raise document.refusal("no path of a document", len(document.text))
+        raise document.error("missing document path", len(document.text))
     *fields, behind = wpath.split(";")
     if behind.text or not fields:
-        raise behind.refusal('no ";" behind a field', len(behind.text))
+        raise behind.error('expected ";" after field', len(behind.text))
     return {**found, "wtype": kind.filled("type").decoded(), "wpath": [_wais_field(field) for field in fields]}
 
 
 def _wais_field(piece: _Piece) -> tuple[int, str | bytes]:
     number, contents = piece.cut("=")
     if contents is None:
-        raise piece.refusal('no "=" in a field', len(piece.text))
-    return number.number("number of a field", _LARGEST), contents.decoded()
+        raise piece.error('expected "=" in field', len(piece.text))
+    return number.number("field number", _LARGEST), contents.decoded()
 
 
 # Prose only in RFC 1630: "The syntax is similar to the ftp syntax, but in this case the slash is used to donate
@@ -492,20 +495,20 @@ def _file(url: _Url) -> _Found:
     url.without("userinfo", "port", "query")
     host = url.host.decoded() if url.host else ""
     if not url.path.text.startswith("/"):
-        raise url.path.refusal('no "/" before the path')
+        raise url.path.error('expected "/" before the path')
     return {"host": host or url.like("localhost"), "path": _segments(url.path)}
 
 
 #   midaddress             m i d  :  addr-spec
 #   cidaddress             c i d : content-identifier
 # The content-identifier is not defined; RFC 2392 makes it an addr-spec, too, and has "/" and a content-identifier
-# behind a mid: not read here, a "/" has to be encoded. The right side need not be the name of a host.
+# after a mid: not read here, a "/" has to be encoded. The right side need not be the name of a host.
 def _message(url: _Url) -> _Found:
     url.without("authority", "query")
     left, right = _local_and_host(url)
     _, behind = url.path.cut("/")
     if behind is not None:
-        raise behind.refusal('a "/" in an identifier', -1)
+        raise behind.error('unexpected "/" in message identifier', -1)
     return {"id_left": left.decoded(), "id_right": right.decoded()}
 
 
@@ -518,7 +521,7 @@ def _afs(url: _Url) -> _Found:
 
 
 # "The "urn" prefix is reserved for use in encoding a Uniform Resource Name when that has been developed". Those of RFC
-# 1630 have no NID; what they and those of RFC 8141 consist of is nothing that this module knows.
+# 1630 have no NID. This module does not parse them, nor those of RFC 8141 (see uricodec.urn).
 def _opaque(url: _Url) -> _Found:
     return {"opaque": url.rest.spelled()}
 

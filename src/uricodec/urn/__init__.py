@@ -1,9 +1,9 @@
-"""URNs (RFC 2141, RFC 8141): checked, read, compared, found, encoded, displayed.
+"""URNs (RFC 2141, RFC 8141): check, parse, normalize, compare, find, encode and display them.
 
     from uricodec import urn
 
-What is named here and not defined here is compiled, or lies in `uricodec.urn.namespaces` (rules and validators) or in
-`uricodec.urn.conversions` (public identifiers, UUIDs, OIDs, ISBNs, resolver URLs).
+Most functions are compiled. Rules and validators of namespaces are in `uricodec.urn.namespaces`, conversions (public
+identifiers, UUIDs, OIDs, ISBNs, resolver URLs) in `uricodec.urn.conversions`.
 
 >>> equivalent("URN:ISBN:0-395-36341-1", "urn:isbn:0395363411", level="namespace")
 True
@@ -68,7 +68,7 @@ _Octets = bytes | bytearray | memoryview
 _Urn = str | _Octets | URN
 
 
-# --- from names to NSS and back ---------------------------------------------------------------------------------------
+# --- encoding an NSS ---------------------------------------------------------------------------------------
 
 
 @overload
@@ -76,19 +76,21 @@ def encode_nss(text: str, reserved: str = "") -> str: ...
 @overload
 def encode_nss(text: _Octets, reserved: str = "") -> bytes: ...
 def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
-    """Make the name of some other naming system a Namespace Specific String.
+    """Encode an identifier of another naming system as a Namespace Specific String (NSS).
 
     Args:
-        text (str | bytes-like): The name; of a str, its UTF-8.
-        reserved (str): ASCII characters that mean something in the namespace and stand in this name for themselves.
+        text (str | bytes-like): The identifier; a str is encoded as UTF-8.
+        reserved (str): ASCII characters that are delimiters in the namespace, but data in this identifier.
 
     Returns:
-        str | bytes: With triplets for everything that is not in the URN character set, for "%", "/", "?" and "#", which
-            RFC 2141 reserves, and for `reserved`; bytes for a bytes-like. An empty name gives no NSS.
+        str | bytes: The NSS, bytes for a bytes-like object. Percent-encoded are all bytes outside the URN character
+        set,
+            "%", "/", "?" and "#", which RFC 2141 reserves, and `reserved`. Empty text gives an empty result, which is
+            not a valid NSS.
 
     Raises:
-        UrnError: An octet 0 ("should NEVER be used") or a lone surrogate.
-        ValueError: `reserved` is not ASCII.
+        UrnError: If the text contains U+0000 ("should NEVER be used") or a lone surrogate.
+        ValueError: If `reserved` is not ASCII.
 
     Source: RFC 2141 sections 2.2 to 2.4.
 
@@ -98,14 +100,14 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
     name = text if isinstance(text, str) else bytes(text)
     zero = name.find("\0") if isinstance(name, str) else name.find(b"\0")
     if zero >= 0:
-        raise UrnError("octet 0", text, zero)
+        raise UrnError("invalid character in text", text, zero)
     try:
         return percent_encode(name, safe=RFC2141_NSS - reserved)
     except UriError as error:
         raise UrnError(error.reason, text, error.position) from None
 
 
-# What is no part of a NSS in either RFC: RFC 2141's <URN chars> and RFC 8141's NSS, triplets of octet 0 apart.
+# What neither RFC allows in an NSS (RFC 2141's <URN chars>, RFC 8141's NSS), and "%00".
 _NO_NSS = r"[^0-9A-Za-z()+,\-.:=@;$_!*'/?#~&%]|%(?![0-9A-Fa-f]{2})|%00"
 
 
@@ -114,16 +116,16 @@ def decode_nss(nss: str) -> str: ...
 @overload
 def decode_nss(nss: _Octets) -> bytes: ...
 def decode_nss(nss: str | _Octets) -> str | bytes:
-    """Read the name that a Namespace Specific String stands for. No key: what differs may decode to the same.
+    """Decode a Namespace Specific String (NSS). Do not compare URNs by it: different URNs may decode to the same text.
 
     Args:
         nss (str | bytes-like): The NSS.
 
     Returns:
-        str | bytes: The name, decoded once; bytes for a bytes-like.
+        str | bytes: The text, decoded once; bytes for a bytes-like object.
 
     Raises:
-        UrnError: What is no NSS, a triplet of octet 0, or, in a str, octets that are not UTF-8.
+        UrnError: If the text is not an NSS, contains "%00", or, for a str, does not decode to UTF-8.
 
     Source: RFC 2141 section 2.2; RFC 8141 section 2.2.
 
@@ -131,33 +133,35 @@ def decode_nss(nss: str | _Octets) -> str | bytes:
     '100 % Käse'
     >>> decode_nss("%C3")
     Traceback (most recent call last):
-    uricodec.errors.UrnError: octets that are not UTF-8 at position 0
+    uricodec.errors.UrnError: invalid UTF-8 at offset 0
     """
     fault = re.search(_NO_NSS, nss) if isinstance(nss, str) else re.search(_NO_NSS.encode(), nss)
     if fault:
-        raise UrnError("octet 0" if len(fault[0]) == 3 else "no NSS", nss, fault.start())
+        reasons = {"%00": '"%00" is not allowed', "%": '"%" not followed by two hexadecimal digits'}
+        wrong = fault[0] if isinstance(fault[0], str) else fault[0].decode("latin-1")
+        raise UrnError(reasons.get(wrong, "invalid character in NSS"), nss, fault.start())
     try:
         return percent_decode(nss, invalid="error")
     except UriError as error:
-        raise UrnError(error.reason, nss, error.position) from None
+        raise UrnError("invalid UTF-8", nss, error.position) from None
 
 
-# --- for human eyes ---------------------------------------------------------------------------------------------------
+# --- display ---------------------------------------------------------------------------------------------------
 
 
 def display(urn: _Urn, canonical: bool = False) -> str:
-    """The whole URN for people to read, components included.
+    """Return a URN as text for people to read, including its components.
 
-    Triplets give way to the characters beyond ASCII for which they stand, if these can be seen: no controls, no blanks,
-    nothing that turns the direction of the text. All others stay, so that percent-encoding what is not ASCII gives the
-    canonical form again. What is displayed is not a URN.
+    Triplets of printable characters beyond ASCII are decoded: not those of controls, blanks, and characters that change
+    the direction of text. All other triplets stay, so percent-encoding all non-ASCII characters gives the canonical
+    form again. The result is not a URN.
 
     Args:
-        urn (str | bytes-like | URN): The URN, by RFC 8141 or else by RFC 2141.
-        canonical (bool): Give the form that can be transcribed: all triplets stay.
+        urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.
+        canonical (bool): Return the form that can be transcribed, with all triplets.
 
     Raises:
-        UrnError: It is no URN.
+        UrnError: If the text is not a URN.
 
     Source: RFC 8141 section 4.4; RFC 2141 section 4.
 
@@ -179,37 +183,38 @@ def _shown(triplets: re.Match[str]) -> str:
     )
 
 
-# --- what a namespace says --------------------------------------------------------------------------------------------
+# --- validation by namespace ------------------------------------------------------------------------------------------
 
 
 class Verdict(NamedTuple):
-    """What is known of a name beyond its syntax."""
+    """The result of checking a URN by the rules of its namespace."""
 
-    ok: bool | None  # None: nobody can say
-    reason: str  # why not True; "" if it is
+    ok: bool | None  # None: unknown
+    reason: str  # why ok is not True; "" if it is
     nid_class: str  # "formal", "informal", "experimental", "reserved" or "unknown"
     known: bool  # whether the namespace is in NAMESPACES
 
 
 def validate(urn: _Urn) -> Verdict:
-    """What the registration of its namespace says of a URN, apart from syntax.
+    """Check a URN by the registration of its namespace, beyond its syntax.
 
     Args:
-        urn (str | bytes-like | URN): The URN, by RFC 8141 or else by RFC 2141.
+        urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.
 
     Returns:
-        Verdict: ok is True if the name has the form that the registration demands, its check digit included; False if
-            not, `reason` being the fault; None if nothing is known, `reason` being why.
+        Verdict: ok is True if the URN has the form that the registration requires, including its check digit; False if
+            it does not, with the fault as `reason`; None if that is unknown, with the cause as `reason`.
 
     Raises:
-        UrnError: It is no URN.
+        UrnError: If the text is not a URN.
 
     Source: the registrations, RFC 8141 section 5; see `uricodec.urn.namespaces`.
 
     >>> validate("urn:issn:1046-8188").ok, validate("urn:issn:1046-8189").ok, validate("urn:swift:a").ok
     (True, False, None)
     >>> validate("urn:de-x:a")  # doctest: +NORMALIZE_WHITESPACE
-    Verdict(ok=None, reason='a NID kept for country codes (RFC 8141 section 5.1)', nid_class='reserved', known=False)
+    Verdict(ok=None, reason='a NID reserved for country codes (RFC 8141 section 5.1)',
+            nid_class='reserved', known=False)
     """
     name = parse(urn, "any")
     nid = name.nid.lower()
@@ -218,26 +223,26 @@ def validate(urn: _Urn) -> Verdict:
     if row is None:
         ok, reason = _of_unknown(nid, kind)
     elif row.validate is None:
-        ok, reason = None, "no form is registered" if row.read else "the registration was not read"
+        ok, reason = None, "the registration defines no form" if row.read else "the registration was not read"
     else:
         found = row.validate(name.nss)
         if isinstance(found, str):
             ok, reason = False, found
         else:
-            ok, reason = found, {True: "", False: "not well formed", None: "the registration does not say"}[found]
+            ok, reason = found, {True: "", False: "not well formed", None: "the registration does not decide"}[found]
     return Verdict(ok, reason, kind, row is not None)
 
 
 def _of_unknown(nid: str, kind: str) -> tuple[bool | None, str]:
     if kind == "informal":
-        return None, "an informal namespace of which nothing is known"
+        return None, "an informal namespace without known rules"
     if kind != "reserved":
         return None, f"an {kind} namespace"
     if nid.startswith("urn-"):
-        return False, 'behind "urn-" stands a number without leading zeros (RFC 8141 section 5.2)'
+        return False, 'expected a number without leading zeros after "urn-" (RFC 8141 section 5.2)'
     if nid == "urn":
         return None, 'the NID "urn" is reserved (RFC 2141 section 2.1)'
     if len(nid) <= 2:
-        return None, "no NID of fewer than three characters is registered (RFC 8141 section 5.1)"
+        return None, "NIDs of fewer than three characters cannot be registered (RFC 8141 section 5.1)"
     what = "strings like A-labels" if nid[3:4] == "-" else "country codes"
-    return None, f"a NID kept for {what} (RFC 8141 section 5.1)"
+    return None, f"a NID reserved for {what} (RFC 8141 section 5.1)"

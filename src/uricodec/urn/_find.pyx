@@ -10,15 +10,15 @@ from cpython.buffer cimport PyBuffer_Release
 
 
 # RFC 2141 section 2.4:
-#   <excluded> ::= octets 1-32 (1-20 hex) | "\" | """ | "&" | "<"
+#   <excluded> ::= bytes 1-32 (1-20 hex) | "\" | """ | "&" | "<"
 #                  | ">" | "[" | "]" | "^" | "`" | "{" | "|" | "}" | "~"
-#                  | octets 127-255 (7F-FF hex)
-#   "In addition, octet 0 (0 hex) should NEVER be used".
+#                  | bytes 127-255 (7F-FF hex)
+#   "In addition, byte 0 (0 hex) should NEVER be used".
 TERMINATORS = ByteSet(range(1, 33)) | '\\"&<>[]^`{|}~' | bytes(range(127, 256)) | b"\0"
 
-# A URN is looked for where a ":" stands behind an "n".
+# A URN is looked for where a ":" stands after an "n".
 cdef enum:
-    SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # octets that are marked at once
+    SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # bytes that are marked at once
     AT_ONCE = 256                               # URNs that are found before the list gets them
 cdef ByteSet NO_N = ~ByteSet("nN")
 cdef ByteSet NO_COLON = ~ByteSet(":")
@@ -78,15 +78,15 @@ cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *p
 
 
 def find(buffer, terminators=TERMINATORS):
-    """Find the URNs in any octets: a log, a page, a dump.
+    """Find the URNs in any bytes: a log, a page, a dump.
 
-    A URN begins with "urn:", in any case, behind no letter or digit, and an NID of RFC 2141, and it goes on until an
-    octet that no URN has, a "%" that begins no triplet, or "%00". What is legal in an NSS belongs to it, also a "." or
+    A URN begins with "urn:", in any case, after no letter or digit, and an NID of RFC 2141, and it goes on until an
+    byte that no URN has, a "%" that begins no triplet, or "%00". What is legal in an NSS belongs to it, also a "." or
     "," at its end.
 
     Args:
         buffer (bytes-like): The octets.
-        terminators (ByteSet | bytes-like | str): The octets that end a URN. By default those that RFC 2141 excludes, so
+        terminators (ByteSet | bytes-like | str): The bytes that end a URN. By default those that RFC 2141 excludes, so
             also the "~" and "&" that RFC 8141 allows.
 
     Returns:

@@ -25,7 +25,7 @@ cdef enum Changes:
 # A URN that was read: where things end, and where a component starts, 0 for one that there is not. After a fault, only
 # code and offset say something.
 cdef struct Reading:
-    size_t nid_end          # the colon behind the NID, which starts at 4
+    size_t nid_end          # the colon after the NID, which starts at 4
     size_t nss_end
     size_t r
     size_t q

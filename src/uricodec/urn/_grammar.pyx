@@ -1,7 +1,7 @@
 """The grammars of URNs: RFC 2141 section 2 and RFC 8141 section 2, read from left to right up to the first fault.
 
-Most octets of a URN need no decision. One pass of a kernel marks those that do, "%", "?", "#" and whatever is illegal, in
-words of 64 bits, and only the marked ones are looked at, in order.
+Most bytes of a URN need no decision. One pass of a kernel marks those that do, "%", "?", "#" and whatever is illegal,
+in words of 64 bits, and only the marked ones are looked at, in order.
 """
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
@@ -9,10 +9,10 @@ from libc.string cimport memchr
 from uricodec._base._kernels cimport ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
 
 cdef enum:
-    WORDS = 64, CHUNK = 64 * WORDS      # octets that are marked at once
+    WORDS = 64, CHUNK = 64 * WORDS      # bytes that are marked at once
 
 
-# --- octets -------------------------------------------------------------------------------------------------------------
+# --- bytes ------------------------------------------------------------------------------------------------------------
 
 #   <upper>  ::= "A" | ... | "Z"        <lower>  ::= "a" | ... | "z"        <number> ::= "0" | ... | "9"
 cdef ByteSet UPPER = ByteSet(range(ord("A"), ord("Z") + 1))
@@ -57,7 +57,7 @@ PLAIN_2141 = TRANS - "%"
 PLAIN_8141 = PCHAR | "/"
 ALL_OCTETS = PLAIN_8141 | TRANS
 
-# The octets of an NID: which kind they are, 0 for all others.
+# The bytes of an NID: which kind they are, 0 for all others.
 cdef enum:
     SMALL_OR_NUMBER = 1, CAPITAL = 2, HYPHEN = 4
 cdef uint8_t nid_kind[256]
@@ -76,7 +76,7 @@ for octet in range(256):
         hex_kind[octet] = SMALL_DIGIT
 
 
-# --- reading ------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef bint refuse(Reading *urn, Code code, size_t offset) noexcept nogil:
     urn.code, urn.offset = code, offset
@@ -96,7 +96,7 @@ cdef bint refuse_scheme(const uint8_t *s, size_t n, Reading *urn) noexcept nogil
 
 
 cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
-    """`"urn:" NID ":"`. The NID as a whole: its octets before its length, its length before its hyphens."""
+    """`"urn:" NID ":"`. The NID as a whole: its bytes before its length, its length before its hyphens."""
     cdef size_t i = 4
     cdef uint8_t kind, kinds = 0
     if refuses_scheme(s, n):
@@ -126,7 +126,7 @@ cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nog
 
 
 cdef inline int triplet_at(const uint8_t *s, size_t n, size_t i) noexcept nogil:
-    """The kinds of the two digits behind a '%'; 0 if they are not there."""
+    """The kinds of the two digits after a '%'; 0 if they are not there."""
     if n - i < 3 or not hex_kind[s[i + 1]] or not hex_kind[s[i + 2]]:
         return 0
     return hex_kind[s[i + 1]] | hex_kind[s[i + 2]]
@@ -155,7 +155,7 @@ cdef bint read_2141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
                 digits = triplet_at(s, n, i)
                 if not digits:
                     return refuse(urn, PERCENT, i)
-                # Section 2.4: "octet 0 (0 hex) should NEVER be used, in either unencoded or %-encoded form".
+                # Section 2.4: "byte 0 (0 hex) should NEVER be used, in either unencoded or %-encoded form".
                 if s[i + 1] == c'0' and s[i + 2] == c'0':
                     return refuse(urn, PERCENT_NULL, i)
                 urn.changes |= TRIPLETS | (DIGITS if digits & SMALL_DIGIT else 0)
@@ -259,7 +259,7 @@ cdef bint read_urn(const uint8_t *s, size_t n, Spec spec, Reading *urn) noexcept
     return False
 
 
-# --- lines of URNs ------------------------------------------------------------------------------------------------------
+# --- lines of URNs ----------------------------------------------------------------------------------------------------
 
 cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) noexcept nogil:
     cdef size_t i = 4
@@ -301,10 +301,10 @@ portable.span_urns = span_urns
 provide(&portable)
 
 
-# --- URNs in other text -------------------------------------------------------------------------------------------------
+# --- URNs in other text -----------------------------------------------------------------------------------------------
 
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil:
-    """Where the NSS starts behind the scheme and the NID of RFC 2141; 0 if there are none."""
+    """Where the NSS starts after the scheme and the NID of RFC 2141; 0 if there are none."""
     cdef Reading urn
     urn.spec = RFC2141
     return urn.nid_end + 1 if read_nid(s, n, &urn) else 0

@@ -15,16 +15,16 @@ cdef enum Rule:
     FOLD_NSS            # letters to lower case: all,
     FOLD_SEGMENT        # those before the first ":",
     FOLD_HYPHEN         # those before the first "-", if there is one
-    DROP_HYPHENS        # no "-", but as the first octet; "X" for "x"
+    DROP_HYPHENS        # no "-", but as the first byte; "X" for "x"
     EXCEPT_PARAMS       # as FOLD_NSS, unless it begins with "params:"
     ONLY_UL             # as FOLD_NSS, if the first segment is "ul"
     IMEI                # as FOLD_NSS and without ";vers=0", if it begins with "imei:"
-    NEWSML              # as FOLD_NSS, and without the letter of an Update behind a RevisionId
+    NEWSML              # as FOLD_NSS, and without the letter of an Update after a RevisionId
     RULES
 
 
 cdef enum:
-    WORDS = 256, CHUNK = 64 * WORDS     # octets of lines that get their rules at once
+    WORDS = 256, CHUNK = 64 * WORDS     # bytes of lines that get their rules at once
 
 cdef enum:
     GROWTH = 3          # a form is at most that much longer than the URN: an ISBN-13 for an ISBN-10
@@ -35,7 +35,8 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
                      uint8_t *rules) noexcept nogil
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=*) noexcept nogil
-# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones (NULL).
+# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones
+# (NULL).
 cdef const void *freeze_rules() noexcept nogil
 
 

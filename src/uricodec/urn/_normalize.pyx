@@ -18,7 +18,7 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     return c + 32 if c'A' <= c <= c'Z' else c
 
 
-# --- lines, without a look at their grammar -----------------------------------------------------------------------------
+# --- lines, without a look at their grammar ---------------------------------------------------------------------------
 
 cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
     """Where the second colon of a URN stands, or the line ends; 0 if the line is no URN."""
@@ -51,17 +51,17 @@ portable.normalize_urns = normalize_urns
 provide(&portable)
 
 
-# --- the rules of namespaces --------------------------------------------------------------------------------------------
+# --- the rules of namespaces ------------------------------------------------------------------------------------------
 
 # Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
-# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled in:
-# what it is, its `state`, is written last and read first.
+# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled
+# in: what it is, its `state`, is written last and read first.
 cdef struct Row:
-    uint64_t ends       # the first and the last four octets: all of an NID of up to eight
+    uint64_t ends       # the first and the last four bytes: all of an NID of up to eight
     uint16_t state      # its size; above that, the rule. 0: free
 
 cdef struct Nid:
-    uint8_t octets[4 + 32]      # behind "urn:"
+    uint8_t octets[4 + 32]      # after "urn:"
 
 cdef struct Table:
     size_t mask         # number of rows - 1
@@ -74,7 +74,7 @@ cdef void *table = NULL
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
-    """The NID stands behind "urn:", so that a short one needs no branch: it is read with what is before."""
+    """The NID stands after "urn:", so that a short one needs no branch: it is read with what is before."""
     cdef uint32_t first, last
     memcpy(&first, nid + min(n, <size_t>4) - 4, 4)
     memcpy(&last, nid + n - 4, 4)
@@ -82,7 +82,7 @@ cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
 
 
 cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
-    """The row of a lower-case NID of 1 to 32 octets behind "urn:", or the free one where it would be; and its state."""
+    """The row of a lower-case NID of 1 to 32 bytes after "urn:", or the free one where it would be; and its state."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
     cdef Row *row
@@ -99,7 +99,7 @@ cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *sta
 
 
 cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
-    """The rule of a lower-case NID behind "urn:", by a frozen table; NULL: by the one in use."""
+    """The rule of a lower-case NID after "urn:", by a frozen table; NULL: by the one in use."""
     cdef uint16_t state
     row_of(<Table *>rules if rules != NULL else <Table *>uc_read(&table), nid, n, &state)
     return <Rule>(state >> 8)
@@ -167,7 +167,7 @@ if table == NULL:
     raise MemoryError
 
 
-# --- what a rule does to an NSS -----------------------------------------------------------------------------------------
+# --- what a rule does to an NSS ---------------------------------------------------------------------------------------
 
 cdef inline void fold_octets(uint8_t *p, int n) noexcept nogil:
     """n is a constant."""
@@ -211,7 +211,7 @@ cdef bint begins(const uint8_t *nss, size_t n, const char *word, size_t size) no
 
 
 cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
-    """RFC 3187 section 3.2, RFC 3044. Without its first octet, even if that is a hyphen, an NSS might be none."""
+    """RFC 3187 section 3.2, RFC 3044. Without its first byte, even if that is a hyphen, an NSS might be none."""
     cdef size_t i, size = 1
     cdef uint8_t octet
     if n == 0:      # what somebody else wrote meanwhile
@@ -227,7 +227,7 @@ cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t drop_version_0(uint8_t *nss, size_t n) noexcept nogil:
-    """RFC 7254: "the 'vers=0' parameter is to be ignored"; parameters stand behind semicolons."""
+    """RFC 7254: "the 'vers=0' parameter is to be ignored"; parameters stand after semicolons."""
     cdef size_t i = before(nss, n, c';'), size = i, length
     while i < n:
         length = 1 + before(nss + i + 1, n - i - 1, c';')
@@ -256,7 +256,7 @@ cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
-    """ISO 2108: the digits of a right ISBN-10 behind 978, and the other check digit. 13, or 10 if it is none."""
+    """ISO 2108: the digits of a right ISBN-10 after 978, and the other check digit. 13, or 10 if it is none."""
     cdef int i, digit, sum_10 = 0, sum_13 = 9 + 3 * 7 + 8
     for i in range(10):
         if c'0' <= isbn[i] <= c'9':
@@ -277,7 +277,8 @@ cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
 
 
 cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets) noexcept nogil:
-    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if `triplets`
+    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if
+    `triplets`
     says that there are some."""
     cdef size_t prefix
     if rule == DROP_HYPHENS:
@@ -303,7 +304,7 @@ cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets
 
 
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
-    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with room for GROWTH octets
+    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with room for GROWTH bytes
     more, and return its size. `triplets` as of write_nss."""
     cdef size_t nss = nid_end + 1
     n = nss + write_nss(rule, urn + nss, n - nss, triplets)
@@ -312,10 +313,11 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
     return n
 
 
-# --- normal forms -------------------------------------------------------------------------------------------------------
+# --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
-    """Write the normal form, and return its size. dst has room for GROWTH octets more than the URN, and may overlap it from
+    """Write the normal form, and return its size. dst has room for GROWTH bytes more than the URN, and may overlap it
+    from
     below."""
     cdef Rule rule
     cdef size_t nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
@@ -332,7 +334,7 @@ cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_
     return n if rule == BASE else apply_rule(rule, dst, urn.nid_end, n, level, urn.changes & TRIPLETS)
 
 
-# --- lines --------------------------------------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef ByteSet ALL = ByteSet(range(256))
 
@@ -344,7 +346,8 @@ cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
 
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
                      uint8_t *rules) noexcept nogil:
-    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK octets:
+    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK
+    bytes:
     line i ends at ends[i + 1] - ends[0]."""
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t stop
@@ -378,10 +381,10 @@ cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, siz
 
 
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
-    """Apply the rules of namespaces to whole lines, at most CHUNK octets, of URNs in normal form without components.
-    Returns the octets that remain.
+    """Apply the rules of namespaces to whole lines, at most CHUNK bytes, of URNs in normal form without components.
+    Returns the bytes that remain.
 
-    A rule works where its line stands. Lines move up only behind one that became shorter, those between two of these at
+    A rule works where its line stands. Lines move up only after one that became shorter, those between two of these at
     once. Triplets, which a rule may have folded, become upper case again for all lines together.
     """
     cdef uint64_t stops[WORDS + 1]

@@ -1,4 +1,4 @@
-"""URNs one by one: checked, read, brought into normal form and compared (RFC 2141, RFC 8141)."""
+"""Single URNs: checking, parsing, normalizing and comparing them (RFC 2141, RFC 8141)."""
 cimport cython
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
@@ -15,24 +15,24 @@ from collections import namedtuple
 from uricodec.errors import UrnError
 
 
-# --- names --------------------------------------------------------------------------------------------------------------
+# --- codes and messages -----------------------------------------------------------------------------------------------
 
-# Code: its name, and the reason that an UrnError gives.
+# The name and the message of each Code.
 CODE_NAMES = [None] * CODES
 cdef list REASONS = [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", "does not begin with \"urn:\""),
-    (NID, "nid", "no octet of a NID, nor the \":\" behind it"),
-    (NID_LENGTH, "nid-length", "the NID is too short or too long"),
-    (NID_HYPHEN, "nid-hyphen", "a hyphen at an end of the NID"),
-    (NID_URN, "nid-urn", "the NID is \"urn\""),
-    (NSS_EMPTY, "nss-empty", "the NSS is empty"),
-    (NSS, "nss", "no octet of an NSS"),
-    (PERCENT, "percent", "\"%\" without two hexadecimal digits"),
-    (PERCENT_NULL, "percent-null", "octet 0"),
-    (COMPONENT_EMPTY, "component-empty", "the component is empty"),
-    (COMPONENT, "component", "no octet of a component, nor the beginning of one"),
+    (SCHEME, "scheme", "expected \"urn:\""),
+    (NID, "nid", "invalid character in NID"),
+    (NID_LENGTH, "nid-length", "NID is too short or too long"),
+    (NID_HYPHEN, "nid-hyphen", "NID begins or ends with a hyphen"),
+    (NID_URN, "nid-urn", "NID must not be \"urn\""),
+    (NSS_EMPTY, "nss-empty", "NSS is empty"),
+    (NSS, "nss", "invalid character in NSS"),
+    (PERCENT, "percent", "\"%\" not followed by two hexadecimal digits"),
+    (PERCENT_NULL, "percent-null", "\"%00\" is not allowed"),
+    (COMPONENT_EMPTY, "component-empty", "component is empty"),
+    (COMPONENT, "component", "invalid character in component"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 
@@ -42,7 +42,7 @@ cdef str DEFAULT = "8141"
 del name, reason
 
 Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.urn")
-Fault.__doc__ = "What is wrong with a URN first: a code, and the index of the first offending character or octet."
+Fault.__doc__ = "The first fault of a URN: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
 cdef int spec_of(object spec) except -1:
@@ -52,7 +52,7 @@ cdef int spec_of(object spec) except -1:
     for i in range(3):
         if SPEC_NAMES[i] == spec:
             return i
-    raise ValueError(f"no specification {spec!r}; there are: {', '.join(SPEC_NAMES)}")
+    raise ValueError(f"unknown RFC {spec!r}; choose from {', '.join(SPEC_NAMES)}")
 
 
 cdef int level_of(object level) except -1:
@@ -62,17 +62,17 @@ cdef int level_of(object level) except -1:
     for i in range(5):
         if LEVEL_NAMES[i] == level:
             return i
-    raise ValueError(f"no level {level!r}; there are: {', '.join(LEVEL_NAMES)}")
+    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
 cdef inline Spec spec_at(Level level) noexcept:
     return RFC2141 if level == CASE_2141 else RFC8141
 
 
-# --- reading ------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 cdef object plain(object urn):
-    """The str or bytes, and no instance of a subclass, in which a URN stands."""
+    """Return the text of a URN as an exact str or bytes, not an instance of a subclass."""
     if type(urn) is str or type(urn) is bytes:
         return urn
     if type(urn) is URN:
@@ -83,7 +83,7 @@ cdef object plain(object urn):
 
 
 cdef bytes to_fault(str text):
-    """Octets with the first fault of a str that is not ASCII: what stands before its first such character, and one."""
+    """Return bytes with the same first fault as a str that is not ASCII: its ASCII prefix and one invalid byte."""
     cdef Py_ssize_t n = 0
     while text[n] < "\x80":
         n += 1
@@ -91,7 +91,7 @@ cdef bytes to_fault(str text):
 
 
 cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
-    """Borrow the octets of what plain() gave; a str is ASCII."""
+    """Borrow the bytes of an object that plain() returned; a str must be ASCII."""
     if type(text) is str:
         n[0] = <size_t>PyUnicode_GET_LENGTH(text)
         return <const uint8_t *>PyUnicode_DATA(text)
@@ -100,7 +100,7 @@ cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
 
 
 cdef bint read(object text, Spec spec, Reading *urn) except -1:
-    """Read what plain() gave."""
+    """Parse an object that plain() returned. False: the fault is in `urn`."""
     cdef size_t n
     cdef const uint8_t *s
     if type(text) is str:
@@ -126,18 +126,20 @@ def check(urn, spec="8141"):
     """Find the first fault of a URN.
 
     Args:
-        urn (str | bytes-like | URN): What should be a URN.
-        spec (str): "2141", "8141", or "any": valid by at least one of them, the fault being that of "8141".
+        urn (str | bytes-like | URN): The text to check.
+        spec (str): The RFC: "2141", "8141", or "any": valid by at least one of them; a fault is that by "8141".
 
     Returns:
-        Fault | None: None for a URN. Otherwise a code and an offset in characters of a str, octets of bytes; the end for
-            what is missing there. The codes: "scheme" (not "urn:"), "nid" (no octet of a NID, or no ":" behind it),
-            "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141), "nss-empty", "nss" (no octet of an NSS),
-            "percent" (without two hexadecimal digits), "percent-null" (2141: "%00"), "component-empty" (8141), and
-            "component" (8141: no octet of a component, or a "?" that begins none).
+        Fault | None: None for a URN. Otherwise a code and an offset, in characters for a str, in bytes otherwise; if
+            something is missing at the end, the offset is the length. The codes: "scheme" (not "urn:"), "nid" (invalid
+            character in the NID, or missing ":"), "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141),
+            "nss-empty",
+            "nss" (invalid character in the NSS), "percent" ("%" not followed by two hexadecimal digits), "percent-null"
+            (2141: "%00"), "component-empty" (8141), "component" (8141: invalid character in a component, or a "?" that
+            begins none).
 
     Raises:
-        ValueError: There is no such spec.
+        ValueError: If the spec is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
@@ -153,17 +155,17 @@ def check(urn, spec="8141"):
 
 
 def is_valid(urn, spec="8141"):
-    """Whether it is a URN.
+    """Return whether a text is a URN.
 
     Args:
-        urn (str | bytes-like | URN): What should be a URN.
-        spec (str): "2141", "8141", or "any" of the two.
+        urn (str | bytes-like | URN): The text to check.
+        spec (str): The RFC: "2141", "8141", or "any" of the two.
 
     Returns:
-        bool: Whether its syntax is right; what a namespace demands of it is a question for `validate`.
+        bool: Whether the syntax is valid. `validate` checks the rules of the namespace.
 
     Raises:
-        ValueError: There is no such spec.
+        ValueError: If the spec is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
@@ -175,13 +177,13 @@ def is_valid(urn, spec="8141"):
 
 
 def specs(urn):
-    """By which specifications it is a URN.
+    """Return the RFCs by which a text is a URN.
 
     Args:
-        urn (str | bytes-like | URN): What should be a URN.
+        urn (str | bytes-like | URN): The text to check.
 
     Returns:
-        tuple[str, ...]: What there is of "2141" and "8141".
+        tuple[str, ...]: "2141", "8141", both or neither.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
@@ -197,23 +199,23 @@ def specs(urn):
     return tuple(found)
 
 
-# --- URN ----------------------------------------------------------------------------------------------------------------
+# --- URN --------------------------------------------------------------------------------------------------------------
 
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
 cdef class URN:
-    """A URN that was read: immutable, hashable, ordered.
+    """A parsed URN: immutable, hashable, ordered.
 
-    Two of them are equal if their normal forms are, each at the level of the spec by which it was read.
+    Two objects are equal if their normal forms are equal, each at the level of the RFC by which it was parsed.
 
     Args:
-        urn (str | bytes-like | URN): The text, kept as it is.
-        spec (str): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
+        urn (str | bytes-like | URN): The text, which is kept unchanged.
+        spec (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
 
     Raises:
-        UrnError: It is no URN by that spec.
-        ValueError: There is no such spec.
+        UrnError: If the text is not a URN by that RFC.
+        ValueError: If the spec is unknown.
 
     Source: RFC 2141 sections 2 and 5; RFC 8141 sections 2 and 3.
 
@@ -237,44 +239,44 @@ cdef class URN:
 
     @property
     def nid(self):
-        """The Namespace Identifier, as it is spelled."""
+        """The Namespace Identifier (NID) as it is spelled."""
         return part(self, 4, self.reading.nid_end)
 
     @property
     def nss(self):
-        """The Namespace Specific String, as it is spelled."""
+        """The Namespace Specific String (NSS) as it is spelled."""
         return part(self, self.reading.nid_end + 1, self.reading.nss_end)
 
     @property
     def r_component(self):
-        """What stands behind "?+"; None if there is no r-component."""
+        """The text after "?+"; None if the URN has no r-component."""
         cdef Reading *urn = &self.reading
         return part(self, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end) if urn.r else None
 
     @property
     def q_component(self):
-        """What stands behind "?="; None if there is no q-component."""
+        """The text after "?="; None if the URN has no q-component."""
         cdef Reading *urn = &self.reading
         return part(self, urn.q, urn.f - 1 if urn.f else urn.end) if urn.q else None
 
     @property
     def f_component(self):
-        """What stands behind "#"; None if there is no f-component, which may also be empty."""
+        """The text after "#", which may be empty; None if the URN has no f-component."""
         return part(self, self.reading.f, self.reading.end) if self.reading.f else None
 
     @property
     def spec(self):
-        """The specification by which it was read, "2141" or "8141"."""
+        """The RFC by which the URN was parsed, "2141" or "8141"."""
         return SPEC_NAMES[self.reading.spec]
 
     @property
     def specs(self):
-        """By which specifications it is a URN."""
+        """The RFCs by which the text is a URN."""
         return specs(self.text)
 
     @property
     def normalized(self):
-        """The normal form, at the level of its spec."""
+        """The normal form, at the level of the URN's RFC."""
         return self.normal
 
     def __str__(self):
@@ -313,18 +315,18 @@ cdef inline str part(URN urn, size_t start, size_t end):
 
 
 def parse(urn, spec="8141"):
-    """Read a URN.
+    """Parse a URN.
 
     Args:
         urn (str | bytes-like | URN): The text.
-        spec (str): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
+        spec (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
 
     Returns:
-        URN: Its parts and its normal form.
+        URN: Its components and its normal form.
 
     Raises:
-        UrnError: It is no URN by that spec.
-        ValueError: There is no such spec.
+        UrnError: If the text is not a URN by that RFC.
+        ValueError: If the spec is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
@@ -332,17 +334,17 @@ def parse(urn, spec="8141"):
     '0451450523'
     >>> parse("urn:isbn:04514 50523")
     Traceback (most recent call last):
-    uricodec.errors.UrnError: no octet of an NSS at position 14
+    uricodec.errors.UrnError: invalid character ' ' in NSS at offset 14
     """
     if type(urn) is URN and spec == (<URN>urn).spec:
         return urn
     return URN(urn, spec)
 
 
-# --- normal forms -------------------------------------------------------------------------------------------------------
+# --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef object new_form(object text, const Reading *urn, Level level):
-    """The form of a text that changes, at a level up to CASE_8141."""
+    """Return the form of a text that is not in normal form, at a level up to CASE_8141."""
     cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
     cdef const uint8_t *s = octets_of(text, &n)
     cdef uint8_t *dst
@@ -361,7 +363,7 @@ cdef object new_form(object text, const Reading *urn, Level level):
 
 
 cdef object namespace_form(object text, const Reading *urn, Level level):
-    """The form at a level from NAMESPACE on."""
+    """Return the form at level NAMESPACE or above."""
     cdef uint8_t room[SMALL + GROWTH]
     cdef uint8_t *dst = room
     cdef size_t n, size
@@ -383,14 +385,14 @@ cdef object namespace_form(object text, const Reading *urn, Level level):
 
 
 cdef inline object form_of(object text, const Reading *urn, Level level):
-    """The normal form of what plain() gave and read() read; the same object if it is in that form."""
+    """Return the normal form of a parsed text; the same object if it is already in normal form."""
     if level >= NAMESPACE:
         return namespace_form(text, urn, level)
     return text if is_normal(urn, level) else new_form(text, urn, level)
 
 
 cdef object read_form(object urn, object level, object spec, bint keep_class):
-    """What normalize or key returns."""
+    """Return the result of normalize() (keep_class) or key()."""
     cdef Reading reading
     cdef Level at = <Level>level_of(level)
     cdef object text = plain(urn), form
@@ -406,24 +408,30 @@ cdef object read_form(object urn, object level, object spec, bint keep_class):
 
 
 def normalize(urn, level="8141", spec=None):
-    """The normal form of a URN, which is the same for all that are equivalent to it.
+    """Return the normal form of a URN. Equivalent URNs have the same normal form.
+
+    Triplets are never decoded, and only ASCII letters change their case.
 
     Args:
         urn (str | bytes-like | URN): The URN.
-        level (str): Which differences vanish. "bytes": none. "2141": the case of "urn", of the NID and of the digits of
-            triplets (which become upper case). "8141": these, and r-, q- and f-components. "namespace": also what the
-            rule of its namespace adds. "functional": also an ISBN-10 and its ISBN-13.
-        spec (str | None): By which it is read: "2141", "8141", or "any": by 8141 if it is a URN there, else by 2141.
-            None: by that of the level, which is 2141 for "2141" and 8141 for all others; a URN by that by which it was
-            read before.
+        level (str): Which differences are ignored:
+            "bytes": none.
+            "2141": case of "urn", of the NID, and of the hexadecimal digits in triplets (which become upper case).
+            "8141": those, and r-, q- and f-components.
+            "namespace": also those that the rule of the namespace ignores.
+            "functional": also whether an ISBN is an ISBN-10 or its ISBN-13.
+        spec (str | None): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise
+            2141.
+            None: that of the level (2141 for "2141", 8141 for all others); for a URN object, that by which it was
+                parsed.
 
     Returns:
-        str | bytes | URN: Of the kind that came in, bytes for a bytes-like; the same object if a str, bytes or URN does
-            not change. A triplet is never decoded, nor is anything but ASCII folded.
+        str | bytes | URN: The type of the input, bytes for a bytes-like object; the same object if a str, bytes or URN
+            does not change.
 
     Raises:
-        UrnError: It is no URN by that spec.
-        ValueError: There is no such level or spec.
+        UrnError: If the text is not a URN by that RFC.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -436,19 +444,19 @@ def normalize(urn, level="8141", spec=None):
 
 
 def key(urn, level="8141", spec=None):
-    """What URNs have in common exactly if they are equivalent: the normal form, as a str or bytes.
+    """Return a key for comparing URNs: the normal form, as str or bytes, which only equivalent URNs share.
 
     Args:
         urn (str | bytes-like | URN): The URN.
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Returns:
-        str | bytes: bytes for a bytes-like, otherwise str.
+        str | bytes: bytes for a bytes-like object, otherwise str.
 
     Raises:
-        UrnError: It is no URN by that spec.
-        ValueError: There is no such level or spec.
+        UrnError: If the text is not a URN by that RFC.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -459,20 +467,20 @@ def key(urn, level="8141", spec=None):
 
 
 def equivalent(a, b, level="8141", spec=None):
-    """Whether two URNs are equivalent.
+    """Return whether two URNs are equivalent.
 
     Args:
         a (str | bytes-like | URN): A URN.
-        b (str | bytes-like | URN): Another one, not necessarily of the same type.
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        b (str | bytes-like | URN): Another URN; it may be of another type.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Returns:
-        bool: Whether their normal forms are the same.
+        bool: Whether the normal forms are equal.
 
     Raises:
-        UrnError: One of them is no URN by that spec.
-        ValueError: There is no such level or spec.
+        UrnError: If an argument is not a URN by that RFC.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -487,9 +495,9 @@ cdef bytes octets(object form):
     return form if type(form) is bytes else (<str>form).encode("ascii")
 
 
-# --- namespaces ---------------------------------------------------------------------------------------------------------
+# --- namespaces -------------------------------------------------------------------------------------------------------
 
-# The rules by number, for set_rule.
+# The numbers of the rules, for set_rule().
 RULE_NUMBERS = {
     "base": BASE, "nss": FOLD_NSS, "segment": FOLD_SEGMENT, "hyphen": FOLD_HYPHEN, "drop-hyphens": DROP_HYPHENS,
     "except-params": EXCEPT_PARAMS, "only-ul": ONLY_UL, "imei": IMEI, "newsml": NEWSML,
@@ -497,15 +505,15 @@ RULE_NUMBERS = {
 
 
 def set_rule(nid, rule):
-    """Say which rule a namespace has at the levels "namespace" and "functional", in the whole process.
+    """Set the rule of a namespace at the levels "namespace" and "functional", for the whole process.
 
     Args:
         nid (str): The NID, in any case.
-        rule (int): One of RULE_NUMBERS.
+        rule (int): A value of RULE_NUMBERS.
 
     Raises:
-        UrnError: It is no NID.
-        ValueError: There is no such rule.
+        UrnError: If `nid` is not a valid NID.
+        ValueError: If the rule is unknown.
 
     >>> set_rule("example-1", RULE_NUMBERS["segment"])
     >>> normalize("urn:EXAMPLE-1:A:B", level="namespace")
@@ -515,9 +523,9 @@ def set_rule(nid, rule):
     cdef bytes lower
     cdef int number = rule
     if not 0 <= number < RULES:
-        raise ValueError(f"no rule {rule!r}")
+        raise ValueError(f"unknown rule {rule!r}; choose from 0 to {<int>RULES - 1}")
     if not read(plain(f"urn:{nid}:x"), ANY, &reading) or <Py_ssize_t>reading.nid_end != 4 + len(nid):
-        raise UrnError("no NID", nid, 0)
+        raise UrnError("invalid NID", nid, 0)
     lower = nid.lower().encode("ascii")
     with cython.critical_section(RULE_NUMBERS):
         if add_rule(<const uint8_t *>PyBytes_AS_STRING(lower), <size_t>len(lower), <Rule>number) < 0:
@@ -525,16 +533,16 @@ def set_rule(nid, rule):
 
 
 cdef const void *frozen_rules() except NULL:
-    """The rules of all namespaces that are known now. They do not change."""
-    import uricodec.urn  # no-cython-lint: it brings them
+    """Return the rules of all namespaces known now, in a table that does not change later."""
+    import uricodec.urn  # no-cython-lint: it loads the rules
     with cython.critical_section(RULE_NUMBERS):
         return freeze_rules()
 
 
-# --- calls --------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
-# f(text), and f(text, text), are what most calls are. These take them before any argument is parsed, if the text is short
-# and all goes well, and leave all others to the functions.
+# Fast path: most calls are f(text) or f(text, text). These functions handle them without argument parsing if the texts
+# are short and valid, and pass all other calls to the functions above.
 cdef vectorcall parse_check, parse_is_valid, parse_normalize, parse_key, parse_equivalent
 
 
@@ -548,7 +556,7 @@ cdef inline bint is_short_call(PyObject *const *args, size_t flags, PyObject *na
 
 
 cdef inline bint reads(PyObject *text, Reading *urn) noexcept:
-    """Whether a short text is a URN of RFC 8141."""
+    """Return whether a short text is a URN by RFC 8141."""
     return read_urn(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text), RFC8141,
                     urn)
 
@@ -582,7 +590,7 @@ cdef object call_key(object function, PyObject *const *args, size_t flags, PyObj
 
 
 cdef inline const uint8_t *short_form(PyObject *text, const Reading *urn, uint8_t *room) noexcept:
-    """Where the normal form is: in the text or, if that is not normal, in room."""
+    """Return where the normal form is: in the text itself, or in room if the text is not normal."""
     cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
     if urn.changes & (LETTERS | DIGITS) == 0:
         return s
@@ -607,5 +615,5 @@ parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
 for function in check, is_valid, specs, parse, normalize, key, equivalent:
-    function.__module__ = "uricodec.urn"        # pickled by reference to where users find them
+    function.__module__ = "uricodec.urn"        # pickled by reference to their public name
 del function

@@ -1,9 +1,10 @@
 """Operations on rows of URNs (RFC 2141, RFC 8141) for the row engine.
 
-A kernel says how many lines are plain: valid, and without components. Other kernels bring these into normal form, and get the
-rules of their namespaces; any other row is read by itself, and so are the next ones for a while, if there are more of that
-kind. Rows of a column are packed as lines into a buffer of the first cache's size first. So are lines that "\\r\\n"
-terminates where rules of namespaces need the end of the NSS; elsewhere their "\\r" passes as the last byte of the NSS.
+A kernel says how many lines are plain: valid, and without components. Other kernels bring these into normal form, and
+get the rules of their namespaces; any other row is read by itself, and so are the next ones for a while, if there are
+more of that kind. Rows of a column are packed as lines into a buffer of the first cache's size first. So are lines that
+"\\r\\n" terminates where rules of namespaces need the end of the NSS; elsewhere their "\\r" passes as the last byte of
+the NSS.
 """
 cimport cython
 from libc.string cimport memchr
@@ -23,7 +24,7 @@ cdef ByteSet PLAIN_8141_OR_CR = PLAIN_8141 | "\r"
 FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
 
-# --- one row ------------------------------------------------------------------------------------------------------------
+# --- one row ----------------------------------------------------------------------------------------------------------
 
 cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Outcome *outcome) noexcept nogil:
     if read_urn(src, n, (<const Naming *>options).spec, urn):
@@ -70,7 +71,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return 5 * sizeof(Component)
 
 
-# --- many rows ----------------------------------------------------------------------------------------------------------
+# --- many rows --------------------------------------------------------------------------------------------------------
 
 # Rows as lines: those of the block where it stands, or packed ones. Line i is data[ends[i] .. ends[i + 1]).
 cdef struct Lines:
@@ -264,7 +265,7 @@ cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst
     return span_whole(span, <const Naming *>options, True)
 
 
-# --- operations ---------------------------------------------------------------------------------------------------------
+# --- operations -------------------------------------------------------------------------------------------------------
 
 cdef class UrnRows(RowOperation):
     """An operation on rows of URNs. This one copies."""
@@ -305,7 +306,7 @@ cdef class NidRows(UrnRows):
     """Leave the NID of each URN, as it is written.
 
     Args:
-        spec (str): As of `CheckUrnRows`.
+        spec (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: There is no such spec.
@@ -323,11 +324,11 @@ cdef class NormalizeUrnRows(UrnRows):
     """Bring URNs into normal form, by the rules of namespaces that are known when this is made.
 
     Args:
-        level (str): As of `normalize`.
-        spec (str | None): As of `normalize`.
+        level (str): See `normalize`.
+        spec (str | None): See `normalize`.
 
     Raises:
-        ValueError: There is no such level or spec.
+        ValueError: If the level or the spec is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
@@ -345,7 +346,7 @@ cdef class SplitUrns(UrnRows):
     """Take URNs apart.
 
     Args:
-        spec (str): As of `CheckUrnRows`.
+        spec (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: There is no such spec.

@@ -1,7 +1,7 @@
-"""Between URNs and what they name elsewhere, without loss: public identifiers, UUIDs, OIDs, ISBNs, resolver URLs.
+"""Lossless conversions between URNs and other identifiers: public identifiers, UUIDs, OIDs, ISBNs, resolver URLs.
 
 RFC 3151 (publicid), RFC 4122 and 9562 (uuid), RFC 3061 (oid), RFC 3187 and ISO 2108 (isbn), RFC 2169 and 2483 (THTTP).
-Every function refuses what it could not give back.
+Every function rejects input that it could not convert back.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _Urn = str | bytes | bytearray | memoryview | URN
 
 
 def _nss(urn: _Urn, nid: str) -> str:
-    """The NSS of a well-formed name of one namespace, which has no components."""
+    """Return the NSS of a well-formed URN of one namespace, without components."""
     name = parse(urn, "any")
     if name.nid.lower() != nid:
-        raise UrnError(f"no name of the namespace {nid}", urn, len("urn:"))
+        raise UrnError(f"expected a URN of the namespace {nid!r}", urn, len("urn:"))
     start = len(f"urn:{nid}:")
     if (name.r_component, name.q_component, name.f_component) != (None, None, None):
-        raise UrnError("a component behind the name, which would be lost", urn, start + len(name.nss))
+        raise UrnError("URN has a component, which the conversion would lose", urn, start + len(name.nss))
     return _well_formed(name.nss, nid, urn, start)
 
 
@@ -74,10 +74,10 @@ _NO_PUBLIC_ID = r"[^ \t\r\na-zA-Z0-9'()+,./:=?;!*#@$_%-]"
 
 
 def from_public_id(public_id: str) -> str:
-    """The URN of a public identifier of SGML or XML. White space is normalised first.
+    """Convert a public identifier of SGML or XML to a URN. White space is normalized first.
 
     Raises:
-        UrnError: It has a character that no public identifier has, or nothing but white space.
+        UrnError: If it contains a character that public identifiers do not allow, or only white space.
 
     Source: RFC 3151 section 2.
 
@@ -86,18 +86,19 @@ def from_public_id(public_id: str) -> str:
     """
     wrong = re.search(_NO_PUBLIC_ID, public_id)
     if wrong:
-        raise UrnError("no character of a public identifier", public_id, wrong.start())
+        raise UrnError("invalid character in public identifier", public_id, wrong.start())
     text = re.sub("[ \t\r\n]+", " ", public_id).strip(" ")
     if not text:
-        raise UrnError("an empty public identifier", public_id, 0)
+        raise UrnError("public identifier is empty", public_id, 0)
     return "urn:publicid:" + re.sub("//|::|[^0-9A-Za-z]", lambda found: _TRANSCRIBED.get(found[0], found[0]), text)
 
 
 def to_public_id(urn: _Urn) -> str:
-    """The public identifier that a URN transcribes.
+    """Convert a URN to the public identifier that it transcribes.
 
     Raises:
-        UrnError: It is no URN of the namespace publicid, no transcription has this form, or there are components.
+        UrnError: If the text is not a URN of the namespace publicid, its NSS is not a transcription, or it has
+            components.
 
     Source: RFC 3151 section 2.
 
@@ -106,10 +107,10 @@ def to_public_id(urn: _Urn) -> str:
     """
     nss = _nss(urn, "publicid")
     text = re.sub("%..|[+:;]", lambda found: _PUBLIC[found[0].upper()], nss)
-    # "%2F:" reads "///", of which the first two characters would be the ":".
+    # "%2F:" would decode to "///", whose first two characters transcribe as ":".
     again = from_public_id(text).removeprefix("urn:publicid:")
     if again != re.sub("%..", lambda triplet: triplet[0].upper(), nss):
-        raise UrnError("no public identifier is transcribed so (RFC 3151 section 2)", urn, len("urn:publicid:"))
+        raise UrnError("not the transcription of a public identifier (RFC 3151 section 2)", urn, len("urn:publicid:"))
     return text
 
 
@@ -117,7 +118,7 @@ def to_public_id(urn: _Urn) -> str:
 
 
 def from_uuid(uuid: UUID) -> str:
-    """The URN of a UUID.
+    """Convert a UUID to a URN.
 
     Source: RFC 4122 section 3; RFC 9562 section 4.
 
@@ -129,30 +130,30 @@ def from_uuid(uuid: UUID) -> str:
 
 
 def to_uuid(urn: _Urn) -> UUID:
-    """The UUID that a URN names.
+    """Convert a URN to the UUID that it contains.
 
     Raises:
-        UrnError: It is no URN of the namespace uuid, its form is another, or there are components.
+        UrnError: If the text is not a URN of the namespace uuid, its NSS is not a UUID, or it has components.
 
     Source: RFC 4122 section 3; RFC 9562 section 4.
 
     >>> to_uuid("urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
     UUID('f81d4fae-7dec-11d0-a765-00a0c91e6bf6')
     """
-    # Imported here: it costs more time than all of the package.
+    # Imported here because this import takes longer than that of the whole package.
     from uuid import UUID
 
     return UUID(_nss(urn, "uuid"))
 
 
 def from_oid(oid: str | Iterable[int]) -> str:
-    """The URN of an object identifier.
+    """Convert an object identifier to a URN.
 
     Args:
-        oid (str | Iterable[int]): Its arcs: numbers with periods between, or integers.
+        oid (str | Iterable[int]): Its arcs: numbers separated by periods, or integers.
 
     Raises:
-        UrnError: It is no object identifier.
+        UrnError: If it is not an object identifier.
 
     Source: RFC 3061 section 2.
 
@@ -164,11 +165,12 @@ def from_oid(oid: str | Iterable[int]) -> str:
 
 
 def to_oid(urn: _Urn) -> tuple[int, ...]:
-    """The arcs of the object identifier that a URN names.
+    """Return the arcs of the object identifier that a URN contains.
 
     Raises:
-        UrnError: It is no URN of the namespace oid, its form is another, or there are components.
-        ValueError: An arc has more digits than int() takes.
+        UrnError: If the text is not a URN of the namespace oid, its NSS is not an object identifier, or it has
+            components.
+        ValueError: If an arc has more digits than int() accepts.
 
     Source: RFC 3061 section 2.
 
@@ -182,13 +184,13 @@ def to_oid(urn: _Urn) -> tuple[int, ...]:
 
 
 def from_isbn(isbn: str) -> str:
-    """The URN of an ISBN, spelled as it is.
+    """Convert an ISBN to a URN, without changing its spelling.
 
     Args:
-        isbn (str): 10 or 13 digits, perhaps with hyphens; the check digit must be right.
+        isbn (str): 10 or 13 digits, perhaps with hyphens; the check digit must be correct.
 
     Raises:
-        UrnError: It is no ISBN.
+        UrnError: If it is not an ISBN.
 
     Source: RFC 3187 section 3; ISO 2108.
 
@@ -199,10 +201,10 @@ def from_isbn(isbn: str) -> str:
 
 
 def to_isbn(urn: _Urn) -> str:
-    """The ISBN that a URN names, without hyphens.
+    """Return the ISBN that a URN contains, without hyphens.
 
     Raises:
-        UrnError: It is no URN of the namespace isbn, no ISBN stands in it, or there are components.
+        UrnError: If the text is not a URN of the namespace isbn, its NSS is not an ISBN, or it has components.
 
     Source: RFC 3187 section 3; ISO 2108.
 
@@ -213,10 +215,10 @@ def to_isbn(urn: _Urn) -> str:
 
 
 def isbn_13(isbn: str) -> str:
-    """The ISBN-13 of an ISBN, without hyphens.
+    """Convert an ISBN to an ISBN-13, without hyphens.
 
     Raises:
-        UrnError: It is no ISBN.
+        UrnError: If it is not an ISBN.
 
     Source: ISO 2108: 978, the first nine digits, and a check digit by the weights 1 and 3.
 
@@ -232,10 +234,10 @@ def isbn_13(isbn: str) -> str:
 
 
 def isbn_10(isbn: str) -> str:
-    """The ISBN-10 of an ISBN, without hyphens.
+    """Convert an ISBN to an ISBN-10, without hyphens.
 
     Raises:
-        UrnError: It is no ISBN, or one that begins with 979, which has no ISBN-10.
+        UrnError: If it is not an ISBN, or begins with 979 and so has no ISBN-10.
 
     Source: ISO 2108: a check digit modulo 11, weights 10 to 1, X for 10.
 
@@ -246,7 +248,7 @@ def isbn_10(isbn: str) -> str:
     if len(digits) == 10:
         return digits
     if not digits.startswith("978"):
-        raise UrnError("no ISBN-10 for an ISBN that begins with 979", isbn, 0)
+        raise UrnError("an ISBN that begins with 979 has no ISBN-10", isbn, 0)
     body = digits[3:12]
     total = sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True))
     return body + "0123456789X"[-total % 11]
@@ -254,7 +256,7 @@ def isbn_10(isbn: str) -> str:
 
 # --- resolvers, RFC 2169 ----------------------------------------------------------------------------------------------
 
-# RFC 2169 section 3: what can be asked of a URN; RFC 2483 section 4: the same of any URI. The mnemonics are
+# RFC 2169 section 3: resolution services for URNs; RFC 2483 section 4: the same for any URI. The mnemonics are
 # case-insensitive there (section 2.1).
 SERVICES = (
     *("N2L", "N2Ls", "N2R", "N2Rs", "N2C", "N2Ns"),
@@ -264,27 +266,27 @@ _SPELLED = {service.lower(): service for service in SERVICES}
 
 
 class Resolution(NamedTuple):
-    """What a THTTP URL asks."""
+    """The parts of a THTTP URL."""
 
-    resolver: str  # what stands before "/uri-res/"
-    service: str  # of SERVICES
+    resolver: str  # the URL before "/uri-res/"
+    service: str  # one of SERVICES
     urn: str
 
 
 def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
-    """The URL by which a resolver is asked about a URN: "GET /uri-res/<service>?<uri>".
+    """Return the URL that asks a resolver about a URN: "GET /uri-res/<service>?<uri>".
 
-    An f-component becomes the fragment of the URL, which a client keeps to itself.
+    An f-component becomes the fragment of the URL, which clients do not send.
 
     Args:
-        urn (str | bytes-like | URN): The URN, by RFC 8141 or else by RFC 2141.
-        resolver (str): Scheme and host, perhaps a path; without it the request target alone is given.
-        service (str): One of SERVICES, in any case: N2L to a URL, N2R to the resource, N2C to a description, N2Ns to
-            other URNs; with s to several.
+        urn (str | bytes-like | URN): The URN, valid by RFC 8141 or by RFC 2141.
+        resolver (str): Scheme and host, perhaps a path. Without it, only the request target is returned.
+        service (str): One of SERVICES, in any case: N2L asks for a URL, N2R for the resource, N2C for a description,
+            N2Ns for other URNs; a final s asks for several.
 
     Raises:
-        UrnError: It is no URN, or one by RFC 2141 alone whose NSS has a "#", which no query can have.
-        ValueError: There is no such service, or the resolver has a query or a fragment.
+        UrnError: If the text is not a URN, or is one by RFC 2141 only and its NSS contains "#", which a query cannot.
+        ValueError: If the service is unknown, or the resolver has a query or a fragment.
 
     Source: RFC 2169 sections 2 and 3; RFC 2483 section 4.
 
@@ -295,19 +297,19 @@ def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
     """
     name = parse(urn, "any")
     if name.spec == "2141" and "#" in name.nss:
-        raise UrnError('"#" ends a query', urn, str(name).index("#"))
+        raise UrnError('NSS contains "#", which would end the query of the URL', urn, str(name).index("#"))
     if service.lower() not in _SPELLED:
-        raise ValueError(f"no resolution service: {service!r}")
+        raise ValueError(f"unknown service {service!r}; choose from {', '.join(SERVICES)}")
     if "?" in resolver or "#" in resolver:
-        raise ValueError(f"a resolver with a query or a fragment: {resolver!r}")
+        raise ValueError(f"resolver must not have a query or a fragment, got {resolver!r}")
     return f"{resolver.rstrip('/')}/uri-res/{_SPELLED[service.lower()]}?{name}"
 
 
 def from_thttp_url(url: str) -> Resolution:
-    """What a THTTP URL asks of which resolver about which URN.
+    """Split a THTTP URL into resolver, service and URN.
 
     Raises:
-        UrnError: It is no such URL, the service is not known, or no URN stands in it.
+        UrnError: If the text is not a THTTP URL, the service is unknown, or the URL does not contain a URN.
 
     Source: RFC 2169 section 2.
 
@@ -316,7 +318,7 @@ def from_thttp_url(url: str) -> Resolution:
     """
     found = re.match("([^?#]*)/uri-res/([0-9A-Za-z]+)[?]", url)
     if found is None or found[2].lower() not in _SPELLED:
-        raise UrnError("no THTTP URL", url, 0)
+        raise UrnError("expected a THTTP URL: .../uri-res/SERVICE?URN", url, 0)
     try:
         urn = str(parse(url[found.end() :], "any"))
     except UrnError as error:

@@ -1,14 +1,15 @@
-"""URN namespaces: which names of a namespace are the same beyond RFC 8141, and which are well formed. One table.
+"""URN namespaces, in one table: which URNs of a namespace are equivalent, and which are well formed.
 
-A *rule* says what normalisation at level "namespace" does with the NSS (`RULES`); it only ever merges names that the
-level below keeps apart (RFC 2141 section 5, RFC 8141 section 3.1). A *validator* says what the registration says of the
-form of a name: a verdict apart from syntax, taken from the text of the registration or, where that text was not at
-hand, absent. Rows stand in the order of the IANA registry of REGISTRY_DATE; `read` is false where the registration was
-not read, and such a row has the rule "base" and no validator.
+A *rule* states how level "namespace" normalizes the NSS (`RULES`). It only merges URNs that level "8141" distinguishes
+(RFC 2141 section 5, RFC 8141 section 3.1). A *validator* checks the form that the registration requires. It is taken
+from the text of the registration and absent where that text was not available. A validator returns True (well formed),
+a str (what is wrong) or None (the registration does not decide).
 
-What a validator returns: True, the name is well formed; a str, what is wrong; None, the registration does not say.
+The rows are in the order of the IANA registry of REGISTRY_DATE. `read` is false if the registration was not read; such
+a row has the rule "base" and no validator.
 
-The functions at the end add rows at run time. Whoever keeps a copy of the rules (the loops do) subscribes to them.
+The functions at the end add rows at run time. Code that keeps a copy of the rules, as the compiled loops do,
+subscribes.
 """
 
 import re
@@ -39,19 +40,19 @@ def __dir__() -> list[str]:
 # The IANA registry "Uniform Resource Names (URN) Namespaces", its <updated>.
 REGISTRY_DATE = "2026-03-18"
 
-# Name -> what it does to the NSS. To fold is to bring ASCII letters to lower case; the digits of triplets stay in upper
-# case, and nothing is decoded.
+# Name -> what the rule does to the NSS. To fold is to lower-case ASCII letters; the digits of triplets stay upper case,
+# and nothing is decoded.
 RULES = MappingProxyType(
     {
         "base": "nothing",
         "nss": "fold all of it",
-        "segment": "fold what stands before the first colon, all without one",
-        "hyphen": "fold what stands before the first hyphen, nothing without one",
-        "drop-hyphens": "drop the hyphens but one that begins it; x becomes X",
+        "segment": "fold the part before the first colon, or all of it if there is none",
+        "hyphen": "fold the part before the first hyphen; nothing if there is none",
+        "drop-hyphens": "drop all hyphens except a leading one; x becomes X",
         "except-params": "fold all of it unless it begins with params: in any case",
         "only-ul": "fold all of it if its first segment is ul in any case",
         "imei": "where it begins with imei: in any case, fold all of it and drop parameters ;vers=0",
-        "newsml": "fold all of it; drop the Update letter behind the RevisionId",
+        "newsml": "fold all of it; drop the Update letter after the RevisionId",
     }
 )
 
@@ -59,41 +60,41 @@ Validator = Callable[[str], bool | str | None]
 
 
 class Namespace(NamedTuple):
-    """One row: a namespace and what is known of it."""
+    """A row of the table: a namespace and what is known about it."""
 
     nid: str  # in lower case
     references: tuple[str, ...]  # RFCs; "template": the registration is a page at IANA
     rule: str = "base"  # a key of RULES
     validate: Validator | None = None  # called with the NSS
-    read: bool = True  # whether somebody read the registration
+    read: bool = True  # whether the registration was read
 
 
 # --- validators -------------------------------------------------------------------------------------------------------
 
 
 def _form(pattern: str, wrong: str) -> Validator:
-    # Compiled when it is first used: an import costs nothing. Wherever a name may be long, what is repeated is one
-    # octet: each time around a group costs some 100 octets until the whole has matched.
+    # Compiled on first use, so that imports stay fast. Where an NSS may be long, the pattern repeats single characters:
+    # repeating a group takes about 100 bytes for each repetition until the match ends.
     return lambda nss: re.fullmatch(pattern, nss) is not None or wrong
 
 
 # RFC 4122 section 3: UUID = time-low "-" time-mid "-" time-high-and-version "-" clock-seq-and-reserved
 #                            clock-seq-low "-" node;   hexDigit in both cases. Any value: the Nil and Max UUID, too.
-_uuid = _form("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", "not 8-4-4-4-12 hexadecimal digits")
+_uuid = _form("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", "expected 8-4-4-4-12 hexadecimal digits")
 
 # RFC 5031 section 3:
 #   service      = top-level *("." sub-service)
 #   top-level    = let-dig [ *25let-dig-hyp let-dig ]     sub-service  = let-dig [ *let-dig-hyp let-dig ]
 _service = _form(
     "(?![^.]{28})(?![.-])(?!.*([.-][.]|[.]-))[0-9A-Za-z.-]*[0-9A-Za-z]",
-    "not labels of letters, digits and inner hyphens, separated by periods",
+    "expected labels of letters, digits and inner hyphens, separated by periods",
 )
 
 # RFC 5165 section 2: urn:ogc:{OGCresource}:{ResourceSpecificString}
-_ogc = _form("[^:]+:.+", "not a resource type, a colon and a name")
+_ogc = _form("[^:]+:.+", "expected a resource type, a colon and a name")
 
 # RFC 6588: an underscore and 32 or more hexadecimal digits, A to F in upper case.
-_ucode = _form("_[0-9A-F]{32,}", 'not "_" and at least 32 hexadecimal digits in upper case')
+_ucode = _form("_[0-9A-F]{32,}", 'expected "_" and at least 32 hexadecimal digits in upper case')
 
 # RFC 4179 section 2 (instance and qualifier; a "-" is in "other", too):
 #   UCI = prefix "-" instance *1(":" qualifier)
@@ -102,7 +103,7 @@ _ucode = _form("_[0-9A-F]{32,}", 'not "_" and at least 32 hexadecimal digits in 
 _uci = _form(
     "(?!.*%(?![0-9A-Fa-f]{2}))[0-9A-Za-z]+(:[0-9A-Za-z]+)?([+][0-9A-Za-z]+)?-[0-9A-Za-z()+,.=@;$_!*'%-]+"
     "(:[CRFcrf][0-9A-Za-z]+(-[CRFcrf][0-9A-Za-z]+){0,2})?",
-    "not a prefix code, a hyphen and a content code",
+    "expected a prefix code, a hyphen and a content code",
 )
 
 # RFC 3085 section 2:
@@ -110,24 +111,24 @@ _uci = _form(
 #   Update = 0*1( "A" / "U" )        RevisionId = posint        "a date in ISO 8601 Basic Format (CCYYMMDD)"
 _newsml = _form(
     "[^:]+:[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01]):[^:]+:[1-9][0-9]*[AUau]?",
-    "not a provider, a date CCYYMMDD, an item and a positive revision with A or U, separated by colons",
+    "expected a provider, a date CCYYMMDD, an item and a positive revision, perhaps with A or U, separated by colons",
 )
 
 # RFC 3151 section 2: what a transcribed public identifier is made of. "whitespace normalization must be performed
 # before": no "+" at the ends, none next to another. Only the characters of the list are written as triplets.
 _publicid = _form(
     "(?![+])(?!.*([+][+]|%(?!2[BbFf573]|3[ABFabf])))[0-9A-Za-z()+,.:=;!*@$_%-]+(?<![+])",
-    "no public identifier is transcribed so (RFC 3151 section 2)",
+    "not the transcription of a public identifier (RFC 3151 section 2)",
 )
 
 # RFC 5141 section 2.4.1, without the elements that it leaves open:
 #   std-nss       = "std:" docidentifier *supplement *docelement [addition]
 #   docidentifier = originator [":" type] ":" docnumber [":" partnumber] [[":" status] ":" edition]
 #                   [":" docversion] [":" language]
-# Everything behind docnumber is optional and open at its end ("isodefined = <unspecified>").
+# Everything after docnumber is optional and open at its end ("isodefined = <unspecified>").
 _iso = _form(
     "(?i:std:(iso|iso-iec|iso-cie|iso-astm|iso-ieee|iec)(:(data|guide|isp|iwa|pas|r|tr|ts|tta))?:[0-9]+(:.+)?)",
-    "not std:, an originator, perhaps a type, and a document number",
+    "expected std:, an originator, perhaps a type, and a document number",
 )
 
 
@@ -135,7 +136,7 @@ def _adid(nss: str) -> bool | str | None:
     # RFC 8107: a company prefix of four alphanumerics, the first no "0"; seven more; perhaps "H" for the format.
     # Whether other letters may stand there was not read.
     if not re.fullmatch("(?!0)[0-9A-Za-z]{11}[A-Za-z]?", nss):
-        return "not 11 letters or digits, no 0 first, and perhaps a letter for the format"
+        return "expected 11 letters or digits, the first one not 0, and perhaps a letter for the format"
     return len(nss) == 11 or nss[-1] in "Hh" or None
 
 
@@ -144,35 +145,35 @@ def _oid(nss: str) -> bool | str:
     #   oid             = number *( DOT number )
     #   number          = DIGIT / ( LEADDIGIT 1*DIGIT )
     if not re.fullmatch(r"(?!0[0-9])(?![.])(?!.*[.]([.]|0[0-9]|\Z))[0-9.]+", nss):
-        return "not numbers without leading zeros, separated by periods"
+        return "expected numbers without leading zeros, separated by periods"
     # "The top three levels are pre-assigned" 0, 1 and 2; below 0 and 1 stand at most 40 arcs (X.660).
     first, _, rest = nss.partition(".")
     if first not in {"0", "1", "2"}:
-        return "the first arc is not 0, 1 or 2"
+        return "the first arc must be 0, 1 or 2"
     second = rest.partition(".")[0]
     if first != "2" and (len(second) > 2 or (second and int(second) > 39)):
-        return "the second arc below 0 and 1 is at most 39"
+        return "the second arc below 0 and 1 must be at most 39"
     return True
 
 
 def _isbn(nss: str) -> bool | str:
     # RFC 3187 section 3: ten digits, the last one perhaps X, modulus 11; ISO 2108 since 2005: 13 digits, modulus 10.
     if not re.fullmatch("(?!.*--)[0-9]([0-9-]*[0-9])?(-?[Xx])?", nss):
-        return "not digits, perhaps an X at the end, with single hyphens between"
+        return "expected digits, perhaps an X at the end, with single hyphens between them"
     digits = [10 if digit in "Xx" else int(digit) for digit in nss.replace("-", "")[:14]]
     if len(digits) == 10:
         right = sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11 == 0
     elif len(digits) == 13 and digits[:3] in ([9, 7, 8], [9, 7, 9]) and digits[-1] < 10:
         right = (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
     else:
-        return "not 10 digits, nor 13 that begin with 978 or 979"
+        return "expected 10 digits, or 13 that begin with 978 or 979"
     return right or "wrong check digit"
 
 
 def _issn(nss: str) -> bool | str:
     # RFC 3044 section 2: seven digits and a check digit modulo 11, weights 8 to 2; "X" is 10.
     if not re.fullmatch("[0-9]{4}-?[0-9]{3}[0-9Xx]", nss):
-        return "not eight digits, the last one perhaps an X, with at most one hyphen in the middle"
+        return "expected eight digits, the last one perhaps an X, with at most one hyphen in the middle"
     digits = [10 if digit in "Xx" else int(digit) for digit in nss.replace("-", "")]
     return sum(weight * digit for weight, digit in zip(range(8, 0, -1), digits, strict=True)) % 11 == 0 or (
         "wrong check digit"
@@ -184,7 +185,7 @@ _ISO_7064 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _iso_7064_check(digits: str) -> str:
-    """The check character of ISO 7064, MOD 37,36: the hybrid system that ISO 15706 prescribes for ISANs."""
+    """Return the check character of ISO 7064, MOD 37,36: the hybrid system that ISO 15706 prescribes for ISANs."""
     product = 36
     for digit in digits:
         product = 2 * ((product + int(digit, 36)) % 36 or 36) % 37
@@ -203,7 +204,7 @@ def _isan(nss: str) -> bool | str:
         "((?:[0-9A-Fa-f]{4}-){4})([0-9A-Za-z])(?:-([0-9A-Fa-f]{4}-[0-9A-Fa-f]{4})-([0-9A-Za-z]))?", nss.upper()
     )
     if found is None:
-        return "not four groups of four hexadecimal digits and a check character, nor that with a version"
+        return "expected four groups of four hexadecimal digits and a check character, perhaps with a version"
     work, check, version, version_check = found.groups()
     digits = work.replace("-", "")
     if check != _iso_7064_check(digits):
@@ -221,9 +222,11 @@ def _ietf(nss: str) -> bool | str | None:
     series, _, name = nss.partition(":")
     series = series.lower()
     if series in {"rfc", "fyi", "std", "bcp"}:
-        return re.fullmatch("[0-9]+", name) is not None or f"not digits behind {series}:"
+        return re.fullmatch("[0-9]+", name) is not None or f"expected digits after {series}:"
     if series in {"id", "mtg"}:
-        return re.fullmatch("[0-9A-Za-z-]+", name) is not None or f"not letters, digits and hyphens behind {series}:"
+        return (
+            re.fullmatch("[0-9A-Za-z-]+", name) is not None or f"expected letters, digits and hyphens after {series}:"
+        )
     return None
 
 
@@ -237,13 +240,13 @@ def _gsma(nss: str) -> bool | str | None:
         return None
     found = re.fullmatch("(?i:imei:([^;]*)(;svn=[0-9]{2})?(;vers=([0-9]))?)", nss)
     if found is None:
-        return "not an IMEI, perhaps ;svn= and two digits, perhaps ;vers= and a digit"
+        return "expected an IMEI, perhaps ;svn= and two digits, perhaps ;vers= and a digit"
     if found[4] not in {None, "0"}:
         return None
     imei = re.fullmatch("[0-9]{8}-[0-9]{6}-([0-9])", found[1])
     if imei is None:
-        return "not 8, 6 and 1 digits, separated by hyphens"
-    return imei[1] == "0" or "the spare digit is not 0"
+        return "expected 8, 6 and 1 digits, separated by hyphens"
+    return imei[1] == "0" or "the spare digit must be 0"
 
 
 def _smpte(nss: str) -> bool | str | None:
@@ -253,7 +256,7 @@ def _smpte(nss: str) -> bool | str | None:
     if first.lower() != "ul":
         return None
     return all(re.fullmatch("[0-9A-Fa-f]{8}", group) for group in label.split(".")) or (
-        "not groups of eight hexadecimal digits, separated by periods"
+        "expected groups of eight hexadecimal digits, separated by periods"
     )
 
 
@@ -268,7 +271,7 @@ _DNB_DIGITS = str.maketrans({character: str(number) for character, number in _DN
 
 
 def dnb_check_digit(name: str) -> str | None:
-    """The check digit that completes "urn:nbn:de:..."; None if a character has no number.
+    """Return the check digit that completes "urn:nbn:de:..."; None if a character has no number.
 
     >>> dnb_check_digit("urn:nbn:de:gbv:089-332175294")
     '5'
@@ -287,7 +290,7 @@ def _nbn(nss: str) -> bool | str | None:
     #   iso-cc      = 2ALPHA                      subspc      = 1*(ALPHA / DIGIT)
     #   nbn-string  = path-rootless               (not empty, no "/" first)
     if not re.fullmatch("[A-Za-z]{2}(?![^-]*:[:-])(:[0-9A-Za-z:]+)?-[^/?#][^?#]*", nss):
-        return "not a country code, perhaps sub-namespaces behind colons, a hyphen and a name"
+        return "expected a country code, perhaps sub-namespaces after colons, a hyphen and a name"
     if nss[:3].lower() not in {"de:", "de-"}:
         return True
     # The German National Library gives its own network publications names of 22 digits, without a check digit.
@@ -436,22 +439,25 @@ _lock = Lock()
 _subscribers: list[Callable[[Namespace], object]] = []
 
 
-# --- what the functions do with it ------------------------------------------------------------------------------------
+# --- lookup and registration ------------------------------------------------------------------------------------
 
 
 def _lower(nid: str) -> str:
-    # The Kelvin sign has a lower case in ASCII, but it is no letter of a NID.
+    # The Kelvin sign lower-cases to ASCII "k", but it is not allowed in a NID.
     return nid.lower() if nid.isascii() else nid
 
 
 def lookup(nid: str) -> Namespace:
-    """What is known of a namespace.
+    """Return what is known about a namespace.
 
     Args:
         nid (str): The namespace identifier, in any case.
 
+    Returns:
+        Namespace: Its row.
+
     Raises:
-        UnknownNamespaceError: Nothing is.
+        UnknownNamespaceError: If the namespace is unknown.
 
     >>> lookup("ISBN").references
     ('template', 'RFC8254', 'RFC3187')
@@ -459,18 +465,18 @@ def lookup(nid: str) -> Namespace:
     try:
         return _namespaces[_lower(nid)]
     except KeyError:
-        raise UnknownNamespaceError(f"unknown URN namespace: {nid!r}") from None
+        raise UnknownNamespaceError(f"unknown URN namespace {nid!r}") from None
 
 
 def nid_class(nid: str) -> str:
-    """What kind of namespace a NID stands for, by its form and the table.
+    """Return the kind of a namespace, by the form of its NID and the table.
 
     Args:
         nid (str): The namespace identifier, in any case.
 
     Returns:
-        "informal" (`urn-` and a number), "experimental" (`X-`), "formal" (a row of the table), "reserved" (RFC 8141
-        keeps such a NID from being registered), or "unknown".
+        str: "informal" (`urn-` and a number), "experimental" (`X-`), "formal" (in the table), "reserved" (RFC 8141 does
+            not allow its registration), or "unknown".
 
     Source: RFC 8141 sections 5.1 and 5.2; RFC 3406 section 3.1.
 
@@ -497,20 +503,21 @@ def register_namespace(
     references: tuple[str, ...] = (),
     replace: bool = False,
 ) -> Namespace:
-    """Add a namespace at run time. It holds from the next call on, in every thread; a call that runs does not see it.
+    """Add a namespace at run time.
 
-    Keys made before and after a rule changed do not compare: register before you compare.
+    It takes effect in all threads for calls that begin later. Keys computed before and after a change of a rule are not
+    comparable, so register namespaces first.
 
     Args:
         nid (str): The namespace identifier.
-        rule (str): A key of RULES: what makes two names the same.
-        validate (callable): From a NSS to True (well formed), a str (what is wrong) or None (cannot say).
-        references (tuple[str]): Where the namespace is described.
+        rule (str): A key of RULES: which differences are ignored.
+        validate (callable): Maps an NSS to True (well formed), a str (what is wrong) or None (unknown).
+        references (tuple[str]): Documents that describe the namespace.
         replace (bool): Whether a known namespace may be replaced.
 
     Raises:
-        UrnError: `nid` is no NID of RFC 2141 nor of RFC 8141.
-        ValueError: No such rule; the namespace is known, and `replace` is false.
+        UrnError: If `nid` is not a NID by RFC 2141 or RFC 8141.
+        ValueError: If the rule is unknown, or the namespace is known and `replace` is false.
 
     Source: RFC 8141 section 3.1: a rule only merges what would be two names without it, which those of RULES do.
 
@@ -519,32 +526,32 @@ def register_namespace(
     >>> register_namespace("isbn")
     Traceback (most recent call last):
     ...
-    ValueError: a known URN namespace: 'isbn'
+    ValueError: URN namespace 'isbn' is already registered; pass replace=True to replace it
     """
     accepted = re.match("[0-9A-Za-z][0-9A-Za-z-]{0,31}", nid)
     if accepted is None or accepted.end() < len(nid):
-        raise UrnError("no namespace identifier", nid, accepted.end() if accepted else 0)
+        raise UrnError("invalid NID", nid, accepted.end() if accepted else 0)
     if rule not in RULES:
-        raise ValueError(f"no rule of URN namespaces: {rule!r}")
+        raise ValueError(f"unknown rule {rule!r}; choose from {', '.join(RULES)}")
     row = Namespace(nid.lower(), tuple(references), rule, validate)
     _lock.acquire()
     try:
         if row.nid in _namespaces and not replace:
-            raise ValueError(f"a known URN namespace: {nid!r}")
+            raise ValueError(f"URN namespace {nid!r} is already registered; pass replace=True to replace it")
         for subscriber in _subscribers:
             subscriber(row)
         _namespaces[row.nid] = row
     finally:
-        _lock.release()  # `with` needs memory for it
+        _lock.release()  # `with` could fail to allocate memory
     return row
 
 
 def subscribe(subscriber: Callable[[Namespace], object]) -> None:
-    """Call `subscriber` with every row there is, and with every one to come."""
+    """Call `subscriber` with every current row, and with every row added later."""
     _lock.acquire()
     try:
         for row in _namespaces.values():
             subscriber(row)
         _subscribers.append(subscriber)
     finally:
-        _lock.release()  # `with` needs memory for it
+        _lock.release()  # `with` could fail to allocate memory
