@@ -14,25 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.codec import lines_of
 from reference.uri_lines import (
-    both,
-    checked,
-    csv_record,
-    guarded,
-    json_record,
-    of_text,
-    to_csv,
-    to_json,
-    to_safe_csv,
-)
-from uri.test_rows import (
     BASE,
     IRI_PRODUCTIONS,
     LEVELS,
     LINES,
     TEXT,
     URI_PRODUCTIONS,
+    both,
+    checked,
     control_count,
+    csv_record,
+    guarded,
+    json_record,
     model,
+    of_text,
+    to_csv,
+    to_json,
+    to_safe_csv,
 )
 
 from uricodec import iri, uri

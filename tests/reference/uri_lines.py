@@ -3,8 +3,13 @@
 import json
 import re
 
+from hypothesis import strategies as st
+from reference.codec import lines_of
+
 from uricodec import iri, uri
+from uricodec._rows._lines import LineFault, Lines
 from uricodec.errors import UriError
+from uricodec.uri._rows import CheckRows
 
 COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"]
 
@@ -95,3 +100,128 @@ def json_record(code, offset):
 
 def csv_record(code, offset):
     return b",,,,,,,,%s,%d" % (code.encode(), offset)
+
+
+# --- many lines -------------------------------------------------------------------------------------------------------
+
+BASE = b"http://a.example/b/c/d?q"
+
+LEVELS = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
+
+URI_PRODUCTIONS = ["URI-reference", "URI", "absolute-URI", "relative-ref"]
+
+IRI_PRODUCTIONS = ["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
+
+PIECES = [
+    *[
+        b"http:",
+        b"HTTP:",
+        b"//",
+        b"/",
+        b"a",
+        b"A",
+        b"Ex.com",
+        b":80",
+        b":",
+        b"@",
+        b"u",
+        b"[::1]",
+        b"[0::",
+        b"..",
+        b".",
+        b"?",
+        b"#",
+    ],
+    *[
+        b"%7e",
+        b"%7E",
+        b"%2f",
+        b"%0A",
+        b"%0d",
+        b"%1B",
+        b"%00",
+        b"%C2%85",
+        b"%C3%A9",
+        b"%c3",
+        b"%",
+        b"%4",
+        b"%zz",
+        b"%25",
+    ],
+    *["é", "東京", "\u202e", "\ue000", "\U0001f600", "\x85", "\ufdd0", "xn--99zt52a", "xn--", "ö.example"],
+    *[b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\x1b", b"\r", b" ", b'"', b"\\", b",", b"<"],
+]
+PIECES = [piece.encode() if isinstance(piece, str) else piece for piece in PIECES]
+
+LINES = [
+    b"",
+    b"\r",
+    b"http://example.com/a/../b/./c?q=1#f",
+    b"HTTP://User@EXAMPLE.com:80/%7Euser/%c3%a9/%2F",
+    b"//example.com",
+    b"../a:b",
+    b"a:b",
+    b"?q",
+    b"#f",
+    b"x:%zz",
+    b"x y",
+    "http://résumé.example.org/東京?\ue000#é".encode(),
+    b"http://xn--rsum-bpad.example.org/%E6%9D%B1%FF",
+    b"http://[::1]:8080/",
+    # The normal form of this one takes all the room there is at level "scheme".
+    b"http://[::ffff:a:a]",
+    b"//[2001:DB8:0:0::01%25En0]:80",
+    b"data:text/plain,a/../b",
+    b"http://a%2Fb/",
+    b"// ",
+    b"//a|b\\c",
+    b"//\x7f",
+    b"urn:example:a%2fb",
+    b"mailto:Me@Example.COM",
+    b"\x00\x1b[2J",
+    b"\xff\xfe",
+    b"a" * 300,
+    b"http://a/" + b"../%7E" * 50,
+    ("http://a/" + "é%C3%A9" * 30).encode(),
+]
+
+TEXT = (
+    st.lists(
+        st.tuples(
+            st.one_of(st.sampled_from(LINES), st.lists(st.sampled_from(PIECES), max_size=8).map(b"".join)),
+            st.sampled_from([b"\n", b"\n", b"\r\n"]),
+        ),
+        max_size=12,
+    )
+    .map(lambda lines: b"".join(line + end for line, end in lines))
+    .flatmap(lambda text: st.sampled_from([text, text.removesuffix(b"\n")]))
+)
+
+
+def stand_in(case, text, refused, errors):
+    if case.record:
+        return case.record(refused.code, refused.offset)
+    return text if errors == "keep" else b""
+
+
+def model(src, case, errors, end=b"\n"):
+    """What transform_lines() should write and find."""
+    written, faults, start, number = b"", [], 0, 0
+    for number, (text, tail) in enumerate(lines_of(src, end), 1):
+        try:
+            written += case.function(text) + tail
+        except Refused as refused:
+            faults.append(LineFault(number - 1, start, refused.code, refused.offset))
+            if errors == "raise":
+                break
+            if errors != "drop":
+                written += stand_in(case, text, refused, errors) + tail
+        start += len(text) + len(tail)
+    if type(getattr(case, "operation", None)) is CheckRows:  # which writes nothing
+        written = b""
+    return written, Lines(len(written), number, len(faults), faults)
+
+
+def control_count(octets):
+    """Controls of ASCII, and those of Unicode in UTF-8."""
+    return len(re.findall(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]", octets))
