@@ -474,7 +474,6 @@ cdef class Work:
 cdef tuple read_column(object source, list arrays):
     """Return the type of an Arrow object, and that of its column; append the column's arrays to `arrays`."""
     cdef Type whole = read_object(source, arrays), type = whole, values
-    cdef Array array
     if type.format == b"+s":
         if len(type.children) != 1:
             raise TypeError(f"expected one column, got a table of {len(type.children)} columns")

@@ -27,8 +27,8 @@ from uricodec._io.streams import Output, close
 from uricodec.dedup._corpus import Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineNames
-from uricodec.dedup._table import FingerprintNames
 from uricodec.dedup._sift import Scratch, Sieve
+from uricodec.dedup._table import FingerprintNames
 
 NEW = 2
 PRINTS = Struct("16s")

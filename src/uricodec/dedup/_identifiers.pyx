@@ -21,7 +21,7 @@ from uricodec._rows._dictionaries cimport select_rows, without_null_values
 from uricodec._rows._lines cimport faults_of
 from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
 from uricodec._rows._operation cimport *
-from uricodec._rows._tasks cimport Rows, begin_work, check_run, raise_row_of, rows_of, rows_of_lines, run_to_end
+from uricodec._rows._tasks cimport Rows, begin_work, check_run, raise_row_of, rows_of_lines, run_to_end
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
