@@ -682,6 +682,7 @@ HANDLERS = ["strict", "ignore", "replace", "backslashreplace", "surrogateescape"
             "namereplace"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["quote", "quote_plus", "unquote", "unquote_plus", "parse_qs", "parse_qsl", "urlencode"]
 )
