@@ -13,9 +13,8 @@ from hypothesis import settings
 import uricodec
 from uricodec._base import _kernels
 
-sys.path.append(
-    str(Path(__file__).parent)
-)  # for `from reference import codec as naive`: importlib mode adds no directory by itself
+# For `from reference import codec`: importlib mode adds no directory by itself.
+sys.path.append(str(Path(__file__).parent))
 
 # What starts in the background of a shell, or under nohup, is told to ignore them, and so would be what is tested.
 for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL):
