@@ -14,7 +14,7 @@ PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob
 SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"})
 
 AVOIDED = {
-    r"octets?": "byte",
+    r"(?<!dec-)octets?": "byte",
     r"behind": "after",
     r"in front of": "before",
     r"refus(e[ds]?|ing|als?)": "reject, rejected",
@@ -61,6 +61,8 @@ LITERAL = r'"(?:\\.|[^"\\\n])*"'
 PYTHON = re.compile(rf"""\"\"\".*?\"\"\"|{LITERAL}|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL)
 C = re.compile(rf"/\*.*?\*/|//[^\n]*|{LITERAL}|'(?:\\.|[^'\\])+'", re.DOTALL)
 QUOTED = re.compile(r'``.*?``|`[^`\n]*`|"[^"\n]*"|<!--.*?-->|\]\([^)\n]*\)')
+# In strings: lines of examples, names of arguments, expressions.
+CODE = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ +\w+(?= \([^)\n]*\): )|\{[^{}\n]*\}", re.MULTILINE)
 
 
 def blank(match):
@@ -76,6 +78,10 @@ def prose(path):
     for match in (C if path.suffix in {".c", ".h"} else PYTHON).finditer(text):
         parts.append(re.sub(r"[^\n]", " ", text[end : match.start()]))
         found = match[0]
+        if found.startswith("#   "):  # a quotation of a grammar
+            found = blank(match)
+        elif not found.startswith(("#", "/")):
+            found = CODE.sub(blank, found)
         is_literal = found[0] in "\"'" and not found.startswith('"""')
         parts.append(found if is_literal else QUOTED.sub(blank, found.replace('"""', "   ")))
         end = match.end()
@@ -117,6 +123,7 @@ def test_plain_words(folder):
         ("a.pyx", "cdef char *room = '\"'  # mended\n", [1]),
         ("a.h", "int octets; /* The\nroom */ // behind\n", [2, 2]),
         ("a.py", "a = recommended\n# recommended, amend\n", []),
+        ("a.py", '"""One.\n\n    room (int): Bytes.\n    >>> room()\n    twin\n"""\nf"{octets} room"', [5, 7]),
     ],
 )
 def test_what_is_searched(name, text, lines, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from command import run
 
 from uricodec._io import streams, temporary
 from uricodec.cli import dedup
-from uricodec.dedup import _sift
+from uricodec.dedup import _partitions
 
 pytest.importorskip("fcntl", reason="other calls of the system, and no /proc")
 
@@ -144,9 +144,9 @@ class Faults:
             faults.make("mmap", path_of(number))
             return mmap(number, size)
 
-        mmap = _sift.mmap
-        monkeypatch.setattr(_sift, "mmap", map_file)
-        for module in streams, temporary, _sift, dedup:
+        mmap = _partitions.mmap
+        monkeypatch.setattr(_partitions, "mmap", map_file)
+        for module in streams, temporary, _partitions, dedup:
             monkeypatch.setattr(module, "open", open_file, raising=False)
         for name in "open", "readlink", "unlink", "replace":
             wrap(name, lambda path, *_: path)

@@ -519,7 +519,8 @@ def test_progress_on_a_terminal(tmp_path):
 def test_progress_in_words():
     progress = dedup.Progress("write", 0, 0, 5, 1_000)
     assert command.describe(progress, 0.0) == "writing  5 lines  1.0k unique"
-    assert command.describe(progress._replace(phase="sift"), 2.0).startswith("processing temporary files  5 lines")
+    said = command.describe(progress._replace(phase="partitions"), 2.0)
+    assert said.startswith("processing temporary files  5 lines")
 
 
 def test_no_progress_elsewhere():

@@ -26,7 +26,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import compress, streams
 from uricodec._rows._operation import RowOperation
 from uricodec.dedup._identifiers import ColumnNames, mask, select
-from uricodec.dedup._sift import Scratch, Sieve, parse_memory
+from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
 CORPORA = os.environ.get("URICODEC_CORPORA")
@@ -510,7 +510,7 @@ def test_an_input_that_changes(tmp_path, report, change):
     (tmp_path / "out").write_bytes(b"as it was")
 
     def meddle(progress):
-        if progress.phase == "sift":
+        if progress.phase == "partitions":
             data = {"longer": DATA + b"a\n", "shorter": DATA[:-1], "other": DATA[::-1]}.get(change)
             if data is None:
                 source.unlink(missing_ok=True)
@@ -609,7 +609,7 @@ def test_nothing_is_left(tmp_path):
         spill_dir=spills,
         on_progress=lambda progress: seen.append((progress.phase, os.listdir(spills))),
     )
-    assert {phase for phase, _ in seen} == {"read", "sift", "write"}
+    assert {phase for phase, _ in seen} == {"read", "partitions", "write"}
     assert os.name == "nt" or not any(left for _, left in seen)
     assert os.listdir(spills) == []
 
@@ -618,8 +618,8 @@ def test_progress(tmp_path):
     (tmp_path / "in").write_bytes(DATA)
     seen = []
     dedup.dedup_files(tmp_path / "in", tmp_path / "out", memory=TINY, rules=True, on_progress=seen.append)
-    assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "sift", "write"]
-    assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "sift" for each in seen)
+    assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "partitions", "write"]
+    assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "partitions" for each in seen)
     with pytest.raises(ZeroDivisionError):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", on_progress=lambda _: 1 / 0)
 
@@ -974,10 +974,10 @@ def test_batches_of_columns():
     assert names.read(0) == len(names) == 0
     assert names.hold([b"a"] * 10_000) == 10_000
     assert [names.read(0), names.read(0), names.read(0)] == [8192, 1808, 0]
-    sieve = Sieve(1 << 20, False, False, None)
+    partitions = PartitionedTable(1 << 20, False, False, None)
     names.hold(("a", b"a", None))
     names.read(5)
-    sieve.add(names)
+    partitions.add(names)
     assert (names.first, names.marks, names.null_seen) == (5, bytes([2, 1, 2]), True)
 
 

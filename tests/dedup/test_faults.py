@@ -20,7 +20,7 @@ from command import COMMAND, output_to_nobody, process, run
 
 import uricodec
 from uricodec._io import streams
-from uricodec.dedup import _corpus, _groups, _sift
+from uricodec.dedup import _corpus, _groups, _partitions
 
 pytest.importorskip("fcntl", reason="no locks of files, and other signals")
 
@@ -430,14 +430,14 @@ def test_lines_that_are_refused_in_the_second_reading_alone(place, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
 def test_what_was_spilled_is_cut_short(place, monkeypatch, mode):
-    finish = _sift.Spill.finish
+    finish = _partitions.Spill.finish
 
     def cut(self):
         parts = finish(self)
         os.truncate(self._file.fileno(), self._size // 2)
         return parts
 
-    monkeypatch.setattr(_sift.Spill, "finish", cut)
+    monkeypatch.setattr(_partitions.Spill, "finish", cut)
     monkeypatch.chdir(place)
     said = "uricodec: spill: temporary file was truncated\n"
     assert run(*DEDUP, *MODES[mode], "--spill-dir", "spill", "in", "-o", "out") == (3, b"", said)
@@ -474,14 +474,14 @@ def test_two_at_once(place, clean):
 
 @pytest.fixture
 def without_unnamed_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(_sift, "TEMPORARY", 0)
+    monkeypatch.setattr(_partitions, "TEMPORARY", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 @pytest.mark.usefixtures("without_unnamed_files")
 def test_temporary_files_where_all_have_names(tmp_path):
     for folder in tmp_path, None:
-        with _sift.Scratch(folder) as scratch:
+        with _partitions.Scratch(folder) as scratch:
             assert scratch.name == str(tmp_path)
             file = scratch.file()
             scratch.write(file, b"some ")
@@ -491,7 +491,7 @@ def test_temporary_files_where_all_have_names(tmp_path):
         assert file.closed
         assert os.listdir(tmp_path) == []
     with pytest.raises(streams.FileError, match=r"missing: No such file or directory$"):
-        _sift.Scratch(tmp_path / "missing")
+        _partitions.Scratch(tmp_path / "missing")
 
 
 @pytest.mark.usefixtures("without_unnamed_files")
@@ -501,14 +501,14 @@ def test_no_folder_for_temporary_files(monkeypatch):
 
     monkeypatch.setattr(tempfile, "gettempdir", no_folder)
     with pytest.raises(streams.FileError, match=r"^temporary files: "):
-        _sift.Scratch(None)
+        _partitions.Scratch(None)
 
 
 def test_memory_in_a_file_where_none_is_reserved(monkeypatch, tmp_path):
     """Then it is written: it must not turn out later that the disk is full."""
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
     monkeypatch.setattr(streams, "CHUNK", 1000)
-    with _sift.Scratch(tmp_path) as scratch:
+    with _partitions.Scratch(tmp_path) as scratch:
         with scratch.mapping(2500) as memory:
             assert memory[:] == bytes(2500)
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -527,15 +527,15 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch):
         raise ValueError("unrecognized configuration name")
 
     monkeypatch.setattr(os, "sysconf", unknown)
-    assert 0 < _sift.machine_memory() <= 1 << 31
-    assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
+    assert 0 < _partitions.machine_memory() <= 1 << 31
+    assert _partitions.parse_memory("50%") == _partitions.machine_memory() // 2
 
 
 def test_memory_that_a_process_may_address(monkeypatch):
-    all_there_is = _sift.machine_memory()
+    all_there_is = _partitions.machine_memory()
     for limit, size in (1 << 20, 1 << 20), (1 << 50, all_there_is), (resource.RLIM_INFINITY, all_there_is):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, resource.RLIM_INFINITY))
-        assert _sift.machine_memory() == size
+        assert _partitions.machine_memory() == size
 
 
 @pytest.mark.parametrize("octets", [b"1048576\n", b"max\n", None])
@@ -549,9 +549,9 @@ def test_memory_of_a_control_group(monkeypatch, octets):
         return io.BytesIO(octets)
 
     monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 20}.get)
-    monkeypatch.setattr(_sift, "open", files, raising=False)
-    assert _sift.machine_memory() == (1 << 20 if octets and octets != b"max\n" else 1 << 32)
-    assert _sift.parse_memory("50%") == _sift.machine_memory() // 2
+    monkeypatch.setattr(_partitions, "open", files, raising=False)
+    assert _partitions.machine_memory() == (1 << 20 if octets and octets != b"max\n" else 1 << 32)
+    assert _partitions.parse_memory("50%") == _partitions.machine_memory() // 2
 
 
 # --- sorting ----------------------------------------------------------------------------------------------------------
@@ -563,7 +563,7 @@ class Unreadable(io.BytesIO):
 
 
 def test_sorted_runs_that_cannot_be_read(tmp_path, monkeypatch):
-    with _sift.Scratch(tmp_path) as scratch:
+    with _partitions.Scratch(tmp_path) as scratch:
         monkeypatch.setattr(scratch, "file", Unreadable)
         sorter = _groups.Sorter(scratch, 100)
         for record in b"b" * 100, b"a" * 100:
@@ -573,7 +573,7 @@ def test_sorted_runs_that_cannot_be_read(tmp_path, monkeypatch):
 
 
 def test_sorted_runs_that_nobody_reads(tmp_path):
-    with _sift.Scratch(tmp_path) as scratch:
+    with _partitions.Scratch(tmp_path) as scratch:
         sorter = _groups.Sorter(scratch, 100)
         for record in b"b" * 100, b"a" * 100:
             sorter.add(record)

@@ -33,7 +33,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
     cdef Policy policy
     how.fault = NO_FAULT
     while i < n:
-        # One character: octets[:have], written as src[i:end].
+        # One character: `octets[:have]`, written as src[i:end].
         size = unit_at(src, i, n, octets)
         end = i + size
         length = sequence_length(octets[0]) if how.utf8 else 1

@@ -30,7 +30,7 @@ class Parameter(NamedTuple):
         default (Any): The default of `bulk`, SQL and the engines.
         about (str): The documentation: one sentence.
         choices (tuple[Any, ...]): All values, if their number is limited.
-        examples (tuple[Any, ...]): If there are no choices: values that make a difference, for tests.
+        examples (tuple[Any, ...]): Without choices: values that make a difference, for tests.
     """
 
     name: str

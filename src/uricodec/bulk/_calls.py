@@ -216,7 +216,7 @@ class Call:
 
 
 def _is_instance(column: Any, module: str, *names: str) -> bool:
-    """Return whether a column is an instance of a class of a module. It is not if nobody has imported the module."""
+    """Return whether a column is an instance of a class of a module. False if the module is not imported."""
     found = sys.modules.get(module)
     return found is not None and isinstance(column, tuple(getattr(found, name, ()) for name in names))
 

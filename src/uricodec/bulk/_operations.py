@@ -70,7 +70,7 @@ def _bytes_to_keep(safe: ByteSet | str | bytes) -> ByteSet:
     keep = safe if isinstance(safe, ByteSet) else _UNRESERVED | (ByteSet(safe) - _ABOVE_ASCII)
     above = keep & _ABOVE_ASCII
     if above and above != _ABOVE_ASCII:
-        raise ValueError("safe has some octets beyond ASCII, but not all")
+        raise ValueError("safe must contain all non-ASCII bytes or none")
     return keep
 
 
@@ -121,7 +121,7 @@ def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes 
     rows: RowOperation
     if kind == "bytes":
         if level is not None:
-            raise ValueError("octets have no levels")
+            raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
         rows = RowOperation()
     elif kind == "urn":
         from uricodec.urn._rows import NormalizeUrnRows

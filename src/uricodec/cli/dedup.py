@@ -13,7 +13,7 @@ from uricodec.errors import UriError
 # The names of phases on the terminal.
 PHASES = {
     "read": "reading",
-    "sift": "processing temporary files",
+    "partitions": "processing temporary files",
     "compare": "comparing levels",
     "groups": "finding groups",
     "write": "writing",

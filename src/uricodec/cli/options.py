@@ -39,7 +39,7 @@ def byte_count(text):
 
 def memory_size(text):
     """Return the text of a size of memory if it is one: "1000000", "64M", "50%"."""
-    from uricodec.dedup._sift import parse_memory
+    from uricodec.dedup._partitions import parse_memory
 
     parse_memory(text)
     return text

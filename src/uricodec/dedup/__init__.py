@@ -24,7 +24,7 @@ from uricodec.dedup._cardinality import Cardinality
 from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnNames, LineNames, borrow, mask, select
-from uricodec.dedup._sift import Scratch, Sieve, parse_memory
+from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
@@ -240,7 +240,7 @@ class Deduplicator:
         self._columns = ColumnNames(rows, secret, errors, exact)
         self._lines = LineNames(rows, secret, b"\n", errors, exact)
         self._scratch = Scratch(spill_dir)
-        self._sieve = Sieve(parse_memory(memory), exact, False, self._scratch)
+        self._partitions = PartitionedTable(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
         self._invalid = self._later = 0
         self._done = self._closed = False
@@ -258,7 +258,7 @@ class Deduplicator:
         """Free the memory and the temporary files. No rows can be added afterwards."""
         with self._lock:
             self._later, self._done, self._closed = self.count, True, True
-            self._sieve.close()
+            self._partitions.close()
             self._scratch.close()
 
     @property
@@ -271,7 +271,7 @@ class Deduplicator:
 
         Nulls do not count.
         """
-        return self._later if self._done else self._sieve.table.count
+        return self._later if self._done else self._partitions.table.count
 
     @property
     def estimate(self) -> int:
@@ -342,7 +342,7 @@ class Deduplicator:
                 yield self._add(self._lines)
 
     def _add(self, names: Any) -> Any:
-        self._sieve.add(names)
+        self._partitions.add(names)
         self.rows += len(names)
         return names
 
@@ -355,9 +355,9 @@ class Deduplicator:
             take(names)
 
         if not self._done:
-            self._sieve.finish(count_and_take, None)
+            self._partitions.finish(count_and_take, None)
         self._later, self._done = count, True
-        self._sieve.close()
+        self._partitions.close()
 
 
 @returns_selection
@@ -550,21 +550,21 @@ def dedup_files(  # noqa: PLR0913
         ) as corpus,
     ):
         file.end = end[0]
-        sieve = Sieve(size, exact, report != "unique", scratch)
+        partitions = PartitionedTable(size, exact, report != "unique", scratch)
         if report == "unique":
-            statistics.written = write_unique(corpus, make, sieve, scratch, file, rules or groups is not None)
+            statistics.written = write_unique(corpus, make, partitions, scratch, file, rules or groups is not None)
             statistics.unique = statistics.written
         else:
             least = 2 if report == "repeated" else None
-            statistics.unique, statistics.written = write_counted(corpus, make, sieve, scratch, file, least, size)
+            statistics.unique, statistics.written = write_counted(corpus, make, partitions, scratch, file, least, size)
         statistics.invalid, statistics.rows = corpus.invalid, corpus.lines - corpus.mine
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
         statistics.duplicates = before = valid - statistics.unique
         finer = 0
         for name in rules_of(kind, level) if rules else ():
             if name != (level or "bytes"):
-                sieve = Sieve(size, exact, False, scratch)
-                before = valid - count_unique(corpus, lambda at=name: make(at), sieve, scratch)
+                partitions = PartitionedTable(size, exact, False, scratch)
+                before = valid - count_unique(corpus, lambda at=name: make(at), partitions, scratch)
             else:
                 before = statistics.duplicates
             statistics.merged[name], finer = before - finer, before

@@ -1,7 +1,7 @@
 """Passes over the files of a corpus, which yield its lines as batches of identifiers; and the writing of lines.
 
-_sift describes the algorithm. For a second pass a file is opened again, and must not have changed. An input that cannot
-be read again, such as a pipe, is copied to a temporary file from the first line on that may be needed.
+_partitions describes the algorithm. For a second pass a file is opened again, and must not have changed. An input that
+cannot be read again, such as a pipe, is copied to a temporary file from the first line on that may be needed.
 """
 
 import mmap
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
     """The progress of a run.
 
     Attributes:
-        phase (str): "read", "sift" (of spilled identifiers), "compare" (by another level), or "write".
+        phase (str): "read", "partitions" (of spilled identifiers), "compare" (by another level), or "write".
         octets (int): The bytes read in this phase, before decompression.
         total (int): The bytes to be read in this phase; 0: unknown.
         rows (int): The lines read in this phase.
@@ -463,13 +463,13 @@ class Counts:
         return counts
 
 
-def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, PLR0917
+def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0913, PLR0917
     """Write the first line with each identifier.
 
     Args:
         corpus (Corpus): The lines.
         make (Callable[[], LineNames]): Returns a new batch to read lines with.
-        sieve (Sieve): The partitioned table, without counting.
+        partitions (PartitionedTable): The partitioned table, without counting.
         scratch (Scratch): The place for temporary files.
         output (Output): The output.
         keep (bool): Whether the corpus will be read again in any case.
@@ -480,7 +480,7 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
     lines, ticker = Lines(output), corpus.ticker
 
     def take(names, mine):
-        sieve.add(names)
+        partitions.add(names)
         if mine and names.new:
             lines.write(names)
             ticker.unique = lines.written
@@ -495,18 +495,18 @@ def write_unique(corpus, make, sieve, scratch, output, keep):  # noqa: PLR0913, 
             lines.copy(chunk)
 
     corpus.first_reading(make, keep, take, lines.copy)
-    rows = find_later(corpus, sieve, scratch)
+    rows = find_later(corpus, partitions, scratch)
     if rows is not None and corpus.later is not None:  # what was spilled may be of `against` alone
         corpus.next_reading("write", take_marked, copy=copy_later)
     return lines.written
 
 
-def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
+def write_counted(corpus, make, partitions, scratch, output, least, memory):  # noqa: PLR0913, PLR0917
     """Write the first line with each identifier that occurs often enough.
 
     Args:
         corpus, make, scratch, output: See write_unique().
-        sieve (Sieve): The partitioned table, with counting.
+        partitions (PartitionedTable): The partitioned table, with counting.
         least (int | None): The lowest count; None: any count, which is then written before the line.
         memory (int): The limit for counts in bytes.
 
@@ -516,7 +516,7 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
     counts, rows = Counts(scratch, memory), FirstRows()
 
     def take(names, mine):
-        sieve.add(names)
+        partitions.add(names)
         if mine and names.new:
             rows.set(names)
             corpus.ticker.unique = rows.count
@@ -532,26 +532,26 @@ def write_counted(corpus, make, sieve, scratch, output, least, memory):  # noqa:
         lines.copy(chunk, b"1\t")
 
     corpus.first_reading(make, True, take)
-    if sieve.spill is not None:
-        corpus.ticker.begin("sift")
-        sieve.finish(lambda names: take_later(corpus, rows, names), counts.add)
-    known = counts.put(rows, sieve.table)
+    if partitions.spill is not None:
+        corpus.ticker.begin("partitions")
+        partitions.finish(lambda names: take_later(corpus, rows, names), counts.add)
+    known = counts.put(rows, partitions.table)
     unique = rows.count - rows.rank(corpus.mine) + corpus.long
-    sieve.close()
+    partitions.close()
     lines = Lines(output)
     corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
     return unique, lines.written
 
 
-def find_later(corpus, sieve, scratch):
+def find_later(corpus, partitions, scratch):
     """Process the spilled rows. Return which of them are first rows (FirstRows); None if no rows were spilled."""
-    if sieve.spill is None:
-        sieve.close()
+    if partitions.spill is None:
+        partitions.close()
         return None
-    corpus.ticker.begin("sift")
+    corpus.ticker.begin("partitions")
     rows = FirstRows(scratch.mapping((corpus.lines + 63) // 64 * 8))
-    sieve.finish(lambda names: take_later(corpus, rows, names), None)
-    sieve.close()
+    partitions.finish(lambda names: take_later(corpus, rows, names), None)
+    partitions.close()
     rows.seal()
     return rows
 
@@ -562,15 +562,15 @@ def take_later(corpus, rows, names):
     corpus.ticker.add(0)
 
 
-def count_unique(corpus, make, sieve, scratch):
+def count_unique(corpus, make, partitions, scratch):
     """Return the number of different identifiers at another level, in a corpus that was read before."""
     unique = 0
 
     def take(names):
         nonlocal unique
-        sieve.add(names)
+        partitions.add(names)
         unique += names.new if names.first >= corpus.mine else 0
 
     corpus.next_reading("compare", take, make)
-    rows = find_later(corpus, sieve, scratch)
+    rows = find_later(corpus, partitions, scratch)
     return unique + corpus.long + (rows.count - rows.rank(corpus.mine) if rows is not None else 0)

@@ -27,7 +27,7 @@ from uricodec._io.streams import Output, close
 from uricodec.dedup._corpus import Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineNames
-from uricodec.dedup._sift import Scratch, Sieve
+from uricodec.dedup._partitions import PartitionedTable, Scratch
 from uricodec.dedup._table import FingerprintNames
 
 NEW = 2
@@ -138,24 +138,24 @@ class Firsts:
     """
 
     def __init__(self, scratch: Scratch, memory: int, exact: bool) -> None:
-        self._sieve, self._counts = Sieve(memory, exact, True, scratch), Counts(scratch, memory)
+        self._partitions, self._counts = PartitionedTable(memory, exact, True, scratch), Counts(scratch, memory)
         self.rows = FirstRows()
 
     def add(self, names: Any) -> None:
         """Add a batch."""
-        self._sieve.add(names)
+        self._partitions.add(names)
         self.rows.set(names)
 
     def finish(self) -> None:
         """Finish after the last batch: `counts` is set."""
-        if self._sieve.spill is not None:
-            self._sieve.finish(self.rows.set, self._counts.add)
-        self.counts = self._counts.put(self.rows, self._sieve.table)
-        self._sieve.close()
+        if self._partitions.spill is not None:
+            self._partitions.finish(self.rows.set, self._counts.add)
+        self.counts = self._counts.put(self.rows, self._partitions.table)
+        self._partitions.close()
 
     def close(self) -> None:
         """Free the memory and the temporary files."""
-        self._sieve.close()
+        self._partitions.close()
 
 
 def places_of(marks: bytes) -> Iterator[int]:

@@ -62,7 +62,7 @@ def signature_of(operation: Operation, first: Parameter, options: Iterable[str])
 
 
 def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, the first one included, without shared options that are None.
+    """Return the arguments of a call by name, the first one included, without shared options whose value is None.
 
     Raises:
         TypeError: If the call does not match the signature; the message names the operation.

@@ -120,7 +120,7 @@ cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, ui
     return kernels.encode(src, n, &mapping.safe, False, dst, 3 * n + ENCODE_SLACK)
 
 
-# Room past the result that lets the encoder store whole registers to its end.
+# Capacity past the result that lets the encoder store whole registers to its end.
 cdef enum:
     ENCODE_SLACK = 128
 IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row, 3, ENCODE_SLACK
@@ -162,7 +162,7 @@ cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nog
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
-# What there is to do in a piece.
+# The work to do in a piece.
 cdef struct Work:
     uint64_t ascii[WORDS]   # the triplets of ASCII
     bint triplets
@@ -183,7 +183,7 @@ cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcom
     kernels.mark_outside(src, n, &DIGITS.set, others)
     kernels.mark_outside(src, n, &BELOW_8.set, high)
     kernels.mark_outside(src, n, &GIVEN_PLAIN.set, strange)
-    # Behind the end there is no digit.
+    # No digit follows the end.
     others[words] = high[words] = ~<uint64_t>0
     if n & 63:
         others[words - 1] |= ~<uint64_t>0 << (n & 63)
@@ -328,7 +328,7 @@ cdef size_t settle(uint8_t *piece, size_t n, Place place, uint8_t *dst) noexcept
 cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
     """Where the first triplet is, of those that would become a scheme if they were decoded; n if they would not.
 
-    "%61:b" is no URI, but it is not "a:b" either: the first one stays.
+    "%61:b" is not a URI, but it is not "a:b" either: the first one stays.
     """
     cdef size_t i = 0, first = n
     cdef bint inside = False

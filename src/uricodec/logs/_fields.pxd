@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 from uricodec._base._kernels cimport ByteSet
 
 
-# Bytes of a line, or of the buffer in which escapes are undone. NULL: there is no text, which differs from an empty
+# Bytes of a line, or of the buffer in which escapes are undone. NULL: the text is missing, which differs from an empty
 # text.
 cdef struct Text:
     const uint8_t *at

@@ -25,7 +25,7 @@ cdef inline bint has(const Text *text, uint8_t octet) noexcept nogil:
 
 
 cdef inline uint8_t c_escape(uint8_t c) noexcept nogil:
-    """Return the character that a C escape such as "\\n" represents, given the letter; 0 if it is none."""
+    """Return the character that a C escape such as "\\n" represents, given the letter; 0 for other letters."""
     if c == c'n':
         return c'\n'
     if c == c't':

@@ -236,7 +236,7 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
 # --- flags ------------------------------------------------------------------------------------------------------------
 
 cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Return the byte that the triplet at i encodes; -1 if there is no triplet."""
+    """Return the byte that the triplet at i encodes; -1 without a triplet."""
     cdef int high, low
     if n - i < 3 or s[i] != c'%':
         return -1
@@ -524,7 +524,7 @@ cdef class LogReader:
 
         Returns:
             Lines: The outcome. If not all was read, dst or the list of faults is full: call again with src[read:]. If
-                nothing was read, dst must have a capacity of room() for the first line.
+                nothing was read, dst must have a capacity of `room()` for the first line.
 
         Raises:
             MemoryError: If memory for the line cannot be allocated.

@@ -56,7 +56,7 @@ cdef ByteSet QUIET_1630 = BUT_PERCENT - ENCODED_1630
 # The characters of domain names and IPv4 addresses.
 cdef ByteSet DOMAIN_NAME = ALPHANUM | "-._"
 
-# The value of a hexadecimal digit; 16 and more for all other octets.
+# The value of a hexadecimal digit; 16 and more for all other bytes.
 cdef uint8_t DIGIT_VALUES[256]
 cdef int octet
 for octet in range(256):
@@ -155,7 +155,7 @@ cdef void *to_ascii = NULL      # iri._hosts.to_ascii, after its first use
 cdef enum:
     SCHEME_EXTRA = IPV6_GROWTH + GUARD
 
-# In octets. What is longer is no domain name, and not worth the work.
+# In bytes. Longer hosts are not domain names (RFC 1035 section 2.3.4) and are left as they are.
 cdef enum:
     MOST_OF_NAME = FORM_EXTRA - GUARD, MOST_OF_HOST = 1024
 

@@ -91,7 +91,7 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
     kernels.mark_outside(src, n, &DIGITS.set, others)
     kernels.mark_outside(src, n, &FIRST_DIGITS.set, low)
     kernels.mark_outside(src, n, &NO_LOWER.set, lower)
-    # Behind the end there is no digit.
+    # No digit follows the end.
     lower[words] = 0
     others[words] = low[words] = ~<uint64_t>0
     if n & 63:

@@ -85,7 +85,7 @@ def find(buffer, terminators=TERMINATORS):
     "," at its end.
 
     Args:
-        buffer (bytes-like): The octets.
+        buffer (bytes-like): The bytes.
         terminators (ByteSet | bytes-like | str): The bytes that end a URN. By default those that RFC 2141 excludes, so
             also the "~" and "&" that RFC 8141 allows.
 

@@ -21,7 +21,7 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
 # --- lines, without a look at their grammar ---------------------------------------------------------------------------
 
 cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
-    """Where the second colon of a URN stands, or the line ends; 0 if the line is no URN."""
+    """Where the second colon of a URN stands, or the line ends; 0 if the line is not a URN."""
     cdef size_t i = 4
     if n < 4 or lower(line[0]) != c'u' or lower(line[1]) != c'r' or lower(line[2]) != c'n' or line[3] != c':':
         return 0
@@ -121,7 +121,7 @@ cdef Table *new_table(size_t rows) noexcept nogil:
 
 
 cdef Table *publish_copy(size_t size) noexcept nogil:
-    """Put a table of so many rows in the place of the one in use. NULL: there is no memory."""
+    """Put a table of so many rows in the place of the one in use. NULL: out of memory."""
     cdef Table *rows = <Table *>table
     cdef Table *made = new_table(size)
     cdef Row *moved
@@ -139,7 +139,7 @@ cdef Table *publish_copy(size_t size) noexcept nogil:
 
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
-    """Set the rule of a lower-case NID of 1 to 32 octets. -1: no memory. One thread at a time."""
+    """Set the rule of a lower-case NID of 1 to 32 bytes. -1: out of memory. One thread at a time."""
     cdef Nid name
     cdef Row *row
     cdef Table *rows = <Table *>table
@@ -256,7 +256,7 @@ cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
-    """ISO 2108: the digits of a right ISBN-10 after 978, and the other check digit. 13, or 10 if it is none."""
+    """ISO 2108: the digits of a right ISBN-10 after 978, and the other check digit. 13, or 10 if the ISBN is invalid."""
     cdef int i, digit, sum_10 = 0, sum_13 = 9 + 3 * 7 + 8
     for i in range(10):
         if c'0' <= isbn[i] <= c'9':
@@ -304,8 +304,8 @@ cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets
 
 
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
-    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with room for GROWTH bytes
-    more, and return its size. `triplets` as of write_nss."""
+    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with capacity for GROWTH bytes
+    more, and return its size. `triplets`: see write_nss."""
     cdef size_t nss = nid_end + 1
     n = nss + write_nss(rule, urn + nss, n - nss, triplets)
     if level == FUNCTIONAL and rule == DROP_HYPHENS and n == nss + 10 and memcmp(urn + 4, b"isbn:", 5) == 0:
@@ -316,7 +316,7 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
-    """Write the normal form, and return its size. dst has room for GROWTH bytes more than the URN, and may overlap it
+    """Write the normal form, and return its size. dst has capacity for GROWTH bytes more than the URN, and may overlap it
     from
     below."""
     cdef Rule rule

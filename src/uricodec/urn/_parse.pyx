@@ -590,7 +590,7 @@ cdef object call_key(object function, PyObject *const *args, size_t flags, PyObj
 
 
 cdef inline const uint8_t *short_form(PyObject *text, const Reading *urn, uint8_t *room) noexcept:
-    """Return where the normal form is: in the text itself, or in room if the text is not normal."""
+    """Return where the normal form is: in the text itself, or in `room` if the text is not normal."""
     cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
     if urn.changes & (LETTERS | DIGITS) == 0:
         return s

@@ -284,13 +284,13 @@ cdef class UrnRows(RowOperation):
 
 @cython.final
 cdef class CheckUrnRows(UrnRows):
-    """Reject what is no URN, and write nothing.
+    """Reject rows that are not URNs, and write nothing.
 
     Args:
         spec (str): "2141", "8141" or "any".
 
     Raises:
-        ValueError: There is no such spec.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
@@ -309,7 +309,7 @@ cdef class NidRows(UrnRows):
         spec (str): See `CheckUrnRows`.
 
     Raises:
-        ValueError: There is no such spec.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2.1; RFC 8141 section 2.
     """
@@ -349,7 +349,7 @@ cdef class SplitUrns(UrnRows):
         spec (str): See `CheckUrnRows`.
 
     Raises:
-        ValueError: There is no such spec.
+        ValueError: If the RFC is unknown.
     """
 
     def __cinit__(self, spec="8141"):

@@ -7,7 +7,7 @@
  *      byte      u r n : i s b n : 9 7 8 LF        (bit 0 on the left)
  *      starts    1 0 0 0 0 0 0 0 0 0 0 0 0
  *      head      1 1 1 1 1 1 1 1 0 0 0 0 0        "urn:" and the NID
- *      behind    0 0 0 0 0 0 0 0 1 0 0 0 0        the byte after a head: a colon
+ *      after     0 0 0 0 0 0 0 0 1 0 0 0 0        the byte after a head: a colon
  *
  * Only a few words of state pass from one block to the next.
  */

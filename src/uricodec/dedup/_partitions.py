@@ -222,7 +222,7 @@ class Spill:
 # --- partitioned deduplication ----------------------------------------------------------------------------------------
 
 
-class Sieve:
+class PartitionedTable:
     """A table, and the rows for which it has no memory.
 
     Args:
@@ -264,12 +264,12 @@ class Sieve:
         try:
             names = SpilledNames()
             for part in spill.finish():
-                sieve = Sieve(self._memory, self._exact, self._counting, self._scratch, self._depth + 1)
+                partitions = PartitionedTable(self._memory, self._exact, self._counting, self._scratch, self._depth + 1)
                 for batch in spill.read(part, names):
-                    sieve.add(batch)
+                    partitions.add(batch)
                     take(batch)
                     tick()
-                sieve.finish(take, counted, tick)
+                partitions.finish(take, counted, tick)
         finally:
             spill.close()
 
