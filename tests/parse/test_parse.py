@@ -1002,7 +1002,8 @@ TRAPS = {
         ("%41", "rot13"), ("%41", "hex"),       # encodings, not of text
     ],
     "quote": [
-        ("a", "/", "rot13"), ("", object(), object(), object()), ("\ud800",), ("a\udc80b", "", "utf-8",
+        ("a", "/", "rot13"), ("a b", "+", "latin_1\xe9"),
+        ("\xe9", "", "latin_1\xe9"), ("", object(), object(), object()), ("\ud800",), ("a\udc80b", "", "utf-8",
                                                                                "surrogateescape"),
         ("\ud800", "", None, "surrogatepass"), (b"a", "/", "utf-8"), (b"a", "/", None, "strict"), ("a b", None),
         ("a b", [32]), ("a b", 5), ("\xe9" * 511 + "\ud800",), ("a" * 512 + "\ud800",), ("x" * 600 + "\ud800y", "/",
