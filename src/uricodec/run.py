@@ -22,6 +22,11 @@ from uricodec.parse._install import install_functions
 
 __all__: list[str] = []  # it is a command
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # Arguments that a call leaves as they are, so that it can be made twice.
 _ORDINARY = (str, bytes, bytearray, bool, int, float, type(None))
 
