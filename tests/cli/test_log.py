@@ -275,7 +275,10 @@ def test_outputs_that_are_an_input(tmp_path):
         if name == "link":
             (tmp_path / name).symlink_to("in")
         status, _, said = run("log", tmp_path / "in", "--invalid-to", tmp_path / name)
-        assert (status, said) == (2, "uricodec: --invalid-to is an input\n\nhint: change --invalid-to FILE\n")
+        assert (status, said) == (
+            2,
+            "uricodec: --invalid-to and an input are the same file\n\nhint: give --invalid-to another FILE\n",
+        )
         assert (tmp_path / "in").read_bytes() == COMBINED + b"\n"
 
 

@@ -241,7 +241,7 @@ def test_outputs_that_are_an_input(tmp_path):
     path = tmp_path / "in"
     path.write_bytes(b"urn:a1:b\nno\n")
     for command, option in ("normalize", "--invalid-to"), ("dedup", "--groups"), ("dedup", "--invalid-to"):
-        said = f"uricodec: {option} is an input\n\nhint: change {option} FILE\n"
+        said = f"uricodec: {option} and an input are the same file\n\nhint: give {option} another FILE\n"
         assert run(command, "--kind", "urn", path, option, path, "-o", os.devnull) == (2, b"", said)
     against = ["--exclude", path, "--invalid-to", path]
     assert run("dedup", "--kind", "urn", *against, os.devnull) == (2, b"", said)

@@ -3,7 +3,8 @@
 A process that is killed cannot remove its temporary file. Therefore the file's name depends only on the target, and the
 process that writes it holds a lock (flock), which the system releases when the process ends. If the next writer of the
 same target finds the name taken and the lock free, it removes the file and creates it again. If the lock is held,
-another process is writing the target, and the new file gets a random name. It also does on systems without such locks.
+another process is writing the target, and the new file gets a random name. On systems without such locks the name is
+always random.
 
 The file is private (mode 0600) until it is complete. Then it gets the owner, the group and the permissions of the file
 that it replaces, its data are synced to the disk, it is renamed, and the rename is synced. So a crash at any moment

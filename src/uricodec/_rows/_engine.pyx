@@ -6,7 +6,7 @@ A block is as many rows as fit the first-level cache. Consecutive rows are used 
 are copied; row ends are always copied, so that no other thread can change them. The sink provides memory for the
 results of a block, the operation's block function fills it, and the sink accepts the rows that were processed.
 do_rows() is the block function of operations without their own: it copies runs of rows that do not change, which
-kernels find, and calls the row function for the others. Lines have a faster path if the sink need not know where rows
+kernels find, and calls the row function for the others. A null is not processed: its result is null. Lines have a faster path if the sink need not know where rows
 end: an operation that has a function for whole lines gets spans of lines first, and single rows only where that
 function fails.
 

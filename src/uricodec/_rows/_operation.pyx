@@ -45,7 +45,7 @@ cdef class RowOperation:
     cdef int check_policy(self, RowPolicy policy) except -1:
         """Raise ValueError if the operation does not support the policy."""
         if policy == REPLACE_ROW and self.slots.replace == NULL:
-            raise ValueError("errors='replace' is only supported by quote, requote and unquote")
+            raise ValueError("errors='replace' is only supported by quote, requote, unquote and percent_decode")
         return 0
 
     cdef object with_surrogates(self, str text, RowPolicy policy):

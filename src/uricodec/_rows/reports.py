@@ -1,7 +1,7 @@
 r"""Reports of invalid lines: they have one shape, whichever command or function writes them.
 
 A report has a row for each invalid line: input, line (from 1), offset in the line (from 0), code and text. The message
-of an error says the same of one line, `INPUT:LINE:COLUMN (octet N): REASON`: the column counts from 1, and N is the
+of an error says the same of one line, `INPUT:LINE:COLUMN (byte N): REASON`: the column counts from 1, and N is the
 offset in the input, from 0.
 """
 

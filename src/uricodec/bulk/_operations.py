@@ -132,6 +132,6 @@ def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes 
 
         rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:
-        raise ValueError(f"no kind {kind!r}; there are: bytes, urn, uri, iri")
+        raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', got {kind!r}")
     plan = Plan(rows, "fingerprint", key=key)
     return lambda _text, _terminator: plan

@@ -1,7 +1,7 @@
 """The loop of the commands that read lines and write lines: chunks, invalid lines, reports and counts.
 
 A worker runs an operation of the core on chunks of whole lines, in several threads if that is faster. Python code sees
-only invalid lines, to report them.
+only invalid lines, to report them: `REASONS` of the operation has the words, `_rows/reports.py` the format.
 """
 
 from collections import namedtuple
@@ -191,7 +191,7 @@ def check_outputs(arguments):
     inputs = [*arguments.files, *(arguments.exclude or [])]
     for place in {streams.place_of(name) for name in inputs if name != "-"} & taken.keys():
         if taken[place] != "--output":
-            raise CommandError(f"{taken[place]} is an input", 2, f"change {taken[place]} FILE")
+            raise CommandError(f"{taken[place]} and an input are the same file", 2, f"give {taken[place]} another FILE")
 
 
 def check_inputs(worker, arguments):

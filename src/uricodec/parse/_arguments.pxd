@@ -1,4 +1,4 @@
-"""What the functions of this room take: text and bytes, by type, and encodings by name."""
+"""The arguments that the drop-in's functions take: text and bytes, by type, and encodings by name."""
 from uricodec._base._text cimport *
 
 cdef enum Methods:      # of str, which the stdlib calls: a subclass that overrides one that matters is for the stdlib

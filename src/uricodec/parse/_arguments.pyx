@@ -1,8 +1,9 @@
-"""What the functions of this room take: text and bytes, by type, and encodings by name.
+"""The arguments that the drop-in's functions take: text and bytes, by type, and encodings by name.
 
 urllib.parse calls methods of its arguments, so a subclass of str may change what a function does. It takes a compiled
-path if it overrides none of the methods that this function calls. A type is looked at once: what it overrides is kept
-under its version, a number that the interpreter changes with every change of the type, and gives to no other.
+path if it overrides none of the methods that this function calls. Which methods a type
+overrides is looked up once and cached under its version tag, a number that the interpreter changes whenever the type
+changes, and never reuses.
 """
 from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels

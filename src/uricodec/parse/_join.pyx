@@ -24,7 +24,7 @@ cdef extern from "Python.h":
 cdef bint KNOWS_MISSING = _KNOWS_MISSING
 # Since 3.14 urljoin leaves a "?" or "#" that nothing follows; before, such a component counts as undefined.
 cdef bint KEEPS_EMPTY = stdlib().urljoin("http://a/b", "#") == "http://a/b#"
-# Before 3.14, the parameters of a reference are no part of its path.
+# Before 3.14, the parameters of a reference do not belong to its path.
 cdef bint PARAMS_APART = stdlib().urljoin("http://a/b/c", "..;d") == "http://a/;d"
 cdef object UNSPECIFIED = getattr(stdlib().module, "_UNSPECIFIED", None)
 cdef object split_result = stdlib().module.SplitResult
@@ -327,7 +327,7 @@ cdef Py_ssize_t join_parts(str scheme, const Url *base_url, Parts *b, const Url 
     cdef uint8_t *slash
     cdef uint8_t *path
     cdef bint netloc = u.netloc >= 0 or b.netloc >= 0
-    # Where the path ends and its parameters begin, those with their ";": if they are no part of it.
+    # Where the path ends and its parameters begin, those with their ";", where they do not belong to it.
     cdef Py_ssize_t base_end = b.path_end, url_end = u.path_end, params
     if PARAMS_APART and (b.params or u.params) and in_list(scheme, "uses_params"):
         params = find_params(reference, u.path, u.path_end)

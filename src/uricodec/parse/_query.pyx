@@ -102,7 +102,7 @@ cdef ByteSet NO_MARK = ~ByteSet("=%+")
 cdef ByteSet NO_MARK_OR_AMPERSAND = NO_MARK - "&"
 
 cdef enum:
-    WINDOW = 1024       # octets that are marked at once,
+    WINDOW = 1024       # bytes that are marked at once,
     WORDS = 16          # and the words of their marks
 
 
@@ -230,7 +230,7 @@ PARSE_DOC = """{first}
         qs (str | bytes): The query, without its question mark.
         keep_blank_values (bool): Keep the fields without a value.
         strict_parsing (bool): Raise ValueError for a field without '='; otherwise it is ignored.
-        encoding (str): Of the decoded octets.
+        encoding (str): Of the decoded bytes.
         errors (str): Its error handler.
         max_num_fields (int | None): Raise ValueError when there are more fields.
         separator (str): Between fields.
@@ -300,7 +300,7 @@ cdef struct Text:
 
 
 cdef int reserve(Text *text, size_t more) except -1:
-    """Make room for `more` octets."""
+    """Ensure a capacity for `more` bytes."""
     cdef uint8_t *larger
     cdef size_t cap
     if more <= text.cap - text.size:
@@ -324,7 +324,7 @@ cdef int put_octet(Text *text, uint8_t octet) except -1:
 
 
 cdef int put_encoded(Text *text, const uint8_t *src, size_t n, const uc_set *safe, bint plus) except -1:
-    # Room for the kernel's wide stores as well, so that short texts do not take its slow end.
+    # Capacity for the kernel's wide stores as well, so that short texts do not take its slow end.
     reserve(text, encoded_size(n, n) + 128 if n <= SMALL else encoded_size(n, kernels.count_outside(src, n, safe)))
     text.size += kernels.encode(src, n, safe, plus, text.data + text.size, text.cap - text.size)
     return 0

@@ -45,7 +45,7 @@ cdef object quote_usable(object given, ByteSet octets, object safe, object encod
     if codec.encoding == LATIN_1 and PyUnicode_KIND(given) == 1:
         return encode_octets(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &octets.set, plus,
                              True)
-    if plus and " " not in <str>given:      # what an error handler writes is no space of the text
+    if plus and " " not in <str>given:      # a space that an error handler writes is encoded
         octets = quote_set(safe, False)
     if encoding is None:
         encoding = "utf-8"
@@ -70,7 +70,7 @@ cdef inline object quote_plain(object string, object safe, object encoding, obje
 
 
 def quote(string, safe='/', encoding=None, errors=None):
-    """Percent-encode every octet but the unreserved characters and those in `safe`: urllib.parse.quote.
+    """Percent-encode every byte but the unreserved characters and those in `safe`: urllib.parse.quote.
 
     Args:
         string (str | bytes | bytearray): What to quote; a str is encoded first.
@@ -120,10 +120,10 @@ def quote_plus(string, safe='', encoding=None, errors=None):
 
 
 def quote_from_bytes(bs, safe='/'):
-    """Quote octets: urllib.parse.quote_from_bytes.
+    """Quote bytes: urllib.parse.quote_from_bytes.
 
     Args:
-        bs (bytes | bytearray): The octets.
+        bs (bytes | bytearray): The bytes.
         safe (str | bytes): ASCII characters to leave as they are, besides A-Z a-z 0-9 - . _ ~
 
     Returns:
@@ -147,18 +147,18 @@ def quote_from_bytes(bs, safe='/'):
 
 
 def unquote(string, encoding='utf-8', errors='replace'):
-    """Decode percent-encoded octets, once, and read them as text: urllib.parse.unquote.
+    """Decode percent-encoded bytes, once, and read them as text: urllib.parse.unquote.
 
     Args:
         string (str | bytes): What to decode.
-        encoding (str | None): Of the decoded octets.
-        errors (str | None): Its error handler: "replace" gives U+FFFD for what is no such text.
+        encoding (str | None): Of the decoded bytes.
+        errors (str | None): Its error handler: "replace" writes U+FFFD for bytes that are invalid in it.
 
     Returns:
         str: The same object if there was nothing to decode.
 
     Raises:
-        UnicodeDecodeError: With errors="strict", the octets are no such text.
+        UnicodeDecodeError: If the bytes are invalid in it, with errors="strict".
         TypeError: As urllib.parse.unquote.
 
     Source: urllib.parse; RFC 3986 section 2.1.
@@ -190,14 +190,14 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
 
     Args:
         string (str): What to decode.
-        encoding (str | None): Of the decoded octets.
-        errors (str | None): Its error handler: "replace" gives U+FFFD for what is no such text.
+        encoding (str | None): Of the decoded bytes.
+        errors (str | None): Its error handler: "replace" writes U+FFFD for bytes that are invalid in it.
 
     Returns:
         str: The same object if there was nothing to decode.
 
     Raises:
-        UnicodeDecodeError: With errors="strict", the octets are no such text.
+        UnicodeDecodeError: If the bytes are invalid in it, with errors="strict".
         TypeError: As urllib.parse.unquote_plus.
 
     Source: urllib.parse; HTML, application/x-www-form-urlencoded.
@@ -214,7 +214,7 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
 
 
 def unquote_to_bytes(string):
-    """Decode percent-encoded octets, once: urllib.parse.unquote_to_bytes.
+    """Decode percent-encoded bytes, once: urllib.parse.unquote_to_bytes.
 
     Args:
         string (str | bytes): What to decode; a str is encoded in UTF-8 first.

@@ -120,7 +120,7 @@ def port(result):
 
 
 def username(result):
-    """Return what is before the first ":" of the userinfo; None if there is no userinfo."""
+    """Return what is before the first ":" of the userinfo; None without userinfo."""
     cdef Netloc netloc
     if not read_netloc(result, &netloc):
         return original_username(result)

@@ -1,9 +1,8 @@
 """URLs taken apart: urllib.parse's urlsplit and urlparse, and the positions that _join works with.
 
 Like the stdlib, and unlike RFC 3986, they do not keep an empty component apart from an undefined one. The fast paths
-take text and bytes, as `_arguments` knows them, in which nothing has to be stripped or removed, with hosts that all
-Python versions accept; the cases in which versions differ, everything else, and every error, are the stdlib's own
-functions.
+take str and bytes, as `_arguments` defines them (bytes stay bytes), in which nothing is to be stripped and whose host all
+Python versions accept. The stdlib handles everything else, and raises all errors.
 """
 cimport cython
 from libc.stdint cimport uint64_t
@@ -138,7 +137,7 @@ cdef bint find_parts(const code_unit *s, Py_ssize_t n, bint fragments, Parts *pa
     return i == n
 
 
-# What NFKC makes of a character, as far as a netloc cares: 0 if nobody has asked yet. Characters do not change.
+# What NFKC makes of a character, as far as a netloc cares: 0 if it is not known yet. Characters do not change.
 cdef enum:
     HARMLESS = 1
     DELIMITS = 2        # it becomes, or contains, a delimiter
@@ -353,12 +352,12 @@ cdef object make_split(const Url *url, const Parts *parts, str default):
 
 # --- urlsplit, urlparse -------------------------------------------------------------------------------------------------
 
-# Results of recent calls of urlsplit. The last one is kept as it is. A few octets and the length of a URL choose a place
+# Results of recent calls of urlsplit. The last one is kept as it is. A few bytes and the length of a URL choose a place
 # for it in a table, which it gets when it comes a second time, in the stead of what is there: the size is bounded,
 # nothing has to be kept in order, and a stream of URLs that do not come back costs next to nothing.
 cdef enum:
     PLACES = 128
-    LONGEST = 1024      # octets of a URL that is kept
+    LONGEST = 1024      # bytes of a URL that is kept
 cdef PyObject *kept_urls[PLACES + 1]        # a str, or NULL
 cdef PyObject *kept_results[PLACES + 1]
 cdef uint32_t seen[PLACES]
@@ -383,7 +382,7 @@ cdef extern from *:
 
 
 cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
-    """A hash of a few octets of a URL of at least 8: the first bits choose its place, others say if it was seen."""
+    """A hash of a few bytes of a URL of at least 8: the first bits choose its place, others say if it was seen."""
     cdef uint64_t middle, last
     memcpy(&middle, s + (n - 8) // 2, 8)
     memcpy(&last, s + n - 8, 8)
@@ -398,7 +397,7 @@ cdef inline bint is_kept(Py_ssize_t i, str url) noexcept:
 
 
 cdef inline void keep_at(Py_ssize_t i, str url, object result):
-    """Lets go of what was there when the lock is free again, which the caller has."""
+    """The caller holds the lock; the old references are dropped after it is released."""
     cdef PyObject *url_before = kept_urls[i]
     cdef PyObject *result_before = kept_results[i]
     kept_urls[i] = <PyObject *>url

@@ -1,8 +1,8 @@
 """The normal forms of URNs, lexical equivalence being equality of them: RFC 2141 section 5, RFC 8141 section 3.1.
 
-What is equivalent in every URN: the case of "urn", of the NID and of the digits of triplets. Namespaces add rules, of
-which a table says which one is whose; a public module fills it. Nothing is ever decoded, and letters beyond
-ASCII have no case here.
+What is equivalent in every URN: the case of "urn", of the NID and of the digits of triplets. A namespace may
+add a rule: the table in this module maps each NID to its rule, and `namespaces` fills it. Nothing is ever decoded, and
+only ASCII letters have case.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset

@@ -1,5 +1,5 @@
 /* The kernels on AVX2: 32 bytes a step. What all of them use is here, with those that look bytes up in a set; the
- * others are in avx2_encode.h, avx2_decode.h and avx2_urn.h.
+ * others are in avx2_encode.h, avx2_decode.h, avx2_utf8.h, avx2_grammar.h and avx2_urn.h.
  *
  * Classify. A set of bytes is a 16 x 16 bit matrix, indexed by the two nibbles of a byte. One byte shuffle looks up
  * the column of the low nibble (rows 0-7 and 8-15 are in two tables; a shuffle yields 0 for an index with its top bit
