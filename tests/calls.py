@@ -104,13 +104,13 @@ CALLS = {
     ),
     "uricodec.percent_decode": [
         *_each(uricodec.percent_decode, *_TEXTS, (_ENCODED, True), (_ENCODED, False, "no-such")),
-        *_each(uricodec.percent_decode, *_TEXTS, invalid="error"),
-        *_each(uricodec.percent_decode, *_TEXTS, invalid="replace"),
+        *_each(uricodec.percent_decode, *_TEXTS, errors="raise"),
+        *_each(uricodec.percent_decode, *_TEXTS, errors="replace"),
     ],
     "uricodec.requote": [
         *_each(uricodec.requote, *_TEXTS),
-        *_each(uricodec.requote, *_TEXTS, invalid="encode"),
-        *_each(uricodec.requote, *_TEXTS, invalid="error"),
+        *_each(uricodec.requote, *_TEXTS, errors="replace"),
+        *_each(uricodec.requote, *_TEXTS, errors="raise"),
     ],
     "uricodec.quote_into": _each(
         partial(_into, uricodec.quote_into),

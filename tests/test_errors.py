@@ -59,7 +59,7 @@ def test_unknown_namespace():
 @pytest.mark.parametrize("data", ["a%", b"a%"])
 def test_functions_raise_them_with_the_object_that_was_given(data):
     with pytest.raises(UriSyntaxError) as caught:
-        uricodec.percent_decode(data, invalid="error")
+        uricodec.percent_decode(data, errors="raise")
     assert caught.value.input is data
     assert caught.value.position == 1
 

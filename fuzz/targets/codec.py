@@ -65,17 +65,17 @@ def safe_of(kind, named, octets):
 def encoders(draw):
     """Compare percent_encode and requote with their references; decoding restores the input."""
     name, make = draw.one(("percent_encode", "requote")), draw.one(GIVEN)
-    plus, invalid = draw.flag(), draw.one(("keep", "error", "encode"))
+    plus, errors = draw.flag(), draw.one(("keep", "raise", "replace"))
     kind, named = draw.number(5), draw.one(SETS)
     octets, stay = draw.parts(2)
     data = make(octets)
     given, safe = safe_of(kind, named, stay)
     if make is text_of and len([octet for octet in safe if octet >= 0x80]) not in {0, 128}:
         given, safe = ASCII & given, {*ASCII & given}  # of characters, all bytes are safe or none
-    if name == "requote" and invalid == "error" and make is text_of:
+    if name == "requote" and errors == "raise" and make is text_of:
         given, safe = ASCII & given, {*ASCII & given}
-        invalid = "error" if data.isascii() else "keep"  # which of two errors comes first is not promised
-    function, options = getattr(uricodec, name), {"plus": plus} if name == "percent_encode" else {"invalid": invalid}
+        errors = "raise" if data.isascii() else "keep"  # which of two errors comes first is not promised
+    function, options = getattr(uricodec, name), {"plus": plus} if name == "percent_encode" else {"errors": errors}
     made = outcome(function, data, given, **options)
     assert exact(made) == exact(outcome(getattr(naive, name), data, safe, **options))
     if is_refusal(made):
@@ -83,15 +83,15 @@ def encoders(draw):
     if name == "requote":
         assert function(made, given, **options) is made
     elif ord("%") not in safe and ord("+") not in safe:
-        assert uricodec.percent_decode(made, plus, "error") == data
+        assert uricodec.percent_decode(made, plus, "raise") == data
 
 
 def decoder(draw):
     """Compare percent_decode with its reference."""
-    make, plus, invalid = draw.one(GIVEN), draw.flag(), draw.one(("keep", "error", "replace"))
+    make, plus, errors = draw.one(GIVEN), draw.flag(), draw.one(("keep", "raise", "replace"))
     data = make(draw.octets())
-    made = outcome(uricodec.percent_decode, data, plus, invalid)
-    assert exact(made) == exact(outcome(naive.percent_decode, data, plus, invalid))
+    made = outcome(uricodec.percent_decode, data, plus, errors)
+    assert exact(made) == exact(outcome(naive.percent_decode, data, plus, errors))
 
 
 def into(draw):

@@ -14,7 +14,7 @@ def decoded(row, plus):
     """What unquote's strict reading gives, or what is wrong."""
     if isinstance(row, bytes):
         return urllib.parse.unquote_to_bytes(row.replace(b"+", b" ") if plus else row)
-    return percent_decode(row, plus=plus, invalid="error")
+    return percent_decode(row, plus=plus, errors="raise")
 
 
 # What the operations that keep or replace only the invalid part of a row make of it.
@@ -24,9 +24,9 @@ PARTS = {
         urllib.parse.unquote_plus(row) if plus else urllib.parse.unquote(row)
     ),
     ("percent_decode", "keep"): percent_decode,
-    ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, invalid="replace", **plus),
+    ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
     ("requote", "keep"): requote,
-    ("requote", "replace"): lambda row, **safe: requote(row, invalid="encode", **safe),
+    ("requote", "replace"): lambda row, **safe: requote(row, errors="replace", **safe),
 }
 
 
@@ -79,9 +79,9 @@ ROWS = {
     "quote": lambda row, safe="/", plus=False: (
         urllib.parse.quote_plus(row, safe) if plus else urllib.parse.quote(row, safe)
     ),
-    "requote": lambda row, **safe: requote(row, invalid="error", **safe),
+    "requote": lambda row, **safe: requote(row, errors="raise", **safe),
     "unquote": lambda row, plus=False: decoded(row, plus),
-    "percent_decode": lambda row, plus=False: percent_decode(row, plus, "error"),
+    "percent_decode": lambda row, plus=False: percent_decode(row, plus, "raise"),
     "normalize_urn": lambda row, level="8141", spec=None: urn.normalize(row, level, spec),
     "is_valid_urn": lambda row, spec="8141": urn.is_valid(row, spec),
     "check_urn": lambda row, spec="8141": fault_of(urn.check, row, spec=spec),

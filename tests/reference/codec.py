@@ -136,16 +136,16 @@ def percent_encode(data, safe, plus=False):
     return encode(data, safe, plus)
 
 
-def requote(data, safe, invalid="keep"):
+def requote(data, safe, errors="keep"):
     """RFC 3986 section 2.4: what is a triplet already is never encoded again."""
     text = isinstance(data, str)
     result = []
     for token in (TEXT_TOKEN if text else TOKEN).finditer(data):
         spelling = token[0]
         if spelling in ("%", b"%"):
-            if invalid == "error":
+            if errors == "raise":
                 raise UriSyntaxError('"%" not followed by two hexadecimal digits', data, token.start())
-            if invalid == "encode":
+            if errors == "replace":
                 spelling = "%25" if text else b"%25"
         elif len(spelling) == 1:
             spelling = encode_character(data, token.start(), safe, False) if text else encode(spelling, safe)
@@ -220,15 +220,14 @@ def careful(src, plus, policy, utf8, controls):
     return result
 
 
-def percent_decode(data, plus=False, invalid="keep"):
+def percent_decode(data, plus=False, errors="keep"):
     """RFC 3986 section 2.1, and RFC 3629 for a str, each run of ASCII by itself."""
-    policy = "raise" if invalid == "error" else invalid
     if not isinstance(data, str):
-        return careful(bytes(data), plus, policy, utf8=False, controls=True)
+        return careful(bytes(data), plus, errors, utf8=False, controls=True)
 
     def decode_run(run):
         try:
-            return careful(run[0].encode(), plus, policy, utf8=True, controls=True).decode()
+            return careful(run[0].encode(), plus, errors, utf8=True, controls=True).decode()
         except UriSyntaxError as error:
             raise UriSyntaxError(error.reason, data, run.start() + error.position) from None
 

@@ -27,7 +27,7 @@ cdef struct Careful:
 cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
-cdef Policy policy_of(object name, str replace_or_encode, str fail) except *
+cdef Policy policy_of(object errors) except *
 cdef int raise_fault(object data, const Careful *how) except -1
 
 

@@ -76,7 +76,7 @@ cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil
     return how.c1 and n == 2 and octets[0] == 0xC2 and octets[1] < 0xA0
 
 
-cdef Policy policy_of(object name, str replace_or_encode, str fail) except *:
+cdef Policy policy_of(object errors) except *:
     if name == "keep":
         return KEEP
     if name == replace_or_encode:
@@ -228,7 +228,7 @@ cdef object decode_buffer(object data, Careful *how):
         PyBuffer_Release(&view)
 
 
-def percent_decode(data, plus=False, invalid="keep"):
+def percent_decode(data, plus=False, errors="keep"):
     """Decode percent-encoded bytes once, without loss of information.
 
     Args:
@@ -241,20 +241,20 @@ def percent_decode(data, plus=False, invalid="keep"):
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
-        UriSyntaxError: If there is an error, with invalid="error".
+        UriSyntaxError: If there is an error, with errors="raise".
         ValueError: If `invalid` is unknown.
 
     Source: RFC 3986 sections 2.1 and 2.4; RFC 3629 for UTF-8.
 
     >>> percent_decode("caf%C3%A9 100% %FF")
     'caf\u00e9 100% %FF'
-    >>> percent_decode("caf%C3%A9 100%", invalid="error")
+    >>> percent_decode("caf%C3%A9 100%", errors="raise")
     Traceback (most recent call last):
     uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at offset 13
     """
     cdef Careful how
     cdef bint text = isinstance(data, str)
-    how.policy = how.malformed = policy_of(invalid, "replace", "error")
+    how.policy = how.malformed = policy_of(errors)
     how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
     if text:
         result = decode_str(data if type(data) is str else "".join(data), &how)
@@ -326,7 +326,7 @@ cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
     return data if (type(data) is str or type(data) is bytes) and result == data else result
 
 
-def requote(data, safe=URI_CHARACTERS, invalid="keep"):
+def requote(data, safe=URI_CHARACTERS, errors="keep"):
     """Percent-encode what is not encoded yet. Triplets stay, so a second call changes nothing.
 
     Args:
@@ -341,17 +341,17 @@ def requote(data, safe=URI_CHARACTERS, invalid="keep"):
 
     Raises:
         UriError: If a str has a lone surrogate.
-        UriSyntaxError: If there is a '%' without two hexadecimal digits, with invalid="error".
+        UriSyntaxError: If there is a '%' without two hexadecimal digits, with errors="raise".
         ValueError: If `invalid` is unknown.
 
     Source: RFC 3986 section 2.4.
 
     >>> requote("/a b/%c3%a9/100%")
     '/a%20b/%c3%a9/100%'
-    >>> requote("/a b/%c3%a9/100%", invalid="encode")
+    >>> requote("/a b/%c3%a9/100%", errors="replace")
     '/a%20b/%c3%a9/100%25'
     """
-    cdef Policy policy = policy_of(invalid, "encode", "error")
+    cdef Policy policy = policy_of(errors)
     cdef ByteSet octets = safe_set(safe)
     cdef uc_set set = octets.set
     cdef Careful fault

@@ -472,7 +472,7 @@ cdef class LogReader:
         self.format = <Format>(<int>FORMATS.index(format))
         self.writer.csv, self.writer.flags = to == "csv", flags
         self.writer.csv_safe = self.writer.csv and csv_safe
-        self.writer.errors = policy_of(errors, "replace", "raise")
+        self.writer.errors = policy_of(errors)
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
         self.max_line = max_line
         self.begin()

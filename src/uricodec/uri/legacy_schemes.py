@@ -125,7 +125,7 @@ class _Piece(NamedTuple):
 
     def decoded(self) -> str | bytes:
         try:
-            return percent_decode(self.spelled(), invalid="error")
+            return percent_decode(self.spelled(), errors="raise")
         except UriSyntaxError as error:
             raise self.error("invalid UTF-8", error.position) from None
 

@@ -141,7 +141,7 @@ def decode_nss(nss: str | _Octets) -> str | bytes:
         wrong = fault[0] if isinstance(fault[0], str) else fault[0].decode("latin-1")
         raise UrnError(reasons.get(wrong, "invalid character in NSS"), nss, fault.start())
     try:
-        return percent_decode(nss, invalid="error")
+        return percent_decode(nss, errors="raise")
     except UriError as error:
         raise UrnError("invalid UTF-8", nss, error.position) from None
 
