@@ -546,13 +546,13 @@ def _dedup_file(**options):
 
 def _rejected():
     refused = []
-    _dedup_file(on_invalid=lambda *line: refused.append(line), jobs=1, memory=1 << 20)
+    _dedup_file(on_invalid=lambda *line: refused.append(line), threads=1, memory=1 << 20)
     return refused
 
 
 def _reported():
     told = []
-    dedup.estimate_files(_INPUT, on_progress=told.append, jobs=1)
+    dedup.estimate_files(_INPUT, on_progress=told.append, threads=1)
     return [type(each) is dedup.Progress for each in told]
 
 
@@ -598,16 +598,19 @@ CALLS |= {
         partial(_deduplicator, lambda names: names.estimate),
     ],
     "uricodec.dedup.dedup_files": [
-        *[partial(_dedup_file, memory=memory, jobs=1) for memory in (1 << 20, _SMALL)],
-        *[partial(_dedup_file, memory=_SMALL, jobs=1, report=report) for report in ("counts", "repeated", "no-such")],
-        *[partial(_dedup_file, memory=1 << 20, jobs=1, errors=errors) for errors in ("drop", "raise")],
-        partial(_dedup_file, memory=_SMALL, jobs=1, exact=True, groups=True, rules=True, against=[_INPUT]),
-        partial(_dedup_file, memory=1 << 20, jobs=1, groups=True),
+        *[partial(_dedup_file, memory=memory, threads=1) for memory in (1 << 20, _SMALL)],
+        *[
+            partial(_dedup_file, memory=_SMALL, threads=1, report=report)
+            for report in ("counts", "repeated", "no-such")
+        ],
+        *[partial(_dedup_file, memory=1 << 20, threads=1, errors=errors) for errors in ("drop", "raise")],
+        partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, against=[_INPUT]),
+        partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
         _rejected,
     ],
     "uricodec.dedup.estimate_files": [
-        partial(dedup.estimate_files, _INPUT, key="k", jobs=1),
-        partial(dedup.estimate_files, _INPUT, key="k", jobs=1, errors="raise"),
+        partial(dedup.estimate_files, _INPUT, key="k", threads=1),
+        partial(dedup.estimate_files, _INPUT, key="k", threads=1, errors="raise"),
         _reported,
     ],
     "uricodec.dedup.DedupStats": [lambda: dedup.DedupStats().as_dict()],
@@ -616,8 +619,8 @@ CALLS |= {
 }
 THREADED |= {
     "uricodec.dedup.dedup_files": [
-        partial(_dedup_file, memory=_SMALL, jobs=3),
-        partial(_dedup_file, memory=1 << 20, jobs=3),
+        partial(_dedup_file, memory=_SMALL, threads=3),
+        partial(_dedup_file, memory=1 << 20, threads=3),
     ],
-    "uricodec.dedup.estimate_files": [partial(dedup.estimate_files, _INPUT, key="k", jobs=3)],
+    "uricodec.dedup.estimate_files": [partial(dedup.estimate_files, _INPUT, key="k", threads=3)],
 }

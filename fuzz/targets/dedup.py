@@ -111,7 +111,7 @@ def piece_by_piece(draw):
 def of_files(draw):
     """dedup_files, estimate_files and rules_of: every report, with other files' names left out."""
     (kind, level), errors, how = draw.one(KINDS), draw.one(ERRORS[:2]), how_of(draw)
-    report, rules, jobs = draw.one(("unique", "counts", "repeated")), draw.flag(), draw.one((1, 2))
+    report, rules, threads = draw.one(("unique", "counts", "repeated")), draw.flag(), draw.one((1, 2))
     ladder = dedup.rules_of(kind, level)
     if level in (None, *LADDERS["urn"], *LADDERS["uri"]):
         last = level or {"urn": "8141", "uri": "path", "iri": "iri", "bytes": "bytes"}[kind]
@@ -134,7 +134,7 @@ def of_files(draw):
         source, against, target = (Path(folder) / name for name in ("source", "against", "target"))
         source.write_bytes(data)
         against.write_bytes(other)
-        options = {"kind": kind, "level": level, "errors": errors, "jobs": jobs}
+        options = {"kind": kind, "level": level, "errors": errors, "threads": threads}
         done = dedup.dedup_files(source, target, against=[against], report=report, rules=rules, **options, **how)
         written = target.read_bytes()
         near = dedup.estimate_files(source, key=how["key"], **options)

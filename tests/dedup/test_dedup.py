@@ -186,9 +186,9 @@ def test_files(tmp_path, kind, level, memory):
 @every_kind
 def test_files_exactly_and_in_threads(tmp_path, kind, level):
     inputs = pieces(corpus(kind, 3000, 700, 2), 2)
-    for report, exact, jobs in ("unique", True, 3), ("counts", True, 1), ("unique", False, 3), ("counts", True, 2):
+    for report, exact, threads in ("unique", True, 3), ("counts", True, 1), ("unique", False, 3), ("counts", True, 2):
         for memory in None, TINY:
-            check(tmp_path, inputs, kind, level, report=report, exact=exact, jobs=jobs, memory=memory)
+            check(tmp_path, inputs, kind, level, report=report, exact=exact, threads=threads, memory=memory)
 
 
 @pytest.mark.parametrize(("kind", "level"), [("urn", None), ("uri", "scheme"), ("bytes", None)])
@@ -233,8 +233,8 @@ def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_long_lines(tmp_path, memory, jobs):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_lines(tmp_path, memory, threads):
     """Up to some times the buffer, in any order."""
     choice = random.Random(6)
     sizes = [
@@ -253,15 +253,15 @@ def test_long_lines(tmp_path, memory, jobs):
     choice.shuffle(lines)
     data = b"\n".join(lines)
     for report in "unique", "counts":
-        check(tmp_path, [data, b"", data[::-1]], report=report, memory=memory, jobs=jobs)
-        check(tmp_path, [data, data + b"\r\n"], "uri", report=report, memory=memory, jobs=jobs, exact=True)
+        check(tmp_path, [data, b"", data[::-1]], report=report, memory=memory, threads=threads)
+        check(tmp_path, [data, data + b"\r\n"], "uri", report=report, memory=memory, threads=threads, exact=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [None, TINY])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("errors", ["keep", "drop"])
-def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, jobs, errors):
+def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors):
     """They are in no batch: kept in their place and never the same as others, or left out."""
     choice = random.Random(7)
     lines = [b"urn:example:%d" % i for i in range(3000)] * 2 + [b"x" * size for size in range(2, 3000, 97)] * 2
@@ -269,7 +269,7 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, jobs, errors):
     data = b"\n".join([*lines, b"last" * 600])
     for chunk, max_line in (streams.CHUNK, 1000), (256, 100), (4096, 2000):
         monkeypatch.setattr(streams, "CHUNK", chunk)
-        how = {"memory": memory, "jobs": jobs, "errors": errors, "max_line": max_line}
+        how = {"memory": memory, "threads": threads, "errors": errors, "max_line": max_line}
         for report in "unique", "counts", "repeated":
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
             check(tmp_path, [data[::-1], data], "bytes", against=[data[: len(data) // 3]], report=report, **how)
@@ -434,12 +434,12 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
     assert sum(done.merged.values()) == done.duplicates
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_truncated_inputs(tmp_path, jobs):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_truncated_inputs(tmp_path, threads):
     whole = gzip.compress(DATA)
     (tmp_path / "in.gz").write_bytes(whole[:-20])
     with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} bytes\)$"):
-        dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", jobs=jobs)
+        dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", threads=threads)
     assert [each.name for each in tmp_path.iterdir()] == ["in.gz"]
 
 
@@ -478,7 +478,7 @@ def test_standard_input_that_is_a_file(tmp_path, memory, pack, report):
     (tmp_path / "in").write_bytes(b"urn:first:line\n" + pack(DATA))
     code = (
         "import os, sys; from uricodec import dedup; os.lseek(0, 15, 0)\n"
-        f"dedup.dedup_files('-', {str(tmp_path / 'out')!r}, memory={memory}, report={report!r}, jobs=1)"
+        f"dedup.dedup_files('-', {str(tmp_path / 'out')!r}, memory={memory}, report={report!r}, threads=1)"
     )
     with (tmp_path / "in").open("rb") as file:
         subprocess.run([sys.executable, "-c", code], stdin=file, check=True)
@@ -530,9 +530,9 @@ def test_an_input_that_changes(tmp_path, report, change):
 def test_lines_that_fail(tmp_path):
     (tmp_path / "a").write_bytes(b"urn:isbn:1\n" * 30_000)
     (tmp_path / "b").write_bytes(b"urn:isbn:1\r\n" * 29_999 + b"urn:isbn:\r\nurl:x\n")
-    for jobs in 1, 2:
+    for threads in 1, 2:
         with pytest.raises(UrnError, match=r"b:30000:10 \(byte 359997\): ") as caught:
-            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", jobs=jobs)
+            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", threads=threads)
         assert (caught.value.input, caught.value.position) == (b"urn:isbn:", 9)
     (tmp_path / "b").write_bytes(b"http://a/%zz")
     with pytest.raises(UriSyntaxError, match="b:1:10 "):
@@ -544,7 +544,14 @@ def test_lines_that_fail(tmp_path):
     "how",
     [
         *({"kind": "url"}, {"level": "path"}, {"kind": "bytes", "level": "x"}, {"report": "all"}, {"errors": "null"}),
-        *({"memory": 0}, {"memory": "-1M"}, {"memory": "much"}, {"memory": "1e999"}, {"memory": "nan"}, {"jobs": 0}),
+        *(
+            {"memory": 0},
+            {"memory": "-1M"},
+            {"memory": "much"},
+            {"memory": "1e999"},
+            {"memory": "nan"},
+            {"threads": -1},
+        ),
         *({"end": b"ab"}, {"end": b"a"}, {"end": b""}),
     ],
 )
@@ -553,7 +560,7 @@ def test_what_makes_no_sense(tmp_path, how):
     with pytest.raises(ValueError):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    if how.keys() <= {"kind", "level", "errors", "end", "jobs"}:
+    if how.keys() <= {"kind", "level", "errors", "end", "threads"}:
         with pytest.raises(ValueError):
             dedup.estimate_files(tmp_path / "in", **how)
 
@@ -674,10 +681,10 @@ def test_all_memory_that_has_an_address(tmp_path, report):
 def test_estimates(tmp_path):
     (tmp_path / "a").write_bytes(DATA)
     (tmp_path / "b").write_bytes(b"".join(b"URN:example:%d\nurn:example:%d\n" % (i, i) for i in range(50_000)))
-    for jobs in 1, 2:
+    for threads in 1, 2:
         for kind in "urn", "bytes":
             want = len(Twin([DATA, (tmp_path / "b").read_bytes()], kind).first)
-            got = dedup.estimate_files([tmp_path / "a", tmp_path / "b"], kind=kind, jobs=jobs, key="of this test")
+            got = dedup.estimate_files([tmp_path / "a", tmp_path / "b"], kind=kind, threads=threads, key="of this test")
             assert abs(got - want) < 0.04 * want
     (tmp_path / "a").write_bytes(b"")
     assert dedup.estimate_files(tmp_path / "a") == 0
@@ -1011,7 +1018,14 @@ def test_real_urns(tmp_path, level):
     data = lzma.decompress((Path(CORPORA) / "urns_stream.txt.xz").read_bytes())
     (tmp_path / "in").write_bytes(data)
     twin = Twin([data], "urn", level)
-    ways = [{}, {"memory": "2M"}, {"exact": True}, {"jobs": 1}, {"jobs": 2}, {"memory": TINY, "exact": True, "jobs": 2}]
+    ways = [
+        {},
+        {"memory": "2M"},
+        {"exact": True},
+        {"threads": 1},
+        {"threads": 2},
+        {"memory": TINY, "exact": True, "threads": 2},
+    ]
     for report in "unique", "counts", "repeated":
         want = twin.output(report)
         for way in ways:

@@ -240,12 +240,10 @@ def is_missing(value: Any) -> bool:
 
 def _thread_count(threads: Any) -> int | None:
     """Return the number of threads to use; None: automatic."""
-    if threads is None:
-        return None
-    number = index(threads)
-    if number < 1:
-        raise ValueError(f"threads must be at least 1, got {number}")
-    return useful_threads(number)
+    number = 0 if threads is None else index(threads)
+    if number < 0:
+        raise ValueError(f"threads must be at least 0, got {number}")
+    return useful_threads(number) or None
 
 
 def _buffer(column: Any) -> memoryview | bytes:

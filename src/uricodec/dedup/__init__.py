@@ -170,9 +170,9 @@ def _key_of(key: Key, exact: bool) -> FingerprintKey:
     return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
 
 
-def _check(errors: str, end: bytes, jobs: int | None, max_line: int = streams.MAX_LINE) -> None:
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
+def _check(errors: str, end: bytes, threads: int | None, max_line: int = streams.MAX_LINE) -> None:
+    if threads is not None and threads < 0:
+        raise ValueError(f"threads must be at least 0, got {threads}")
     if max_line < 1:
         raise ValueError(f"max_line must be at least 1, got {max_line}")
     LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]
@@ -471,7 +471,7 @@ def dedup_files(  # noqa: PLR0913
     key: Key = None,
     errors: DedupErrors = "keep",
     end: bytes = b"\n",
-    jobs: int | None = None,
+    threads: int | None = None,
     max_line: int = streams.MAX_LINE,
     rules: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
@@ -496,7 +496,7 @@ def dedup_files(  # noqa: PLR0913
         errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
         end (bytes): The control character that ends a line.
-        jobs (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
+        threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
         max_line (int): The limit for the bytes of a line, without its terminator: each thread has a buffer for one such
             line. A longer line is invalid (code "too-long"); with errors="keep" it is copied, and differs from all
             others.
@@ -533,7 +533,7 @@ def dedup_files(  # noqa: PLR0913
     level = _level_of(kind, level)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
-    _check(errors, end, jobs, max_line)
+    _check(errors, end, threads, max_line)
     size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = DedupStats()
 
@@ -546,7 +546,7 @@ def dedup_files(  # noqa: PLR0913
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
         Corpus(
-            _paths(inputs), _paths(against), end, jobs, scratch, on_progress, errors, max_line, on_invalid
+            _paths(inputs), _paths(against), end, threads, scratch, on_progress, errors, max_line, on_invalid
         ) as corpus,
     ):
         file.end = end[0]
@@ -587,14 +587,14 @@ def estimate_files(  # noqa: PLR0913
     key: Key = None,
     errors: DedupErrors = "keep",
     end: bytes = b"\n",
-    jobs: int | None = None,
+    threads: int | None = None,
     max_line: int = streams.MAX_LINE,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> int:
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, key, errors, end, jobs, max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, key, errors, end, threads, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -610,9 +610,9 @@ def estimate_files(  # noqa: PLR0913
     2
     """
     level = _level_of(kind, level)
-    _check(errors, end, jobs, max_line)
+    _check(errors, end, threads, max_line)
     secret, found = _key_of(key, False), Cardinality()
-    with Corpus(_paths(inputs), [], end, jobs, None, on_progress, errors, max_line) as corpus:
+    with Corpus(_paths(inputs), [], end, threads, None, on_progress, errors, max_line) as corpus:
         corpus.first_reading(
             lambda: LineNames(_rows_of(kind, level), secret, end, errors, False),
             False,

@@ -187,7 +187,7 @@ class Corpus:
         inputs (list[str]): The paths of files; "-" for standard input.
         against (list[str]): The paths of files with identifiers to exclude, which are read first.
         end (bytes): The terminator of lines.
-        jobs (int | None): The number of threads, see OrderedWorkers; None: automatic.
+        threads (int | None): The number of threads, see OrderedWorkers; None: automatic.
         scratch (Scratch): The place for temporary files.
         on_progress (Callable[[Progress], None] | None): Called with the progress.
         errors (str): How a line that is too long is handled: "keep", "drop" or "raise".
@@ -208,7 +208,7 @@ class Corpus:
         inputs,
         against,
         end,
-        jobs,
+        threads,
         scratch,
         on_progress,
         errors="keep",
@@ -220,7 +220,7 @@ class Corpus:
             raise ValueError("standard input can be read only once")
         self._against = [Source(path) for path in against]
         self._inputs = [Source(path) for path in inputs]
-        self._end, self._workers, self._scratch = end, OrderedWorkers(jobs or threads_for(names)), scratch
+        self._end, self._workers, self._scratch = end, OrderedWorkers(threads or threads_for(names)), scratch
         self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
         self._on_invalid, self._spare = on_invalid, None
