@@ -73,10 +73,10 @@ def of_lines(draw):
     want = joined(want, lines, end)
     faults, of_file = bulk.InvalidRows(), bulk.InvalidRows()
     function = getattr(bulk, name)
-    assert function(source, errors=errors, invalid=faults, separator=end, threads=threads, **how) == want
+    assert function(source, errors=errors, invalid=faults, line_terminator=end, threads=threads, **how) == want
     assert faults.count == len(refused) and [(row, place) for row, _, place in faults.rows] == refused[:100]
     output = io.BytesIO()
-    how = {"output": output, "errors": errors, "invalid": of_file, "separator": end, "threads": 1, **how}
+    how = {"output": output, "errors": errors, "invalid": of_file, "line_terminator": end, "threads": 1, **how}
     assert function(io.BytesIO(source), **how) == len(lines)
     assert output.getvalue() == want and of_file.rows == faults.rows
 

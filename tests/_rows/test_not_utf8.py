@@ -166,7 +166,7 @@ BULK = {
     "lines with CR": (lambda rows: b"".join(row + b"\r\n" for row in rows), call, of_lines(b"\r\n"), True),
     "lines with NUL": (
         lambda rows: bytearray(b"".join(row + b"\0" for row in rows)),
-        lambda function, source, **how: function(source, separator=b"\0", **how),
+        lambda function, source, **how: function(source, line_terminator=b"\0", **how),
         of_lines(b"\0"),
         True,
     ),

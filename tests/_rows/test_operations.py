@@ -235,7 +235,7 @@ def lines_path(*ends, last=True, options=None, file=False, make=bytes):
 
 
 def separated(end):
-    return {"separator": end}
+    return {"line_terminator": end}
 
 
 PATHS = {

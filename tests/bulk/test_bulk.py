@@ -649,15 +649,17 @@ def test_a_list_that_shrinks_while_it_is_read():
 
 
 @pytest.mark.parametrize("name", ["quote", "requote", "unquote", "percent_decode", "normalize_urn", "iri_to_uri"])
-@pytest.mark.parametrize("separator", [b"\n", b"\0"])
-def test_a_last_line_without_an_end_that_becomes_null(name, separator):
+@pytest.mark.parametrize("line_terminator", [b"\n", b"\0"])
+def test_a_last_line_without_an_end_that_becomes_null(name, line_terminator):
     """It gets an end, as on the command line: the number of lines stays."""
     function = getattr(bulk, name)
     for lines in [b"\xad"], [b"urn:example:a", b"\xad"], [b"\xad", b"\xad"], [b"\xad", b"urn:example:a"]:
-        source = separator.join(lines)
-        want = separator.join(b"" if line == b"\xad" else line for line in lines)
-        want += separator if lines[-1] == b"\xad" else b""
-        how = {"errors": "null", "separator": separator} | ({"safe": ":"} if name in {"quote", "requote"} else {})
+        source = line_terminator.join(lines)
+        want = line_terminator.join(b"" if line == b"\xad" else line for line in lines)
+        want += line_terminator if lines[-1] == b"\xad" else b""
+        how = {"errors": "null", "line_terminator": line_terminator} | (
+            {"safe": ":"} if name in {"quote", "requote"} else {}
+        )
         for threads in 1, 2:
             assert function(source, threads=threads, **how) == want
         output = io.BytesIO()
@@ -690,10 +692,10 @@ def test_lines_of_any_length_keep_their_ends(size):
     assert bulk.normalize_urn(names, level="bytes") == names
 
 
-@pytest.mark.parametrize("separator", [b"", b"ab", b",", b"\xff"])
-def test_what_ends_no_line(separator):
+@pytest.mark.parametrize("line_terminator", [b"", b"ab", b",", b"\xff"])
+def test_what_ends_no_line(line_terminator):
     with pytest.raises(ValueError, match="can end a line"):
-        bulk.unquote(b"a", separator=separator)
+        bulk.unquote(b"a", line_terminator=line_terminator)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -782,8 +784,8 @@ def quote(column, **how):
         ({"threads": "x"}, TypeError, "integer"),
         ({"threads": 1.5}, TypeError, "integer"),
         ({"invalid": 1}, TypeError, r"^invalid must be an InvalidRows, not int$"),
-        ({"separator": None}, TypeError, r"^separator must be bytes, not NoneType$"),
-        ({"separator": "\n"}, TypeError, r"^separator must be bytes, not str$"),
+        ({"line_terminator": None}, TypeError, r"^line_terminator must be bytes, not NoneType$"),
+        ({"line_terminator": "\n"}, TypeError, r"^line_terminator must be bytes, not str$"),
     ],
 )
 def test_arguments_that_are_none(how, error, said):

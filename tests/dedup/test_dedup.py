@@ -58,28 +58,40 @@ def name_of(octets, kind, level):
         return octets, False
 
 
-def lines_of(data, end=b"\n"):
+def lines_of(data, line_terminator=b"\n"):
     """Pairs of a line as it is written and its name, as it is spelled."""
-    return [(name + (tail or end), name) for name, tail in naive.lines_of(data, end)]
+    return [(name + (tail or line_terminator), name) for name, tail in naive.lines_of(data, line_terminator)]
 
 
 class Twin:
     """What comes of inputs (bytes)."""
 
     def __init__(  # noqa: PLR0913, PLR0917
-        self, inputs, kind="urn", level=None, against=(), errors="keep", end=b"\n", max_line=streams.MAX_LINE
+        self,
+        inputs,
+        kind="urn",
+        level=None,
+        against=(),
+        errors="keep",
+        line_terminator=b"\n",
+        max_line=streams.MAX_LINE,
     ):
         self.counts, self.first, self.rows, self.invalid, self.dropped = Counter(), {}, 0, 0, 0
-        known = [name for data in against for line, name in lines_of(data, end) if len(line) <= max_line + len(end)]
+        known = [
+            name
+            for data in against
+            for line, name in lines_of(data, line_terminator)
+            if len(line) <= max_line + len(line_terminator)
+        ]
         before = {name_of(name, kind, level) for name in known}
         before = {name for name, valid in before if valid or errors == "keep"}
         cache = {}
         for data in inputs:
-            for line, spelled in lines_of(data, end):
+            for line, spelled in lines_of(data, line_terminator):
                 if spelled not in cache:
                     cache[spelled] = name_of(spelled, kind, level)
                 name, valid = cache[spelled]
-                if len(line) > max_line + len(end):
+                if len(line) > max_line + len(line_terminator):
                     name, valid = (self.rows, "is not compared"), False
                 self.rows += 1
                 self.invalid += not valid
@@ -106,12 +118,12 @@ def check(folder, inputs, kind="urn", level=None, against=(), report="unique", *
     done = dedup.dedup_files(
         paths["in"], folder / "out", kind=kind, level=level, against=paths["against"], report=report, **how
     )
-    names = "errors", "end", "max_line"
+    names = "errors", "line_terminator", "max_line"
     twin = Twin(inputs, kind, level, against, **{name: how[name] for name in names if name in how})
     output = (folder / "out").read_bytes()
     assert output == twin.output(report)
     assert (done.rows, done.unique, done.invalid) == (twin.rows, len(twin.first), twin.invalid)
-    assert done.written == len(lines_of(output, how.get("end", b"\n")))
+    assert done.written == len(lines_of(output, how.get("line_terminator", b"\n")))
     left = sum(twin.counts.values()) - len(twin.first)
     assert done.duplicates == left
     return done
@@ -156,14 +168,14 @@ HOSTILE = [
 ]
 
 
-def corpus(kind, rows, names, seed=1, end=b"\n"):
+def corpus(kind, rows, names, seed=1, line_terminator=b"\n"):
     """Lines in many spellings, some of them hostile, some ended by CR LF."""
     choice = random.Random(seed)
     forms = [form.encode() for form in (URNS if kind == "urn" else URIS)]
     lines = []
     for _ in range(rows):
         line = choice.choice(HOSTILE) if choice.random() < 0.02 else choice.choice(forms) % choice.randrange(names)
-        lines.append(line + (b"\r" if choice.random() < 0.1 else b"") + end)
+        lines.append(line + (b"\r" if choice.random() < 0.1 else b"") + line_terminator)
     return b"".join(lines)
 
 
@@ -295,18 +307,18 @@ def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
         writer.join()
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\nb"])
-def test_how_long_a_line_may_be(tmp_path, end):
+@pytest.mark.parametrize("line_terminator", [b"", b"\n", b"\r\n", b"\nb"])
+def test_how_long_a_line_may_be(tmp_path, line_terminator):
     for size in 99, 100, 101, 102, 300:
-        check(tmp_path, [b"c\n" + b"a" * size + end], max_line=100)
+        check(tmp_path, [b"c\n" + b"a" * size + line_terminator], max_line=100)
         told = []
         how = {"kind": "bytes", "max_line": 100, "on_invalid": lambda *line, told=told: told.append(line[1:])}
         dedup.dedup_files(tmp_path / "in0", os.devnull, **how)
-        long = size + end.startswith(b"\r") > 100
+        long = size + line_terminator.startswith(b"\r") > 100
         assert told == ([(2, 100, "too-long", b"a" * 100 + b"...")] if long else [])
         if long:
             with pytest.raises(UriSyntaxError, match=r"in0:2:101 \(byte 102\): .* 100 bytes \(max_line\)"):
-                check(tmp_path, [b"c\n" + b"a" * size + end], "bytes", errors="raise", max_line=100)
+                check(tmp_path, [b"c\n" + b"a" * size + line_terminator], "bytes", errors="raise", max_line=100)
     assert not any(each.name.startswith(".") for each in tmp_path.iterdir())
     for max_line in 0, -1:
         with pytest.raises(ValueError, match=f"max_line must be at least 1, got {max_line}"):
@@ -316,11 +328,11 @@ def test_how_long_a_line_may_be(tmp_path, end):
 @pytest.mark.parametrize(
     "data", [b"", b"\n", b"\n\n", b"\r\n\n", b"a", b"a\r", b"a\r\na", b"\0", b"a\n\na\n\n", b"a\rb\r\n\r\r\n"]
 )
-@pytest.mark.parametrize("end", [b"\n", b"\0"])
-def test_ends_of_lines(tmp_path, data, end):
+@pytest.mark.parametrize("line_terminator", [b"\n", b"\0"])
+def test_ends_of_lines(tmp_path, data, line_terminator):
     for report in "unique", "counts", "repeated":
-        check(tmp_path, [data, data], report=report, end=end)
-        check(tmp_path, [data.replace(b"\n", end)], "bytes", report=report, end=end)
+        check(tmp_path, [data, data], report=report, line_terminator=line_terminator)
+        check(tmp_path, [data.replace(b"\n", line_terminator)], "bytes", report=report, line_terminator=line_terminator)
 
 
 HOSTILE_LINES = st.lists(
@@ -552,7 +564,7 @@ def test_lines_that_fail(tmp_path):
             {"memory": "nan"},
             {"threads": -1},
         ),
-        *({"end": b"ab"}, {"end": b"a"}, {"end": b""}),
+        *({"line_terminator": b"ab"}, {"line_terminator": b"a"}, {"line_terminator": b""}),
     ],
 )
 def test_what_makes_no_sense(tmp_path, how):
@@ -560,7 +572,7 @@ def test_what_makes_no_sense(tmp_path, how):
     with pytest.raises(ValueError):
         dedup.dedup_files(tmp_path / "in", tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    if how.keys() <= {"kind", "level", "errors", "end", "threads"}:
+    if how.keys() <= {"kind", "level", "errors", "line_terminator", "threads"}:
         with pytest.raises(ValueError):
             dedup.estimate_files(tmp_path / "in", **how)
 

@@ -176,8 +176,8 @@ def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
         column.fingerprint(kind="urn:")
     with pytest.raises(TypeError, match=r"^unquote: .*'invalid'"):
         column.unquote(invalid=bulk.InvalidRows())
-    with pytest.raises(TypeError, match=r"^unquote: .*'separator'"):
-        pl.Series(["a"]).uricodec.unquote(separator=b"\0")
+    with pytest.raises(TypeError, match=r"^unquote: .*'line_terminator'"):
+        pl.Series(["a"]).uricodec.unquote(line_terminator=b"\0")
     with pytest.raises(TypeError, match="too many positional"):
         column.split_uri("URI")
 

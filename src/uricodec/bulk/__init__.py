@@ -33,7 +33,7 @@ All functions have these parameters besides their own:
 - `invalid` (InvalidRows | None): Receives the number of invalid rows, and the first of them.
 - `threads` (int | None): The maximum number of threads. None: one per core for more than 1 MiB, otherwise one. Lists
   always use one. The order of rows never changes.
-- `separator` (bytes): The control character that ends a line. A "\\r" before "\\n" is part of the line ending.
+- `line_terminator` (bytes): The control character that ends a line. A "\\r" before "\\n" is part of the line ending.
 - `output` (binary file | None): Receives the lines of a file. Required for files; functions without it accept none.
 
 No library is imported for columns: the caller has imported it.
@@ -118,7 +118,7 @@ def quote(
     errors: CodecErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Percent-encode each row, as urllib.parse.quote does.
@@ -129,7 +129,7 @@ def quote(
             them, is the whole set; a str or bytes lists ASCII characters to keep besides the unreserved ones.
         plus (bool): Write '+' for a space, and always encode a '+'.
         errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text. Text that is not UTF-8 is invalid: a line (code "utf-8"), a str with a lone surrogate ("surrogate").
@@ -143,7 +143,7 @@ def quote(
     >>> quote(b"/a\\xff\\n"), quote(b"/a\\xff\\n", errors="replace")
     (b'/a%FF\\n', b'/a%EF%BF%BD\\n')
     """
-    return run("quote", column, {"safe": safe, "plus": plus}, errors, invalid, threads, separator, output)
+    return run("quote", column, {"safe": safe, "plus": plus}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_text
@@ -154,7 +154,7 @@ def requote(
     errors: CodecErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Percent-encode what is not encoded yet.
@@ -165,7 +165,7 @@ def requote(
         column (Any): The rows.
         safe (ByteSet | str | bytes): The bytes to keep, as in `quote`.
         errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text. A row with a malformed triplet is invalid (code "percent"), and so is text that is not UTF-8, as in
@@ -178,7 +178,7 @@ def requote(
     >>> requote(["/a b/%c3%a9", "100%"], errors="replace")
     ['/a%20b/%c3%a9', '100%25']
     """
-    return run("requote", column, {"safe": safe}, errors, invalid, threads, separator, output)
+    return run("requote", column, {"safe": safe}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_text
@@ -189,7 +189,7 @@ def unquote(
     errors: CodecErrors = "replace",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Decode each row once, as urllib.parse.unquote does.
@@ -204,7 +204,7 @@ def unquote(
         column (Any): The rows.
         plus (bool): Read '+' as a space.
         errors (str): How an invalid row is handled: "replace", "keep", "null", "raise" or "drop".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text.
@@ -216,7 +216,7 @@ def unquote(
     >>> unquote(b"/a%20b\\n/c%0Ad\\n")
     b'/a b\\n/c%0Ad\\n'
     """
-    return run("unquote", column, {"plus": plus}, errors, invalid, threads, separator, output)
+    return run("unquote", column, {"plus": plus}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_text
@@ -227,7 +227,7 @@ def percent_decode(
     errors: CodecErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Decode each row once, without losing information.
@@ -241,7 +241,7 @@ def percent_decode(
         column (Any): The rows.
         plus (bool): Read '+' as a space.
         errors (str): How an invalid row is handled: "keep", "null", "raise", "drop" or "replace".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text.
@@ -253,7 +253,7 @@ def percent_decode(
     >>> percent_decode(b"/a%20b\\n/c%0Ad%zz\\n", errors="replace").decode()
     '/a b\\n/c%0Ad\\ufffdzz\\n'
     """
-    return run("percent_decode", column, {"plus": plus}, errors, invalid, threads, separator, output)
+    return run("percent_decode", column, {"plus": plus}, errors, invalid, threads, line_terminator, output)
 
 
 # --- URIs and IRIs ----------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def iri_to_uri(
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Convert each IRI to a URI.
@@ -279,7 +279,7 @@ def iri_to_uri(
             "encode".
         host (str): How a host beyond ASCII is written: "percent" (percent-encoded) or "idna" (A-labels).
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text, as from `uricodec.iri.iri_to_uri`.
@@ -290,7 +290,14 @@ def iri_to_uri(
     ['http://example.org/%C3%A9', None]
     """
     return run(
-        "iri_to_uri", column, {"disallowed": disallowed, "host": host}, errors, invalid, threads, separator, output
+        "iri_to_uri",
+        column,
+        {"disallowed": disallowed, "host": host},
+        errors,
+        invalid,
+        threads,
+        line_terminator,
+        output,
     )
 
 
@@ -302,7 +309,7 @@ def uri_to_iri(
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Convert each URI to an IRI.
@@ -311,7 +318,7 @@ def uri_to_iri(
         column (Any): The rows.
         host (str): How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text, as from `uricodec.iri.uri_to_iri`.
@@ -321,7 +328,7 @@ def uri_to_iri(
     >>> uri_to_iri(["http://example.org/%C3%A9%2F"])
     ['http://example.org/é%2F']
     """
-    return run("uri_to_iri", column, {"host": host}, errors, invalid, threads, separator, output)
+    return run("uri_to_iri", column, {"host": host}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_text
@@ -332,7 +339,7 @@ def normalize_uri(
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Return the normal form of each URI or IRI.
@@ -342,7 +349,7 @@ def normalize_uri(
         level (str): What the normal form merges: "simple", "case", "percent", "path", "scheme", "iri", "rfc2396" or
             "rfc1630".
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text, as from `uricodec.uri.normalize`.
@@ -352,7 +359,7 @@ def normalize_uri(
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
     """
-    return run("normalize_uri", column, {"level": level}, errors, invalid, threads, separator, output)
+    return run("normalize_uri", column, {"level": level}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_verdicts
@@ -363,7 +370,7 @@ def is_valid_uri(
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return whether each row is a URI reference.
 
@@ -371,7 +378,7 @@ def is_valid_uri(
         column (Any): The rows.
         production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: bool. errors="null" returns null instead of False.
@@ -383,7 +390,7 @@ def is_valid_uri(
     >>> is_valid_uri(["http://example.org/", "/a", "a b", None], production="URI")
     [True, False, False, None]
     """
-    return run("is_valid_uri", column, {"production": production}, errors, invalid, threads, separator)
+    return run("is_valid_uri", column, {"production": production}, errors, invalid, threads, line_terminator)
 
 
 @returns_verdicts
@@ -394,7 +401,7 @@ def is_valid_iri(
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return whether each row is an IRI reference.
 
@@ -402,7 +409,7 @@ def is_valid_iri(
         column (Any): The rows.
         production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: bool, as from `is_valid_uri`.
@@ -412,7 +419,7 @@ def is_valid_iri(
     >>> is_valid_iri(["http://example.org/é"])
     [True]
     """
-    return run("is_valid_iri", column, {"production": production}, errors, invalid, threads, separator)
+    return run("is_valid_iri", column, {"production": production}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -423,7 +430,7 @@ def check_uri(
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return why each row is not a URI reference.
 
@@ -431,7 +438,7 @@ def check_uri(
         column (Any): The rows.
         production (str): The production: "URI-reference", "URI" (with a scheme), "absolute-URI" or "relative-ref".
         errors (str): How an invalid row is handled: "keep" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs of code and offset, as from `uricodec.uri.check`; null if the row is valid. An offset
@@ -442,7 +449,7 @@ def check_uri(
     >>> check_uri(["/a", "/a b"])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_uri", column, {"production": production}, errors, invalid, threads, separator)
+    return run("check_uri", column, {"production": production}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -453,7 +460,7 @@ def check_iri(
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return why each row is not an IRI reference.
 
@@ -461,7 +468,7 @@ def check_iri(
         column (Any): The rows.
         production (str): The production: "IRI-reference", "IRI" (with a scheme), "absolute-IRI" or "irelative-ref".
         errors (str): How an invalid row is handled: "keep" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs, as from `check_uri`.
@@ -471,7 +478,7 @@ def check_iri(
     >>> check_iri(["/é", "/é "])
     [None, {'code': 'path', 'offset': 2}]
     """
-    return run("check_iri", column, {"production": production}, errors, invalid, threads, separator)
+    return run("check_iri", column, {"production": production}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -481,14 +488,14 @@ def split_uri(
     errors: StructErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return the components of each URI reference.
 
     Args:
         column (Any): The rows.
         errors (str): How an invalid row is handled: "null", "raise" or "drop".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs of scheme, authority, userinfo, host, port, path, query and fragment. A component that is
@@ -499,7 +506,7 @@ def split_uri(
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
     """
-    return run("split_uri", column, {}, errors, invalid, threads, separator)
+    return run("split_uri", column, {}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -509,14 +516,14 @@ def split_iri(
     errors: StructErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return the components of each IRI reference.
 
     Args:
         column (Any): The rows.
         errors (str): How an invalid row is handled: "null", "raise" or "drop".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs, as from `split_uri`.
@@ -526,7 +533,7 @@ def split_iri(
     >>> split_iri(["//example.org/é"])[0]["path"]
     '/é'
     """
-    return run("split_iri", column, {}, errors, invalid, threads, separator)
+    return run("split_iri", column, {}, errors, invalid, threads, line_terminator)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------
@@ -541,7 +548,7 @@ def normalize_urn(
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     output: BinaryOutput | None = None,
 ) -> Any:
     """Return the normal form of each URN.
@@ -551,7 +558,7 @@ def normalize_urn(
         level (str): What the normal form merges: "bytes", "2141", "8141", "namespace" or "functional".
         spec (str | None): The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
-        invalid, threads, separator, output: See `uricodec.bulk`.
+        invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
     Returns:
         Any: Text, as from `uricodec.urn.normalize`.
@@ -561,7 +568,9 @@ def normalize_urn(
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return run("normalize_urn", column, {"level": level, "spec": spec}, errors, invalid, threads, separator, output)
+    return run(
+        "normalize_urn", column, {"level": level, "spec": spec}, errors, invalid, threads, line_terminator, output
+    )
 
 
 @returns_verdicts
@@ -572,7 +581,7 @@ def is_valid_urn(
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return whether each row is a URN.
 
@@ -580,7 +589,7 @@ def is_valid_urn(
         column (Any): The rows.
         spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: bool, as from `is_valid_uri`.
@@ -590,7 +599,7 @@ def is_valid_urn(
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return run("is_valid_urn", column, {"spec": spec}, errors, invalid, threads, separator)
+    return run("is_valid_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -601,7 +610,7 @@ def check_urn(
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return why each row is not a URN.
 
@@ -609,7 +618,7 @@ def check_urn(
         column (Any): The rows.
         spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "keep" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs, as from `check_uri`; the codes are those of `uricodec.urn.check`.
@@ -619,7 +628,7 @@ def check_urn(
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return run("check_urn", column, {"spec": spec}, errors, invalid, threads, separator)
+    return run("check_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
@@ -630,7 +639,7 @@ def split_urn(
     errors: StructErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return the components of each URN.
 
@@ -638,7 +647,7 @@ def split_urn(
         column (Any): The rows.
         spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "null", "raise" or "drop".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: dicts or structs of nid, nss, r_component, q_component and f_component, as from `split_uri`.
@@ -648,7 +657,7 @@ def split_urn(
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return run("split_urn", column, {"spec": spec}, errors, invalid, threads, separator)
+    return run("split_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
@@ -664,7 +673,7 @@ def fingerprint(
     errors: FingerprintErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
-    separator: bytes = b"\n",
+    line_terminator: bytes = b"\n",
 ) -> Any:
     """Return 128 bits for each row, equal if the normal forms are equal.
 
@@ -676,7 +685,7 @@ def fingerprint(
         key (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared across
             processes; None: a random secret of this process.
         errors (str): How an invalid row is handled: "null", "keep" or "raise".
-        invalid, threads, separator: See `uricodec.bulk`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
         Any: bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it has the
@@ -688,4 +697,6 @@ def fingerprint(
     >>> len(a), a == b
     (16, True)
     """
-    return run("fingerprint", column, {"kind": kind, "level": level, "key": key}, errors, invalid, threads, separator)
+    return run(
+        "fingerprint", column, {"kind": kind, "level": level, "key": key}, errors, invalid, threads, line_terminator
+    )

@@ -65,7 +65,7 @@ def run(  # noqa: PLR0913, PLR0917
     errors: str,
     invalid: InvalidRows | None,
     threads: int | None,
-    separator: bytes,
+    line_terminator: bytes,
     output: Any = None,
 ) -> Any:
     """Run an operation on a column of any kind.
@@ -74,13 +74,13 @@ def run(  # noqa: PLR0913, PLR0917
         name (str): The operation, in the table of `_rows/registry.py`.
         column (Any): The rows.
         arguments (dict[str, Any]): The values of the operation's own parameters.
-        errors, invalid, threads, separator, output: The options that all operations share; see `bulk`.
+        errors, invalid, threads, line_terminator, output: The options that all operations share; see `bulk`.
 
     Returns:
         Any: The result; the table at the head of `bulk` lists the types.
     """
     operation = OPERATIONS[name]
-    call = Call(operation, arguments, errors, invalid, threads, separator)
+    call = Call(operation, arguments, errors, invalid, threads, line_terminator)
     is_pandas = _is_instance(column, "pandas", "Series", "Index")
     is_file = not is_pandas and hasattr(column, "readinto")  # labels of a Series are attributes, too
     if is_file and operation.result != "text":
@@ -114,7 +114,7 @@ class Call:
         operation (Operation): Its row of the table.
 
     Raises:
-        TypeError: If `invalid` or `separator` has the wrong type.
+        TypeError: If `invalid` or `line_terminator` has the wrong type.
         ValueError: If an argument has an unknown value.
     """
 
@@ -125,15 +125,15 @@ class Call:
         errors: str,
         invalid: InvalidRows | None,
         threads: int | None,
-        separator: bytes,
+        line_terminator: bytes,
     ) -> None:
         self.operation = operation
         self._make = make_plan(operation, arguments)
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
-        if not isinstance(separator, bytes):
-            raise TypeError(f"separator must be bytes, not {type(separator).__name__}")
-        self._errors, self._invalid, self._separator = errors, invalid, separator
+        if not isinstance(line_terminator, bytes):
+            raise TypeError(f"line_terminator must be bytes, not {type(line_terminator).__name__}")
+        self._errors, self._invalid, self._separator = errors, invalid, line_terminator
         self._limit = None if invalid is None else invalid.limit
         self._threads = _thread_count(threads)
 

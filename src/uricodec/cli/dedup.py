@@ -45,7 +45,7 @@ def run(arguments):
         "kind": arguments.kind,
         "level": arguments.level,
         "errors": arguments.errors,
-        "end": b"\0" if arguments.null_data else b"\n",
+        "line_terminator": b"\0" if arguments.null_data else b"\n",
         "threads": arguments.threads or None,
         "max_line": arguments.max_line,
         "key": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,

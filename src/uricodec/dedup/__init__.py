@@ -170,12 +170,12 @@ def _key_of(key: Key, exact: bool) -> FingerprintKey:
     return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
 
 
-def _check(errors: str, end: bytes, threads: int | None, max_line: int = streams.MAX_LINE) -> None:
+def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: int = streams.MAX_LINE) -> None:
     if threads is not None and threads < 0:
         raise ValueError(f"threads must be at least 0, got {threads}")
     if max_line < 1:
         raise ValueError(f"max_line must be at least 1, got {max_line}")
-    LineNames(RowOperation(), FingerprintKey(b"none"), end, errors)  # type: ignore[arg-type]
+    LineNames(RowOperation(), FingerprintKey(b"none"), line_terminator, errors)  # type: ignore[arg-type]
 
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:
@@ -470,7 +470,7 @@ def dedup_files(  # noqa: PLR0913
     exact: bool = False,
     key: Key = None,
     errors: DedupErrors = "keep",
-    end: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     threads: int | None = None,
     max_line: int = streams.MAX_LINE,
     rules: bool = False,
@@ -495,7 +495,7 @@ def dedup_files(  # noqa: PLR0913
         key (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
         errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
-        end (bytes): The control character that ends a line.
+        line_terminator (bytes): The control character that ends a line.
         threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
         max_line (int): The limit for the bytes of a line, without its terminator: each thread has a buffer for one such
             line. A longer line is invalid (code "too-long"); with errors="keep" it is copied, and differs from all
@@ -533,12 +533,12 @@ def dedup_files(  # noqa: PLR0913
     level = _level_of(kind, level)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
-    _check(errors, end, threads, max_line)
+    _check(errors, line_terminator, threads, max_line)
     size, secret = parse_memory(memory), _key_of(key, exact)
     statistics = DedupStats()
 
     def make(at: str | None = level) -> LineNames:
-        return LineNames(_rows_of(kind, at, level), secret, end, errors, exact)
+        return LineNames(_rows_of(kind, at, level), secret, line_terminator, errors, exact)
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
@@ -546,10 +546,18 @@ def dedup_files(  # noqa: PLR0913
         streams.Output(None if output is None else os.fspath(output)) as file,
         report_to as group_file,
         Corpus(
-            _paths(inputs), _paths(against), end, threads, scratch, on_progress, errors, max_line, on_invalid
+            _paths(inputs),
+            _paths(against),
+            line_terminator,
+            threads,
+            scratch,
+            on_progress,
+            errors,
+            max_line,
+            on_invalid,
         ) as corpus,
     ):
-        file.end = end[0]
+        file.end = line_terminator[0]
         partitions = PartitionedTable(size, exact, report != "unique", scratch)
         if report == "unique":
             statistics.written = write_unique(corpus, make, partitions, scratch, file, rules or groups is not None)
@@ -573,7 +581,16 @@ def dedup_files(  # noqa: PLR0913
 
             forms = [(name, _form_of(kind, name, level)) for name in rules_of(kind, level)]
             shown = None if key is None else _key_of(key, False)
-            how = Groups(corpus, lambda names: make(level if names else None), forms, scratch, size, exact, shown, end)
+            how = Groups(
+                corpus,
+                lambda names: make(level if names else None),
+                forms,
+                scratch,
+                size,
+                exact,
+                shown,
+                line_terminator,
+            )
             how.write(group_file)
         statistics.spilled = scratch.spilled
     return statistics
@@ -586,7 +603,7 @@ def estimate_files(  # noqa: PLR0913
     level: UriLevel | UrnLevel | None = None,
     key: Key = None,
     errors: DedupErrors = "keep",
-    end: bytes = b"\n",
+    line_terminator: bytes = b"\n",
     threads: int | None = None,
     max_line: int = streams.MAX_LINE,
     on_progress: Callable[[Progress], None] | None = None,
@@ -594,7 +611,7 @@ def estimate_files(  # noqa: PLR0913
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, key, errors, end, threads, max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, key, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -610,11 +627,11 @@ def estimate_files(  # noqa: PLR0913
     2
     """
     level = _level_of(kind, level)
-    _check(errors, end, threads, max_line)
+    _check(errors, line_terminator, threads, max_line)
     secret, found = _key_of(key, False), Cardinality()
-    with Corpus(_paths(inputs), [], end, threads, None, on_progress, errors, max_line) as corpus:
+    with Corpus(_paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line) as corpus:
         corpus.first_reading(
-            lambda: LineNames(_rows_of(kind, level), secret, end, errors, False),
+            lambda: LineNames(_rows_of(kind, level), secret, line_terminator, errors, False),
             False,
             lambda names, _: found.add(names),
         )
