@@ -106,6 +106,6 @@ def test_urns(benchmark, level):
 
 def test_fingerprints(benchmark):
     column = arrow(URNS)
-    assert rows_of(bulk.fingerprint(column, key="k")) == bulk.fingerprint(URNS, key="k")
+    assert rows_of(bulk.fingerprint(column, secret="k")) == bulk.fingerprint(URNS, secret="k")
     benchmark.group = "fingerprint"
     benchmark(bulk.fingerprint, column, key="k", threads=1)

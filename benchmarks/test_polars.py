@@ -62,4 +62,6 @@ def test_unquote_of_urllib(benchmark):
 def test_fingerprints_of_urns(benchmark):
     benchmark.group = "fingerprint"
     column = pl.concat([pl.Series("x", URNS)] * 10, rechunk=False)
-    measure(benchmark, column, URL.uricodec.fingerprint("urn", key="k"), bulk.fingerprint(URNS, "urn", key="k") * 10)
+    measure(
+        benchmark, column, URL.uricodec.fingerprint("urn", secret="k"), bulk.fingerprint(URNS, "urn", secret="k") * 10
+    )

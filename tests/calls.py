@@ -378,7 +378,7 @@ def _ways(operation):
         each.name: (each.choices or each.examples)[-1] for each in operation.parameters if each.choices or each.examples
     }
     ways = [{}, others, *[{name: "no-such"} for name in others]]
-    return [{"key": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
+    return [{"secret": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
 
 
 def _with_faults(function, column, **options):
@@ -438,7 +438,7 @@ for _operation in OPERATIONS.values():
     ]
 
 _COLUMN = bulk.split_urn(_all[3])
-_READ = [_COLUMN, bulk.is_valid_urn(_all[3]), bulk.check_urn(_all[3]), bulk.fingerprint(_all[3], key="k")]
+_READ = [_COLUMN, bulk.is_valid_urn(_all[3]), bulk.check_urn(_all[3]), bulk.fingerprint(_all[3], secret="k")]
 _READ += [column for column in _all if isinstance(column, bulk.Column)]
 
 
@@ -539,7 +539,7 @@ def _dedup_file(**options):
         output, groups = os.path.join(folder, "output"), os.path.join(folder, "groups")
         if options.pop("groups", False):
             options["groups"] = groups
-        done = dedup.dedup_files(_INPUT, output, key="k", **options)
+        done = dedup.dedup_files(_INPUT, output, secret="k", **options)
         found = [Path(name).read_bytes() if os.path.exists(name) else None for name in (output, groups)]
         return found, {**done.as_dict(), "spilled": done.spilled > 0}
 

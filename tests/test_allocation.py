@@ -156,7 +156,7 @@ limits = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process
     [
         "bulk.quote(data)",
         "bulk.quote([data])",
-        "bulk.fingerprint(data, key='k')",
+        "bulk.fingerprint(data, secret='k')",
         "bulk.normalize_uri(bulk.Column(text.type, text.arrays * 50))",
         "uricodec.percent_encode(data)",
         "uricodec.quote(data)",

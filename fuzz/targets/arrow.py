@@ -98,7 +98,7 @@ def other_answers(draw):
     rows, kind, sizes, _ = drawn(draw)
     source = column_of(rows, kind, sizes)
     for of in "bytes", "uri", "urn":
-        assert rows_of(bulk.fingerprint(source, of, key="key")) == bulk.fingerprint(rows, of, key="key")
+        assert rows_of(bulk.fingerprint(source, of, secret="key")) == bulk.fingerprint(rows, of, secret="key")
     lines = b"".join(b"" if row is None else row.replace("\r", "").encode() + b"\n" for row in map(as_text, rows))
     parts = [line for line, _ in lists.lines_of(lines)]
     assert rows_of(bulk.is_valid_uri(lines)) == bulk.is_valid_uri(parts)

@@ -55,7 +55,7 @@ def firsts(rows, kind, level, errors):
 
 def how_of(draw):
     """Draw arguments that change the internal steps, but not the result."""
-    return {"memory": draw.one((1, "64M", None)), "exact": draw.flag(), "key": draw.one((None, "key", b"\0"))}
+    return {"memory": draw.one((1, "64M", None)), "exact": draw.flag(), "secret": draw.one((None, "key", b"\0"))}
 
 
 def of_rows(draw):
@@ -137,7 +137,7 @@ def of_files(draw):
         options = {"kind": kind, "level": level, "errors": errors, "threads": threads}
         done = dedup.dedup_files(source, target, against=[against], report=report, rules=rules, **options, **how)
         written = target.read_bytes()
-        near = dedup.estimate_files(source, key=how["key"], **options)
+        near = dedup.estimate_files(source, secret=how["secret"], **options)
     if report == "counts":
         want = b"".join(b"%d\t%s" % (counts[name], line) for name, line in first.items())
     else:

@@ -196,7 +196,7 @@ def test_vectors(line):
 
 def test_a_key_of_any_kind():
     for key in b"secret", bytearray(b"secret"), memoryview(b"xsecret")[1:], memoryview(b"s.e.c.r.e.t.")[::2]:
-        assert FingerprintKey(key) == FingerprintKey("secret") == FingerprintKey(key=key)
+        assert FingerprintKey(key) == FingerprintKey("secret") == FingerprintKey(secret=key)
     assert FingerprintKey("é") == FingerprintKey(b"\xc3\xa9")
     long = FingerprintKey("x" * 100_000)
     assert long.fingerprint("a") == naive.fingerprint(naive.derived("x" * 100_000), b"a")
@@ -218,7 +218,7 @@ def test_equality():
 
 @pytest.mark.parametrize("shown", [repr, str, "{}".format])
 def test_a_key_is_not_shown(shown):
-    assert shown(FingerprintKey("secret")) == "FingerprintKey(key=...)"
+    assert shown(FingerprintKey("secret")) == "FingerprintKey(secret=...)"
     assert shown(FingerprintKey()) == "FingerprintKey()"
 
 

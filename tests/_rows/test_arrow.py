@@ -138,7 +138,7 @@ def test_every_library_takes_what_is_no_text(read):
     assert codes == [None, None, "scheme", None]
     parts = [row and row["nss"] for row in read(bulk.split_urn(names))]
     assert parts == ["a", None, None, "b"]
-    keys = read(bulk.fingerprint(names, kind="urn", key="k"))
+    keys = read(bulk.fingerprint(names, kind="urn", secret="k"))
     assert [key and len(key) for key in keys] == [16, None, None, 16]
 
 

@@ -17,7 +17,7 @@ OPERATIONS = {
     "check_urn": {},
     "split_uri": {},
     "split_urn": {},
-    "fingerprint": {"key": "k"},
+    "fingerprint": {"secret": "k"},
 }
 
 
@@ -113,8 +113,8 @@ def test_arrays_of_numpy():
     assert array.dtype == object and array.shape == (2,) and array.tolist() == column.to_pylist()
     verdicts = bulk.is_valid_urn(b"urn:example:a\nno urn\n")
     assert np.array(verdicts, dtype=bool).tolist() == [True, False] == np.array(verdicts).tolist()
-    prints = np.asarray(bulk.fingerprint(b"\0\n", key="k"))
-    assert prints[0] == bulk.fingerprint([b"\0"], key="k")[0]
+    prints = np.asarray(bulk.fingerprint(b"\0\n", secret="k"))
+    assert prints[0] == bulk.fingerprint([b"\0"], secret="k")[0]
     assert column.__array__(copy=True).shape == column.__array__(object, copy=None).shape == (2,)
     with pytest.raises(ValueError, match="NumPy needs a copy"):
         column.__array__(copy=False)

@@ -540,7 +540,7 @@ def test_arrays_of_objects_come_out_as_such():
             for row, result, wanted in zip(column, done, want, strict=True):
                 assert result is row if text and any(row is each for each in missing) else result == wanted
             assert faults.rows == of_list.rows
-    assert bulk.fingerprint(source[:2], key="k").tolist() == bulk.fingerprint(source[:2].tolist(), key="k")
+    assert bulk.fingerprint(source[:2], secret="k").tolist() == bulk.fingerprint(source[:2].tolist(), secret="k")
     for shape in (3, 3), ():
         with pytest.raises(TypeError, match=r"^expected an array of one dimension, got (2|0)$"):
             bulk.unquote(np.empty(shape, object))
@@ -852,24 +852,26 @@ def test_rules_of_namespaces_in_columns(tier, level):
 
 
 def test_the_fingerprint_of_what_has_no_utf8():
-    a, b, c, none = bulk.fingerprint(["\ud800", "\ud801", "\ud800", None], key="k", errors="keep")
+    a, b, c, none = bulk.fingerprint(["\ud800", "\ud801", "\ud800", None], secret="k", errors="keep")
     assert a == c != b and none is None
-    assert bulk.fingerprint(["\ud800"], key="k") == [None]
+    assert bulk.fingerprint(["\ud800"], secret="k") == [None]
 
 
 def test_the_key_of_fingerprints():
     a, b = bulk.fingerprint(["x"]), as_rows(bulk.fingerprint(pa.array(["x"])))
     assert a == b
-    assert bulk.fingerprint(["x"], key="k") != a
-    assert bulk.fingerprint(["x" * 100_000], key="k") == as_rows(bulk.fingerprint(pa.array(["x" * 100_000]), key=b"k"))
+    assert bulk.fingerprint(["x"], secret="k") != a
+    assert bulk.fingerprint(["x" * 100_000], secret="k") == as_rows(
+        bulk.fingerprint(pa.array(["x" * 100_000]), secret=b"k")
+    )
 
 
 @pytest.mark.parametrize("last", [b"x", b"x" * 20_000, b"x" * 20_000 + b"\n"])
 def test_a_long_row_that_is_refused_has_one_fingerprint(last):
     """And not one for each row of the block before, behind the end of the column."""
     for count in 0, 1, 2, 300:
-        want = bulk.fingerprint(["urn:example:a"], kind="urn", key="k") * count + [None]
+        want = bulk.fingerprint(["urn:example:a"], kind="urn", secret="k") * count + [None]
         lines = b"URN:example:a\n" * count + last
-        assert as_rows(bulk.fingerprint(lines, kind="urn", key="k")) == want
+        assert as_rows(bulk.fingerprint(lines, kind="urn", secret="k")) == want
         column = pa.array(lines.decode().splitlines())
-        assert as_rows(bulk.fingerprint(column, kind="urn", key="k")) == want
+        assert as_rows(bulk.fingerprint(column, kind="urn", secret="k")) == want

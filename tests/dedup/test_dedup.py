@@ -237,10 +237,10 @@ def test_partitions_of_partitions(tmp_path, kind, exact, report):
 def test_the_default_key_is_random_and_another_one_does_not_matter(tmp_path):
     data = corpus("urn", 3000, 500)
     for key in None, "a key", b"another", FingerprintKey("of my own"):
-        check(tmp_path, [data], key=key, memory=TINY)
-        check(tmp_path, [data], key=key, exact=True)
+        check(tmp_path, [data], secret=key, memory=TINY)
+        check(tmp_path, [data], secret=key, exact=True)
     with pytest.raises(ValueError, match="empty"):
-        check(tmp_path, [data], key="")
+        check(tmp_path, [data], secret="")
 
 
 @pytest.mark.slow
@@ -696,7 +696,9 @@ def test_estimates(tmp_path):
     for threads in 1, 2:
         for kind in "urn", "bytes":
             want = len(Twin([DATA, (tmp_path / "b").read_bytes()], kind).first)
-            got = dedup.estimate_files([tmp_path / "a", tmp_path / "b"], kind=kind, threads=threads, key="of this test")
+            got = dedup.estimate_files(
+                [tmp_path / "a", tmp_path / "b"], kind=kind, threads=threads, secret="of this test"
+            )
             assert abs(got - want) < 0.04 * want
     (tmp_path / "a").write_bytes(b"")
     assert dedup.estimate_files(tmp_path / "a") == 0

@@ -81,10 +81,10 @@ def of_names(con, expression):
     return [row[0] for row in con.sql(f"select {expression} from names order by id").fetchall()]
 
 
-def of_bulk(name, *values, rows=VECTORS, errors="null", key=None):
+def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
     """What the function does, said in lists."""
     sql, operation = SQL_FUNCTIONS[name]
-    how = {"errors": errors, **({"key": key} if operation.result == "fingerprint" else {})}
+    how = {"errors": errors, **({"secret": secret} if operation.result == "fingerprint" else {})}
     how |= {**dict(zip(sql.parameters, values, strict=False)), **sql.fixed}
     found = FUNCTIONS[operation.name](rows, **how)
     if operation.result == "diagnostic":  # in a column an offset counts octets
@@ -96,31 +96,31 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", key=None):
 
 @pytest.mark.parametrize("name", SQL_FUNCTIONS)
 def test_function(con, name):
-    hook.register(con, key="secret")
-    expected = of_bulk(name, key="secret")
+    hook.register(con, secret="secret")
+    expected = of_bulk(name, secret="secret")
     assert of_names(con, f"{name}(name)") == expected
     assert len({str(row) for row in expected}) > 2
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in GIVEN.items() for value in values])
 def test_function_with_an_argument(con, name, value):
-    hook.register(con, key="secret")
-    assert of_names(con, f"{name}(name, '{value}')") == of_bulk(name, value, key="secret")
+    hook.register(con, secret="secret")
+    assert of_names(con, f"{name}(name, '{value}')") == of_bulk(name, value, secret="secret")
 
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_an_argument_is_a_column(con, name):
     """Every row has its own; where it is NULL, so is the row."""
-    hook.register(con, key="secret")
+    hook.register(con, secret="secret")
     one, other = GIVEN[name][:2]
     found = of_names(con, f"{name}(name, case id % 3 when 0 then '{one}' when 1 then '{other}' end)")
-    ones, others = of_bulk(name, one, key="secret"), of_bulk(name, other, key="secret")
+    ones, others = of_bulk(name, one, secret="secret"), of_bulk(name, other, secret="secret")
     assert found == [(ones, others, [None] * len(ones))[i % 3][i] for i in range(len(ones))]
 
 
 def test_two_arguments(con):
-    hook.register(con, key="secret")
-    expected = of_bulk("name_fingerprint", "urn", "namespace", key="secret")
+    hook.register(con, secret="secret")
+    expected = of_bulk("name_fingerprint", "urn", "namespace", secret="secret")
     assert of_names(con, "name_fingerprint(name, 'urn', 'namespace')") == expected
     assert of_names(con, "name_fingerprint(name, 'urn', if(id >= 0, 'namespace', '2141'))") == expected
     assert expected[HOSTILE.index("URN:ISBN:0-395-36341-1")] == expected[HOSTILE.index("urn:isbn:0395363411")]
@@ -227,9 +227,9 @@ def test_a_wrong_call(con, call, says):
 
 def test_register_again(con):
     """The last time counts."""
-    hook.register(con, "keep", key="one")
+    hook.register(con, "keep", secret="one")
     one = con.sql("select uri_decode('100%'), name_fingerprint('a')").fetchall()
-    hook.register(con, key="other")
+    hook.register(con, secret="other")
     other = con.sql("select uri_decode('100%'), name_fingerprint('a')").fetchall()
     assert one == [("100%", FingerprintKey("one").fingerprint("a"))]
     assert other == [(None, FingerprintKey("other").fingerprint("a"))]
@@ -268,7 +268,7 @@ def test_unknown_policy(con):
 
 
 def test_groups_are_those_of_the_key(con):
-    hook.register(con, key=FingerprintKey("secret"))
+    hook.register(con, secret=FingerprintKey("secret"))
     secret = FingerprintKey("secret")
     query = "select name_fingerprint(name, 'urn'), list(distinct name) from names where name is not null group by 1"
     groups = {key: set(names) for key, names in con.sql(query).fetchall()}
@@ -324,7 +324,7 @@ OUTLIVES = {
         "found = other.sql(CALL).fetchall()"
     ),
     "two databases": (
-        "other = duckdb.connect(); register(con, key='a'); register(other, key='b'); "
+        "other = duckdb.connect(); register(con, secret='a'); register(other, secret='b'); "
         "cursor = other.cursor(); del con, other; gc.collect(); found = cursor.execute(CALL).fetchall()"
     ),
     "thread": (
@@ -368,11 +368,11 @@ def test_registering_keeps_one_function_for_the_same_options():
     for _ in range(2):
         before = dict(hook._functions)
         with duckdb.connect() as con:
-            hook.register(con, key="the same")
-            hook.register(con, key=FingerprintKey("the same"))
+            hook.register(con, secret="the same")
+            hook.register(con, secret=FingerprintKey("the same"))
     assert hook._functions == before
     with duckdb.connect() as con:
-        hook.register(con, key="another")
+        hook.register(con, secret="another")
     assert len(hook._functions) == len(before) + 1
 
 
@@ -387,17 +387,17 @@ def test_stream(con):
         "fault": ("uri_check", "name"),
         "key": ("name_fingerprint", "name", "urn", "2141"),
     }
-    reader = hook.stream(con, "select id, name, -id as last from names order by id", columns, key="secret")
+    reader = hook.stream(con, "select id, name, -id as last from names order by id", columns, secret="secret")
     assert reader.schema.names == ["id", "name", "last", "text", "normal", "fault", "key"]
     found = con.sql("select text, normal, name, fault, key, id, last from reader").fetchall()
-    expected = [of_bulk(function, *values, key="secret") for function, _, *values in columns.values()]
+    expected = [of_bulk(function, *values, secret="secret") for function, _, *values in columns.values()]
     assert found == list(zip(*expected, range(len(VECTORS)), range(0, -len(VECTORS), -1), strict=True))
 
 
 def test_stream_is_what_the_functions_are(con):
-    hook.register(con, key="secret")
+    hook.register(con, secret="secret")
     columns = {f"of_{name}": (name, "name") for name in SQL_FUNCTIONS}
-    reader = hook.stream(con, "from names order by id", columns, key="secret")  # noqa: F841  (SQL reads it)
+    reader = hook.stream(con, "from names order by id", columns, secret="secret")  # noqa: F841  (SQL reads it)
     calls = ", ".join(f"{name}(name)" for name in SQL_FUNCTIONS)
     assert (
         con.sql("select columns('of_.*') from reader order by id").fetchall()

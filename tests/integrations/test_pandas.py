@@ -68,8 +68,8 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
     ("is_valid_uri", {"production": "URI", "errors": "null"}),
     ("check_urn", {"spec": "2141"}),
-    ("fingerprint", {"kind": "urn", "key": b"k"}),
-    ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
+    ("fingerprint", {"kind": "urn", "secret": b"k"}),
+    ("fingerprint", {"kind": "uri", "level": "scheme", "secret": b"k", "errors": "keep"}),
 ]
 IDS = [f"{name} {','.join(map(str, given.values()))}" for name, given in CALLS]
 
@@ -323,8 +323,8 @@ def test_errors_and_faults(kind):
 def test_the_same_key_gives_the_same_groups(kind):
     rows = ["urn:example:a", "URN:Example:a", "urn:example:A", "no urn", None, "no urn"]
     column = made(kind, rows, range(6))
-    prints = column.uricodec.fingerprint("urn", key=b"k", errors="keep")
-    assert plain(prints) == bulk.fingerprint(rows, "urn", key=b"k", errors="keep")
+    prints = column.uricodec.fingerprint("urn", secret=b"k", errors="keep")
+    assert plain(prints) == bulk.fingerprint(rows, "urn", secret=b"k", errors="keep")
     assert plain(column[~prints.duplicated()]) == ["urn:example:a", "urn:example:A", "no urn", None]
 
 

@@ -54,8 +54,8 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("is_valid_uri", {"production": "URI", "errors": "null"}),
     ("is_valid_urn", {"spec": "2141"}),
     ("check_urn", {"spec": "2141"}),
-    ("fingerprint", {"kind": "urn", "key": b"k"}),
-    ("fingerprint", {"kind": "uri", "level": "scheme", "key": b"k", "errors": "keep"}),
+    ("fingerprint", {"kind": "urn", "secret": b"k"}),
+    ("fingerprint", {"kind": "uri", "level": "scheme", "secret": b"k", "errors": "keep"}),
 ]
 IDS = [f"{name} {','.join(map(str, given.values()))}" for name, given in CALLS]
 ENGINES = "streaming", "in-memory"
@@ -212,8 +212,8 @@ def test_faults_and_threads_of_a_series():
 
 def test_the_same_key_gives_the_same_groups():
     frame = pl.DataFrame({"x": ["urn:example:a", "URN:Example:a", "urn:example:A", "no urn", None, "no urn"]})
-    print_of = pl.col("x").uricodec.fingerprint("urn", key=b"k", errors="keep")
-    want = bulk.fingerprint(frame["x"].to_list(), "urn", key=b"k", errors="keep")
+    print_of = pl.col("x").uricodec.fingerprint("urn", secret=b"k", errors="keep")
+    want = bulk.fingerprint(frame["x"].to_list(), "urn", secret=b"k", errors="keep")
     for engine in ENGINES:
         assert frame.lazy().select(print_of).collect(engine=engine)["x"].to_list() == want
     first = frame.filter(print_of.is_first_distinct())["x"].to_list()

@@ -121,7 +121,7 @@ def test_there_is_a_function_for_each_operation():
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_columns(names, name):
-    given = {"key": KEY} if name == "fingerprint" else {}
+    given = {"secret": KEY} if name == "fingerprint" else {}
     assert column_of(names.select("id", getattr(us, name)("name", **given))) == expected(name, **given)
 
 
@@ -140,8 +140,8 @@ def test_columns(names, name):
         ("is_valid_uri", {"production": "URI"}),
         ("check_urn", {"spec": "2141"}),
         ("split_urn", {"spec": "2141", "errors": "null"}),
-        ("fingerprint", {"kind": "urn", "level": "namespace", "key": KEY, "errors": "keep"}),
-        ("fingerprint", {"kind": "uri", "key": KEY}),
+        ("fingerprint", {"kind": "urn", "level": "namespace", "secret": KEY, "errors": "keep"}),
+        ("fingerprint", {"kind": "uri", "secret": KEY}),
     ],
 )
 def test_arguments(names, name, given):
@@ -151,8 +151,8 @@ def test_arguments(names, name, given):
 def test_octets_have_fingerprints_and_verdicts_but_no_text(names):
     octets = names.select("id", sf.col("name").cast("binary").alias("name"))
     assert column_of(octets.select("id", us.is_valid_urn("name"))) == expected("is_valid_urn")
-    prints = column_of(octets.select("id", us.fingerprint("name", "urn", key=KEY)))
-    assert prints == expected("fingerprint", kind="urn", key=KEY)
+    prints = column_of(octets.select("id", us.fingerprint("name", "urn", secret=KEY)))
+    assert prints == expected("fingerprint", kind="urn", secret=KEY)
     with pytest.raises(PythonException, match="unquote: expected a column of text, got binary"):
         octets.select(us.unquote("name")).collect()
 
@@ -170,7 +170,7 @@ def test_no_rows(spark, names):
         (lambda: us.normalize_urn("name", level="no"), ValueError),
         (lambda: us.unquote("name", threads=2), TypeError),
         (lambda: us.is_valid_urn("name", errors="null"), TypeError),
-        (lambda: us.fingerprint("name", key=bulk.FingerprintKey()), TypeError),
+        (lambda: us.fingerprint("name", secret=bulk.FingerprintKey()), TypeError),
     ],
 )
 def test_wrong_arguments_fail_in_the_driver(spark, call, error):
@@ -196,7 +196,7 @@ def test_without_a_key_all_calls_share_a_random_one(names):
 
 @pytest.fixture(scope="module")
 def select(spark, names):
-    us.register(spark, key=KEY)
+    us.register(spark, secret=KEY)
     names.createOrReplaceTempView("names")
     return lambda expression: column_of(spark.sql(f"select id, {expression} from names"))
 
@@ -206,7 +206,7 @@ def test_sql(select, name):
     sql, operation = SQL_FUNCTIONS[name]
     how = {"errors": "null", **sql.fixed}
     if operation.result == "fingerprint":
-        how["key"] = KEY
+        how["secret"] = KEY
     assert select(f"{name}(name)") == expected(operation.name, **how)
     of_all = {each.name: (each.choices or each.examples or ["simple", ""])[-2] for each in operation.parameters}
     values = {parameter: of_all[parameter] for parameter in sql.parameters}
@@ -390,7 +390,7 @@ def test_dedup_refuses_in_the_driver(names, given, error):
     with pytest.raises(error):
         us.dedup(names, "name", **given)
     with pytest.raises(TypeError, match="pickle"):
-        us.dedup(names, "name", key=bulk.FingerprintKey())
+        us.dedup(names, "name", secret=bulk.FingerprintKey())
 
 
 # --- extraction -------------------------------------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def pieces(table, size):
 
 def test_a_column_without_a_type():
     for name, function in FUNCTIONS.items():
-        given = {"key": KEY} if name == "fingerprint" else {}
+        given = {"secret": KEY} if name == "fingerprint" else {}
         done = us.array_of(us._computing(name, OPERATIONS[name].result, function, given)(pa.nulls(3)))
         assert done.to_pylist() == function([None] * 3, **given)
         assert not pa.types.is_null(done.type)
@@ -465,10 +465,10 @@ def test_arguments_that_go_with_a_function(monkeypatch):
     column = pa.array(ROWS)
     assert us.unquote(column, errors=None) == expected("unquote")
     assert us.unquote(column, errors="null") == expected("unquote", errors="null") != expected("unquote")
-    want = expected("fingerprint", key=KEY)
+    want = expected("fingerprint", secret=KEY)
     for key in KEY, bulk.FingerprintKey(KEY):
-        assert us.fingerprint(column, key=key) == want
-    assert us.fingerprint(column, key=b"another") != want
+        assert us.fingerprint(column, secret=key) == want
+    assert us.fingerprint(column, secret=b"another") != want
 
 
 def test_a_frame_that_does_not_tell_its_plan():
@@ -481,7 +481,7 @@ def test_a_frame_that_does_not_tell_its_plan():
 def test_numbers_instead_of_names(type_, size):
     rows = [row if row is None or type_ == "string" else row.encode() for row in ROWS]
     table = pa.table({"name": pa.array(rows, type_), "row": pa.array(range(len(rows)), pa.int64())})
-    how = {"kind": "urn", "level": None, "key": bulk.FingerprintKey(KEY), "errors": "keep"}
+    how = {"kind": "urn", "level": None, "secret": bulk.FingerprintKey(KEY), "errors": "keep"}
     done = list(us._fingerprints(how)(pieces(table, size)))
     assert all(len(batch) and batch.schema.names == ["high", "low", "row"] for batch in done)
     found = [row for batch in done for row in batch.to_pylist()]

@@ -14,7 +14,7 @@ def expressions(log: pl.LazyFrame) -> pl.DataFrame:
     decoded = col("path").uricodec.unquote(errors="null")
     host = UricodecExpr(pl.col("url").str.strip_chars()).split_uri().struct.field("host")
     assert_type(host, pl.Expr)
-    form = col.url.uricodec.normalize_uri("scheme", errors="null").uricodec.fingerprint("uri", key="a secret")
+    form = col.url.uricodec.normalize_uri("scheme", errors="null").uricodec.fingerprint("uri", secret="a secret")
     return log.select(decoded, host.alias("host"), form.alias("form")).collect()
 
 

@@ -273,7 +273,7 @@ def _operations():
     command = ("resolve", "--base", BASE.decode())
     yield Operation("resolve", {}, strict(resolved, text=True), "uris", command=command, bulk=False)
     for kind, level, rows, normal in IDENTIFIERS:
-        given = {"kind": kind, "key": KEY} | ({"level": level} if level else {})
+        given = {"kind": kind, "secret": KEY} | ({"level": level} if level else {})
         yield Operation("fingerprint", given, fingerprints(normal), rows, "fingerprint", FINGERPRINT)
 
 

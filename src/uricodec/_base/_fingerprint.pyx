@@ -34,15 +34,15 @@ cdef class FingerprintKey:
     >>> key == FingerprintKey(b"of our corpus"), key == FingerprintKey()
     (True, False)
     >>> key
-    FingerprintKey(key=...)
+    FingerprintKey(secret=...)
     """
 
-    def __cinit__(self, key=None):
-        if key is None:
+    def __cinit__(self, secret=None):
+        if secret is None:
             self.octets = os.urandom(UC_FINGERPRINT_KEY)
         else:
             from hashlib import blake2b
-            self.given = key.encode() if isinstance(key, str) else bytes(memoryview(key))
+            self.given = secret.encode() if isinstance(secret, str) else bytes(memoryview(secret))
             if not self.given:
                 raise ValueError("secret must not be empty")
             self.octets = blake2b(self.given, digest_size=UC_FINGERPRINT_KEY, person=b"uricodec-finger1").digest()
@@ -91,7 +91,7 @@ cdef class FingerprintKey:
         return hash(self.octets)
 
     def __repr__(self):
-        return "FingerprintKey()" if self.given is None else "FingerprintKey(key=...)"
+        return "FingerprintKey()" if self.given is None else "FingerprintKey(secret=...)"
 
     def __reduce__(self):
         if self.given is None:

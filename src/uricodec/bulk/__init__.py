@@ -668,7 +668,7 @@ def fingerprint(
     column: Any,
     kind: IdentifierKind = "bytes",
     level: UriLevel | UrnLevel | None = None,
-    key: FingerprintKey | str | bytes | None = None,
+    secret: FingerprintKey | str | bytes | None = None,
     *,
     errors: FingerprintErrors = "null",
     invalid: InvalidRows | None = None,
@@ -682,7 +682,7 @@ def fingerprint(
         kind (str): What the rows are: "bytes" (compared as they are), "urn", "uri" or "iri".
         level (str | None): What the normal form merges, as in `normalize_urn` and `normalize_uri`; None: "8141" for
             URNs, "path" for URIs, "iri" for IRIs.
-        key (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared across
+        secret (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared across
             processes; None: a random secret of this process.
         errors (str): How an invalid row is handled: "null", "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.

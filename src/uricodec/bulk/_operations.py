@@ -112,12 +112,12 @@ def _decode(plus: bool, lossless: bool) -> Make:
 _own_key: dict[None, FingerprintKey] = {}
 
 
-def fingerprint(kind: str, level: str | None, key: FingerprintKey | str | bytes | None) -> Make:
+def fingerprint(kind: str, level: str | None, secret: FingerprintKey | str | bytes | None) -> Make:
     """Return the plan of `bulk.fingerprint`."""
-    if key is None:
+    if secret is None:
         key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
-    elif not isinstance(key, FingerprintKey):
-        key = FingerprintKey(key)
+    else:
+        key = secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
     rows: RowOperation
     if kind == "bytes":
         if level is not None:

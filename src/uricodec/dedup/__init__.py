@@ -58,7 +58,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-Key = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
+Secret = Union[FingerprintKey, str, bytes, None]  # noqa: UP007
 Path = Union[str, "os.PathLike[str]"]
 Memory = Union[int, str, None]  # noqa: UP007
 
@@ -163,11 +163,11 @@ def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes
     return bytes if kind == "bytes" else form
 
 
-def _key_of(key: Key, exact: bool) -> FingerprintKey:
+def _fingerprint_key(secret: Secret, exact: bool) -> FingerprintKey:
     """Return the key for fingerprints: random with exact=True, where a known key would only allow attacks on speed."""
-    if key is None or exact:
+    if secret is None or exact:
         return FingerprintKey()
-    return key if isinstance(key, FingerprintKey) else FingerprintKey(key)
+    return secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
 
 
 def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: int = streams.MAX_LINE) -> None:
@@ -205,7 +205,7 @@ class Deduplicator:
         memory (int | str | None): The limit for the table: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints. A given key is then ignored.
-        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
+        secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is never the
             first; "raise": an error is raised, and it is undefined which rows of the call have been added.
 
@@ -232,13 +232,13 @@ class Deduplicator:
         memory: Memory = None,
         spill_dir: Path | None = None,
         exact: bool = False,
-        key: Key = None,
+        secret: Secret = None,
         errors: DedupErrors = "keep",
     ) -> None:
         level = _level_of(kind, level)
-        rows, secret = _rows_of(kind, level), _key_of(key, exact)
-        self._columns = ColumnNames(rows, secret, errors, exact)
-        self._lines = LineNames(rows, secret, b"\n", errors, exact)
+        rows, fingerprint_key = _rows_of(kind, level), _fingerprint_key(secret, exact)
+        self._columns = ColumnNames(rows, fingerprint_key, errors, exact)
+        self._lines = LineNames(rows, fingerprint_key, b"\n", errors, exact)
         self._scratch = Scratch(spill_dir)
         self._partitions = PartitionedTable(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
@@ -369,7 +369,7 @@ def unique(  # noqa: PLR0913
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
-    key: Key = None,
+    secret: Secret = None,
     errors: DedupErrors = "keep",
 ) -> Any:
     """Return the first row of each group of equivalent identifiers, in the order of the column.
@@ -379,7 +379,7 @@ def unique(  # noqa: PLR0913
     Args:
         column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
         kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
-        level, memory, spill_dir, exact, key, errors: As in `Deduplicator`.
+        level, memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
         list | Column | bytes: The first rows: a list for a list, a Column of the same type for an Arrow object, lines
@@ -398,7 +398,7 @@ def unique(  # noqa: PLR0913
     b'HTTP://a/\\n'
     """
     with Deduplicator(
-        kind, level, memory=memory, spill_dir=spill_dir, exact=exact, key=key, errors=errors
+        kind, level, memory=memory, spill_dir=spill_dir, exact=exact, secret=secret, errors=errors
     ) as deduplicator:
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             # a stream can be read only once, and a list can change meanwhile
@@ -468,7 +468,7 @@ def dedup_files(  # noqa: PLR0913
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
-    key: Key = None,
+    secret: Secret = None,
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
     threads: int | None = None,
@@ -492,7 +492,7 @@ def dedup_files(  # noqa: PLR0913
         memory (int | str | None): The limit for the tables: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (Path | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints.
-        key (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
+        secret (FingerprintKey | str | bytes | None): The key of fingerprints; None: random.
         errors (str): How an invalid line is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised.
         line_terminator (bytes): The control character that ends a line.
@@ -534,11 +534,11 @@ def dedup_files(  # noqa: PLR0913
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
     _check(errors, line_terminator, threads, max_line)
-    size, secret = parse_memory(memory), _key_of(key, exact)
+    size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
     statistics = DedupStats()
 
     def make(at: str | None = level) -> LineNames:
-        return LineNames(_rows_of(kind, at, level), secret, line_terminator, errors, exact)
+        return LineNames(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
@@ -580,7 +580,7 @@ def dedup_files(  # noqa: PLR0913
             from uricodec.dedup._groups import Groups
 
             forms = [(name, _form_of(kind, name, level)) for name in rules_of(kind, level)]
-            shown = None if key is None else _key_of(key, False)
+            shown = None if secret is None else _fingerprint_key(secret, False)
             how = Groups(
                 corpus,
                 lambda names: make(level if names else None),
@@ -601,7 +601,7 @@ def estimate_files(  # noqa: PLR0913
     *,
     kind: IdentifierKind = "urn",
     level: UriLevel | UrnLevel | None = None,
-    key: Key = None,
+    secret: Secret = None,
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
     threads: int | None = None,
@@ -611,7 +611,7 @@ def estimate_files(  # noqa: PLR0913
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, key, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, secret, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -628,10 +628,10 @@ def estimate_files(  # noqa: PLR0913
     """
     level = _level_of(kind, level)
     _check(errors, line_terminator, threads, max_line)
-    secret, found = _key_of(key, False), Cardinality()
+    fingerprint_key, found = _fingerprint_key(secret, False), Cardinality()
     with Corpus(_paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line) as corpus:
         corpus.first_reading(
-            lambda: LineNames(_rows_of(kind, level), secret, line_terminator, errors, False),
+            lambda: LineNames(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),
             False,
             lambda names, _: found.add(names),
         )

@@ -32,13 +32,13 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_Key = FingerprintKey | str | bytes | None
+_Secret = FingerprintKey | str | bytes | None
 
 # The functions that DuckDB calls, by name, errors and key. See _kept_function().
 _functions: dict[tuple[str, str, FingerprintKey | None], Compute] = {}
 
 
-def register(con: Any, errors: SqlErrors = "null", key: _Key = None, prefix: str = "") -> None:
+def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefix: str = "") -> None:
     """Register the functions of SQL in a connection; functions registered before are replaced.
 
     Args:
@@ -48,7 +48,7 @@ def register(con: Any, errors: SqlErrors = "null", key: _Key = None, prefix: str
             for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
             and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
             `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
-        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
+        secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             process.
         prefix (str): A prefix for the names of all functions.
 
@@ -68,10 +68,10 @@ def register(con: Any, errors: SqlErrors = "null", key: _Key = None, prefix: str
     import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
     import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    key = _key_of(key)
+    secret = _fingerprint_key(secret)
     options: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
-        function = _kept_function(name, errors, key)
+        function = _kept_function(name, errors, secret)
         type_ = _type_in_sql(function(pa.array([], pa.string())).type)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
@@ -85,7 +85,7 @@ def stream(  # noqa: PLR0913
     batch_size: int = 10_000,
     *,
     errors: SqlErrors = "null",
-    key: _Key = None,
+    secret: _Secret = None,
     threads: int | None = None,
 ) -> Any:
     """Return the result of a query with added columns, batch by batch, as a reader that SQL can read again.
@@ -99,7 +99,7 @@ def stream(  # noqa: PLR0913
             the query with the same name is replaced; others are appended. Names are compared without case, as in SQL.
         batch_size (int): The approximate number of rows in a batch. A batch should fit into the processor's cache.
         errors (str): As in `register`.
-        key (FingerprintKey | str | bytes | None): As in `register`.
+        secret (FingerprintKey | str | bytes | None): As in `register`.
         threads (int | None): The maximum number of threads for a batch; None: one per core for more than 1 MiB of text.
 
     Returns:
@@ -124,7 +124,7 @@ def stream(  # noqa: PLR0913
 
     work = []
     for name, (function, column, *arguments) in columns.items():
-        compute = _computing(function, errors, key, threads)
+        compute = _computing(function, errors, secret, threads)
         if len(arguments) > len(SQL_FUNCTIONS[function].sql.parameters):
             raise ValueError(arity(function))
         work.append((name, column, compute, arguments))
@@ -174,17 +174,17 @@ def _column_index(batch: Any, name: str, missing: int | None = None) -> int:
     raise KeyError(f"{'more than one' if name.lower() in names else 'no'} column {name!r}")
 
 
-def _key_of(key: _Key) -> FingerprintKey | None:
-    return key if key is None or isinstance(key, FingerprintKey) else FingerprintKey(key)
+def _fingerprint_key(secret: _Secret) -> FingerprintKey | None:
+    return secret if secret is None or isinstance(secret, FingerprintKey) else FingerprintKey(secret)
 
 
-def _computing(name: str, errors: str = "null", key: _Key = None, threads: int | None = None) -> Compute:
+def _computing(name: str, errors: str = "null", secret: _Secret = None, threads: int | None = None) -> Compute:
     """Return the function of a column of pyarrow, and of the last arguments as str."""
     given = fixed_arguments(name, errors)
     sql, operation = SQL_FUNCTIONS[name]
     function, arguments = FUNCTIONS[operation.name], sql.parameters
     if operation.result == "fingerprint":
-        given["key"] = _key_of(key)
+        given["secret"] = _fingerprint_key(secret)
 
     def compute(column: Any, *values: str) -> Any:
         try:
@@ -195,17 +195,17 @@ def _computing(name: str, errors: str = "null", key: _Key = None, threads: int |
     return compute
 
 
-def _kept_function(name: str, errors: str, key: FingerprintKey | None) -> Compute:
+def _kept_function(name: str, errors: str, secret: FingerprintKey | None) -> Compute:
     """Return the function that DuckDB calls, the same one for the same options. It lives until the process ends.
 
     The database has only a pointer to it. The connection that registered the function owns the reference, and releases
     it when it is closed or registers again, while cursors, other connections and running queries still call it.
     """
     if SQL_FUNCTIONS[name].operation.result != "fingerprint":
-        key = None
-    function = _of_vectors(name, _computing(name, errors, key, 1))
+        secret = None
+    function = _of_vectors(name, _computing(name, errors, secret, 1))
     # Not functools.cache: two threads at once would get a function each, and only one of the two would be kept.
-    return _functions.setdefault((name, errors, key), function)
+    return _functions.setdefault((name, errors, secret), function)
 
 
 def _of_vectors(name: str, compute: Compute) -> Compute:

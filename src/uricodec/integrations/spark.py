@@ -44,20 +44,20 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_Key = FingerprintKey | str | bytes | None
+_Secret = FingerprintKey | str | bytes | None
 
 _WITH_ERRORS = ("text", "struct", "fingerprint")  # kinds of results that an invalid row lacks
 _own_secret: dict[None, bytes] = {}
 
 
-def _shared_key(key: _Key) -> FingerprintKey:
+def _shared_key(secret: _Secret) -> FingerprintKey:
     """Return the key that the workers receive. A random one is made here, or each worker would make its own."""
-    if key is None:
-        key = _own_secret.get(None) or _own_secret.setdefault(None, os.urandom(64))  # threads may be first together
-    if not isinstance(key, FingerprintKey):
-        return FingerprintKey(key)
-    pickle.dumps(key)  # raises here if the key is random, and so cannot be shared
-    return key
+    if secret is None:
+        secret = _own_secret.get(None) or _own_secret.setdefault(None, os.urandom(64))  # threads may be first together
+    if not isinstance(secret, FingerprintKey):
+        return FingerprintKey(secret)
+    pickle.dumps(secret)  # raises here if the key is random, and so cannot be shared
+    return secret
 
 
 # --- functions of columns ---------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _column_function(name: str) -> Compute:
         given = arguments_of(name, signature, args, kwargs)
         argument = given.pop("column")
         if operation.result == "fingerprint":
-            given["key"] = _shared_key(given.get("key"))
+            given["secret"] = _shared_key(given.get("secret"))
         of_bulk([], **given)  # wrong arguments raise here, not in a worker
         return _udf(name, _computing(name, operation.result, of_bulk, given))(argument)
 
@@ -148,7 +148,7 @@ else:
 # --- functions of SQL -------------------------------------------------------------------------------------------------
 
 
-def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "") -> None:
+def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: str = "") -> None:
     """Register the functions of SQL in a session; functions registered before are replaced.
 
     Args:
@@ -157,7 +157,7 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
             for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
             and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
             `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
-        key (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
+        secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
         prefix (str): A prefix for the names of all functions.
 
@@ -174,11 +174,11 @@ def register(spark: Any, errors: str = "null", key: _Key = None, prefix: str = "
     >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_urn('urn:')").first())
     ('/café', None, False)
     """
-    shared = _shared_key(key)
+    shared = _shared_key(secret)
     for name, (sql, operation) in SQL_FUNCTIONS.items():
         given = fixed_arguments(name, errors)
         if operation.result == "fingerprint":
-            given["key"] = shared
+            given["secret"] = shared
         compute = _computing(name, operation.result, FUNCTIONS[operation.name], given, sql.parameters)
         spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
 
@@ -202,7 +202,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     column: str | Any,
     kind: str = "urn",
     level: str | None = None,
-    key: _Key = None,
+    secret: _Secret = None,
     order: str | Any | None = None,
 ) -> Any:
     """Keep the first row of each group of equivalent identifiers, with all its columns.
@@ -216,7 +216,7 @@ def dedup(  # noqa: PLR0913, PLR0917
         column (str | Column): The identifiers, or the name of their column: text or binary.
         kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
         level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
-        key (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
+        secret (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
             not depend on it.
         order (str | Column | None): The row with the lowest value is the first. NULL comes last, equal to the highest
             64-bit integer. Spark chooses among rows with the same value. Numbers, dates and times are fast, text is
@@ -241,7 +241,7 @@ def dedup(  # noqa: PLR0913, PLR0917
     from pyspark.sql import functions as sf  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql.types import LongType, StructField, StructType  # type: ignore[import-not-found,unused-ignore]
 
-    given: dict[str, Any] = {"kind": kind, "level": level, "key": _shared_key(key), "errors": "keep"}
+    given: dict[str, Any] = {"kind": kind, "level": level, "secret": _shared_key(secret), "errors": "keep"}
     bulk.fingerprint([], **given)
     rows = df.withColumn(_ROW, sf.monotonically_increasing_id())
     if not _is_deterministic(df):
