@@ -294,7 +294,7 @@ _LINES = b"URN:ISBN:0-395-36341-1\nurl:x\r\nurn:example:%c3%a9?=q#f\n\nurn:x:a b
 CALLS |= {
     "uricodec.urn.check": _each(urn.check, *_URNS, *_NAMES, ("urn:ab:", "2141"), ("urn:ab:c", "no-such")),
     "uricodec.urn.is_valid": _each(urn.is_valid, *_URNS, *_NAMES),
-    "uricodec.urn.specs": _each(urn.specs, *_URNS, *_NAMES),
+    "uricodec.urn.rfcs": _each(urn.rfcs, *_URNS, *_NAMES),
     "uricodec.urn.parse": _each(urn.parse, *_URNS, *_NAMES, ("urn:ab:c", "2141")),
     "uricodec.urn.URN": _each(urn.URN, *_URNS, *_NAMES),
     "uricodec.urn.normalize": [
@@ -304,7 +304,7 @@ CALLS |= {
     ],
     "uricodec.urn.key": [
         *_each(urn.key, *_URNS, *_NAMES),
-        *_each(urn.key, *_URNS, *_NAMES, level="namespace", spec="any"),
+        *_each(urn.key, *_URNS, *_NAMES, level="namespace", rfc="any"),
     ],
     "uricodec.urn.equivalent": [
         *_each(urn.equivalent, *pairwise(_URNS), (_NAMES[0], _URNS[0])),
@@ -325,7 +325,7 @@ CALLS |= {
     ],
     "uricodec.urn.namespaces.subscribe": [partial(namespaces.subscribe, lambda row: None)],
 }
-for _name in "nid", "nss", "r_component", "q_component", "f_component", "spec", "specs", "normalized":
+for _name in "nid", "nss", "r_component", "q_component", "f_component", "rfc", "rfcs", "normalized":
     CALLS[f"uricodec.urn.URN.{_name}"] = _each(operator.attrgetter(_name), *_NAMES)
 for _name in "lt", "le", "eq", "ne", "gt", "ge":
     CALLS[f"uricodec.urn.URN.__{_name}__"] = _each(

@@ -125,8 +125,8 @@ def table(page, *columns):
 
 @pytest.mark.parametrize(("text", "old", "new"), table("docs/urn.md", "text", "RFC 2141", "RFC 8141"))
 def test_table_of_the_two_specifications(text, old, new):
-    for spec, expected in ("2141", old), ("8141", new):
-        fault = urn.check(text, spec)
+    for rfc, expected in ("2141", old), ("8141", new):
+        fault = urn.check(text, rfc)
         assert expected == (f"{fault.code} at {fault.offset}" if fault else "valid")
 
 

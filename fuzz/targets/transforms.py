@@ -92,7 +92,7 @@ def public_id(draw):
     name = "urn:publicid:" + text
     found = outcome_of_urn(conversions.to_public_id, name)
     if not is_refusal(found):
-        assert conversions.from_public_id(found) == urn.normalize(name, spec="any")
+        assert conversions.from_public_id(found) == urn.normalize(name, rfc="any")
 
 
 def resolver_url(draw):
@@ -102,7 +102,7 @@ def resolver_url(draw):
     try:
         url = conversions.thttp_url(name, resolver, service)
     except UrnError:
-        assert not urn.is_valid(name, "any") or (urn.specs(name) == ("2141",) and "#" in name)
+        assert not urn.is_valid(name, "any") or (urn.rfcs(name) == ("2141",) and "#" in name)
     except ValueError:
         assert "?" in resolver or "#" in resolver
     else:

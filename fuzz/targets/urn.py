@@ -14,7 +14,7 @@ from uricodec.urn import namespaces
 DICTIONARIES = "percent urn"
 COVERS = {
     "uricodec.urn": [
-        *["check", "is_valid", "specs", "parse", "normalize", "key", "equivalent"],
+        *["check", "is_valid", "rfcs", "parse", "normalize", "key", "equivalent"],
         *[
             "find",
             "encode_nss",
@@ -30,7 +30,7 @@ COVERS = {
     "uricodec.urn.namespaces": ["lookup", "nid_class", "register_namespace", "subscribe"],
 }
 
-SPECS = ("2141", "8141", "any")
+RFCS = ("2141", "8141", "any")
 OWN = "x-fuzz"  # the namespace that is registered
 OWN_RULES = {"base": "base", "nss": "nss-fold", "segment": "seg1-fold", "hyphen": "nbn", "drop-hyphens": "isbn"}
 OWN_RULES |= {"except-params": "ietf", "only-ul": "smpte", "imei": "imei", "newsml": "newsml"}
@@ -43,38 +43,38 @@ def plain(given):
 def grammar(draw):
     """check, is_valid, specs and parse; what a URN says of itself."""
     given = draw.one(GIVEN)(draw.octets())
-    assert urn.specs(given) == naive.specs(plain(given))
-    for spec in SPECS:
-        fault = naive.check(plain(given), spec)
-        assert urn.check(given, spec) == fault and urn.is_valid(given, spec) is (fault is None)
-        name = outcome(urn.parse, given, spec)
+    assert urn.rfcs(given) == naive.rfcs(plain(given))
+    for rfc in RFCS:
+        fault = naive.check(plain(given), rfc)
+        assert urn.check(given, rfc) == fault and urn.is_valid(given, rfc) is (fault is None)
+        name = outcome(urn.parse, given, rfc)
         if fault is not None:
-            assert name == (UrnError, fault.offset) == outcome(urn.URN, given, spec)
+            assert name == (UrnError, fault.offset) == outcome(urn.URN, given, rfc)
             continue
-        want = naive.parse(plain(given), spec)
-        assert (name.nid, name.nss, name.r_component, name.q_component, name.f_component, name.spec) == want
+        want = naive.parse(plain(given), rfc)
+        assert (name.nid, name.nss, name.r_component, name.q_component, name.f_component, name.rfc) == want
         text = text_of(octets_of(given))
-        assert str(name) == text and name.specs == urn.specs(text) and urn.specs(name) == name.specs
-        assert name.normalized == naive.normalize(text, want.spec, want.spec)
-        for other in urn.URN(text, spec), copy.copy(name), pickle.loads(pickle.dumps(name)):
+        assert str(name) == text and name.rfcs == urn.rfcs(text) and urn.rfcs(name) == name.rfcs
+        assert name.normalized == naive.normalize(text, want.rfc, want.rfc)
+        for other in urn.URN(text, rfc), copy.copy(name), pickle.loads(pickle.dumps(name)):
             assert other == name and hash(other) == hash(name) and not other < name and other <= name
 
 
 def normal_forms(draw):
     """normalize, key and equivalent; a normal form does not change again."""
-    make, level, spec = draw.one(GIVEN), draw.one(naive.LEVELS), draw.one((None, *SPECS))
+    make, level, rfc = draw.one(GIVEN), draw.one(naive.LEVELS), draw.one((None, *RFCS))
     first, second = draw.parts(2)
     given, other = make(first), make(second)
-    form = outcome(urn.normalize, given, level, spec)
-    assert exact(form) == exact(outcome(naive.normalize, plain(given), level, spec))
-    assert outcome(urn.key, given, level, spec) == form
+    form = outcome(urn.normalize, given, level, rfc)
+    assert exact(form) == exact(outcome(naive.normalize, plain(given), level, rfc))
+    assert outcome(urn.key, given, level, rfc) == form
     if is_refusal(form):
         return
-    assert urn.normalize(form, level, spec) is form and urn.equivalent(given, form, level, spec) is True
-    if urn.is_valid(other, spec or ("2141" if level == "2141" else "8141")):
-        same = naive.equivalent(plain(given), plain(other), level, spec)
-        assert urn.equivalent(given, other, level, spec) is same
-        assert (urn.key(given, level, spec) == urn.key(other, level, spec)) is same
+    assert urn.normalize(form, level, rfc) is form and urn.equivalent(given, form, level, rfc) is True
+    if urn.is_valid(other, rfc or ("2141" if level == "2141" else "8141")):
+        same = naive.equivalent(plain(given), plain(other), level, rfc)
+        assert urn.equivalent(given, other, level, rfc) is same
+        assert (urn.key(given, level, rfc) == urn.key(other, level, rfc)) is same
 
 
 def found_in_text(draw):

@@ -159,10 +159,10 @@ def rule_of(first, other, kind, level):
     for rule in dedup.rules_of(kind, level):
         if first == other:
             return None
-        spec = {"spec": "2141" if level == "2141" else "8141"} if kind == "urn" else {}
+        rfc = {"rfc": "2141" if level == "2141" else "8141"} if kind == "urn" else {}
         normalize = urn.normalize if kind == "urn" else uri.normalize
         try:
-            if normalize(first, rule, **spec) == normalize(other, rule, **spec):
+            if normalize(first, rule, **rfc) == normalize(other, rule, **rfc):
                 return rule
         except UriError:
             pass

@@ -406,7 +406,7 @@ def test_levels_are_nested(kind):
 def form_of(octets, kind, level, last):
     try:
         if kind == "urn":
-            return urn.normalize(octets, level=level, spec="2141" if last == "2141" else "8141")
+            return urn.normalize(octets, level=level, rfc="2141" if last == "2141" else "8141")
         return uri.normalize(octets, level=level)
     except UriError:
         return octets

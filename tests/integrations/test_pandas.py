@@ -67,7 +67,7 @@ CALLS = [(name, {}) for name in OPERATIONS] + [
     ("normalize_uri", {"level": "iri", "errors": "null"}),
     ("normalize_urn", {"level": "namespace", "errors": "null"}),
     ("is_valid_uri", {"production": "URI", "errors": "null"}),
-    ("check_urn", {"spec": "2141"}),
+    ("check_urn", {"rfc": "2141"}),
     ("fingerprint", {"kind": "urn", "secret": b"k"}),
     ("fingerprint", {"kind": "uri", "level": "scheme", "secret": b"k", "errors": "keep"}),
 ]

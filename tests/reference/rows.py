@@ -114,9 +114,9 @@ def iri(function):
     return reference
 
 
-def normal_urn(row, level="8141", spec=None):
-    spec = spec or ("2141" if level == "2141" else "8141")
-    return naive_urn.check(row, spec) or naive_urn.normalize(row, level, spec)
+def normal_urn(row, level="8141", rfc=None):
+    rfc = rfc or ("2141" if level == "2141" else "8141")
+    return naive_urn.check(row, rfc) or naive_urn.normalize(row, level, rfc)
 
 
 def normal_uri(row, level="path"):
@@ -140,8 +140,8 @@ def uri_parts(row, is_iri=False):
     return list(octets_of((scheme, authority, *of_authority, *rest)))
 
 
-def urn_parts(row, spec="8141"):
-    return naive_urn.check(row, spec) or list(octets_of(naive_urn.parse(row, spec)[:5]))
+def urn_parts(row, rfc="8141"):
+    return naive_urn.check(row, rfc) or list(octets_of(naive_urn.parse(row, rfc)[:5]))
 
 
 def checked(function):
@@ -243,12 +243,12 @@ def _operations():
         normal = partial(normal_urn, level=level)
         yield Operation("normalize_urn", {"level": level}, strict(normal, text=True), "urns", command=command)
     command = ("normalize", "--kind", "urn", "--rfc", "any")
-    normal = partial(normal_urn, spec="any")
-    yield Operation("normalize_urn", {"spec": "any"}, strict(normal, text=True), "urns", command=command)
-    for given in {}, {"spec": "2141"}:
+    normal = partial(normal_urn, rfc="any")
+    yield Operation("normalize_urn", {"rfc": "any"}, strict(normal, text=True), "urns", command=command)
+    for given in {}, {"rfc": "2141"}:
         check = checked(partial(naive_urn.check, **given))
         yield Operation("is_valid_urn", given, check, "urns", "verdict", VERDICT)
-        command = ("check", "--kind", "urn", "--rfc", given.get("spec", "8141"))
+        command = ("check", "--kind", "urn", "--rfc", given.get("rfc", "8141"))
         yield Operation("check_urn", given, check, "urns", "diagnostic", DIAGNOSTIC, command)
     yield Operation("split_urn", {}, strict(urn_parts), "urns", "struct", STRUCT, fields=URN_FIELDS)
     for level in URI_LEVELS:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uricodec.errors import UrnError
 
 LEVELS = ["bytes", "2141", "8141", "namespace", "functional"]
-SPECS = ["2141", "8141"]
+RFCS = ["2141", "8141"]
 
 
 class Fault(NamedTuple):
@@ -25,7 +25,7 @@ class Parts(NamedTuple):
     r: str | None
     q: str | None
     f: str | None
-    spec: str
+    rfc: str
 
 
 # --- grammar ----------------------------------------------------------------------------------------------------------
@@ -77,57 +77,57 @@ def as_text(urn):
     return urn if isinstance(urn, str) else bytes(urn).decode("latin-1")
 
 
-def is_valid(urn, spec="8141"):
-    return bool(specs(urn)) if spec == "any" else GRAMMAR[spec].fullmatch(as_text(urn)) is not None
+def is_valid(urn, rfc="8141"):
+    return bool(rfcs(urn)) if rfc == "any" else GRAMMAR[rfc].fullmatch(as_text(urn)) is not None
 
 
-def specs(urn):
-    return tuple(spec for spec in SPECS if is_valid(urn, spec))
+def rfcs(urn):
+    return tuple(rfc for rfc in RFCS if is_valid(urn, rfc))
 
 
-def parse(urn, spec="8141"):
-    if spec == "any":
-        spec = "8141" if is_valid(urn, "8141") or not is_valid(urn, "2141") else "2141"
-    match = GRAMMAR[spec].fullmatch(as_text(urn))
+def parse(urn, rfc="8141"):
+    if rfc == "any":
+        rfc = "8141" if is_valid(urn, "8141") or not is_valid(urn, "2141") else "2141"
+    match = GRAMMAR[rfc].fullmatch(as_text(urn))
     if match is None:
-        raise UrnError(*refusal(urn, spec))
+        raise UrnError(*refusal(urn, rfc))
     found = match.groupdict()
-    return Parts(found["nid"], found["nss"], found.get("r"), found.get("q"), found.get("f"), spec)
+    return Parts(found["nid"], found["nss"], found.get("r"), found.get("q"), found.get("f"), rfc)
 
 
-def refusal(urn, spec):
-    code, offset = check(urn, spec)
+def refusal(urn, rfc):
+    code, offset = check(urn, rfc)
     return code, urn, offset
 
 
 # --- the first fault --------------------------------------------------------------------------------------------------
 
 
-def check(urn, spec="8141"):
+def check(urn, rfc="8141"):
     """The first fault, from left to right, None if there is none. A NID begins with a hyphen, is too long, ends with
     what is no octet of one or with a hyphen, or is too short: of these, whatever comes first."""
-    if spec == "any":
+    if rfc == "any":
         return None if is_valid(urn, "any") else check(urn, "8141")
     text = as_text(urn)
     for i, letters in enumerate(["uU", "rR", "nN", ":"]):
         if i == len(text) or text[i] not in letters:
             return Fault("scheme", i)
     end = end_of(f"{LET_NUM_HYP}*", text, 4)
-    fault = check_nid(text[4:end], text[end : end + 1], spec)
+    fault = check_nid(text[4:end], text[end : end + 1], rfc)
     if fault is not None:
         return fault
-    return check_nss_2141(text, end + 1) if spec == "2141" else check_nss_8141(text, end + 1)
+    return check_nss_2141(text, end + 1) if rfc == "2141" else check_nss_8141(text, end + 1)
 
 
-def check_nid(nid, behind, spec):
+def check_nid(nid, behind, rfc):
     end = 4 + len(nid)
     faults = [
         (nid.startswith("-"), "nid-hyphen", 4),
         (len(nid) > 32, "nid-length", 4 + 32),
         (behind != ":", "nid", end),
-        (nid.endswith("-") and spec == "8141", "nid-hyphen", end - 1),
-        (len(nid) < {"2141": 1, "8141": 2}[spec], "nid-length", end),
-        (nid.lower() == "urn" and spec == "2141", "nid-urn", 4),
+        (nid.endswith("-") and rfc == "8141", "nid-hyphen", end - 1),
+        (len(nid) < {"2141": 1, "8141": 2}[rfc], "nid-length", end),
+        (nid.lower() == "urn" and rfc == "2141", "nid-urn", 4),
     ]
     return next((Fault(code, offset) for applies, code, offset in faults if applies), None)
 
@@ -136,10 +136,10 @@ def end_of(pattern, text, start):
     return re.compile(pattern).match(text, start).end()
 
 
-def bad_octet(code, text, position, spec):
+def bad_octet(code, text, position, rfc):
     if text[position] != "%":
         return Fault(code, position)
-    null = spec == "2141" and text[position + 1 : position + 3] == "00"
+    null = rfc == "2141" and text[position + 1 : position + 3] == "00"
     return Fault("percent-null" if null else "percent", position)
 
 
@@ -260,8 +260,8 @@ def isbn_13(nss):
     return body + str(-total % 10)
 
 
-def normalize(urn, level="8141", spec=None):
-    nid, nss, *_, spec = parse(urn, spec or ("2141" if level == "2141" else "8141"))
+def normalize(urn, level="8141", rfc=None):
+    nid, nss, *_, rfc = parse(urn, rfc or ("2141" if level == "2141" else "8141"))
     text = as_text(urn)
     if level != "bytes":
         behind_nid = text[len("urn:") + len(nid) + 1 :]
@@ -279,8 +279,8 @@ def normalize(urn, level="8141", spec=None):
 key = normalize
 
 
-def equivalent(a, b, level="8141", spec=None):
-    return as_text(key(a, level, spec)) == as_text(key(b, level, spec))
+def equivalent(a, b, level="8141", rfc=None):
+    return as_text(key(a, level, rfc)) == as_text(key(b, level, rfc))
 
 
 # --- the octets of names ----------------------------------------------------------------------------------------------

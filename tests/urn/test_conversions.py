@@ -38,7 +38,7 @@ def test_a_name_comes_back(name, reserved):
     assert nss == naive_urn.encode_nss(name, reserved)
     assert urn.decode_nss(nss) == name == naive_urn.decode_nss(nss)
     if nss:
-        assert urn.specs(f"urn:example:{nss}") == ("2141", "8141")
+        assert urn.rfcs(f"urn:example:{nss}") == ("2141", "8141")
         assert urn.normalize(f"urn:example:{nss}") == f"urn:example:{nss}"
     for character in set(reserved) - set("a0%"):
         assert character not in nss
@@ -165,7 +165,7 @@ def test_names_are_there():
 
 
 def test_hot_functions_are_the_compiled_ones():
-    for name in "check", "is_valid", "specs", "parse", "normalize", "equivalent", "key", "find":
+    for name in "check", "is_valid", "rfcs", "parse", "normalize", "equivalent", "key", "find":
         assert type(getattr(urn, name)).__name__ in {"cython_function_or_method", "builtin_function_or_method"}
 
 
@@ -211,7 +211,7 @@ def test_public_identifiers_come_back(public_id):
         assert refused(conversions.from_public_id, public_id) == 0
         return
     name = conversions.from_public_id(public_id)
-    assert urn.specs(name) == ("2141", "8141")
+    assert urn.rfcs(name) == ("2141", "8141")
     assert urn.validate(name).ok is True
     assert conversions.to_public_id(name) == text
 

@@ -16,10 +16,10 @@ from uricodec import ByteSet, bulk
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
 from uricodec.urn._find import TERMINATORS, find
-from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, set_rule, specs
+from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, rfcs, set_rule
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
-SPECS = ["2141", "8141", "any"]
+RFCS = ["2141", "8141", "any"]
 RULES = {
     "nss-fold": "nss",
     "uuid": "nss",
@@ -60,18 +60,18 @@ def result(function, *args):
 
 def compare(text):
     """Everything that is said about one text, by every spec."""
-    for spec in SPECS:
-        fault = naive.check(text, spec)
-        assert check(text, spec) == fault, f"check({text!r}, {spec!r})"
-        assert is_valid(text, spec) is (fault is None)
+    for rfc in RFCS:
+        fault = naive.check(text, rfc)
+        assert check(text, rfc) == fault, f"check({text!r}, {rfc!r})"
+        assert is_valid(text, rfc) is (fault is None)
         if fault is None:
-            urn, want = parse(text, spec), naive.parse(text, spec)
-            got = (urn.nid, urn.nss, urn.r_component, urn.q_component, urn.f_component, urn.spec)
-            assert got == tuple(want), f"parse({text!r}, {spec!r})"
+            urn, want = parse(text, rfc), naive.parse(text, rfc)
+            got = (urn.nid, urn.nss, urn.r_component, urn.q_component, urn.f_component, urn.rfc)
+            assert got == tuple(want), f"parse({text!r}, {rfc!r})"
     for level in naive.LEVELS:
         want = result(naive.normalize, text, level)
         assert result(normalize, text, level) == want, f"normalize({text!r}, {level!r})"
-    assert specs(text) == naive.specs(text)
+    assert rfcs(text) == naive.rfcs(text)
 
 
 # --- faults and forms -------------------------------------------------------------------------------------------------
@@ -84,10 +84,10 @@ def test_every_octet_at_every_position(tier, shape):
         for octet in range(256):
             text = shape[:position] + chr(octet) + shape[position + 1 :]
             octets = text.encode("latin-1")
-            for spec in SPECS:
-                fault = naive.check(text, spec)
-                assert check(text, spec) == check(octets, spec) == fault, f"check({text!r}, {spec!r})"
-                assert is_valid(octets, spec) is (fault is None)
+            for rfc in RFCS:
+                fault = naive.check(text, rfc)
+                assert check(text, rfc) == check(octets, rfc) == fault, f"check({text!r}, {rfc!r})"
+                assert is_valid(octets, rfc) is (fault is None)
             if naive.is_valid(text):
                 want = naive.normalize(text)
                 assert normalize(text) == want and normalize(octets) == want.encode(), text
@@ -131,38 +131,38 @@ def test_random_texts(tier, text):
 
 @given(octets=st.one_of(st.binary(max_size=80), st.binary(max_size=80).map(b"urn:ab:".__add__)))
 def test_random_octets(tier, octets):
-    for spec in SPECS:
-        assert check(octets, spec) == naive.check(octets, spec)
+    for rfc in RFCS:
+        assert check(octets, rfc) == naive.check(octets, rfc)
 
 
 # --- what holds for all URNs ------------------------------------------------------------------------------------------
 
 
-@given(text=urns, level=st.sampled_from(naive.LEVELS), spec=st.sampled_from([None, *SPECS]))
-def test_normalizing_is_idempotent(tier, text, level, spec):
-    form = result(normalize, text, level, spec)
+@given(text=urns, level=st.sampled_from(naive.LEVELS), rfc=st.sampled_from([None, *RFCS]))
+def test_normalizing_is_idempotent(tier, text, level, rfc):
+    form = result(normalize, text, level, rfc)
     if isinstance(form, str):
-        assert normalize(form, level, spec) is form
+        assert normalize(form, level, rfc) is form
         assert (form is text) == (form == text)
-        assert equivalent(text, form, level, spec)
+        assert equivalent(text, form, level, rfc)
         assert form.count("%") <= text.count("%") and form.isascii()
 
 
-@given(text=urns, seed=st.integers(0, 2**32), spec=st.sampled_from(SPECS))
-def test_every_level_only_merges(tier, text, seed, spec):
+@given(text=urns, seed=st.integers(0, 2**32), rfc=st.sampled_from(RFCS))
+def test_every_level_only_merges(tier, text, seed, rfc):
     """What is equivalent at a level is so at the next one; what is equal has the same key and hash."""
     chance = random.Random(seed)
     other = "".join(chance.choice([c.lower(), c.upper(), c]) if c.isascii() else c for c in text)
-    if not is_valid(text, spec) or not is_valid(other, spec):
+    if not is_valid(text, rfc) or not is_valid(other, rfc):
         return
     before = False
     for level in naive.LEVELS:
-        same = equivalent(text, other, level, spec)
+        same = equivalent(text, other, level, rfc)
         assert same or not before
-        assert same == (key(text, level, spec) == key(other, level, spec))
-        assert same == (naive.key(text, level, spec) == naive.key(other, level, spec))
+        assert same == (key(text, level, rfc) == key(other, level, rfc))
+        assert same == (naive.key(text, level, rfc) == naive.key(other, level, rfc))
         before = same
-    a, b = URN(text, spec), URN(other, spec)
+    a, b = URN(text, rfc), URN(other, rfc)
     assert (a == b) == (a.normalized == b.normalized)
     assert a != b or hash(a) == hash(b)
 
@@ -214,7 +214,7 @@ def test_every_kind_of_input(tier, text):
         assert check(urn) is None
         assert is_valid(urn) and parse(urn) == URN(text) and str(parse(urn)) == text
         assert equivalent(urn, text) and equivalent(form.encode(), urn)
-        assert specs(urn) == naive.specs(text)
+        assert rfcs(urn) == naive.rfcs(text)
         assert normalize(urn, "namespace") == normalize(normalize(urn), "namespace")
 
 
@@ -231,7 +231,7 @@ def test_the_same_object_comes_back(tier):
 
 @pytest.mark.parametrize("urn", [None, 1, ["urn:ab:c"], object()])
 def test_other_types(urn):
-    for function in check, is_valid, specs, parse, normalize, key, URN:
+    for function in check, is_valid, rfcs, parse, normalize, key, URN:
         with pytest.raises(TypeError):
             function(urn)
     with pytest.raises(TypeError):
@@ -240,9 +240,9 @@ def test_other_types(urn):
 
 def test_unknown_specs_and_levels():
     for function in check, is_valid, parse, URN:
-        for spec in "2142", b"8141", 8141, None:
+        for rfc in "2142", b"8141", 8141, None:
             with pytest.raises(ValueError, match="unknown RFC"):
-                function("urn:ab:c", spec)
+                function("urn:ab:c", rfc)
     for function in normalize, key:
         with pytest.raises(ValueError, match="unknown level"):
             function("urn:ab:c", "9999")
@@ -253,10 +253,10 @@ def test_unknown_specs_and_levels():
 
 
 def test_arguments_by_name_and_their_number():
-    assert normalize(urn="URN:ab:c") == normalize("URN:ab:c", level="8141", spec=None) == "urn:ab:c"
-    assert equivalent(a="urn:ab:c", b="URN:ab:c", level="2141", spec="any")
-    assert check(urn="urn:ab:c", spec="2141") is None and is_valid(urn="urn:ab:c") and parse(urn="urn:ab:c", spec="any")
-    for function in check, is_valid, parse, normalize, key, equivalent, specs:
+    assert normalize(urn="URN:ab:c") == normalize("URN:ab:c", level="8141", rfc=None) == "urn:ab:c"
+    assert equivalent(a="urn:ab:c", b="URN:ab:c", level="2141", rfc="any")
+    assert check(urn="urn:ab:c", rfc="2141") is None and is_valid(urn="urn:ab:c") and parse(urn="urn:ab:c", rfc="any")
+    for function in check, is_valid, parse, normalize, key, equivalent, rfcs:
         for arguments in (), ("urn:ab:c",) * 5:
             with pytest.raises(TypeError):
                 function(*arguments)
@@ -273,9 +273,9 @@ def test_urn_is_a_value(tier):
     assert urn == other and hash(urn) == hash(other) and {urn: 1}[other] == 1
     assert urn != URN("urn:example:a%2FB") and urn != "urn:example:a%2Fb" and urn != str(urn)
     assert repr(urn) == "URN('URN:Example:a%2fb?+r?=q#f')" and eval(repr(urn)) == urn
-    assert repr(URN("urn:x:a", "2141")) == "URN('urn:x:a', spec='2141')"
+    assert repr(URN("urn:x:a", "2141")) == "URN('urn:x:a', rfc='2141')"
     assert str(urn) == "URN:Example:a%2fb?+r?=q#f" and f"{urn}" == str(urn)
-    for name in "nid", "nss", "normalized", "spec", "text", "new":
+    for name in "nid", "nss", "normalized", "rfc", "text", "new":
         with pytest.raises(AttributeError):
             setattr(urn, name, "x")
     with pytest.raises(TypeError):
@@ -293,22 +293,22 @@ def test_order_is_that_of_normal_forms():
 
 
 @pytest.mark.parametrize(
-    ("text", "spec"), [("URN:Example:a%2fb?=q", "8141"), ("urn:x:a#b", "2141"), ("urn:ab:a#b", "2141")]
+    ("text", "rfc"), [("URN:Example:a%2fb?=q", "8141"), ("urn:x:a#b", "2141"), ("urn:ab:a#b", "2141")]
 )
-def test_copies_and_pickles(text, spec):
-    urn = URN(text, spec)
+def test_copies_and_pickles(text, rfc):
+    urn = URN(text, rfc)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(urn, protocol))
-        assert again == urn and str(again) == text and again.spec == spec
+        assert again == urn and str(again) == text and again.rfc == rfc
     assert copy.copy(urn) == copy.deepcopy(urn) == urn
 
 
 def test_a_urn_is_read_by_its_own_spec_again():
     urn = URN("urn:x:a#b", "any")
-    assert urn.spec == "2141" and urn.specs == ("2141",) and urn.nss == "a#b" and urn.f_component is None
+    assert urn.rfc == "2141" and urn.rfcs == ("2141",) and urn.nss == "a#b" and urn.f_component is None
     assert normalize(urn) is urn and key(urn, "namespace") == "urn:x:a#b" and parse(urn, "any") == urn
     with pytest.raises(UrnError):
-        normalize(urn, spec="8141")
+        normalize(urn, rfc="8141")
     with pytest.raises(UrnError):
         parse(urn)
     assert URN("urn:ab:a#b", "any").f_component == "b"
@@ -356,11 +356,11 @@ def test_rules_in_lines(tier, nid, nss):
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def model_of_lines(src, level, spec, errors):
+def model_of_lines(src, level, rfc, errors):
     lines, out, faults, start = lines_of(src), [], [], 0
     for number, (line, tail) in enumerate(lines):
         try:
-            out.append(naive.normalize(line, level, spec) + tail)
+            out.append(naive.normalize(line, level, rfc) + tail)
         except UrnError as error:
             faults.append((number, start, error.reason, error.position))
             out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
@@ -368,23 +368,23 @@ def model_of_lines(src, level, spec, errors):
     return b"".join(out), len(lines), faults
 
 
-def normalize_lines(src, level, spec=None, **options):
+def normalize_lines(src, level, rfc=None, **options):
     """The bytes of src that were read, those that were written, and what was found."""
-    rows, options = NormalizeUrnRows(level, spec), {"terminator": b"\n", "limit": 0, **options}
+    rows, options = NormalizeUrnRows(level, rfc), {"terminator": b"\n", "limit": 0, **options}
     dst = bytearray(rows.room(len(src)) + src.count(options["terminator"]) * rows.room(0))
     read, found = transform_lines(src, dst, rows, **options)
     return read, dst[: found.written], found
 
 
-def check_normalize_lines(src, level, spec, errors="keep"):
-    out, count, faults = model_of_lines(src, level, spec, errors)
+def check_normalize_lines(src, level, rfc, errors="keep"):
+    out, count, faults = model_of_lines(src, level, rfc, errors)
     for limit in 0, len(faults) + 1:
-        read, written, found = normalize_lines(src, level, spec, errors=errors, limit=limit)
-        assert (read, written) == (len(src), out), f"{src!r} {level} {spec} {errors}"
+        read, written, found = normalize_lines(src, level, rfc, errors=errors, limit=limit)
+        assert (read, written) == (len(src), out), f"{src!r} {level} {rfc} {errors}"
         counted = None if errors == "keep" and not limit else count
         assert (found.lines, found.invalid, found.faults) == (counted, len(faults), faults if limit else [])
     if level == "bytes":
-        found = transform_lines(src, None, CheckUrnRows(spec or "8141"), limit=len(faults) + 1)[1]
+        found = transform_lines(src, None, CheckUrnRows(rfc or "8141"), limit=len(faults) + 1)[1]
         assert (found.lines, found.invalid, found.faults) == (count, len(faults), faults)
 
 
@@ -410,11 +410,11 @@ LINE_PIECES = [
 @given(
     src=st.lists(st.sampled_from(LINE_PIECES), max_size=30).map(b"".join),
     level=st.sampled_from(naive.LEVELS),
-    spec=st.sampled_from([None, *SPECS]),
+    rfc=st.sampled_from([None, *RFCS]),
     errors=st.sampled_from(["keep", "null", "drop"]),
 )
-def test_lines(tier, src, level, spec, errors):
-    check_normalize_lines(src, level, spec, errors)
+def test_lines(tier, src, level, rfc, errors):
+    check_normalize_lines(src, level, rfc, errors)
 
 
 @pytest.mark.parametrize("level", naive.LEVELS)
@@ -554,10 +554,10 @@ def test_linear_time(start, part):
     """Ten million octets, in next to no time."""
     text = start + part * (10_000_000 // len(part))
     octets = text.encode()
-    for spec in SPECS:
-        if is_valid(octets, spec):
+    for rfc in RFCS:
+        if is_valid(octets, rfc):
             for level in naive.LEVELS:
-                assert normalize(octets, level, spec)[:4] == b"urn:"
+                assert normalize(octets, level, rfc)[:4] == b"urn:"
     check(text)
     find(octets)
     lines = octets + b"\n" + octets
@@ -566,5 +566,5 @@ def test_linear_time(start, part):
 
 
 def test_functions_are_found_where_users_find_them():
-    for function in check, is_valid, specs, parse, normalize, key, equivalent, find:
+    for function in check, is_valid, rfcs, parse, normalize, key, equivalent, find:
         assert function.__module__ == "uricodec.urn"

@@ -543,7 +543,7 @@ def split_iri(
 def normalize_urn(
     column: Any,
     level: UrnLevel = "8141",
-    spec: UrnRfc | None = None,
+    rfc: UrnRfc | None = None,
     *,
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -556,7 +556,7 @@ def normalize_urn(
     Args:
         column (Any): The rows.
         level (str): What the normal form merges: "bytes", "2141", "8141", "namespace" or "functional".
-        spec (str | None): The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.
+        rfc (str | None): The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -568,15 +568,13 @@ def normalize_urn(
     >>> normalize_urn(["URN:ISBN:0-395-36341-1", None], level="namespace")
     ['urn:isbn:0395363411', None]
     """
-    return run(
-        "normalize_urn", column, {"level": level, "spec": spec}, errors, invalid, threads, line_terminator, output
-    )
+    return run("normalize_urn", column, {"level": level, "rfc": rfc}, errors, invalid, threads, line_terminator, output)
 
 
 @returns_verdicts
 def is_valid_urn(
     column: Any,
-    spec: UrnRfc = "8141",
+    rfc: UrnRfc = "8141",
     *,
     errors: VerdictErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -587,7 +585,7 @@ def is_valid_urn(
 
     Args:
         column (Any): The rows.
-        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        rfc (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "keep", "null" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -599,13 +597,13 @@ def is_valid_urn(
     >>> is_valid_urn(["urn:example:a", "urn:example:", None])
     [True, False, None]
     """
-    return run("is_valid_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
+    return run("is_valid_urn", column, {"rfc": rfc}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
 def check_urn(
     column: Any,
-    spec: UrnRfc = "8141",
+    rfc: UrnRfc = "8141",
     *,
     errors: DiagnosticErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -616,7 +614,7 @@ def check_urn(
 
     Args:
         column (Any): The rows.
-        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        rfc (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -628,13 +626,13 @@ def check_urn(
     >>> check_urn(["urn:example:a", "urn:example:"])
     [None, {'code': 'nss-empty', 'offset': 12}]
     """
-    return run("check_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
+    return run("check_urn", column, {"rfc": rfc}, errors, invalid, threads, line_terminator)
 
 
 @returns_structs
 def split_urn(
     column: Any,
-    spec: UrnRfc = "8141",
+    rfc: UrnRfc = "8141",
     *,
     errors: StructErrors = "null",
     invalid: InvalidRows | None = None,
@@ -645,7 +643,7 @@ def split_urn(
 
     Args:
         column (Any): The rows.
-        spec (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
+        rfc (str): The RFC of the grammar: "2141", "8141" or "any" of the two.
         errors (str): How an invalid row is handled: "null", "raise" or "drop".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -657,7 +655,7 @@ def split_urn(
     >>> split_urn(["urn:example:a#b"])
     [{'nid': 'example', 'nss': 'a', 'r_component': None, 'q_component': None, 'f_component': 'b'}]
     """
-    return run("split_urn", column, {"spec": spec}, errors, invalid, threads, line_terminator)
+    return run("split_urn", column, {"rfc": rfc}, errors, invalid, threads, line_terminator)
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------

@@ -152,11 +152,11 @@ def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes
     """Return a function that normalizes one identifier; it returns an invalid one unchanged."""
     from uricodec import uri, urn
 
-    spec: Any = "2141" if last == "2141" else "8141"
+    rfc: Any = "2141" if last == "2141" else "8141"
 
     def form(text: bytes) -> bytes:
         try:
-            return urn.normalize(text, level, spec) if kind == "urn" else uri.normalize(text, level)
+            return urn.normalize(text, level, rfc) if kind == "urn" else uri.normalize(text, level)
         except UriError:
             return text
 

@@ -20,7 +20,7 @@ from uricodec.bytesets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
 from uricodec.urn import _parse, namespaces
 from uricodec.urn._find import TERMINATORS, find
-from uricodec.urn._parse import URN, Fault, check, equivalent, is_valid, key, normalize, parse, specs
+from uricodec.urn._parse import URN, Fault, check, equivalent, is_valid, key, normalize, parse, rfcs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ __all__ = [
     "normalize",
     "parse",
     "register_namespace",
-    "specs",
+    "rfcs",
     "validate",
 ]
 

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 from uricodec._base._kernels cimport ByteSet
 
 
-cdef enum Spec:
+cdef enum Rfc:
     RFC2141, RFC8141, ANY
 
 
@@ -33,7 +33,7 @@ cdef struct Reading:
     size_t end
     size_t offset           # of the fault
     Code code
-    Spec spec               # by which it was read: not ANY
+    Rfc rfc               # by which it was read: not ANY
     int changes
 
 
@@ -44,6 +44,6 @@ cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
 cdef ByteSet ALL_OCTETS     # that a URN may have
 
 
-cdef bint read_urn(const uint8_t *s, size_t n, Spec spec, Reading *urn) noexcept nogil
+cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, Reading *urn) noexcept nogil
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil
 cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil

@@ -113,12 +113,12 @@ cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nog
         return refuse(urn, NID_LENGTH, 4 + 32)
     if i == n or s[i] != c':':
         return refuse(urn, NID, i)
-    if kinds & HYPHEN and s[i - 1] == c'-' and urn.spec == RFC8141:
+    if kinds & HYPHEN and s[i - 1] == c'-' and urn.rfc == RFC8141:
         return refuse(urn, NID_HYPHEN, i - 1)
-    if i < (4 + 1 if urn.spec == RFC2141 else 4 + 2):
+    if i < (4 + 1 if urn.rfc == RFC2141 else 4 + 2):
         return refuse(urn, NID_LENGTH, i)
     # "the NID "urn" is reserved and MUST NOT be used"
-    if urn.spec == RFC2141 and i == 7 and s[4] | 0x20 == c'u' and s[5] | 0x20 == c'r' and s[6] | 0x20 == c'n':
+    if urn.rfc == RFC2141 and i == 7 and s[4] | 0x20 == c'u' and s[5] | 0x20 == c'r' and s[6] | 0x20 == c'n':
         return refuse(urn, NID_URN, 4)
     urn.nid_end = i
     urn.changes = LETTERS if kinds & CAPITAL or not s[0] & s[1] & s[2] & 0x20 else 0
@@ -242,17 +242,17 @@ cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
     return True
 
 
-cdef bint read_urn(const uint8_t *s, size_t n, Spec spec, Reading *urn) noexcept nogil:
-    """Whether it is a URN by the spec: by RFC 8141 if it can be, for ANY. The fault is then that of RFC 8141."""
+cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, Reading *urn) noexcept nogil:
+    """Whether it is a URN by the RFC: by RFC 8141 if it can be, for ANY. The fault is then that of RFC 8141."""
     cdef Reading older
-    urn.spec = spec
-    if spec == RFC2141:
+    urn.rfc = rfc
+    if rfc == RFC2141:
         return read_2141(s, n, urn)
-    urn.spec = RFC8141
+    urn.rfc = RFC8141
     if read_8141(s, n, urn):
         return True
-    if spec == ANY:
-        older.spec = RFC2141
+    if rfc == ANY:
+        older.rfc = RFC2141
         if read_2141(s, n, &older):
             urn[0] = older
             return True
@@ -306,7 +306,7 @@ provide(&portable)
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil:
     """Where the NSS starts after the scheme and the NID of RFC 2141; 0 if there are none."""
     cdef Reading urn
-    urn.spec = RFC2141
+    urn.rfc = RFC2141
     return urn.nid_end + 1 if read_nid(s, n, &urn) else 0
 
 

@@ -5,7 +5,7 @@ from uricodec.urn._grammar cimport Code
 cdef list CODE_NAMES
 cdef list REASONS
 
-cdef int spec_of(object spec) except -1
+cdef int rfc_of(object rfc) except -1
 cdef int level_of(object level) except -1
 cdef object raise_fault_at(object urn, Code code, size_t offset)
 cdef const void *frozen_rules() except NULL

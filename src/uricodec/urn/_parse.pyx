@@ -36,7 +36,7 @@ for number, name, reason in (
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
 
-cdef list SPEC_NAMES = ["2141", "8141", "any"]
+cdef list RFC_NAMES = ["2141", "8141", "any"]
 cdef list LEVEL_NAMES = ["bytes", "2141", "8141", "namespace", "functional"]
 cdef str DEFAULT = "8141"
 del name, reason
@@ -45,14 +45,14 @@ Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.urn")
 Fault.__doc__ = "The first fault of a URN: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
-cdef int spec_of(object spec) except -1:
+cdef int rfc_of(object rfc) except -1:
     cdef int i
-    if spec is DEFAULT:
+    if rfc is DEFAULT:
         return RFC8141
     for i in range(3):
-        if SPEC_NAMES[i] == spec:
+        if RFC_NAMES[i] == rfc:
             return i
-    raise ValueError(f"unknown RFC {spec!r}; choose from {', '.join(SPEC_NAMES)}")
+    raise ValueError(f"unknown RFC {rfc!r}; choose from {', '.join(RFC_NAMES)}")
 
 
 cdef int level_of(object level) except -1:
@@ -65,7 +65,7 @@ cdef int level_of(object level) except -1:
     raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
 
 
-cdef inline Spec spec_at(Level level) noexcept:
+cdef inline Rfc rfc_at(Level level) noexcept:
     return RFC2141 if level == CASE_2141 else RFC8141
 
 
@@ -99,7 +99,7 @@ cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
     return <const uint8_t *>PyBytes_AS_STRING(text)
 
 
-cdef bint read(object text, Spec spec, Reading *urn) except -1:
+cdef bint read(object text, Rfc rfc, Reading *urn) except -1:
     """Parse an object that plain() returned. False: the fault is in `urn`."""
     cdef size_t n
     cdef const uint8_t *s
@@ -109,9 +109,9 @@ cdef bint read(object text, Spec spec, Reading *urn) except -1:
             text = to_fault(text)
     s = octets_of(text, &n)
     if n <= SMALL:
-        return read_urn(s, n, spec, urn)
+        return read_urn(s, n, rfc, urn)
     with nogil:
-        return read_urn(s, n, spec, urn)
+        return read_urn(s, n, rfc, urn)
 
 
 cdef object raise_fault_at(object urn, Code code, size_t offset):
@@ -122,12 +122,12 @@ cdef object raise_fault(object urn, const Reading *fault):
     return raise_fault_at(urn, fault.code, fault.offset)
 
 
-def check(urn, spec="8141"):
+def check(urn, rfc="8141"):
     """Find the first fault of a URN.
 
     Args:
         urn (str | bytes-like | URN): The text to check.
-        spec (str): The RFC: "2141", "8141", or "any": valid by at least one of them; a fault is that by "8141".
+        rfc (str): The RFC: "2141", "8141", or "any": valid by at least one of them; a fault is that by "8141".
 
     Returns:
         Fault | None: None for a URN. Otherwise a code and an offset, in characters for a str, in bytes otherwise; if
@@ -139,44 +139,44 @@ def check(urn, spec="8141"):
             begins none).
 
     Raises:
-        ValueError: If the spec is unknown.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> check("urn:example:a%2g")
     Fault(code='percent', offset=13)
-    >>> check("urn:x:a") and check("urn:x:a", spec="2141") is None
+    >>> check("urn:x:a") and check("urn:x:a", rfc="2141") is None
     True
     """
     cdef Reading reading
-    if read(plain(urn), <Spec>spec_of(spec), &reading):
+    if read(plain(urn), <Rfc>rfc_of(rfc), &reading):
         return None
     return Fault(CODE_NAMES[reading.code], <Py_ssize_t>reading.offset)
 
 
-def is_valid(urn, spec="8141"):
+def is_valid(urn, rfc="8141"):
     """Return whether a text is a URN.
 
     Args:
         urn (str | bytes-like | URN): The text to check.
-        spec (str): The RFC: "2141", "8141", or "any" of the two.
+        rfc (str): The RFC: "2141", "8141", or "any" of the two.
 
     Returns:
         bool: Whether the syntax is valid. `validate` checks the rules of the namespace.
 
     Raises:
-        ValueError: If the spec is unknown.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
-    >>> is_valid("urn:example:a/b"), is_valid("urn:example:/a"), is_valid("urn:example:/a", spec="2141")
+    >>> is_valid("urn:example:a/b"), is_valid("urn:example:/a"), is_valid("urn:example:/a", rfc="2141")
     (True, False, True)
     """
     cdef Reading reading
-    return read(plain(urn), <Spec>spec_of(spec), &reading)
+    return read(plain(urn), <Rfc>rfc_of(rfc), &reading)
 
 
-def specs(urn):
+def rfcs(urn):
     """Return the RFCs by which a text is a URN.
 
     Args:
@@ -187,15 +187,15 @@ def specs(urn):
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
-    >>> specs("urn:example:a"), specs("urn:example:a~b"), specs("urn:x:a"), specs("x")
+    >>> rfcs("urn:example:a"), rfcs("urn:example:a~b"), rfcs("urn:x:a"), rfcs("x")
     (('2141', '8141'), ('8141',), ('2141',), ())
     """
     cdef Reading reading
     cdef list found = []
     text = plain(urn)
-    for spec in (RFC2141, RFC8141):
-        if read(text, spec, &reading):
-            found.append(SPEC_NAMES[spec])
+    for rfc in (RFC2141, RFC8141):
+        if read(text, rfc, &reading):
+            found.append(RFC_NAMES[rfc])
     return tuple(found)
 
 
@@ -211,11 +211,11 @@ cdef class URN:
 
     Args:
         urn (str | bytes-like | URN): The text, which is kept unchanged.
-        spec (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
+        rfc (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
 
     Raises:
         UrnError: If the text is not a URN by that RFC.
-        ValueError: If the spec is unknown.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 sections 2 and 5; RFC 8141 sections 2 and 3.
 
@@ -230,12 +230,12 @@ cdef class URN:
     cdef str text, normal
     cdef Reading reading
 
-    def __cinit__(self, urn, spec="8141"):
+    def __cinit__(self, urn, rfc="8141"):
         text = plain(urn)
-        if not read(text, <Spec>spec_of(spec), &self.reading):
+        if not read(text, <Rfc>rfc_of(rfc), &self.reading):
             raise_fault(urn, &self.reading)
         self.text = text if type(text) is str else (<bytes>text).decode("ascii")
-        self.normal = form_of(self.text, &self.reading, CASE_2141 if self.reading.spec == RFC2141 else CASE_8141)
+        self.normal = form_of(self.text, &self.reading, CASE_2141 if self.reading.rfc == RFC2141 else CASE_8141)
 
     @property
     def nid(self):
@@ -265,14 +265,14 @@ cdef class URN:
         return part(self, self.reading.f, self.reading.end) if self.reading.f else None
 
     @property
-    def spec(self):
+    def rfc(self):
         """The RFC by which the URN was parsed, "2141" or "8141"."""
-        return SPEC_NAMES[self.reading.spec]
+        return RFC_NAMES[self.reading.rfc]
 
     @property
-    def specs(self):
+    def rfcs(self):
         """The RFCs by which the text is a URN."""
-        return specs(self.text)
+        return rfcs(self.text)
 
     @property
     def normalized(self):
@@ -283,9 +283,9 @@ cdef class URN:
         return self.text
 
     def __repr__(self):
-        if self.reading.spec == RFC8141:
+        if self.reading.rfc == RFC8141:
             return f"URN({self.text!r})"
-        return f"URN({self.text!r}, spec={self.spec!r})"
+        return f"URN({self.text!r}, rfc={self.rfc!r})"
 
     def __hash__(self):
         return hash(self.normal)
@@ -307,26 +307,26 @@ cdef class URN:
         return a >= b
 
     def __reduce__(self):
-        return URN, (self.text, self.spec)
+        return URN, (self.text, self.rfc)
 
 
 cdef inline str part(URN urn, size_t start, size_t end):
     return ascii_text(<const uint8_t *>PyUnicode_DATA(urn.text) + start, end - start)
 
 
-def parse(urn, spec="8141"):
+def parse(urn, rfc="8141"):
     """Parse a URN.
 
     Args:
         urn (str | bytes-like | URN): The text.
-        spec (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
+        rfc (str): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise 2141.
 
     Returns:
         URN: Its components and its normal form.
 
     Raises:
         UrnError: If the text is not a URN by that RFC.
-        ValueError: If the spec is unknown.
+        ValueError: If the RFC is unknown.
 
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
@@ -336,9 +336,9 @@ def parse(urn, spec="8141"):
     Traceback (most recent call last):
     uricodec.errors.UrnError: invalid character ' ' in NSS at offset 14
     """
-    if type(urn) is URN and spec == (<URN>urn).spec:
+    if type(urn) is URN and rfc == (<URN>urn).rfc:
         return urn
-    return URN(urn, spec)
+    return URN(urn, rfc)
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
@@ -391,23 +391,23 @@ cdef inline object form_of(object text, const Reading *urn, Level level):
     return text if is_normal(urn, level) else new_form(text, urn, level)
 
 
-cdef object read_form(object urn, object level, object spec, bint keep_class):
+cdef object read_form(object urn, object level, object rfc, bint keep_class):
     """Return the result of normalize() (keep_class) or key()."""
     cdef Reading reading
     cdef Level at = <Level>level_of(level)
     cdef object text = plain(urn), form
-    cdef Spec by = spec_at(at) if spec is None else <Spec>spec_of(spec)
-    if spec is None and type(urn) is URN:
-        by = (<URN>urn).reading.spec
+    cdef Rfc by = rfc_at(at) if rfc is None else <Rfc>rfc_of(rfc)
+    if rfc is None and type(urn) is URN:
+        by = (<URN>urn).reading.rfc
     if not read(text, by, &reading):
         raise_fault(urn, &reading)
     form = form_of(text, &reading, at)
     if keep_class and type(urn) is URN:
-        return urn if form is text else URN(form, SPEC_NAMES[reading.spec])
+        return urn if form is text else URN(form, RFC_NAMES[reading.rfc])
     return urn if form is text and isinstance(urn, (str, bytes)) else form
 
 
-def normalize(urn, level="8141", spec=None):
+def normalize(urn, level="8141", rfc=None):
     """Return the normal form of a URN. Equivalent URNs have the same normal form.
 
     Triplets are never decoded, and only ASCII letters change their case.
@@ -420,7 +420,7 @@ def normalize(urn, level="8141", spec=None):
             "8141": those, and r-, q- and f-components.
             "namespace": also those that the rule of the namespace ignores.
             "functional": also whether an ISBN is an ISBN-10 or its ISBN-13.
-        spec (str | None): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise
+        rfc (str | None): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise
             2141.
             None: that of the level (2141 for "2141", 8141 for all others); for a URN object, that by which it was
                 parsed.
@@ -431,7 +431,7 @@ def normalize(urn, level="8141", spec=None):
 
     Raises:
         UrnError: If the text is not a URN by that RFC.
-        ValueError: If the level or the spec is unknown.
+        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
@@ -440,54 +440,54 @@ def normalize(urn, level="8141", spec=None):
     >>> normalize("URN:x:A#p", level="2141")
     'urn:x:A#p'
     """
-    return read_form(urn, level, spec, True)
+    return read_form(urn, level, rfc, True)
 
 
-def key(urn, level="8141", spec=None):
+def key(urn, level="8141", rfc=None):
     """Return a key for comparing URNs: the normal form, as str or bytes, which only equivalent URNs share.
 
     Args:
         urn (str | bytes-like | URN): The URN.
         level (str): See `normalize`.
-        spec (str | None): See `normalize`.
+        rfc (str | None): See `normalize`.
 
     Returns:
         str | bytes: bytes for a bytes-like object, otherwise str.
 
     Raises:
         UrnError: If the text is not a URN by that RFC.
-        ValueError: If the level or the spec is unknown.
+        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
     >>> key(b"URN:example:a%2c") == key(b"urn:EXAMPLE:a%2C?=q")
     True
     """
-    return read_form(urn, level, spec, False)
+    return read_form(urn, level, rfc, False)
 
 
-def equivalent(a, b, level="8141", spec=None):
+def equivalent(a, b, level="8141", rfc=None):
     """Return whether two URNs are equivalent.
 
     Args:
         a (str | bytes-like | URN): A URN.
         b (str | bytes-like | URN): Another URN; it may be of another type.
         level (str): See `normalize`.
-        spec (str | None): See `normalize`.
+        rfc (str | None): See `normalize`.
 
     Returns:
         bool: Whether the normal forms are equal.
 
     Raises:
         UrnError: If an argument is not a URN by that RFC.
-        ValueError: If the level or the spec is unknown.
+        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
 
     >>> equivalent("URN:foo:a123%2C456", "urn:FOO:a123%2c456"), equivalent("urn:foo:a", "urn:foo:A")
     (True, False)
     """
-    x, y = read_form(a, level, spec, False), read_form(b, level, spec, False)
+    x, y = read_form(a, level, rfc, False), read_form(b, level, rfc, False)
     return x == y if type(x) is type(y) else octets(x) == octets(y)
 
 
@@ -614,6 +614,6 @@ parse_is_valid = take_calls(is_valid, call_is_valid)
 parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
-for function in check, is_valid, specs, parse, normalize, key, equivalent:
+for function in check, is_valid, rfcs, parse, normalize, key, equivalent:
     function.__module__ = "uricodec.urn"        # pickled by reference to their public name
 del function

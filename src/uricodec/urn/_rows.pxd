@@ -1,13 +1,13 @@
 """Operations on rows of URNs."""
 from uricodec._base._kernels cimport uc_set
 from uricodec.urn._normalize cimport Level
-from uricodec.urn._grammar cimport Spec
+from uricodec.urn._grammar cimport Rfc
 from uricodec._rows._operation cimport *
 
 
 cdef struct Naming:
     Level level
-    Spec spec
+    Rfc rfc
     const uc_set *nss       # what plain ones consist of,
     const uc_set *nss_or_cr  # and lines that "\r\n" terminates
     const void *rules       # of namespaces, as they were when the operation was made
@@ -15,4 +15,4 @@ cdef struct Naming:
 
 cdef class UrnRows(RowOperation):
     cdef Naming naming
-    cdef int set_naming(self, Spec spec, Level level) except -1
+    cdef int set_naming(self, Rfc rfc, Level level) except -1

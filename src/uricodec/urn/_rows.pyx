@@ -10,7 +10,7 @@ cimport cython
 from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
-from uricodec.urn._parse cimport CODE_NAMES, REASONS, frozen_rules, level_of, spec_of
+from uricodec.urn._parse cimport CODE_NAMES, REASONS, frozen_rules, level_of, rfc_of
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 from uricodec._rows._operation cimport *
@@ -27,7 +27,7 @@ FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 # --- one row ----------------------------------------------------------------------------------------------------------
 
 cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Outcome *outcome) noexcept nogil:
-    if read_urn(src, n, (<const Naming *>options).spec, urn):
+    if read_urn(src, n, (<const Naming *>options).rfc, urn):
         return True
     outcome.code, outcome.offset = urn.code, urn.offset
     return False
@@ -274,11 +274,11 @@ cdef class UrnRows(RowOperation):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
         self.slots.options = &self.naming
 
-    cdef int set_naming(self, Spec spec, Level level) except -1:
-        self.naming.spec, self.naming.level = spec, level
+    cdef int set_naming(self, Rfc rfc, Level level) except -1:
+        self.naming.rfc, self.naming.level = rfc, level
         self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
-        self.naming.nss = &PLAIN_2141.set if spec == RFC2141 else &PLAIN_8141.set
-        self.naming.nss_or_cr = &PLAIN_2141_OR_CR.set if spec == RFC2141 else &PLAIN_8141_OR_CR.set
+        self.naming.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
+        self.naming.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0
 
 
@@ -287,7 +287,7 @@ cdef class CheckUrnRows(UrnRows):
     """Reject rows that are not URNs, and write nothing.
 
     Args:
-        spec (str): "2141", "8141" or "any".
+        rfc (str): "2141", "8141" or "any".
 
     Raises:
         ValueError: If the RFC is unknown.
@@ -295,8 +295,8 @@ cdef class CheckUrnRows(UrnRows):
     Source: RFC 2141 section 2; RFC 8141 section 2.
     """
 
-    def __cinit__(self, spec="8141"):
-        self.set_naming(<Spec>spec_of(spec), BYTES)
+    def __cinit__(self, rfc="8141"):
+        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.result, self.slots.block = Operation(check_row, 0, 0), WRITES_NOTHING, do_block
         self.slots.whole, self.slots.prefix = check_whole, True
 
@@ -306,7 +306,7 @@ cdef class NidRows(UrnRows):
     """Leave the NID of each URN, as it is written.
 
     Args:
-        spec (str): See `CheckUrnRows`.
+        rfc (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: If the RFC is unknown.
@@ -314,8 +314,8 @@ cdef class NidRows(UrnRows):
     Source: RFC 2141 section 2.1; RFC 8141 section 2.
     """
 
-    def __cinit__(self, spec="8141"):
-        self.set_naming(<Spec>spec_of(spec), BYTES)
+    def __cinit__(self, rfc="8141"):
+        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.block = Operation(nid_row, 1, 0), NULL
 
 
@@ -325,17 +325,17 @@ cdef class NormalizeUrnRows(UrnRows):
 
     Args:
         level (str): See `normalize`.
-        spec (str | None): See `normalize`.
+        rfc (str | None): See `normalize`.
 
     Raises:
-        ValueError: If the level or the spec is unknown.
+        ValueError: If the level or the RFC is unknown.
 
     Source: RFC 2141 section 5; RFC 8141 section 3.1.
     """
 
-    def __cinit__(self, level="8141", spec=None):
+    def __cinit__(self, level="8141", rfc=None):
         cdef Level form = <Level>level_of(level)
-        self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if spec is None else <Spec>spec_of(spec), form)
+        self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if rfc is None else <Rfc>rfc_of(rfc), form)
         self.slots.strict, self.slots.block = Operation(normalize_row, 1, GROWTH), do_block
         if form != FUNCTIONAL:      # which may make lines longer
             self.slots.whole, self.slots.prefix = normalize_whole, True
@@ -346,13 +346,13 @@ cdef class SplitUrns(UrnRows):
     """Take URNs apart.
 
     Args:
-        spec (str): See `CheckUrnRows`.
+        rfc (str): See `CheckUrnRows`.
 
     Raises:
         ValueError: If the RFC is unknown.
     """
 
-    def __cinit__(self, spec="8141"):
-        self.set_naming(<Spec>spec_of(spec), BYTES)
+    def __cinit__(self, rfc="8141"):
+        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.block = Operation(split_row, 0, 5 * sizeof(Component)), NULL
         self.slots.result = WRITES_COMPONENTS

@@ -296,7 +296,7 @@ def thttp_url(urn: _Urn, resolver: str = "", service: str = "N2L") -> str:
     'http://resolver.example/uri-res/N2Ls?urn:isbn:0451450523'
     """
     name = parse(urn, "any")
-    if name.spec == "2141" and "#" in name.nss:
+    if name.rfc == "2141" and "#" in name.nss:
         raise UrnError('NSS contains "#", which would end the query of the URL', urn, str(name).index("#"))
     if service.lower() not in _SPELLED:
         raise ValueError(f"unknown service {service!r}; choose from {', '.join(SERVICES)}")
