@@ -254,7 +254,7 @@ CALLS |= {
     "uricodec.iri.iri_to_uri": [
         *_each(iri.iri_to_uri, *_URIS, *_IRIS, ("\xe9".encode("latin-1") * 900, "latin-1"), ("é", "no-such")),
         *_each(iri.iri_to_uri, *_URIS, *_IRIS, disallowed="encode", host="idna"),
-        *_each(iri.iri_to_uri, "e\u0301" * 900, written=True),
+        *_each(iri.iri_to_uri, "e\u0301" * 900, nfc=True),
     ],
     "uricodec.iri.uri_to_iri": [
         *_each(iri.uri_to_iri, *_URIS, *_IRIS, "http://h/" + "%C3%A9%E2%80%AE%2F" * 300, b"%C3%A9" * 600),

@@ -18,7 +18,7 @@ _OF_UNICODE = ("utf-7", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"
 
 
 def convert(
-    iri: object, encoding: str | None, written: bool, iri_to_uri: Callable[..., str], options: dict[str, str]
+    iri: object, encoding: str | None, nfc: bool, iri_to_uri: Callable[..., str], options: dict[str, str]
 ) -> str | bytes:
     """Decode and normalize an IRI, and apply a conversion function with its options.
 
@@ -38,7 +38,7 @@ def convert(
             text = octets.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
             raise IriError(f"invalid {encoding or 'utf-8'}", iri, error.start) from None
-    compose = written or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
+    compose = nfc or (encoding is not None and codecs.lookup(encoding).name not in _OF_UNICODE)
     try:
         uri = iri_to_uri(_composed(text) if compose else text, **options)
     except IriError as error:

@@ -10,7 +10,7 @@ def iri_to_uri(
     encoding: None = None,
     disallowed: DisallowedCharacters = "raise",
     host: HostInUri = "percent",
-    written: bool = False,
+    nfc: bool = False,
 ) -> str: ...
 @overload
 def iri_to_uri(
@@ -18,7 +18,7 @@ def iri_to_uri(
     encoding: str | None = None,
     disallowed: DisallowedCharacters = "raise",
     host: HostInUri = "percent",
-    written: bool = False,
+    nfc: bool = False,
 ) -> bytes: ...
 @overload
 def uri_to_iri(uri: str, host: HostInIri = "keep") -> str: ...

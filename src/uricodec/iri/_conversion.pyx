@@ -184,7 +184,7 @@ cdef object with_host(object given, object iri, bint ascii):
     return octets if type(iri) is bytes else octets.decode()
 
 
-def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=False):
+def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False):
     """Convert an IRI to a URI: percent-encode the UTF-8 of characters beyond ASCII.
 
     A text that is already a URI does not change. "%", "#", "[" and "]" are kept everywhere. IRI references and single
@@ -199,7 +199,7 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=F
             "raise" an error, or "encode" them.
         host (str): "percent": percent-encode the host as the rest. "idna": convert a host that is not ASCII to A-labels
             (ToASCII, with the STD 3 rules), after decoding its triplets that are UTF-8.
-        written (bool): The characters were read from paper or typed in: put them into Normalization Form C first.
+        nfc (bool): The characters were read from paper or typed in: put them into Normalization Form C first.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes does not change.
@@ -223,9 +223,9 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", written=F
     """
     cdef const Mapping *mapping = mapping_of(disallowed)
     cdef bint idna = is_other_host(host, "percent", "idna")
-    if encoding is not None or written:
+    if encoding is not None or nfc:
         from uricodec.iri import _characters
-        return _characters.convert(iri, encoding, written, iri_to_uri, {"disallowed": disallowed, "host": host})
+        return _characters.convert(iri, encoding, nfc, iri_to_uri, {"disallowed": disallowed, "host": host})
     return to_uri_with_host(iri, mapping, idna)
 
 
