@@ -604,7 +604,7 @@ CALLS |= {
             for report in ("counts", "repeated", "no-such")
         ],
         *[partial(_dedup_file, memory=1 << 20, threads=1, errors=errors) for errors in ("drop", "raise")],
-        partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, against=[_INPUT]),
+        partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, exclude=[_INPUT]),
         partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
         _rejected,
     ],

@@ -131,11 +131,11 @@ def of_files(draw):
             if name not in before:
                 first.setdefault(name, line + (tail or b"\n"))
     with TemporaryDirectory() as folder:
-        source, against, target = (Path(folder) / name for name in ("source", "against", "target"))
+        source, exclude, target = (Path(folder) / name for name in ("source", "exclude", "target"))
         source.write_bytes(data)
-        against.write_bytes(other)
+        exclude.write_bytes(other)
         options = {"kind": kind, "level": level, "errors": errors, "threads": threads}
-        done = dedup.dedup_files(source, target, against=[against], report=report, rules=rules, **options, **how)
+        done = dedup.dedup_files(source, target, exclude=[exclude], report=report, rules=rules, **options, **how)
         written = target.read_bytes()
         near = dedup.estimate_files(source, secret=how["secret"], **options)
     if report == "counts":

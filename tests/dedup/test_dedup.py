@@ -71,7 +71,7 @@ class Twin:
         inputs,
         kind="urn",
         level=None,
-        against=(),
+        exclude=(),
         errors="keep",
         line_terminator=b"\n",
         max_line=streams.MAX_LINE,
@@ -79,7 +79,7 @@ class Twin:
         self.counts, self.first, self.rows, self.invalid, self.dropped = Counter(), {}, 0, 0, 0
         known = [
             name
-            for data in against
+            for data in exclude
             for line, name in lines_of(data, line_terminator)
             if len(line) <= max_line + len(line_terminator)
         ]
@@ -108,18 +108,18 @@ class Twin:
         return b"".join(line for name, line in self.first.items() if self.counts[name] >= least)
 
 
-def check(folder, inputs, kind="urn", level=None, against=(), report="unique", **how):  # noqa: PLR0913, PLR0917
+def check(folder, inputs, kind="urn", level=None, exclude=(), report="unique", **how):  # noqa: PLR0913, PLR0917
     """Deduplicate inputs (bytes) in files, and compare."""
-    paths = {"in": [], "against": []}
-    for role, datas in (("in", inputs), ("against", against)):
+    paths = {"in": [], "exclude": []}
+    for role, datas in (("in", inputs), ("exclude", exclude)):
         for i, data in enumerate(datas):
             paths[role].append(folder / f"{role}{i}")
             paths[role][-1].write_bytes(data)
     done = dedup.dedup_files(
-        paths["in"], folder / "out", kind=kind, level=level, against=paths["against"], report=report, **how
+        paths["in"], folder / "out", kind=kind, level=level, exclude=paths["exclude"], report=report, **how
     )
     names = "errors", "line_terminator", "max_line"
-    twin = Twin(inputs, kind, level, against, **{name: how[name] for name in names if name in how})
+    twin = Twin(inputs, kind, level, exclude, **{name: how[name] for name in names if name in how})
     output = (folder / "out").read_bytes()
     assert output == twin.output(report)
     assert (done.rows, done.unique, done.invalid) == (twin.rows, len(twin.first), twin.invalid)
@@ -209,18 +209,18 @@ def test_files_exactly_and_in_threads(tmp_path, kind, level):
 def test_against(tmp_path, kind, level, memory, errors):
     """Their names are not written, whether the table gets full with them or later."""
     for size in 300, 6000:
-        against = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
+        exclude = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
         for report in "unique", "counts", "repeated":
             inputs = pieces(corpus(kind, 3000, 900, 5), 2)
-            twin = Twin(inputs, kind, level, against, errors)
+            twin = Twin(inputs, kind, level, exclude, errors)
             if report == "unique":
-                check(tmp_path, inputs, kind, level, against, report, memory=memory, errors=errors)
+                check(tmp_path, inputs, kind, level, exclude, report, memory=memory, errors=errors)
                 continue
-            # Counts are those of all inputs, but here names of `against` are not written.
-            (tmp_path / "a").write_bytes(b"".join(against))
+            # Counts are those of all inputs, but here names of `exclude` are not written.
+            (tmp_path / "a").write_bytes(b"".join(exclude))
             (tmp_path / "b").write_bytes(b"\n".join(inputs))
             how = {"kind": kind, "level": level, "memory": memory, "errors": errors, "report": report}
-            dedup.dedup_files(tmp_path / "b", tmp_path / "o", against=[tmp_path / "a"], **how)
+            dedup.dedup_files(tmp_path / "b", tmp_path / "o", exclude=[tmp_path / "a"], **how)
             assert (tmp_path / "o").read_bytes() == twin.output(report)
 
 
@@ -284,7 +284,7 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors)
         how = {"memory": memory, "threads": threads, "errors": errors, "max_line": max_line}
         for report in "unique", "counts", "repeated":
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
-            check(tmp_path, [data[::-1], data], "bytes", against=[data[: len(data) // 3]], report=report, **how)
+            check(tmp_path, [data[::-1], data], "bytes", exclude=[data[: len(data) // 3]], report=report, **how)
         done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
         assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
     assert dedup.estimate_files(tmp_path / "in0", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
@@ -347,11 +347,11 @@ HOSTILE_LINES = st.lists(
 
 @given(st.lists(HOSTILE_LINES, max_size=3), st.lists(HOSTILE_LINES, max_size=1), st.sampled_from(KINDS), st.booleans())
 @settings(max_examples=60)
-def test_any_lines(tmp_path_factory, inputs, against, kind, exact):
+def test_any_lines(tmp_path_factory, inputs, exclude, kind, exact):
     folder = tmp_path_factory.mktemp("any")
-    inputs, against = ([b"\n".join(lines) for lines in each] for each in (inputs, against))
-    assume(not any(map(compress.format_of, inputs + against)))
-    check(folder, inputs or [b""], *kind, against=against, exact=exact)
+    inputs, exclude = ([b"\n".join(lines) for lines in each] for each in (inputs, exclude))
+    assume(not any(map(compress.format_of, inputs + exclude)))
+    check(folder, inputs or [b""], *kind, exclude=exclude, exact=exact)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -363,8 +363,8 @@ def test_any_lines(tmp_path_factory, inputs, against, kind, exact):
 def test_rules(tmp_path, kind, level, memory):
     """Each level merges as many lines as are lost from one level to the next, read by one specification."""
     data = corpus(kind, 4000, 500, 7)
-    for against in [], [corpus(kind, 1000, 100, 8)]:
-        done = check(tmp_path, [data], kind, level, against, rules=True, memory=memory)
+    for exclude in [], [corpus(kind, 1000, 100, 8)]:
+        done = check(tmp_path, [data], kind, level, exclude, rules=True, memory=memory)
         rules = dedup.rules_of(kind, level)
         assert tuple(done.merged) == rules
         assert sum(done.merged.values()) == done.duplicates
@@ -372,7 +372,7 @@ def test_rules(tmp_path, kind, level, memory):
         if kind != "urn":  # the levels of which read one text by several specifications
             before = 0
             for rule in rules:
-                twin = Twin([data], kind, rule if kind != "bytes" else None, against)
+                twin = Twin([data], kind, rule if kind != "bytes" else None, exclude)
                 lost = twin.rows - len(twin.first)
                 assert done.merged[rule] == lost - before
                 before = lost

@@ -75,9 +75,9 @@ class DedupStats:
     """The figures of a run of dedup_files().
 
     Attributes:
-        rows (int): The number of lines in the inputs, without `against`.
-        unique (int): The number of different identifiers in the inputs that are not in `against`.
-        duplicates (int): The number of lines whose identifier occurred before, or in `against`.
+        rows (int): The number of lines in the inputs, without `exclude`.
+        unique (int): The number of different identifiers in the inputs that are not in `exclude`.
+        duplicates (int): The number of lines whose identifier occurred before, or in `exclude`.
         invalid (int): The number of invalid lines. With errors="drop" they count neither as unique nor as duplicates.
         written (int): The number of lines written.
         spilled (int): The number of bytes written to temporary files because the memory was full.
@@ -464,7 +464,7 @@ def dedup_files(  # noqa: PLR0913
     level: UriLevel | UrnLevel | None = None,
     report: DedupReport = "unique",
     groups: Path | None = None,
-    against: Sequence[Path] = (),
+    exclude: Sequence[Path] = (),
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
@@ -488,7 +488,7 @@ def dedup_files(  # noqa: PLR0913
             the first line with each identifier that occurs more than once.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
             identifier with several spellings in the inputs, see docs/dedup.md.
-        against (Sequence[Path]): Files with identifiers to exclude.
+        exclude (Sequence[Path]): Files with identifiers to exclude.
         memory (int | str | None): The limit for the tables: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (Path | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints.
@@ -547,7 +547,7 @@ def dedup_files(  # noqa: PLR0913
         report_to as group_file,
         Corpus(
             _paths(inputs),
-            _paths(against),
+            _paths(exclude),
             line_terminator,
             threads,
             scratch,

@@ -185,7 +185,7 @@ class Corpus:
 
     Args:
         inputs (list[str]): The paths of files; "-" for standard input.
-        against (list[str]): The paths of files with identifiers to exclude, which are read first.
+        exclude (list[str]): The paths of files with identifiers to exclude, which are read first.
         end (bytes): The terminator of lines.
         threads (int | None): The number of threads, see OrderedWorkers; None: automatic.
         scratch (Scratch): The place for temporary files.
@@ -197,7 +197,7 @@ class Corpus:
 
     Attributes:
         mine (int): The number of the first line of the inputs.
-        lines (int): The number of all lines, including those of `against`.
+        lines (int): The number of all lines, including those of `exclude`.
         invalid (int): The number of invalid lines in the inputs.
         long (int): The number of lines of the inputs that are too long, and kept.
         later (int | None): The number of the first line of the inputs after which some lines are undecided.
@@ -206,7 +206,7 @@ class Corpus:
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         inputs,
-        against,
+        exclude,
         end,
         threads,
         scratch,
@@ -215,10 +215,10 @@ class Corpus:
         max_line=streams.MAX_LINE,
         on_invalid=None,
     ):
-        names = [*against, *inputs]
+        names = [*exclude, *inputs]
         if names.count("-") > 1:
             raise ValueError("standard input can be read only once")
-        self._against = [Source(path) for path in against]
+        self._exclude = [Source(path) for path in exclude]
         self._inputs = [Source(path) for path in inputs]
         self._end, self._workers, self._scratch = end, OrderedWorkers(threads or threads_for(names)), scratch
         self.ticker = Ticker(on_progress, streams.total_size(names))
@@ -233,7 +233,7 @@ class Corpus:
         return self
 
     def __exit__(self, *exception):
-        for source in (*self._against, *self._inputs):
+        for source in (*self._exclude, *self._inputs):
             source.close()
 
     def first_reading(self, make, keep, take, copy=None):
@@ -276,7 +276,7 @@ class Corpus:
                 source.keep(chunk, number, self._scratch)
             source.size += chunk.size
 
-        for source in (*self._against, *self._inputs):
+        for source in (*self._exclude, *self._inputs):
             if source is self._inputs[0]:
                 self.mine = self.lines
             with source.open(self.ticker) as file:
@@ -291,14 +291,14 @@ class Corpus:
             phase (str): The name of the pass.
             take (Callable[[LineNames], None]): Called with each batch, in order, in any thread.
             make (Callable[[], LineNames] | None): Returns a new batch to read lines with, if identifiers are needed;
-                then `against` is read, too. None: only the positions of lines are needed, without `against`.
+                then `exclude` is read, too. None: only the positions of lines are needed, without `exclude`.
             copy (Callable[[Chunk, int], None] | None): Called, in turn, with the pieces of lines that are too long and
                 kept, and the line number.
         """
         self.ticker.begin(phase)
         sources = self._inputs[self._inputs.index(self._from) :] if self._from else self._inputs
         if make:
-            sources = [*self._against, *sources]
+            sources = [*self._exclude, *sources]
         buffers = streams.Buffers(ROOM, make or self._make_plain)
         work = partial(read_names, 0) if make else find_names
 
@@ -496,7 +496,7 @@ def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0
 
     corpus.first_reading(make, keep, take, lines.copy)
     rows = find_later(corpus, partitions, scratch)
-    if rows is not None and corpus.later is not None:  # what was spilled may be of `against` alone
+    if rows is not None and corpus.later is not None:  # what was spilled may be of `exclude` alone
         corpus.next_reading("write", take_marked, copy=copy_later)
     return lines.written
 
