@@ -36,13 +36,13 @@ def mixed(rng):
 
 URIS = {
     "distinct URLs of 60 bytes": [many(url_of_60)],
-    "real URLs": [[text for text in real("urls_ada_node_files.txt") if uri.is_uri(text, "URI")]],
+    "real URLs": [[text for text in real("urls_ada_node_files.txt") if uri.is_valid(text, "URI")]],
 }
 IRIS = {
     "IRIs of 60 bytes": [many(mixed)],
-    "real IRIs": [[text for text in real("iris_wikipedia.txt") if iri.is_iri(text, "IRI")]],
+    "real IRIs": [[text for text in real("iris_wikipedia.txt") if iri.is_valid(text, "IRI")]],
 }
-INPUTS = {"uri.split": URIS, "uri.is_uri": URIS, "iri.split": IRIS, "iri.is_iri": IRIS}
+INPUTS = {"uri.split": URIS, "uri.is_valid": URIS, "iri.split": IRIS, "iri.is_valid": IRIS}
 
 
 def has_scheme(text):
@@ -57,13 +57,13 @@ LIBRARIES = {
         "uritools": Library(uritools.urisplit, result=defined),
         "ada-url": Library(ada_url.URL, result=five),
     },
-    "uri.is_uri": {"urllib.parse": IS, "uricodec": Library(uri.is_uri), "ada-url": Library(ada_url.check_url)},
+    "uri.is_valid": {"urllib.parse": IS, "uricodec": Library(uri.is_valid), "ada-url": Library(ada_url.check_url)},
     "iri.split": {
         "urllib.parse": SPLIT,
         "uricodec": Library(iri.split, result=defined),
         "uritools": Library(uritools.urisplit, result=defined),
     },
-    "iri.is_iri": {"urllib.parse": IS, "uricodec": Library(iri.is_iri), "ada-url": Library(ada_url.check_url)},
+    "iri.is_valid": {"urllib.parse": IS, "uricodec": Library(iri.is_valid), "ada-url": Library(ada_url.check_url)},
 }
 
 

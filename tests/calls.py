@@ -229,7 +229,7 @@ _COMPONENTS = (
 )
 CALLS |= {
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
-    "uricodec.uri.is_uri": _each(uri.is_uri, *_URIS, ("/a", "relative-ref")),
+    "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],
     "uricodec.uri.normalize": [
@@ -247,8 +247,8 @@ CALLS |= {
         *_each(uri.relativize, *((_BASE, each) for each in (*_REFERENCES, _BASE + "#s", "http://a/b/e"))),
         *_each(uri.relativize, (_BASE.encode(), b"http://a/g" * 300), ("x:a", "y:b"), ("http://a/é", "http://a/é/☕")),
     ],
-    "uricodec.iri.check_iri": _each(iri.check_iri, *_URIS, *_IRIS, ("/é", "irelative-ref")),
-    "uricodec.iri.is_iri": _each(iri.is_iri, *_URIS, *_IRIS),
+    "uricodec.iri.check": _each(iri.check, *_URIS, *_IRIS, ("/é", "irelative-ref")),
+    "uricodec.iri.is_valid": _each(iri.is_valid, *_URIS, *_IRIS),
     "uricodec.iri.split": _each(iri.split, *_URIS, *_IRIS),
     "uricodec.iri.unsplit": _each(iri.unsplit, *((iri.split(each),) for each in (_URIS[0], _IRIS[0])), ((None,),)),
     "uricodec.iri.iri_to_uri": [

@@ -166,7 +166,7 @@ def test_table_of_rules():
 
 def test_table_of_codes_of_uris():
     described = [code for code, _, _ in table("docs/uri.md", "code", "meaning", "offset")]
-    for_iris = uri_codes(iri.check_iri) - {"scheme"}
+    for_iris = uri_codes(iri.check) - {"scheme"}
     assert set(described) == uri_codes(uri.check) | for_iris
     assert len(described) == len(set(described))
 
@@ -206,7 +206,7 @@ def test_table_of_older_levels(one, other, answers):
 
 @pytest.mark.parametrize(("text", "fault"), [row[1:] for row in table("docs/uri.md", "attack", "input", "strict")])
 def test_table_of_attacks(text, fault):
-    found = iri.check_iri(ast.literal_eval(text), production="IRI-reference")
+    found = iri.check(ast.literal_eval(text), production="IRI-reference")
     assert fault == f"{found.code} at {found.offset}"
 
 

@@ -29,9 +29,9 @@ def assert_refused(text, code, offset, iri_code=None):
     before = len(text[:offset].encode())
     for given, at in (text, offset), (octets, before), (memoryview(octets), before):
         assert uri.check(given) == (code, at)
-        assert not uri.is_uri(given)
-        assert iri.check_iri(given) == (iri_code or code, at)
-        assert not iri.is_iri(given)
+        assert not uri.is_valid(given)
+        assert iri.check(given) == (iri_code or code, at)
+        assert not iri.is_valid(given)
         for split, error in (uri.split, UriSyntaxError), (iri.split, IriError):
             with pytest.raises(error) as caught:
                 split(given)
@@ -111,7 +111,7 @@ def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
     """ " http://..." had no scheme for whoever looked, and one for whoever stripped it."""
     assert_refused(text, code, offset)
     assert uri.check(text, production="URI") == ("scheme", 0)
-    assert iri.check_iri(text, production="IRI") == ("scheme", 0)
+    assert iri.check(text, production="IRI") == ("scheme", 0)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
         legacy_schemes.parse(text)
@@ -137,8 +137,8 @@ def test_cve_2023_24329_blanks_beyond_ascii_are_not_stripped(blank):
     text = f"{blank}http://evil.example/"
     assert uri.check(text) == ("path", 0)
     # U+0085 is in no IRI. The others are like any letter there: what begins with one has no scheme.
-    assert iri.check_iri(text) == (("character", 0) if blank == "\x85" else ("path-colon", 5))
-    assert iri.check_iri(text, production="IRI") == ("scheme", 0)
+    assert iri.check(text) == (("character", 0) if blank == "\x85" else ("path-colon", 5))
+    assert iri.check(text, production="IRI") == ("scheme", 0)
     assert_dropped_in(text)
 
 
@@ -221,7 +221,7 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     refused = [
         chr(code)
         for code in range(0x80, sys.maxunicode + 1)
-        if not 0xD800 <= code <= 0xDFFF and iri.check_iri(f"http://a{chr(code)}b/") == ("host-delimiter", 8)
+        if not 0xD800 <= code <= 0xDFFF and iri.check(f"http://a{chr(code)}b/") == ("host-delimiter", 8)
     ]
     assert set(ALIKE) <= set(refused)
     assert {unicodedata.category(character) for character in set(refused) - set(ALIKE)} <= {"Cn"}
@@ -231,8 +231,8 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
 def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     """What is one host for who looks is another for who connects: IDNA works on compatibility forms."""
     text = f"http://good.example{character}.evil.example/"
-    assert iri.check_iri(text) == ("host-delimiter", 19)
-    assert iri.check_iri(text.encode()) == ("host-delimiter", 19)
+    assert iri.check(text) == ("host-delimiter", 19)
+    assert iri.check(text.encode()) == ("host-delimiter", 19)
     assert uri.check(text) == ("host", 19)
     with pytest.raises(IriError) as caught:
         iri.split(text)
@@ -255,7 +255,7 @@ def test_cve_2019_10160_delimiters_that_normalisation_makes_of_a_userinfo(charac
     """The "@" or "#" of the user's name decides what the host is."""
     for text in f"http://good.example{character}@evil.example/", f"http://user:good.example{character}@evil.example":
         at = text.index(character)
-        assert iri.check_iri(text) == ("host-delimiter", at)
+        assert iri.check(text) == ("host-delimiter", at)
         assert uri.check(text) == ("userinfo", at)
         with pytest.raises(IriError) as caught:
             iri.split(text)
@@ -437,9 +437,9 @@ def long_calls(unit, size):
     for given in long, long.encode():
         like = (lambda result: result) if given is long else (lambda result: result.encode())
         yield "check", uri.check(given), expected["fault"]
-        yield "check_iri", iri.check_iri(given), expected["fault"]
-        yield "is_uri", uri.is_uri(given), expected["fault"] is None
-        yield "is_iri", iri.is_iri(given), expected["fault"] is None
+        yield "check of iri", iri.check(given), expected["fault"]
+        yield "is_valid of uri", uri.is_valid(given), expected["fault"] is None
+        yield "is_valid of iri", iri.is_valid(given), expected["fault"] is None
         if not expected["fault"]:
             parts = tuple(like(part) for part in ("http", "h", f"/{text}"))
             for module in uri, iri:
@@ -471,7 +471,7 @@ def long_calls(unit, size):
     # The same where the host would be: nested and unbalanced brackets, above all.
     hosts = {"[": ("ip-literal", 8), "../": None, "/": None, "%41": None, "&": None}
     yield "host", uri.check(f"http://{text}"), hosts[unit]
-    yield "host of iri", iri.check_iri(f"http://{text}"), hosts[unit]
+    yield "host of iri", iri.check(f"http://{text}"), hosts[unit]
     yield "normal host", uri.normalize(f"http://{text}", level="case"), f"http://{text}"
 
 
@@ -508,7 +508,7 @@ print(*sorted(errors))
 
 def errors_of_nesting(text):
     """Which errors all that reads raises, with the text wherever it can be."""
-    reading = [uri.check, uri.split, uri.normalize, uri.key, iri.check_iri, iri.split, iri.iri_to_uri, iri.uri_to_iri]
+    reading = [uri.check, uri.split, uri.normalize, uri.key, iri.check, iri.split, iri.iri_to_uri, iri.uri_to_iri]
     reading += [
         legacy_schemes.parse,
         parse.urlsplit,

@@ -30,7 +30,7 @@ CALLS = {
         for function in (
             *(uricodec.percent_encode, uricodec.percent_decode, uricodec.requote, uricodec.quote_from_bytes),
             *(uricodec.unquote, uricodec.unquote_to_bytes, iri.iri_to_uri, iri.uri_to_iri, uri.normalize, uri.check),
-            *(iri.check_iri, uri.split, urn.normalize, urn.check),
+            *(iri.check, uri.split, urn.normalize, urn.check),
         )
     },
     "resolve": lambda buffer: uri.resolve(buffer, buffer),

@@ -39,7 +39,7 @@ def drop_in(url: str, octets: bytes, row: dict[str, str]) -> None:
 def names(name: str, octets: bytes) -> None:
     assert_type(uri.normalize(name), str)
     assert_type(uri.normalize(octets, level="scheme"), bytes)
-    assert_type(uri.is_uri(name), bool)
+    assert_type(uri.is_valid(name), bool)
     assert_type(uri.check(name), uri.Fault | None)
     assert_type(uri.equivalent(name, "http://example.org/"), bool)
     assert_type(uri.resolve(name, "../b"), str)

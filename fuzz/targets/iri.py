@@ -10,7 +10,7 @@ from uricodec import iri, uri
 from uricodec.errors import IriError
 
 DICTIONARIES = "percent uri"
-COVERS = {"uricodec.iri": ["check_iri", "is_iri", "split", "unsplit", "iri_to_uri", "uri_to_iri"]}
+COVERS = {"uricodec.iri": ["check", "is_valid", "split", "unsplit", "iri_to_uri", "uri_to_iri"]}
 
 ABSENT = b"\x1a"
 OF_UNICODE = ("utf-8", "utf-16-le", "utf-7")
@@ -18,14 +18,14 @@ ENCODINGS = (*OF_UNICODE, "latin-1", "windows-1258", "shift_jis", "euc_jp")
 
 
 def grammar(draw):
-    """check_iri, is_iri, split and unsplit."""
+    """check, is_valid, split and unsplit."""
     given = draw.one(GIVEN)(draw.octets())
     plain = given if isinstance(given, str) else bytes(given)
     for production in naive_uri.IRI_PRODUCTIONS:
         want = naive_uri.check(plain, production, True)
-        assert iri.check_iri(given, production) == want
-        assert iri.is_iri(given, production) is (want is None)
-    want = iri.check_iri(given, "IRI-reference")
+        assert iri.check(given, production) == want
+        assert iri.is_valid(given, production) is (want is None)
+    want = iri.check(given, "IRI-reference")
     found = outcome(iri.split, given)
     if want is not None:
         assert found == (IriError, want.offset)

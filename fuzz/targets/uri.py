@@ -11,7 +11,7 @@ from uricodec.uri import legacy_schemes
 DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
-        *["check", "is_uri", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
+        *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -28,12 +28,12 @@ def first_surrogate(given):
 
 
 def grammar(draw):
-    """check, is_uri, split and unsplit."""
+    """check, is_valid, split and unsplit."""
     given, production = draw.one(GIVEN)(draw.octets()), draw.one(naive_uri.PRODUCTIONS)
     for production in naive_uri.PRODUCTIONS:
         want = naive_uri.check(octets_of(given) if not isinstance(given, str) else given, production)
         assert uri.check(given, production) == want
-        assert uri.is_uri(given, production) is (want is None)
+        assert uri.is_valid(given, production) is (want is None)
     want = uri.check(given)
     found = outcome(uri.split, given)
     if want is not None:

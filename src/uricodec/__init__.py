@@ -12,7 +12,7 @@ urllib.parse, many times faster
   change one import                      from uricodec.parse import urlsplit
   replace its functions in a process     install, uninstall
 URIs (RFC 3986) and IRIs (RFC 3987)
-  validate, with code and offset         uri.check, iri.check_iri
+  validate, with code and offset         uri.check, iri.check
   split, join, resolve references        uri.split, uri.unsplit, uri.resolve
   normalize, compare                     uri.normalize, uri.equivalent
   convert IRIs to URIs and back          iri.iri_to_uri, iri.uri_to_iri

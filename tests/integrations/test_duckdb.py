@@ -129,7 +129,7 @@ def test_two_arguments(con):
 
 def test_functions_in_an_expression(con):
     hook.register(con)
-    query = "select count(*) from names where is_uri(name) and uri_split(name).host = 'example.org'"
+    query = "select count(*) from names where is_valid_uri(name) and uri_split(name).host = 'example.org'"
     rows = zip(bulk.is_valid_uri(VECTORS), bulk.split_uri(VECTORS), strict=True)
     expected = sum(1 for valid, parts in rows if valid and parts["host"] == "example.org")
     assert con.sql(query).fetchall() == [(expected,)]
@@ -139,7 +139,7 @@ def test_functions_in_an_expression(con):
     ("expression", "type_"),
     [
         ("uri_decode('a')", "VARCHAR"),
-        ("is_urn('a')", "BOOLEAN"),
+        ("is_valid_urn('a')", "BOOLEAN"),
         ("urn_check('a')", 'STRUCT(code VARCHAR, "offset" BIGINT)'),
         ("name_fingerprint('a')", "BLOB"),
         ("uri_decode(NULL)", "VARCHAR"),
@@ -151,7 +151,9 @@ def test_type(con, expression, type_):
 
 
 @pytest.mark.parametrize("errors", ["keep", "replace"])
-@pytest.mark.parametrize("name", ["uri_decode", "form_decode", "urn_normalize", "is_urn", "uri_check", "urn_split"])
+@pytest.mark.parametrize(
+    "name", ["uri_decode", "form_decode", "urn_normalize", "is_valid_urn", "uri_check", "urn_split"]
+)
 def test_policy(con, name, errors):
     hook.register(con, errors)
     allowed = errors in SQL_FUNCTIONS[name].operation.policies
@@ -161,7 +163,7 @@ def test_policy(con, name, errors):
 
 def test_checks_take_references(con):
     hook.register(con)
-    names = ", ".join(f"{name}('/a'), {name}('/a', '{name[3:].upper()}')" for name in ("is_uri", "is_iri"))
+    names = ", ".join(f"{name}('/a'), {name}('/a', '{name[-3:].upper()}')" for name in ("is_valid_uri", "is_valid_iri"))
     assert con.sql(f"select {names}").fetchall() == [(True, False, True, False)]
     names = ", ".join(f"{name}('/a'), {name}('/a', '{name[:3].upper()}').code" for name in ("uri_check", "iri_check"))
     assert con.sql(f"select {names}").fetchall() == [(None, "scheme", None, "scheme")]
@@ -171,7 +173,9 @@ def test_policy_is_to_raise(con):
     hook.register(con, "raise")
     with pytest.raises(duckdb.InvalidInputException, match='"%" not followed by two hexadecimal digits at offset 3'):
         con.sql("select uri_decode('100%')").fetchall()
-    assert con.sql("select uri_decode('%41'), is_urn('x'), uri_check('/a b').code").fetchall() == [("A", False, "path")]
+    assert con.sql("select uri_decode('%41'), is_valid_urn('x'), uri_check('/a b').code").fetchall() == [
+        ("A", False, "path")
+    ]
 
 
 def test_a_bad_row_is_null_where_the_own_function_of_duckdb_stops(con):

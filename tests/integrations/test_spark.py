@@ -233,7 +233,7 @@ def test_arguments_that_are_columns(select):
         ("uri_normalize(name, 'no')", "unknown level 'no'"),
         ("uri_encode(name, 1)", "uri_encode: safe must be text, got 1"),
         ("uri_decode(id)", "uri_decode: expected a column of text, got int32"),
-        ("is_urn(id)", "is_urn: expected a column of text, got int32"),
+        ("is_valid_urn(id)", "is_valid_urn: expected a column of text, got int32"),
     ],
 )
 def test_wrong_calls(select, expression, message):
@@ -535,7 +535,9 @@ def test_a_million_rows(spark, tmp_path):
     frame = spark.read.parquet(str(tmp_path / "names"))
     us.register(spark)
     frame.createOrReplaceTempView("million")
-    query = "select count(*), count_if(is_urn(name)), count(distinct urn_key(name)), sum(length(uri_decode(name)))"
+    query = (
+        "select count(*), count_if(is_valid_urn(name)), count(distinct urn_key(name)), sum(length(uri_decode(name)))"
+    )
     rows, valid, distinct, length = spark.sql(query + " from million").collect()[0]
     numbers = sum(len(str(i % 250_000)) for i in range(1_000_000))
     assert (rows, valid, distinct, length) == (1_000_000, 1_000_000, 250_000, numbers + 13_000_000)

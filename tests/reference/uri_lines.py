@@ -28,7 +28,7 @@ def copy(row):
 
 def checked(kind, production):
     def function(row):
-        fault = uri.check(row, production) if kind == "uri" else iri.check_iri(row, production)
+        fault = uri.check(row, production) if kind == "uri" else iri.check(row, production)
         if fault:
             raise Refused(*fault)
         return b""

@@ -180,7 +180,7 @@ def assert_one_spelling(groups):
     expected = expected_spelling(":".join(f"{group:x}" for group in groups))
     for text in all_spellings(groups):
         assert expected_spelling(text) == expected
-        assert uri.is_uri(f"x://[{text}]")
+        assert uri.is_valid(f"x://[{text}]")
         for level in "scheme", "iri":
             assert uri.normalize(f"x://[{text}]", level) == f"x://[{expected}]/"
         assert uri.normalize(f"x://[{text}]", "path") == f"x://[{text}]"
@@ -218,9 +218,9 @@ def test_only_addresses_are_respelled(text):
         expected = expected_spelling(text)
     except ValueError:
         expected = text.lower()
-        assert not uri.is_uri(f"x://[{text}]")
+        assert not uri.is_valid(f"x://[{text}]")
     else:
-        assert uri.is_uri(f"x://[{text}]")
+        assert uri.is_valid(f"x://[{text}]")
     before = f"x://[{text}]"
     form = uri.normalize(before, "scheme")
     assert form == f"x://[{expected}]/"

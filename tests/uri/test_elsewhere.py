@@ -58,13 +58,13 @@ def rows():
 def test_vectors(test, text, components):
     production = "IRI" if test == "iri-valid" else "IRI-reference"
     reference = f"//{text}" if "Address" in test else text
-    valid = iri.is_iri(reference, production)
+    valid = iri.is_valid(reference, production)
     assert valid == (naive.check(reference, production, True) is None)
     if "IPv4" in test:
         valid = valid and iri.split(reference).host_kind == "IPv4address"
-    assert valid is (VALID[test] is not (digest(text) in DISPUTED)), iri.check_iri(reference, production)
+    assert valid is (VALID[test] is not (digest(text) in DISPUTED)), iri.check(reference, production)
     if reference.isascii():
-        assert uri.is_uri(reference, "URI-reference") is iri.is_iri(reference, "IRI-reference")
+        assert uri.is_valid(reference, "URI-reference") is iri.is_valid(reference, "IRI-reference")
     if len(components) == 6:
         parts = iri.split(reference)
         assert [parts.scheme, parts.host, parts.port, *parts[2:]] == components
@@ -92,7 +92,7 @@ def test_real_references(tier, references):
     for number, octets in enumerate(references):
         for split, unsplit, check, production, is_iri in (
             (uri.split, uri.unsplit, uri.check, "URI-reference", False),
-            (iri.split, iri.unsplit, iri.check_iri, "IRI-reference", True),
+            (iri.split, iri.unsplit, iri.check, "IRI-reference", True),
         ):
             fault = check(octets, production)
             if number % 16 == 0 and tier == "portable":
@@ -109,9 +109,9 @@ def test_real_references(tier, references):
             text = octets.decode()
         except UnicodeDecodeError:
             continue
-        fault = iri.check_iri(octets, "IRI-reference")
+        fault = iri.check(octets, "IRI-reference")
         want = fault and (fault.code, len(octets[: fault.offset].decode()))
-        assert iri.check_iri(text, "IRI-reference") == want
+        assert iri.check(text, "IRI-reference") == want
         if want is None:
             parts = iri.split(text)
             assert iri.unsplit(parts) == text == naive.unsplit(naive.split(text)) and parts == naive.split(text)
@@ -124,6 +124,6 @@ def test_hostile_inputs_of_browsers():
         for row in json.loads(path.read_text("utf-8")):
             for text in (row["input"], row.get("base") or "") if isinstance(row, dict) else ():
                 assert uri.check(text) == naive.check(text)
-                assert iri.check_iri(text, "IRI-reference") == naive.check(text, "IRI-reference", True)
-                if uri.is_uri(text, "URI-reference"):
+                assert iri.check(text, "IRI-reference") == naive.check(text, "IRI-reference", True)
+                if uri.is_valid(text, "URI-reference"):
                     assert uri.unsplit(uri.split(text)) == text

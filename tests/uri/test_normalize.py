@@ -425,6 +425,6 @@ def test_real_data(name):
 @pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA is not set")
 def test_an_iri_is_equivalent_to_its_uri():
     for line in Path(CORPORA, "iris_wikipedia.txt").read_text("utf-8").splitlines()[::5]:
-        if iri.is_iri(line):
+        if iri.is_valid(line):
             assert uri.equivalent(line, iri.iri_to_uri(line), "iri")
             assert uri.normalize(line, "iri").isascii()

@@ -117,7 +117,7 @@ _DIAGNOSTIC = ("keep", "raise")
 _STRUCT = ("null", "raise", "drop")
 _FINGERPRINT = ("null", "keep", "raise")
 
-# In SQL, `is_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
+# In SQL, `is_valid_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
 _KEEP = MappingProxyType({"errors": "keep"})
 
 _DIAGNOSTIC_FIELDS = ("code", "offset")
@@ -320,7 +320,7 @@ _ROWS = (
         result="verdict",
         parameters=(_URI_PRODUCTION,),
         policies=_VERDICT,
-        sql=(SqlFunction("is_uri", ("production",), _KEEP),),
+        sql=(SqlFunction("is_valid_uri", ("production",), _KEEP),),
         rows="uris",
         page="uri",
     ),
@@ -333,7 +333,7 @@ _ROWS = (
         result="verdict",
         parameters=(_IRI_PRODUCTION,),
         policies=_VERDICT,
-        sql=(SqlFunction("is_iri", ("production",), _KEEP),),
+        sql=(SqlFunction("is_valid_iri", ("production",), _KEEP),),
         rows="uris",
         page="uri",
     ),
@@ -345,7 +345,7 @@ _ROWS = (
         result="verdict",
         parameters=(_RFC,),
         policies=_VERDICT,
-        sql=(SqlFunction("is_urn", ("rfc",), _KEEP),),
+        sql=(SqlFunction("is_valid_urn", ("rfc",), _KEEP),),
         rows="urns",
         page="urn",
     ),

@@ -24,7 +24,7 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     Raises:
         ValueError: If the function or the policy is unknown.
 
-    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_urn")]
+    >>> [fixed_arguments(name, "replace") for name in ("uri_decode", "uri_normalize", "is_valid_urn")]
     [{'errors': 'replace'}, {'errors': 'null'}, {'errors': 'keep'}]
     """
     if name not in SQL_FUNCTIONS:

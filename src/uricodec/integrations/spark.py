@@ -155,7 +155,7 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         spark (SparkSession): The session.
         errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
             for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
-            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_*` return false,
+            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return false,
             `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
@@ -171,7 +171,7 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
     >>> import pyspark
     >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
     >>> register(spark)
-    >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_urn('urn:')").first())
+    >>> tuple(spark.sql("select uri_decode('/caf%C3%A9'), uri_decode('100%'), is_valid_urn('urn:')").first())
     ('/café', None, False)
     """
     shared = _shared_key(secret)

@@ -16,7 +16,7 @@ Fault(code='percent', offset=19)
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from uricodec.uri._components import Components, Fault, check, is_uri, split, unsplit
+from uricodec.uri._components import Components, Fault, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve
 
@@ -28,7 +28,7 @@ __all__ = [
     "Fault",
     "check",
     "equivalent",
-    "is_uri",
+    "is_valid",
     "key",
     "normalize",
     "relativize",

@@ -174,7 +174,7 @@ def check(uri, production="URI-reference"):
     return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
 
 
-def is_uri(uri, production="URI-reference"):
+def is_valid(uri, production="URI-reference"):
     """Return whether a text is a URI reference, or matches another production.
 
     Args:
@@ -189,7 +189,7 @@ def is_uri(uri, production="URI-reference"):
 
     Source: RFC 3986 appendix A.
 
-    >>> is_uri("http://example.org/"), is_uri("/a"), is_uri("/a", production="URI"), is_uri("http://[::1%25eth0]/")
+    >>> is_valid("http://example.org/"), is_valid("/a"), is_valid("/a", production="URI"), is_valid("http://[::1%25eth0]/")
     (True, True, False, False)
     """
     return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX)) is None
@@ -216,21 +216,21 @@ def check_iri(iri, production="IRI-reference"):
     Source: RFC 3987 sections 2.2 and 4.1.
 
     >>> from uricodec import iri
-    >>> iri.check_iri("http://résumé.example.org/\u202ea")
+    >>> iri.check("http://résumé.example.org/\u202ea")
     Fault(code='bidi', offset=26)
     """
     return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
 
 
-def is_iri(iri, production="IRI-reference"):
+def is_valid_iri(iri, production="IRI-reference"):
     """Return whether a text is an IRI reference, or matches another production.
 
     Args:
         iri (str | bytes-like): The text to check; bytes are read as UTF-8.
-        production (str): See `check_iri`. With the default, relative references are valid; "IRI" requires a scheme.
+        production (str): See `check`. With the default, relative references are valid; "IRI" requires a scheme.
 
     Returns:
-        bool: Whether `check_iri` finds no fault.
+        bool: Whether `check` finds no fault.
 
     Raises:
         ValueError: If the production is unknown.
@@ -238,7 +238,7 @@ def is_iri(iri, production="IRI-reference"):
     Source: RFC 3987 sections 2.2 and 4.1.
 
     >>> from uricodec import iri
-    >>> iri.is_iri("http://résumé.example.org/"), iri.is_iri("résumé"), iri.is_iri("résumé", production="IRI")
+    >>> iri.is_valid("http://résumé.example.org/"), iri.is_valid("résumé"), iri.is_valid("résumé", production="IRI")
     (True, True, False)
     """
     return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX)) is None
@@ -400,7 +400,7 @@ def split_iri(iri):
     """Split an IRI or a relative reference into its components.
 
     Args:
-        iri (str | bytes-like): The reference, which must match the grammar (see `check_iri`); bytes are read as UTF-8.
+        iri (str | bytes-like): The reference, which must match the grammar (see `check`); bytes are read as UTF-8.
 
     Returns:
         Components: scheme, authority, path, query, fragment: str for a str, bytes for a bytes-like object; None for an
@@ -527,7 +527,7 @@ def unsplit_iri(components):
 
 # Fast path: most calls are f(text). These functions handle them without argument parsing if the text is short and
 # valid, and pass all other calls to the functions above.
-cdef vectorcall parse_check, parse_is_uri, parse_check_iri, parse_is_iri, parse_split, parse_split_iri
+cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri, parse_split, parse_split_iri
 
 
 cdef struct Call:
@@ -554,11 +554,11 @@ cdef object call_check(object function, PyObject *const *args, size_t flags, PyO
     return parse_check(function, args, flags, names)
 
 
-cdef object call_is_uri(object function, PyObject *const *args, size_t flags, PyObject *names):
+cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
     if reads(args, flags, names, URI_SYNTAX, &call):
         return True
-    return parse_is_uri(function, args, flags, names)
+    return parse_is_valid(function, args, flags, names)
 
 
 cdef object call_check_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
@@ -568,11 +568,11 @@ cdef object call_check_iri(object function, PyObject *const *args, size_t flags,
     return parse_check_iri(function, args, flags, names)
 
 
-cdef object call_is_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
+cdef object call_is_valid_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
     if reads(args, flags, names, IRI_SYNTAX, &call):
         return True
-    return parse_is_iri(function, args, flags, names)
+    return parse_is_valid_iri(function, args, flags, names)
 
 
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
@@ -590,17 +590,17 @@ cdef object call_split_iri(object function, PyObject *const *args, size_t flags,
 
 
 parse_check = take_calls(check, call_check)
-parse_is_uri = take_calls(is_uri, call_is_uri)
+parse_is_valid = take_calls(is_valid, call_is_valid)
 parse_check_iri = take_calls(check_iri, call_check_iri)
-parse_is_iri = take_calls(is_iri, call_is_iri)
+parse_is_valid_iri = take_calls(is_valid_iri, call_is_valid_iri)
 parse_split = take_calls(split, call_split)
 parse_split_iri = take_calls(split_iri, call_split_iri)
 
 # Functions are pickled by reference: the reference must be their public name.
-for function in check, is_uri, split, unsplit:
+for function in check, is_valid, split, unsplit:
     function.__module__ = "uricodec.uri"
-for function in check_iri, is_iri, split_iri, unsplit_iri:
+for function in check_iri, is_valid_iri, split_iri, unsplit_iri:
     function.__module__ = "uricodec.iri"
-for function, name in (split_iri, "split"), (unsplit_iri, "unsplit"):
+for function, name in (check_iri, "check"), (is_valid_iri, "is_valid"), (split_iri, "split"), (unsplit_iri, "unsplit"):
     function.__name__ = function.__qualname__ = name
 del function, name
