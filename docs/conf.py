@@ -21,7 +21,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # the docstrings have the types
 napoleon_use_ivar = True
-suppress_warnings = ["ref.python"]  # there are two classes named Fault
+suppress_warnings = ["ref.python"]  # Diagnostic has several homes
 
 
 def as_written(*event):

@@ -6,6 +6,7 @@ what the operation asks for. So seeds can be read and written by hand. What is l
 
 import warnings
 
+from diagnostics import brief  # noqa: F401  (targets take it from here, like all else that they share)
 from reference.codec import lines_of  # noqa: F401  (targets take it from here, like all else that they share)
 
 from uricodec._base import _kernels

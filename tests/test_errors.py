@@ -19,7 +19,7 @@ def test_hierarchy():
 
 
 def test_all_are_public():
-    defined = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    defined = {name for name, value in vars(errors).items() if isinstance(value, type) and name[0] != "_"}
     assert defined == set(errors.__all__) <= set(uricodec.__all__)
     assert all(getattr(uricodec, name) is getattr(errors, name) for name in defined)
     assert all(getattr(errors, name).__module__ == "uricodec.errors" for name in defined)

@@ -11,6 +11,7 @@ import urllib.parse
 from pathlib import Path
 
 import pytest
+from diagnostics import brief
 
 import uricodec
 from uricodec import iri, parse, uri
@@ -28,9 +29,9 @@ def assert_refused(text, code, offset, iri_code=None):
     octets = text.encode()
     before = len(text[:offset].encode())
     for given, at in (text, offset), (octets, before), (memoryview(octets), before):
-        assert uri.check(given) == (code, at)
+        assert brief(uri.check(given)) == (code, at)
         assert not uri.is_valid(given)
-        assert iri.check(given) == (iri_code or code, at)
+        assert brief(iri.check(given)) == (iri_code or code, at)
         assert not iri.is_valid(given)
         for split, error in (uri.split, UriSyntaxError), (iri.split, IriError):
             with pytest.raises(error) as caught:
@@ -110,8 +111,8 @@ BLANKS = [
 def test_cve_2023_24329_blanks_before_a_url(text, code, offset):
     """ " http://..." had no scheme for whoever looked, and one for whoever stripped it."""
     assert_refused(text, code, offset)
-    assert uri.check(text, production="URI") == ("scheme", 0)
-    assert iri.check(text, production="IRI") == ("scheme", 0)
+    assert brief(uri.check(text, production="URI")) == ("scheme", 0)
+    assert brief(iri.check(text, production="IRI")) == ("scheme", 0)
     assert_dropped_in(text)
     with pytest.raises(UriSyntaxError):
         legacy_schemes.parse(text)
@@ -135,10 +136,10 @@ def test_cve_2022_0391_blanks_and_controls_within_a_url(text, code, offset):
 )
 def test_cve_2023_24329_blanks_beyond_ascii_are_not_stripped(blank):
     text = f"{blank}http://evil.example/"
-    assert uri.check(text) == ("path", 0)
+    assert brief(uri.check(text)) == ("path", 0)
     # U+0085 is in no IRI. The others are like any letter there: what begins with one has no scheme.
-    assert iri.check(text) == (("character", 0) if blank == "\x85" else ("path-colon", 5))
-    assert iri.check(text, production="IRI") == ("scheme", 0)
+    assert brief(iri.check(text)) == (("character", 0) if blank == "\x85" else ("path-colon", 5))
+    assert brief(iri.check(text, production="IRI")) == ("scheme", 0)
     assert_dropped_in(text)
 
 
@@ -221,7 +222,7 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     refused = [
         chr(code)
         for code in range(0x80, sys.maxunicode + 1)
-        if not 0xD800 <= code <= 0xDFFF and iri.check(f"http://a{chr(code)}b/") == ("host-delimiter", 8)
+        if not 0xD800 <= code <= 0xDFFF and brief(iri.check(f"http://a{chr(code)}b/")) == ("host-delimiter", 8)
     ]
     assert set(ALIKE) <= set(refused)
     assert {unicodedata.category(character) for character in set(refused) - set(ALIKE)} <= {"Cn"}
@@ -231,9 +232,9 @@ def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
 def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     """What is one host for who looks is another for who connects: IDNA works on compatibility forms."""
     text = f"http://good.example{character}.evil.example/"
-    assert iri.check(text) == ("host-delimiter", 19)
-    assert iri.check(text.encode()) == ("host-delimiter", 19)
-    assert uri.check(text) == ("host", 19)
+    assert brief(iri.check(text)) == ("host-delimiter", 19)
+    assert brief(iri.check(text.encode())) == ("host-delimiter", 19)
+    assert brief(uri.check(text)) == ("host", 19)
     with pytest.raises(IriError) as caught:
         iri.split(text)
     assert caught.value.position == 19
@@ -255,8 +256,8 @@ def test_cve_2019_10160_delimiters_that_normalisation_makes_of_a_userinfo(charac
     """The "@" or "#" of the user's name decides what the host is."""
     for text in f"http://good.example{character}@evil.example/", f"http://user:good.example{character}@evil.example":
         at = text.index(character)
-        assert iri.check(text) == ("host-delimiter", at)
-        assert uri.check(text) == ("userinfo", at)
+        assert brief(iri.check(text)) == ("host-delimiter", at)
+        assert brief(uri.check(text)) == ("userinfo", at)
         with pytest.raises(IriError) as caught:
             iri.split(text)
         assert caught.value.position == at
@@ -436,8 +437,8 @@ def long_calls(unit, size):
     expected = expected_of(unit, n)
     for given in long, long.encode():
         like = (lambda result: result) if given is long else (lambda result: result.encode())
-        yield "check", uri.check(given), expected["fault"]
-        yield "check of iri", iri.check(given), expected["fault"]
+        yield "check", brief(uri.check(given)), expected["fault"]
+        yield "check of iri", brief(iri.check(given)), expected["fault"]
         yield "is_valid of uri", uri.is_valid(given), expected["fault"] is None
         yield "is_valid of iri", iri.is_valid(given), expected["fault"] is None
         if not expected["fault"]:
@@ -470,8 +471,8 @@ def long_calls(unit, size):
         yield "relativize", uri.resolve(base, uri.relativize(base, long)), long
     # The same where the host would be: nested and unbalanced brackets, above all.
     hosts = {"[": ("ip-literal", 8), "../": None, "/": None, "%41": None, "&": None}
-    yield "host", uri.check(f"http://{text}"), hosts[unit]
-    yield "host of iri", iri.check(f"http://{text}"), hosts[unit]
+    yield "host", brief(uri.check(f"http://{text}")), hosts[unit]
+    yield "host of iri", brief(iri.check(f"http://{text}")), hosts[unit]
     yield "normal host", uri.normalize(f"http://{text}", level="case"), f"http://{text}"
 
 

@@ -40,7 +40,7 @@ def names(name: str, octets: bytes) -> None:
     assert_type(uri.normalize(name), str)
     assert_type(uri.normalize(octets, level="scheme"), bytes)
     assert_type(uri.is_valid(name), bool)
-    assert_type(uri.check(name), uri.Fault | None)
+    assert_type(uri.check(name), uri.Diagnostic | None)
     assert_type(uri.equivalent(name, "http://example.org/"), bool)
     assert_type(uri.resolve(name, "../b"), str)
     assert_type(iri.iri_to_uri(name), str)

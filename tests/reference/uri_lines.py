@@ -30,7 +30,7 @@ def checked(kind, production):
     def function(row):
         fault = uri.check(row, production) if kind == "uri" else iri.check(row, production)
         if fault:
-            raise Refused(*fault)
+            raise Refused(*fault[:2])
         return b""
 
     return function

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 import pytest
+from diagnostics import brief
 from reference import uri as naive
 
 from uricodec import iri, uri
@@ -111,7 +112,7 @@ def test_real_references(tier, references):
             continue
         fault = iri.check(octets, "IRI-reference")
         want = fault and (fault.code, len(octets[: fault.offset].decode()))
-        assert iri.check(text, "IRI-reference") == want
+        assert brief(iri.check(text, "IRI-reference")) == want
         if want is None:
             parts = iri.split(text)
             assert iri.unsplit(parts) == text == naive.unsplit(naive.split(text)) and parts == naive.split(text)
@@ -123,7 +124,7 @@ def test_hostile_inputs_of_browsers():
     for path in sorted(CORPORA.glob("wpt/*urltestdata*.json")):
         for row in json.loads(path.read_text("utf-8")):
             for text in (row["input"], row.get("base") or "") if isinstance(row, dict) else ():
-                assert uri.check(text) == naive.check(text)
-                assert iri.check(text, "IRI-reference") == naive.check(text, "IRI-reference", True)
+                assert brief(uri.check(text)) == naive.check(text)
+                assert brief(iri.check(text, "IRI-reference")) == naive.check(text, "IRI-reference", True)
                 if uri.is_valid(text, "URI-reference"):
                     assert uri.unsplit(uri.split(text)) == text

@@ -8,19 +8,20 @@ bytes-like object.
 >>> split("http://example.org/é")
 Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
 >>> check("http://example.org/\ue000")
-Fault(code='private', offset=19)
+Diagnostic(code='private', offset=19, message='private-use character outside the query at position 19')
 >>> iri_to_uri("http://example.org/é%20"), uri_to_iri("http://example.org/%c3%a9%20")
 ('http://example.org/%C3%A9%20', 'http://example.org/é%20')
 """
 
+from uricodec.errors import Diagnostic
 from uricodec.iri._conversion import iri_to_uri, uri_to_iri
-from uricodec.uri._components import Components, Fault
+from uricodec.uri._components import Components
 from uricodec.uri._components import check_iri as check
 from uricodec.uri._components import is_valid_iri as is_valid
 from uricodec.uri._components import split_iri as split
 from uricodec.uri._components import unsplit_iri as unsplit
 
-__all__ = ["Components", "Fault", "check", "iri_to_uri", "is_valid", "split", "unsplit", "uri_to_iri"]
+__all__ = ["Components", "Diagnostic", "check", "iri_to_uri", "is_valid", "split", "unsplit", "uri_to_iri"]
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ object.
 >>> split("http://example.org/?")
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
 >>> check("http://example.org/%zz")
-Fault(code='percent', offset=19)
+Diagnostic(code='percent', offset=19, message='"%" not followed by two hexadecimal digits at position 19')
 >>> resolve("http://example.org/a/b", "../c"), normalize("HTTP://Example.org/%7ea/../b")
 ('http://example.org/c', 'http://example.org/b')
 """
@@ -16,7 +16,8 @@ Fault(code='percent', offset=19)
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from uricodec.uri._components import Components, Fault, check, is_valid, split, unsplit
+from uricodec.errors import Diagnostic
+from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Components",
-    "Fault",
+    "Diagnostic",
     "check",
     "equivalent",
     "is_valid",

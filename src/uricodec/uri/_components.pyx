@@ -13,7 +13,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 from collections import namedtuple
 
-from uricodec.errors import IriError, UriSyntaxError
+from uricodec.errors import IriError, UriSyntaxError, diagnostic
 
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, P
     return False
 
 
-Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.uri")
-Fault.__doc__ = "The first fault of a URI or IRI: a code, and the offset of the invalid character (in bytes: of the byte)."
+Diagnostic = namedtuple("Diagnostic", ["code", "offset"], module="uricodec.uri")
+Diagnostic.__doc__ = "The first fault of a URI or IRI: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):
@@ -138,7 +138,7 @@ cdef object find_fault(object input, Syntax syntax, Production production):
     cdef Outcome outcome
     cdef object text = plain(input)
     if not read_text(text, &octets, room, syntax, production, &parts, &outcome):
-        return Fault(CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset)
+        return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], <Py_ssize_t>outcome.offset)
     release(&octets)
     return None
 
@@ -152,7 +152,7 @@ def check(uri, production="URI-reference"):
             scheme, without a fragment) or "relative-ref".
 
     Returns:
-        Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
+        Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise; if something is missing at the end, the offset is the length. The codes:
             "scheme" (missing), "userinfo", "host", "port", "path", "query", "fragment" (invalid character in that
             component, or a fragment that is not allowed), "host-delimiter" (a triplet in the host represents a
@@ -167,9 +167,9 @@ def check(uri, production="URI-reference"):
     Source: RFC 3986 appendix A.
 
     >>> check("http://example.org/a b")
-    Fault(code='path', offset=20)
+    Diagnostic(code='path', offset=20, message='invalid character in path at position 20')
     >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
-    (None, Fault(code='host-delimiter', offset=18))
+    (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at position 18'))
     """
     return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
 
@@ -204,7 +204,7 @@ def check_iri(iri, production="IRI-reference"):
             scheme, without a fragment) or "irelative-ref".
 
     Returns:
-        Fault | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
+        Diagnostic | None: None if the text matches. Otherwise a code and an offset, in characters for a str, in bytes
             otherwise. The codes are those of `uricodec.uri.check`; "host-delimiter" is also used for a character in an
             authority that NFKC maps to a delimiter. Further ones: "utf-8" (bytes are not UTF-8), "surrogate" (a str
             contains a lone surrogate), "character" (a character beyond ASCII that is not allowed in IRIs), "private" (a
@@ -217,7 +217,7 @@ def check_iri(iri, production="IRI-reference"):
 
     >>> from uricodec import iri
     >>> iri.check("http://résumé.example.org/\u202ea")
-    Fault(code='bidi', offset=26)
+    Diagnostic(code='bidi', offset=26, message='bidirectional formatting character at position 26')
     """
     return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
 

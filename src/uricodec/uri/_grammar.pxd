@@ -15,7 +15,7 @@ cdef enum Production:
     REFERENCE, FULL, ABSOLUTE, RELATIVE
 
 
-# The kinds of faults. Their names are those of Fault.code.
+# The kinds of faults. Their names are those of Diagnostic.code.
 cdef enum Code:
     VALID, SCHEME, USERINFO, HOST, HOST_DELIMITER, IP_LITERAL, PORT, PATH, PATH_COLON, QUERY, FRAGMENT, PERCENT
     UTF8, SURROGATE, CHARACTER, PRIVATE, BIDI

@@ -4,7 +4,6 @@ from typing_extensions import Buffer, disjoint_base
 
 from uricodec._rows._operation import RowOperation
 from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
-from uricodec.uri._components import Fault
 
 COLUMNS: tuple[str, ...]
 
@@ -55,4 +54,4 @@ class UriToIriRows(HostsRows):
 
 def run_row(
     name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, production: str, iri: bool = False
-) -> int | Fault: ...
+) -> int | tuple[str, int]: ...

@@ -25,7 +25,6 @@ from cpython.ref cimport PyObject
 
 from uricodec.errors import IriError, UriSyntaxError
 from uricodec.iri._conversion import iri_to_uri, uri_to_iri
-from uricodec.uri._components import Fault
 
 
 # --- rows that are already in normal form -----------------------------------------------------------------------------
@@ -333,7 +332,7 @@ def run_row(name, src, dst, production, iri=False):
         iri (bool): Whether the input is an IRI.
 
     Returns:
-        int | Fault: The number of bytes written, or the fault.
+        int | Diagnostic: The number of bytes written, or the fault.
 
     Raises:
         ValueError: If dst is too small, or the row function or production is unknown.
@@ -369,7 +368,7 @@ def run_row(name, src, dst, production, iri=False):
     finally:
         PyBuffer_Release(&source)
     if written == UC_REJECTED:
-        return Fault(CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset)
+        return CODE_NAMES[outcome.code], <Py_ssize_t>outcome.offset
     return <Py_ssize_t>written
 
 

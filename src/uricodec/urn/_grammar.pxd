@@ -8,7 +8,7 @@ cdef enum Rfc:
     RFC2141, RFC8141, ANY
 
 
-# What is wrong first. The names are those of Fault.code.
+# What is wrong first. The names are those of Diagnostic.code.
 cdef enum Code:
     VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
     CODES

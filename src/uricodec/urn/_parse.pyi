@@ -1,16 +1,14 @@
-from typing import Any, Literal, NamedTuple, TypeVar, final, overload
+from typing import Any, Literal, TypeVar, final, overload
 
 from typing_extensions import Buffer
+
+from uricodec.errors import Diagnostic
 
 from uricodec.typing import UrnLevel, UrnRfc
 
 _StrOrURN = TypeVar("_StrOrURN", str, "URN")
 
 RULE_NUMBERS: dict[str, int]
-
-class Fault(NamedTuple):
-    code: str
-    offset: int
 
 @final
 class URN:
@@ -41,7 +39,7 @@ class URN:
 
 _Urn = str | Buffer | URN
 
-def check(urn: _Urn, rfc: UrnRfc = "8141") -> Fault | None: ...
+def check(urn: _Urn, rfc: UrnRfc = "8141") -> Diagnostic | None: ...
 def is_valid(urn: _Urn, rfc: UrnRfc = "8141") -> bool: ...
 def rfcs(urn: _Urn) -> tuple[str, ...]: ...
 def parse(urn: _Urn, rfc: UrnRfc = "8141") -> URN: ...

@@ -10,9 +10,7 @@ from uricodec.urn._grammar cimport *
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
-from collections import namedtuple
-
-from uricodec.errors import UrnError
+from uricodec.errors import UrnError, diagnostic
 
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
@@ -41,8 +39,8 @@ cdef list LEVEL_NAMES = ["bytes", "2141", "8141", "namespace", "functional"]
 cdef str DEFAULT = "8141"
 del name, reason
 
-Fault = namedtuple("Fault", ["code", "offset"], module="uricodec.urn")
-Fault.__doc__ = "The first fault of a URN: a code, and the offset of the invalid character (in bytes: of the byte)."
+Diagnostic = namedtuple("Diagnostic", ["code", "offset"], module="uricodec.urn")
+Diagnostic.__doc__ = "The first fault of a URN: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
 cdef int rfc_of(object rfc) except -1:
@@ -130,7 +128,7 @@ def check(urn, rfc="8141"):
         rfc (str): The RFC: "2141", "8141", or "any": valid by at least one of them; a fault is that by "8141".
 
     Returns:
-        Fault | None: None for a URN. Otherwise a code and an offset, in characters for a str, in bytes otherwise; if
+        Diagnostic | None: None for a URN. Otherwise a code and an offset, in characters for a str, in bytes otherwise; if
             something is missing at the end, the offset is the length. The codes: "scheme" (not "urn:"), "nid" (invalid
             character in the NID, or missing ":"), "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141),
             "nss-empty",
@@ -144,14 +142,14 @@ def check(urn, rfc="8141"):
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> check("urn:example:a%2g")
-    Fault(code='percent', offset=13)
+    Diagnostic(code='percent', offset=13, message='"%" not followed by two hexadecimal digits at position 13')
     >>> check("urn:x:a") and check("urn:x:a", rfc="2141") is None
     True
     """
     cdef Reading reading
     if read(plain(urn), <Rfc>rfc_of(rfc), &reading):
         return None
-    return Fault(CODE_NAMES[reading.code], <Py_ssize_t>reading.offset)
+    return diagnostic(CODE_NAMES[reading.code], REASONS[reading.code], <Py_ssize_t>reading.offset)
 
 
 def is_valid(urn, rfc="8141"):
