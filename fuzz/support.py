@@ -77,8 +77,8 @@ def outcome(function, *arguments, **options):
     try:
         return function(*arguments, **options)
     except UriError as error:
-        assert 0 <= error.position <= len(error.input), error
-        return type(error), error.position
+        assert 0 <= error.offset <= len(error.input), error
+        return type(error), error.offset
 
 
 def is_refusal(result):

@@ -29,7 +29,7 @@ def test_all_are_public():
 @pytest.mark.parametrize("data", ["100%", b"100%", ""])
 def test_attributes_and_text(kind, data):
     error = kind("malformed triplet", data, 3)
-    assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", data, 3)
+    assert (error.reason, error.input, error.offset) == error.args == ("malformed triplet", data, 3)
     assert str(error) == "malformed triplet at offset 3"
     assert repr(error) == f"{kind.__name__}('malformed triplet', {data!r}, 3)"
 
@@ -39,7 +39,7 @@ def test_attributes_and_text(kind, data):
 def test_copies(kind, duplicate):
     error = duplicate(kind("malformed triplet", b"100%", 3))
     assert type(error) is kind
-    assert (error.reason, error.input, error.position) == error.args == ("malformed triplet", b"100%", 3)
+    assert (error.reason, error.input, error.offset) == error.args == ("malformed triplet", b"100%", 3)
     assert str(error) == "malformed triplet at offset 3"
 
 
@@ -61,7 +61,7 @@ def test_functions_raise_them_with_the_object_that_was_given(data):
     with pytest.raises(UriSyntaxError) as caught:
         uricodec.percent_decode(data, errors="raise")
     assert caught.value.input is data
-    assert caught.value.position == 1
+    assert caught.value.offset == 1
 
 
 @pytest.mark.parametrize(

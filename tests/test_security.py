@@ -36,7 +36,7 @@ def assert_refused(text, code, offset, iri_code=None):
         for split, error in (uri.split, UriSyntaxError), (iri.split, IriError):
             with pytest.raises(error) as caught:
                 split(given)
-            assert (caught.value.position, caught.value.input) == (at, given)
+            assert (caught.value.offset, caught.value.input) == (at, given)
 
 
 def outcome(function, *args, **options):
@@ -128,7 +128,7 @@ def test_cve_2022_0391_blanks_and_controls_within_a_url(text, code, offset):
         legacy_schemes.parse(text)
     with pytest.raises(IriError) as caught:
         iri.iri_to_uri(text)
-    assert caught.value.position <= offset
+    assert caught.value.offset <= offset
 
 
 @pytest.mark.parametrize(
@@ -237,14 +237,14 @@ def test_cve_2019_9636_delimiters_that_normalisation_makes_of_a_host(character):
     assert brief(uri.check(text)) == ("host", 19)
     with pytest.raises(IriError) as caught:
         iri.split(text)
-    assert caught.value.position == 19
+    assert caught.value.offset == 19
     with pytest.raises(UriSyntaxError) as caught:
         uri.split(text)
-    assert caught.value.position == 19
+    assert caught.value.offset == 19
     for given in text, f"http://good.example{urllib.parse.quote(character)}.evil.example/":
         with pytest.raises(IriError) as caught:
             iri.iri_to_uri(given, host="idna")
-        assert caught.value.position == 7
+        assert caught.value.offset == 7
         # Without IDNA, and in a normal form, the host has triplets, and IRIs do not get it back.
         assert urllib.parse.quote(character) in iri.iri_to_uri(given)
         assert urllib.parse.quote(character) in uri.normalize(given, level="iri")
@@ -260,10 +260,10 @@ def test_cve_2019_10160_delimiters_that_normalisation_makes_of_a_userinfo(charac
         assert brief(uri.check(text)) == ("userinfo", at)
         with pytest.raises(IriError) as caught:
             iri.split(text)
-        assert caught.value.position == at
+        assert caught.value.offset == at
         with pytest.raises(UriSyntaxError) as caught:
             uri.split(text)
-        assert caught.value.position == at
+        assert caught.value.offset == at
         assert_dropped_in(text)
 
 
@@ -301,10 +301,10 @@ def test_cve_2021_42013_triplets_made_of_triplets(text, offset):
     assert_dropped_in(text)
     with pytest.raises(IriError) as caught:
         iri.uri_to_iri(text)
-    assert caught.value.position == offset
+    assert caught.value.offset == offset
     with pytest.raises(UriSyntaxError) as caught:
         uri.normalize(text, level="rfc1630")
-    assert caught.value.position == offset
+    assert caught.value.offset == offset
 
 
 @pytest.mark.parametrize("text", ["/%252e%252E/x", "/%25%32%65/", "/%25%34%31", "/%2541", "/%25252e"])
@@ -368,7 +368,7 @@ def test_cve_2022_45061_long_hosts_are_refused_before_any_work(monkeypatch, host
     for given in f"http://{host}/", f"http://{urllib.parse.quote(host)}/":
         with pytest.raises(IriError) as caught:
             iri.iri_to_uri(given, host="idna")
-        assert caught.value.position == 7
+        assert caught.value.offset == 7
         # What has no A-labels keeps its triplets in a normal form.
         assert uri.normalize(given, level="iri") == f"http://{urllib.parse.quote(host)}/"
         assert_dropped_in(given)
@@ -380,7 +380,7 @@ def test_cve_2022_45061_long_a_labels_are_refused_before_any_work(monkeypatch, h
     counted = Counted(monkeypatch)
     with pytest.raises(IriError) as caught:
         iri.uri_to_iri(f"http://{host}/", host="unicode")
-    assert caught.value.position == 7
+    assert caught.value.offset == 7
     assert uri.normalize(f"http://{host}/", level="iri") == f"http://{host}/"
     assert_dropped_in(f"http://{host}/")
     assert counted.longest == 0
@@ -396,7 +396,7 @@ def test_cve_2024_3651_idna_gets_no_more_than_a_host(monkeypatch):
             try:
                 function(f"http://{host}/", **options)
             except IriError as error:
-                assert error.position == 7
+                assert error.offset == 7
         uri.normalize(f"http://{host}/", level="iri")
     assert 0 < counted.longest <= 253
 

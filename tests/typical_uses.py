@@ -51,7 +51,7 @@ def names(name: str, octets: bytes) -> None:
     try:
         urn.parse(name)
     except UrnError as error:
-        assert_type(error.position, int)
+        assert_type(error.offset, int)
     except UriError:
         raise
 

@@ -123,7 +123,7 @@ def bases(draw):
     try:
         rows = ResolveRows(base)
     except UriSyntaxError as error:
-        assert 0 <= error.position <= len(base) and isinstance(outcome(uri.resolve, base, ref), tuple)
+        assert 0 <= error.offset <= len(base) and isinstance(outcome(uri.resolve, base, ref), tuple)
         return
     src = ref.replace(b"\n", b"").rstrip(b"\r")
     room = bytearray(rows.room(len(src)))

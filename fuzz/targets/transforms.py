@@ -67,7 +67,7 @@ def outcome_of_urn(function, name):
     try:
         return function(name)
     except UrnError as error:
-        return type(error), error.position
+        return type(error), error.offset
 
 
 def uuid(draw):

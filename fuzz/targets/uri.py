@@ -121,8 +121,8 @@ def outcome_of_two(function, *arguments):
         return function(*arguments)
     except UriSyntaxError as error:
         assert any(error.input is argument for argument in arguments[:2])
-        assert 0 <= error.position <= len(error.input)
-        return type(error), error.position
+        assert 0 <= error.offset <= len(error.input)
+        return type(error), error.offset
 
 
 def by_scheme(draw):

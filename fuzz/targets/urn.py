@@ -139,7 +139,7 @@ def namespace(draw):
             module.register_namespace(nid, "no rule", replace=replace)
             raise AssertionError("no error")
         except UrnError as error:
-            assert error.position <= len(nid) and not re.fullmatch("[A-Za-z0-9][A-Za-z0-9-]{,31}", nid)
+            assert error.offset <= len(nid) and not re.fullmatch("[A-Za-z0-9][A-Za-z0-9-]{,31}", nid)
         except ValueError:
             pass
     found = outcome(urn.validate, given)

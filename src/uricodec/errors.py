@@ -4,7 +4,7 @@ The tree of exceptions, and when each is raised::
 
     exception                      raised if
     ValueError                     an argument has an unknown value
-    +-- UriError                   the input is invalid, at `position`:
+    +-- UriError                   the input is invalid, at `offset`:
         +-- UriSyntaxError           it breaks the grammar of RFC 3986, or contains a malformed triplet
         +-- IriError                 it breaks RFC 3987, or its host has no A-label
         +-- UrnError                 it breaks RFC 2141 or RFC 8141
@@ -43,7 +43,7 @@ def diagnostic(code: str, reason: str, offset: int) -> Diagnostic:
 
 
 def sentence(reason: str, offset: int) -> str:
-    return f"{reason} at position {offset}"
+    return f"{reason} at offset {offset}"
 
 
 class UriError(ValueError):
@@ -52,24 +52,24 @@ class UriError(ValueError):
     Args:
         reason (str): What is wrong, in a few words.
         input (str | bytes): The whole input.
-        position (int): The offset of the first invalid item of `input`, from 0: a character of a str, a byte of bytes.
+        offset (int): The offset of the first invalid item of `input`, from 0: a character of a str, a byte of bytes.
 
     >>> try:
     ...     raise UriError("malformed triplet", "100%", 3)
     ... except UriError as error:
-    ...     print(error, error.position, sep="; ")
+    ...     print(error, error.offset, sep="; ")
     malformed triplet at offset 3; 3
     """
 
-    def __init__(self, reason: str, input: object, position: int) -> None:
-        super().__init__(reason, input, position)
+    def __init__(self, reason: str, input: object, offset: int) -> None:
+        super().__init__(reason, input, offset)
         self.reason = reason
         self.input = input
-        self.position = position
+        self.offset = offset
 
     def __str__(self) -> str:
-        reason = self.reason.replace("invalid character", _found(self.input, self.position), 1)
-        return f"{reason} at offset {self.position}"
+        reason = self.reason.replace("invalid character", _found(self.input, self.offset), 1)
+        return f"{reason} at offset {self.offset}"
 
 
 class UriSyntaxError(UriError):

@@ -44,7 +44,7 @@ def outcome(function, *arguments, **options):
     try:
         result = function(*arguments, **options)
     except UriError as error:
-        return type(error), error.input, error.position
+        return type(error), error.input, error.offset
     except ValueError as error:
         return type(error)
     return type(result), result
@@ -153,7 +153,7 @@ def test_a_lone_surrogate_is_an_error(tier, function, surrogate):
         text = before + surrogate + "b\ud801"
         with pytest.raises(UriError) as caught:
             function(text)
-        assert (caught.value.position, caught.value.input) == (len(before), text)
+        assert (caught.value.offset, caught.value.input) == (len(before), text)
         assert "surrogate" in caught.value.reason
 
 
@@ -190,7 +190,7 @@ def test_percent_decode(tier, data, keep, replace, position):
     else:
         with pytest.raises(UriSyntaxError) as caught:
             percent_decode(data, errors="raise")
-        assert (caught.value.position, caught.value.input) == (position, data)
+        assert (caught.value.offset, caught.value.input) == (position, data)
         assert caught.value.reason
 
 
@@ -256,7 +256,7 @@ def test_ill_formed_utf8_is_never_text(tier, octets, parts):
         assert percent_decode(text, errors="replace") == start + "\ufffd" * parts + end
         with pytest.raises(UriSyntaxError) as caught:
             percent_decode(text, errors="raise")
-        assert caught.value.position == len(before)
+        assert caught.value.offset == len(before)
         assert percent_decode(text.encode(), errors="raise") == start.encode() + octets + end.encode()
         line = text.encode() + b"\n"
         assert decoded(line) == start.encode() + triplets(octets).encode() + end.encode() + b"\n"
@@ -264,7 +264,7 @@ def test_ill_formed_utf8_is_never_text(tier, octets, parts):
         assert decoded(line, raw=True) == start.encode() + octets + end.encode() + b"\n"
         with pytest.raises(UriSyntaxError) as caught:
             decoded(line, errors="raise")
-        assert caught.value.position == len(before.encode())
+        assert caught.value.offset == len(before.encode())
 
 
 EDGES = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
@@ -377,7 +377,7 @@ def test_the_place_of_a_surrogate_behind_triplets(tier, text):
         for errors in "keep", "replace":
             with pytest.raises(UriError, match="lone surrogate") as caught:
                 requote(text, safe, errors)
-            assert (caught.value.position, caught.value.input) == (place, text)
+            assert (caught.value.offset, caught.value.input) == (place, text)
 
 
 @given(data=texts | buffers, safe=ascii_sets, errors=st.sampled_from(["keep", "replace"]))
@@ -618,7 +618,7 @@ def test_decode_lines(tier, src, keep, replace, position):
         if position is not None:
             with pytest.raises(UriSyntaxError) as caught:
                 decoded(before + src, errors="raise")
-            assert (caught.value.position, caught.value.input) == (len(before) + position, before + src)
+            assert (caught.value.offset, caught.value.input) == (len(before) + position, before + src)
         elif b"\xff" not in before:
             assert decoded(before + src, errors="raise") == start + keep
 
@@ -630,7 +630,7 @@ def test_decode_lines_raw(tier):
     assert decoded(b"%FF%", raw=True, errors="replace") == b"\xff\xef\xbf\xbd"
     with pytest.raises(UriSyntaxError) as caught:
         decoded(b"%FF\n%4\n", raw=True, errors="raise")
-    assert caught.value.position == 4
+    assert caught.value.offset == 4
 
 
 def test_decode_lines_plus(tier):

@@ -72,7 +72,7 @@ def test_long_lists(operation):
             getattr(bulk, name)([texts[bad[0][0]]], errors="raise", **how)
         error, single = of_list.value, of_item.value
         assert str(error) == str(single).replace("row 0: ", f"row {bad[0][0]}: ")
-        assert (type(error), error.input, error.position) == (type(single), single.input, single.position)
+        assert (type(error), error.input, error.offset) == (type(single), single.input, single.offset)
     else:
         assert len(getattr(bulk, name)(texts, errors="raise", **how)) == len(texts)
 

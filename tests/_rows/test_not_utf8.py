@@ -198,10 +198,10 @@ def test_bulk(tier, name, errors, path):
                 assert caught.value.reason == f"row {number}: {REASONS[code]}", case
                 row = caught.value.input
                 if not isinstance(row, str):
-                    assert (row, caught.value.position) == (rows[number], offset), case
+                    assert (row, caught.value.offset) == (rows[number], offset), case
                 else:
                     assert row == rows[number].decode("utf-8", "replace")
-                    assert caught.value.position == len(rows[number][:offset].decode("utf-8", "replace")), case
+                    assert caught.value.offset == len(rows[number][:offset].decode("utf-8", "replace")), case
                 continue
             assert rows_of(do(function, source, **how)) == want, (case, faults)
             if faults is not None:

@@ -320,7 +320,7 @@ def compare(operation, path, rows, errors, reports=None, **options):
                 call(operation, io.BytesIO(source) if path.file else source, errors, found, **how)
             given = rows[row].decode() if isinstance(caught.value.input, str) else rows[row]
             position = len(rows[row][:offset].decode()) if path.form == "Arrow" and path.text else offset
-            assert (caught.value.input, caught.value.position) == (given, position), code
+            assert (caught.value.input, caught.value.offset) == (given, position), code
             continue
         made = call(operation, io.BytesIO(source) if path.file else source, errors, found, **how)
         if path.file:

@@ -443,7 +443,7 @@ def test_errors_name_the_row_and_the_position(name, rows, row, position):
         with pytest.raises(UriError, match=f"^row {row}: .* at offset {position}$") as caught:
             getattr(bulk, name)(source, errors="raise", **how)
         assert caught.value.input == rows[row]
-        assert caught.value.position == position
+        assert caught.value.offset == position
 
 
 @pytest.mark.parametrize(
@@ -467,17 +467,17 @@ def test_errors_in_octets_name_octets(name, rows, row, position):
     for source in sources:
         with pytest.raises(UriError, match=f"^row {row}: .* at offset {position}$") as caught:
             getattr(bulk, name)(source, errors="raise", **how)
-        assert (caught.value.input, caught.value.position) == (rows[row], position)
+        assert (caught.value.input, caught.value.offset) == (rows[row], position)
 
 
 def test_errors_in_decoded_lines_name_octets():
     """Lines are octets where they are decoded to text, too."""
     with pytest.raises(UriError, match=r"^row 1: .* at offset 4$") as caught:
         bulk.unquote("a\néé%4\n".encode(), errors="raise")
-    assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
+    assert (caught.value.input, caught.value.offset) == ("éé%4".encode(), 4)
     with pytest.raises(UriError, match=r"^row 0: .* at offset 4$") as caught:
         bulk.unquote(io.BytesIO("éé%4\n".encode()), output=io.BytesIO(), errors="raise")
-    assert (caught.value.input, caught.value.position) == ("éé%4".encode(), 4)
+    assert (caught.value.input, caught.value.offset) == ("éé%4".encode(), 4)
 
 
 def test_arguments_that_are_wrong():

@@ -545,7 +545,7 @@ def test_lines_that_fail(tmp_path):
     for threads in 1, 2:
         with pytest.raises(UrnError, match=r"b:30000:10 \(byte 359997\): ") as caught:
             dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", threads=threads)
-        assert (caught.value.input, caught.value.position) == (b"urn:isbn:", 9)
+        assert (caught.value.input, caught.value.offset) == (b"urn:isbn:", 9)
     (tmp_path / "b").write_bytes(b"http://a/%zz")
     with pytest.raises(UriSyntaxError, match="b:1:10 "):
         dedup.dedup_files(tmp_path / "b", tmp_path / "out", kind="uri", level="rfc1630", errors="raise")
@@ -784,13 +784,13 @@ def test_rows_that_are_refused():
     assert dedup.unique(rows, "urn", errors="drop") == ["urn:isbn:1", None]
     with pytest.raises(UrnError, match="row 1: ") as caught:
         dedup.unique(rows, "urn", errors="raise")
-    assert (caught.value.input, caught.value.position) == ("urn:", 4)
+    assert (caught.value.input, caught.value.offset) == ("urn:", 4)
     with pytest.raises(UrnError, match="row 1: lone surrogate") as caught:
         dedup.unique(["urn:a1:b", "urn:a1:\udfff"], "urn", errors="raise")
-    assert caught.value.position == 7
+    assert caught.value.offset == 7
     with pytest.raises(UrnError) as caught:
         dedup.unique(["é:"], "urn", errors="raise")
-    assert caught.value.position == 0
+    assert caught.value.offset == 0
     for column in [1], [["a"]], 5, None, "text", object():
         with pytest.raises(TypeError):
             dedup.unique(column, "urn")
@@ -920,7 +920,7 @@ def test_arrow(layout, memory, kind):
 def test_surrogates_are_refused_by_row():
     with pytest.raises(UriError, match="row 1: lone surrogate") as caught:
         dedup.unique(["a", "b\ud800"], kind="bytes", errors="raise")
-    assert (caught.value.input, caught.value.position) == ("b\ud800", 1)
+    assert (caught.value.input, caught.value.offset) == ("b\ud800", 1)
 
 
 @pytest.mark.interop

@@ -46,7 +46,7 @@ def outcome(function, *arguments, **options):
         return function(*arguments, **options)
     except IriError as error:
         assert error.input is arguments[0]
-        return error.position
+        return error.offset
 
 
 def agree(text):
@@ -297,7 +297,7 @@ def test_reasons(text, to_uri, to_iri):
         if reason is not None:
             with pytest.raises(IriError) as caught:
                 function(text)
-            assert (caught.value.reason, caught.value.position, caught.value.input) == (reason, 1, text)
+            assert (caught.value.reason, caught.value.offset, caught.value.input) == (reason, 1, text)
 
 
 # --- objects and options ----------------------------------------------------------------------------------------------
@@ -496,12 +496,12 @@ def test_real_ones_come_back(name):
             uri = iri_to_uri(text, disallowed="encode")
         except IriError as error:
             refused += 1
-            assert error.position == outcome(naive_iri.iri_to_uri, text, "encode")
+            assert error.offset == outcome(naive_iri.iri_to_uri, text, "encode")
             continue
         try:
             iri = uri_to_iri(uri)
         except IriError as error:
-            assert uri[error.position] == "%"
+            assert uri[error.offset] == "%"
             refused += 1
             continue
         assert naive_iri.same(iri_to_uri(iri), uri) and uri_to_iri(iri) == iri
@@ -520,7 +520,7 @@ def test_hostile_strings(name):
             try:
                 assert iri_to_uri(host, host="idna").isascii()
             except IriError as error:
-                assert 0 <= error.position <= len(host)
+                assert 0 <= error.offset <= len(host)
             outcome(uri_to_iri, host, host="unicode")
             try:
                 ascii_host = _hosts.to_ascii(text)

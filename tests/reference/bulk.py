@@ -124,7 +124,7 @@ def column(name, rows, errors, **how):
         try:
             made = function(row, **how)
         except UriError as error:
-            refused.append((number, error.position))
+            refused.append((number, error.offset))
             if errors == "raise":
                 raise
             made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None

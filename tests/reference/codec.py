@@ -229,7 +229,7 @@ def percent_decode(data, plus=False, errors="keep"):
         try:
             return careful(run[0].encode(), plus, errors, utf8=True, controls=True).decode()
         except UriSyntaxError as error:
-            raise UriSyntaxError(error.reason, data, run.start() + error.position) from None
+            raise UriSyntaxError(error.reason, data, run.start() + error.offset) from None
 
     return re.sub("[\x00-\x7f]+", decode_run, data)
 

@@ -83,7 +83,7 @@ def strict(function, text=False):
         try:
             made = function(row)
         except UriError as error:
-            return row, Fault(error.reason, error.position)
+            return row, Fault(error.reason, error.offset)
         if isinstance(made, tuple) and len(made) == 2:
             return row, Fault(*made)
         parts = naive.ill_formed(row) if text and way.text else []
@@ -109,7 +109,7 @@ def iri(function):
         try:
             return function(row)
         except UriError as error:
-            return Fault(code_of_character(row, error.position), error.position)
+            return Fault(code_of_character(row, error.offset), error.offset)
 
     return reference
 

@@ -45,7 +45,7 @@ def guarded(function, operation):
         except UriError as error:
             known = error.reason in operation.reasons
             code = operation.code_names[operation.reasons.index(error.reason)] if known else "host"
-            raise Refused(code, error.position) from None
+            raise Refused(code, error.offset) from None
 
     return guard
 

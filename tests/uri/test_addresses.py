@@ -95,7 +95,7 @@ def assert_rejected(host):
             for value in text, text.encode():
                 with pytest.raises(IriError, match="an IP address") as caught:
                     function(value, **options)
-                assert caught.value.position == len("http://")
+                assert caught.value.offset == len("http://")
             for rows in [text], [text.encode()]:
                 assert getattr(bulk, function.__name__)(rows, errors="null", **options) == [None]
         for value in text, text.encode():

@@ -69,7 +69,7 @@ def compare_split(text, module, fault, error):
     if fault is not None:
         with pytest.raises(error) as caught:
             module.split(text)
-        assert (caught.value.position, caught.value.input) == (fault.offset, text)
+        assert (caught.value.offset, caught.value.input) == (fault.offset, text)
         return
     parts, want = module.split(text), text if isinstance(text, str) else text.decode()
     if isinstance(text, bytes):
@@ -494,7 +494,7 @@ def test_an_authority_that_is_none_has_no_parts():
         for name in "userinfo", "host", "port", "host_kind":
             with pytest.raises(UriSyntaxError) as caught:
                 getattr(parts, name)
-            assert (caught.value.position, caught.value.input) == (position, authority)
+            assert (caught.value.offset, caught.value.input) == (position, authority)
     with pytest.raises(UriSyntaxError, match="surrogate at offset 1"):
         _ = uri.Components(None, "a\ud800", "", None, None).host
 
@@ -524,7 +524,7 @@ def test_types():
         assert all(type(part) is bytes for part in uri.split(octets) + iri.split(octets))
         with pytest.raises(UriSyntaxError) as caught:
             uri.split(bad := kind(b"a b"))
-        assert caught.value.input is bad and caught.value.position == 1
+        assert caught.value.input is bad and caught.value.offset == 1
     assert all(type(part) is str for part in uri.split(Text(text)))
     assert iri.split(Text("é?ü")) == (None, None, "é", "ü", None)
     for function in uri.check, uri.is_valid, uri.split, iri.check, iri.is_valid, iri.split:
@@ -631,9 +631,9 @@ def test_unsplit(components):
                 module.unsplit(given_)
             assert caught.value.input == whole
             if fault is not None:
-                assert caught.value.position == (fault.offset if whole is text else len(text[: fault.offset].encode()))
+                assert caught.value.offset == (fault.offset if whole is text else len(text[: fault.offset].encode()))
             else:
-                assert 0 <= caught.value.position < len(whole) and "different components" in caught.value.reason
+                assert 0 <= caught.value.offset < len(whole) and "different components" in caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -653,7 +653,7 @@ def test_unsplit(components):
 def test_where_a_text_is_read_otherwise(components, position):
     with pytest.raises(IriError, match="different components") as caught:
         iri.unsplit(components)
-    assert caught.value.position == position
+    assert caught.value.offset == position
 
 
 def test_unsplit_takes_components_of_one_type():

@@ -105,7 +105,7 @@ def test_real_references(tier, references):
             assert 0 <= fault.offset <= len(octets)
             with pytest.raises((UriSyntaxError, IriError)) as caught:
                 split(octets)
-            assert caught.value.position == fault.offset
+            assert caught.value.offset == fault.offset
         try:
             text = octets.decode()
         except UnicodeDecodeError:

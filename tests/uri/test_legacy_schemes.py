@@ -32,7 +32,7 @@ def test_row_of_the_table(url, expected):
     if "error" in expected:
         with pytest.raises(UriSyntaxError) as caught:
             legacy_schemes.parse(url)
-        assert (caught.value.reason, url[caught.value.position]) == (expected["error"], "%")
+        assert (caught.value.reason, url[caught.value.offset]) == (expected["error"], "%")
     else:
         assert legacy_schemes.parse(url) == expected
         assert list(legacy_schemes.parse(url)) == list(expected)
@@ -250,11 +250,11 @@ def test_what_a_url_says(url, expected):
 def test_what_is_refused_and_where(url, position):
     with pytest.raises(UriSyntaxError) as caught:
         legacy_schemes.parse(url)
-    assert (caught.value.position, caught.value.input) == (position, url)
+    assert (caught.value.offset, caught.value.input) == (position, url)
     if url.isascii():
         with pytest.raises(UriSyntaxError) as caught:
             legacy_schemes.parse(bytearray(url.encode()))
-        assert caught.value.position == position
+        assert caught.value.offset == position
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_what_is_refused_and_where(url, position):
 def test_a_str_holds_utf8(url, position):
     with pytest.raises(UriSyntaxError) as caught:
         legacy_schemes.parse(url)
-    assert (caught.value.position, caught.value.reason) == (position, "invalid UTF-8")
+    assert (caught.value.offset, caught.value.reason) == (position, "invalid UTF-8")
     legacy_schemes.parse(url.encode())
 
 
@@ -276,7 +276,7 @@ def test_bytes_need_not_be_utf8():
     assert legacy_schemes.parse(memoryview(b"gopher://h"))["gtype"] == b"1"
     with pytest.raises(UriSyntaxError) as caught:
         legacy_schemes.parse(b"file:///caf\xe9")
-    assert caught.value.position == 11
+    assert caught.value.offset == 11
 
 
 def test_other_types():
@@ -356,7 +356,7 @@ def test_nothing_but_a_dict_or_a_syntax_error(text):
         try:
             found = legacy_schemes.parse(given_)
         except UriSyntaxError as error:
-            assert 0 <= error.position <= items
+            assert 0 <= error.offset <= items
             assert error.input is given_
         else:
             assert type(found) is dict

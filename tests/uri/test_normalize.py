@@ -99,7 +99,7 @@ def test_rfc_1630_examples():
     for illegal, position in ("fxqn:/us/va/reston/cnri/ietf/24/asdf%*.fred", 36), ("news:12345667123%asdghfh@info", 16):
         with pytest.raises(UriSyntaxError) as caught:
             uri.normalize(illegal, "rfc1630")
-        assert (caught.value.position, caught.value.input) == (position, illegal)
+        assert (caught.value.offset, caught.value.input) == (position, illegal)
 
 
 # --- levels, case by case ---------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def result(function, *args):
     try:
         return function(*args)
     except UriSyntaxError as error:
-        return error.position
+        return error.offset
 
 
 @given(st.one_of(URIS, OCTETS), LEVEL)
@@ -335,7 +335,7 @@ def test_the_first_fault_is_named_though_there_is_a_surrogate(text):
     for function in uri.normalize, uri.key, lambda text, level: uri.equivalent(text, "a", level):
         with pytest.raises(UriSyntaxError, match=reason) as caught:
             function(text, "rfc1630")
-        assert (caught.value.input, caught.value.position) == (text, first)
+        assert (caught.value.input, caught.value.offset) == (text, first)
 
 
 class Text(str):
@@ -374,15 +374,15 @@ def test_arguments():
 def test_positions_are_those_of_characters():
     with pytest.raises(UriSyntaxError) as caught:
         uri.normalize("http://\u20ac\U00010000/%4", "rfc1630")
-    assert caught.value.position == 10
+    assert caught.value.offset == 10
     with pytest.raises(UriSyntaxError) as caught:
         uri.normalize("http://\u20ac\U00010000/%4".encode(), "rfc1630")
-    assert caught.value.position == 15
+    assert caught.value.offset == 15
     for function in uri.normalize, uri.key, lambda text: uri.equivalent("", text):
         for text in "\u20ac\ud800", "\u20ac" * 600 + "\udfff":
             with pytest.raises(UriSyntaxError) as caught:
                 function(text)
-            assert caught.value.position == len(text) - 1
+            assert caught.value.offset == len(text) - 1
 
 
 def test_rows_stay_in_their_room(fences, tier):

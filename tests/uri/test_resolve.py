@@ -183,11 +183,11 @@ def test_errors(function):
         for given_base in base, base.encode():
             with pytest.raises(UriSyntaxError) as caught:
                 function(given_base, given_base[:0])
-            assert (caught.value.position, caught.value.input) == (position, given_base)
+            assert (caught.value.offset, caught.value.input) == (position, given_base)
     for arguments, position in (("\u20ac\ud800", "a"), 1), (("a:", "\u20acb\ud800"), 2):
         with pytest.raises(UriSyntaxError) as caught:
             function(*arguments)
-        assert caught.value.position == position
+        assert caught.value.offset == position
     for arguments in ("s:a", b"s:a"), (b"s:a", "s:a"), ("s:a", 1), (None, "s:a"), ("s:a",), ("s:a", "b", True, True):
         with pytest.raises(TypeError):
             function(*arguments)
@@ -292,14 +292,14 @@ def test_relative(base, target, ref):
 def test_what_has_dot_segments_is_no_target(target, position):
     with pytest.raises(UriSyntaxError) as caught:
         uri.relativize("s:/a/b/c", target)
-    assert (caught.value.position, caught.value.input) == (position, target)
+    assert (caught.value.offset, caught.value.input) == (position, target)
 
 
 def test_a_target_needs_a_scheme():
     for target, position in ("", 0), ("abc/d", 3), ("//h", 0):
         with pytest.raises(UriSyntaxError) as caught:
             uri.relativize("s:", target)
-        assert (caught.value.position, caught.value.input) == (position, target)
+        assert (caught.value.offset, caught.value.input) == (position, target)
 
 
 @given(BASES, BASES, st.booleans())
@@ -337,7 +337,7 @@ def test_nothing_resolves_to_dot_segments():
         UriSyntaxError, match="no reference resolves to a path with a dot segment at offset 10"
     ) as caught:
         uri.relativize("http://a/b", "http://á/x/../y")
-    assert caught.value.position == 10
+    assert caught.value.offset == 10
 
 
 @given(BASES, REFERENCES)

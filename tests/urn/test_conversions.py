@@ -24,7 +24,7 @@ def refused(function, *arguments):
     with pytest.raises(UrnError) as caught:
         function(*arguments)
     assert caught.value.input is arguments[0] or caught.value.input == arguments[0]
-    return caught.value.position
+    return caught.value.offset
 
 
 # --- encode_nss, decode_nss -------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_decode_nss_refuses_what_its_reference_refuses(nss):
     except UnicodeDecodeError:
         refused(urn.decode_nss, nss)
     except UrnError as error:
-        assert refused(urn.decode_nss, nss) == error.position
+        assert refused(urn.decode_nss, nss) == error.offset
     else:
         assert urn.decode_nss(nss) == expected
 

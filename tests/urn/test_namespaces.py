@@ -403,7 +403,7 @@ def test_verdict_wants_a_urn():
     assert urn.validate(b"urn:isbn:0395363411").ok and urn.validate(urn.parse("urn:isbn:0395363411")).ok
     with pytest.raises(UrnError) as caught:
         urn.validate("urn:isbn:")
-    assert caught.value.position == 9
+    assert caught.value.offset == 9
 
 
 # --- rows at run time -------------------------------------------------------------------------------------------------
@@ -445,7 +445,7 @@ def test_a_registered_namespace_is_formal():
 def test_no_namespace_without_a_nid(nid, position):
     with pytest.raises(UrnError) as caught:
         register_namespace(nid)
-    assert (caught.value.position, caught.value.input) == (position, nid)
+    assert (caught.value.offset, caught.value.input) == (position, nid)
 
 
 def test_no_namespace_without_a_rule():

@@ -56,7 +56,7 @@ def result(function, *args):
         return function(*args)
     except UrnError as error:
         assert error.input == args[0]
-        return ("fault", error.position)
+        return ("fault", error.offset)
 
 
 def compare(text):
@@ -192,7 +192,7 @@ def test_letters_beyond_ascii_have_no_case(tier, letter):
         assert check(text).offset == position
         with pytest.raises(UrnError) as caught:
             normalize(text)
-        assert (caught.value.position, caught.value.input) == (position, text)
+        assert (caught.value.offset, caught.value.input) == (position, text)
 
 
 # --- types ------------------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def model_of_lines(src, level, rfc, errors):
         try:
             out.append(naive.normalize(line, level, rfc) + tail)
         except UrnError as error:
-            faults.append((number, start, error.reason, error.position))
+            faults.append((number, start, error.reason, error.offset))
             out.append({"keep": line + tail, "null": tail, "drop": b""}[errors])
         start += len(line + tail)
     return b"".join(out), len(lines), faults
@@ -434,7 +434,7 @@ def test_a_long_row_that_fails(tier, n):
     column = Lent([b"urn:example:a", b"x" * n, b"urn:example:b"])
     with pytest.raises(UrnError, match="row 1: ") as caught:
         bulk.normalize_urn(column, errors="raise")
-    assert (caught.value.input, caught.value.position) == ("x" * n, 0)
+    assert (caught.value.input, caught.value.offset) == ("x" * n, 0)
 
 
 @pytest.mark.parametrize("n", [1000, 5000, 20_000, 100_000])

@@ -144,7 +144,7 @@ cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy 
     size = decode_carefully(src, n, &careful, dst)
     if careful.fault == NO_FAULT:
         return size
-    outcome.code, outcome.offset = careful.fault, careful.position
+    outcome.code, outcome.offset = careful.fault, careful.offset
     return UC_REJECTED
 
 

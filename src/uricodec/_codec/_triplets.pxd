@@ -22,7 +22,7 @@ cdef struct Careful:
     const uc_set *free  # triplets of other bytes stay; NULL: all are decoded
     bint c1             # triplets of U+0080-009F stay
     Fault fault         # result: the error,
-    size_t position     # and its offset in src
+    size_t offset       # and its offset in src
 
 cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil

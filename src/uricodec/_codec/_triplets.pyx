@@ -48,7 +48,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
         policy = how.malformed if fault == MALFORMED else how.policy
         if fault != NO_FAULT and policy == FAIL:
             how.fault = fault
-            how.position = i
+            how.offset = i
             return o
         if fault != NO_FAULT and policy == REPLACE:
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
@@ -88,7 +88,7 @@ cdef Policy policy_of(object errors) except *:
 
 cdef int raise_fault(object data, const Careful *how) except -1:
     reason = "\"%\" not followed by two hexadecimal digits" if how.fault == MALFORMED else "invalid UTF-8"
-    raise UriSyntaxError(reason, data, <Py_ssize_t>how.position)
+    raise UriSyntaxError(reason, data, <Py_ssize_t>how.offset)
 
 
 # --- public functions ---------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
         if not is_utf8(dst, size) or how.policy != KEEP and memchr(dst, c'%', size) != NULL:
             size = decode_carefully(src, n, how, dst)
             if how.fault != NO_FAULT:
-                how.position += start
+                how.offset += start
                 return None
         return utf8_text(dst, size, "strict")
     finally:
@@ -320,7 +320,7 @@ cdef object encode_around_triplets(object data, const uc_set *safe, bint ascii):
         except UriError as error:
             if not isinstance(error, UriError):     # replaced by a MemoryError
                 raise error  # pragma: no cover: no memory
-            raise UriError(error.reason, data, position + kept + error.position) from None
+            raise UriError(error.reason, data, position + kept + error.offset) from None
         position += len(part) + 1
     result = percent.join(parts)
     return data if (type(data) is str or type(data) is bytes) and result == data else result
@@ -370,11 +370,11 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
         else:
             plain = bytes(memoryview(data))
         src, n = <const uint8_t *>PyBytes_AS_STRING(plain), <size_t>len(plain)
-        count = count_malformed(src, n, &fault.position)
+        count = count_malformed(src, n, &fault.offset)
         if count and policy == FAIL:
             fault.fault = MALFORMED
             if isinstance(data, str):
-                fault.position = len(plain[:fault.position].decode())
+                fault.offset = len(plain[:fault.offset].decode())
             raise_fault(data, &fault)
         if count:
             dst = allocate(encoded_size(n, count))

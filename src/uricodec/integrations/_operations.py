@@ -40,7 +40,7 @@ def of_a_piece(name: str, error: UriError) -> ValueError:
     ValueError("uri_decode: malformed triplet at offset 3 of '100%'")
     """
     text: Any = error.input
-    at = error.position
+    at = error.offset
     start = max(min(at - SHOWN // 2, len(text) - SHOWN), 0)
     shown = f"{'...' * (start > 0)}{text[start : start + SHOWN]!r}{'...' * (start + SHOWN < len(text))}"
     return ValueError(f"{name}: {error.reason.partition(': ')[2]} at offset {at} of {shown}")

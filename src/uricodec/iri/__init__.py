@@ -8,7 +8,7 @@ bytes-like object.
 >>> split("http://example.org/é")
 Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
 >>> check("http://example.org/\ue000")
-Diagnostic(code='private', offset=19, message='private-use character outside the query at position 19')
+Diagnostic(code='private', offset=19, message='private-use character outside the query at offset 19')
 >>> iri_to_uri("http://example.org/é%20"), uri_to_iri("http://example.org/%c3%a9%20")
 ('http://example.org/%C3%A9%20', 'http://example.org/é%20')
 """

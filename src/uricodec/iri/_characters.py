@@ -42,7 +42,7 @@ def convert(
     try:
         uri = iri_to_uri(_composed(text) if compose else text, **options)
     except IriError as error:
-        position = _first_fault(text, iri_to_uri, options) if compose else error.position
+        position = _first_fault(text, iri_to_uri, options) if compose else error.offset
         if octets is not None:
             position = _octet_of(octets, encoding or "utf-8", position)
         raise IriError(error.reason, iri, position) from None
@@ -73,7 +73,7 @@ def _first_fault(text: str, iri_to_uri: Callable[..., str], options: dict[str, s
     try:
         iri_to_uri(text, **options)
     except IriError as error:
-        return error.position
+        return error.offset
     return 0
 
 

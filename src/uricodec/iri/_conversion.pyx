@@ -32,7 +32,7 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
     except IriError as error:
         if not isinstance(error, IriError):     # a MemoryError replaced it
             raise error  # pragma: no cover: no memory
-        raise IriError(error.reason, given, error.position) from None
+        raise IriError(error.reason, given, error.offset) from None
     raise_surrogate(given, IriError)
 
 
@@ -206,7 +206,7 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False
 
     Raises:
         IriError: If the text contains a character that IRIs do not allow (a control, a noncharacter, one of the ten, a
-            lone surrogate), bytes are invalid in the encoding, or the host has no A-labels. `position` is that of the
+            lone surrogate), bytes are invalid in the encoding, or the host has no A-labels. `offset` is that of the
             character or host in `iri`; it is 0 for an error that only exists after composition to Normalization Form C.
         ValueError: If `disallowed` or `host` is unknown.
         LookupError: If the encoding is unknown.
@@ -251,7 +251,7 @@ def uri_to_iri(uri, host="keep"):
 
     Raises:
         IriError: If a "%" is not followed by two hexadecimal digits, the text contains a character that an IRI does not
-            allow there, or the host has an invalid A-label. `position` is that of the character or host in `uri`.
+            allow there, or the host has an invalid A-label. `offset` is that of the character or host in `uri`.
         ValueError: If `host` is unknown.
         TypeError: If `uri` is neither a str nor bytes-like.
 

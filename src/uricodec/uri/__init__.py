@@ -8,7 +8,7 @@ object.
 >>> split("http://example.org/?")
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
 >>> check("http://example.org/%zz")
-Diagnostic(code='percent', offset=19, message='"%" not followed by two hexadecimal digits at position 19')
+Diagnostic(code='percent', offset=19, message='"%" not followed by two hexadecimal digits at offset 19')
 >>> resolve("http://example.org/a/b", "../c"), normalize("HTTP://Example.org/%7ea/../b")
 ('http://example.org/c', 'http://example.org/b')
 """

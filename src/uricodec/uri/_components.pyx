@@ -167,9 +167,9 @@ def check(uri, production="URI-reference"):
     Source: RFC 3986 appendix A.
 
     >>> check("http://example.org/a b")
-    Diagnostic(code='path', offset=20, message='invalid character in path at position 20')
+    Diagnostic(code='path', offset=20, message='invalid character in path at offset 20')
     >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
-    (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at position 18'))
+    (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at offset 18'))
     """
     return find_fault(uri, URI_SYNTAX, <Production>production_of(production, URI_SYNTAX))
 
@@ -217,7 +217,7 @@ def check_iri(iri, production="IRI-reference"):
 
     >>> from uricodec import iri
     >>> iri.check("http://résumé.example.org/\u202ea")
-    Diagnostic(code='bidi', offset=26, message='bidirectional formatting character at position 26')
+    Diagnostic(code='bidi', offset=26, message='bidirectional formatting character at offset 26')
     """
     return find_fault(iri, IRI_SYNTAX, <Production>production_of(production, IRI_SYNTAX))
 

@@ -56,7 +56,7 @@ cdef object raise_first(object given, str text, int level):
     except UriSyntaxError as error:
         if not isinstance(error, UriSyntaxError):   # a MemoryError by now
             raise error
-        raise UriSyntaxError(error.reason, given, error.position) from None
+        raise UriSyntaxError(error.reason, given, error.offset) from None
     raise_surrogate(given, UriSyntaxError)
 
 

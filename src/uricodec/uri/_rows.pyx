@@ -667,7 +667,7 @@ cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_
                         Outcome *outcome) except? UC_REJECTED:
     result = (<object>hosts.function)(PyBytes_FromStringAndSize(<const char *>src, <Py_ssize_t>n))
     if isinstance(result, IriError):
-        outcome.offset = <size_t>result.position
+        outcome.offset = <size_t>result.offset
         outcome.code = REASONS.index(result.reason) if result.reason in REASONS else HOST
         return UC_REJECTED
     if <size_t>len(<bytes?>result) > hosts.factor * n + HOST_ROOM:

@@ -127,7 +127,7 @@ class _Piece(NamedTuple):
         try:
             return percent_decode(self.spelled(), errors="raise")
         except UriSyntaxError as error:
-            raise self.error("invalid UTF-8", error.position) from None
+            raise self.error("invalid UTF-8", error.offset) from None
 
     def filled(self, what: str) -> _Piece:
         if not self.text:
@@ -206,7 +206,7 @@ def _split(piece: _Piece, production: Literal["URI", "relative-ref"] = "URI") ->
     try:
         return split(text)
     except UriSyntaxError as error:
-        raise piece.error(error.reason, error.position) from None
+        raise piece.error(error.reason, error.offset) from None
 
 
 # --- parts shared by several schemes ----------------------------------------------------------------------------------

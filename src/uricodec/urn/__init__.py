@@ -104,7 +104,7 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
     try:
         return percent_encode(name, safe=RFC2141_NSS - reserved)
     except UriError as error:
-        raise UrnError(error.reason, text, error.position) from None
+        raise UrnError(error.reason, text, error.offset) from None
 
 
 # What neither RFC allows in an NSS (RFC 2141's <URN chars>, RFC 8141's NSS), and "%00".
@@ -143,7 +143,7 @@ def decode_nss(nss: str | _Octets) -> str | bytes:
     try:
         return percent_decode(nss, errors="raise")
     except UriError as error:
-        raise UrnError("invalid UTF-8", nss, error.position) from None
+        raise UrnError("invalid UTF-8", nss, error.offset) from None
 
 
 # --- display ---------------------------------------------------------------------------------------------------

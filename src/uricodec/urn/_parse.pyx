@@ -142,7 +142,7 @@ def check(urn, rfc="8141"):
     Source: RFC 2141 section 2; RFC 8141 section 2.
 
     >>> check("urn:example:a%2g")
-    Diagnostic(code='percent', offset=13, message='"%" not followed by two hexadecimal digits at position 13')
+    Diagnostic(code='percent', offset=13, message='"%" not followed by two hexadecimal digits at offset 13')
     >>> check("urn:x:a") and check("urn:x:a", rfc="2141") is None
     True
     """

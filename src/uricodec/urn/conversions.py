@@ -322,5 +322,5 @@ def from_thttp_url(url: str) -> Resolution:
     try:
         urn = str(parse(url[found.end() :], "any"))
     except UrnError as error:
-        raise UrnError(error.reason, url, found.end() + error.position) from None
+        raise UrnError(error.reason, url, found.end() + error.offset) from None
     return Resolution(found[1], _SPELLED[found[2].lower()], urn)
