@@ -58,7 +58,7 @@ def test_command(tmp_path):
     assert output_of("log", "--invalid-to", bad, stdin=data) == output
     assert bad.read_bytes() == b"<stdin>\t2\t4\thost\tjunk\n"
     status, _, said = run("log", "--stats", stdin=data)
-    assert json.loads(said) == {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"host": 1}}
+    assert json.loads(said) == {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
 
 
 def test_command_writes_csv():
@@ -72,7 +72,7 @@ def test_command_writes_csv():
 def test_csv_that_is_safe_for_spreadsheets():
     data = b'192.0.2.1 - =u [-] "GET /%3D1 HTTP/1.1" 200 5 "-1" "@x"\n192.0.2.1 - u [-] "=1+1|cmd" 200 5'
     rows = list(csv.DictReader(io.StringIO(output_of("log", "--to", "csv", "--csv-safe", stdin=data).decode())))
-    assert [(row["user"], row["target"], row["referer"], row["agent"]) for row in rows] == [
+    assert [(row["user"], row["target"], row["referer"], row["user_agent"]) for row in rows] == [
         ("'=u", "/%3D1", "'-1", "'@x"),
         ("u", "'=1+1|cmd", "", ""),
     ]

@@ -92,7 +92,7 @@ COMBINED = (
 
 def test_combined():
     assert one(COMBINED) == {
-        "host": "192.0.2.1",
+        "client": "192.0.2.1",
         "user": "frank",
         "time": "2000-10-10T13:55:36-07:00",
         "method": "GET",
@@ -101,22 +101,22 @@ def test_combined():
         "query": [["q", "a b"], ["x", "&"]],
         "protocol": "HTTP/1.0",
         "status": 200,
-        "size": 2326,
+        "bytes_sent": 2326,
         "referer": "http://www.example.com/start.html",
-        "agent": "Mozilla/4.08 [en] (Win98; I ;Nav)",
+        "user_agent": "Mozilla/4.08 [en] (Win98; I ;Nav)",
     }
 
 
 def test_common_has_neither_referer_nor_agent():
     record = one(COMBINED, "common")
-    assert (record["referer"], record["agent"], record["size"]) == (None, None, 2326)
+    assert (record["referer"], record["user_agent"], record["bytes_sent"]) == (None, None, 2326)
     assert one(COMBINED.split(b' "http')[0]) == record
 
 
 def test_what_is_not_there():
     assert set(one(b'- - - [-] "-" - - "-" "-"').values()) == {None}
     record = one(b'- - - [] "" 408 - "" ""')
-    assert (record["time"], record["target"], record["referer"], record["agent"]) == ("", "", "", "")
+    assert (record["time"], record["target"], record["referer"], record["user_agent"]) == ("", "", "", "")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_is_not_there():
 )
 def test_who(line, host, user):
     record = one(line + b'01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5')
-    assert (record["host"], record["user"]) == (host, user)
+    assert (record["client"], record["user"]) == (host, user)
 
 
 @pytest.mark.parametrize(
@@ -182,18 +182,18 @@ def test_every_month():
 )
 def test_escapes_of_apache_and_nginx(escaped, octets):
     record = one(b'- - - [-] "GET /%b HTTP/1.1" 200 5 "%b" "%b"' % (escaped, escaped, escaped))
-    assert record["referer"] == record["agent"] == octets
+    assert record["referer"] == record["user_agent"] == octets
     assert record["target"] == record["path"] == "/" + octets
 
 
 def test_a_space_before_a_quote_of_a_text():
     record = one(b'- - - [-] "GET /"a"b HTTP/1.1" 404 5 "x"y" "z"')
-    assert (record["target"], record["referer"], record["agent"]) == ('/"a"b', 'x"y', "z")
+    assert (record["target"], record["referer"], record["user_agent"]) == ('/"a"b', 'x"y', "z")
 
 
 def test_fields_behind_those_of_the_format():
     record = one(COMBINED + b' "-" 0.005 example.com')
-    assert record["agent"] == "Mozilla/4.08 [en] (Win98; I ;Nav)"
+    assert record["user_agent"] == "Mozilla/4.08 [en] (Win98; I ;Nav)"
     assert one(COMBINED.split(b' "http')[0] + b" 17") == one(COMBINED, "common")
 
 
@@ -201,7 +201,7 @@ def test_fields_behind_those_of_the_format():
     ("line", "code", "offset"),
     [
         (b"", "empty", 0),
-        (b"x", "host", 1),
+        (b"x", "client", 1),
         (b"what is this", "time", 12),
         (b'192.0.2.1 - - 200 "GET / HTTP/1.1" 200 5', "time", 40),
         (b'192.0.2.1 [x] "GET / HTTP/1.1" 200 5', "user", 9),
@@ -209,16 +209,16 @@ def test_fields_behind_those_of_the_format():
         (b'192.0.2.1 - [x] "GET / HTTP/1.1" 200 5', "user", 11),
         (b'[x] "GET / HTTP/1.1" 200 5', "time", 4),
         (b'] "GET / HTTP/1.1" 200 5', "time", 2),
-        (b' [] "GET / HTTP/1.1" 200 5', "host", 0),
+        (b' [] "GET / HTTP/1.1" 200 5', "client", 0),
         (b"- - - [x]", "request", 9),
         (b'- - - [x] "GET / HTTP/1.1 200 5', "request", 10),
         (b'- - - [x] "GET / HTTP/1.1"', "request", 10),
-        (b'- - - [x] "GET / HTTP/1.1" 200', "size", 30),
+        (b'- - - [x] "GET / HTTP/1.1" 200', "bytes_sent", 30),
         (b'- - - [x] "GET / HTTP/1.1" 2x0 5', "status", 28),
-        (b'- - - [x] "GET / HTTP/1.1" 200 5,5', "size", 32),
-        (b'- - - [x] "GET / HTTP/1.1" 200 1234567890123456789', "size", 50),
+        (b'- - - [x] "GET / HTTP/1.1" 200 5,5', "bytes_sent", 32),
+        (b'- - - [x] "GET / HTTP/1.1" 200 1234567890123456789', "bytes_sent", 50),
         (b'- - - [x] "GET / HTTP/1.1" 200 5 "http://', "referer", 33),
-        (b'- - - [x] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0 (compatible', "agent", 37),
+        (b'- - - [x] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0 (compatible', "user_agent", 37),
     ],
 )
 def test_faults(line, code, offset):
@@ -315,7 +315,7 @@ def test_mask():
         ["x", "token=1"],
     ]  # fmt: skip
     assert record["referer"] == "https://e.example/?token=***&b#token=kept"
-    assert record["agent"] == "token=1"
+    assert record["user_agent"] == "token=1"
 
 
 def test_mask_of_what_is_no_request():
@@ -389,7 +389,7 @@ def test_nginx_json():
         b'{"a":[1,{"b":"}]"}]},"gzip":null,"http_referer":"-","http_user_agent":"\\ud83d\\ude00 \xff"}'
     )
     assert one(line, "nginx-json") == {
-        "host": "192.0.2.1",
+        "client": "192.0.2.1",
         "user": None,
         "time": "2025-01-01T12:00:00+00:00",
         "method": "GET",
@@ -398,9 +398,9 @@ def test_nginx_json():
         "query": [["q", '"\\']],
         "protocol": "HTTP/1.1",
         "status": 200,
-        "size": 512,
+        "bytes_sent": 512,
         "referer": None,
-        "agent": "\U0001f600 %FF",
+        "user_agent": "\U0001f600 %FF",
     }
 
 
@@ -424,11 +424,11 @@ def test_keys_of_nginx(line, target, path, query):
 
 
 def test_escapes_of_json():
-    line = rb'{"request":"x","agent":"\b\f\n\r\t\"\\\/\u0000\u00e9\u20ac\ud83d\ude00\ud800\ud800\u0041\x41\q"}'
+    line = rb'{"request":"x","user_agent":"\b\f\n\r\t\"\\\/\u0000\u00e9\u20ac\ud83d\ude00\ud800\ud800\u0041\x41\q"}'
     [record] = records_of(line, "nginx-json")
-    assert record["agent"] == '\b\f\n\r\t"\\/\0é€\U0001f600%ED%A0%80%ED%A0%80AA\\q'
-    [record] = records_of(rb'{"request":"x","agent":"\u00g0\ud83d\udzzz"}', "nginx-json")
-    assert record["agent"] == r"\u00g0%ED%A0%BD\udzzz"
+    assert record["user_agent"] == '\b\f\n\r\t"\\/\0é€\U0001f600%ED%A0%80%ED%A0%80AA\\q'
+    [record] = records_of(rb'{"request":"x","user_agent":"\u00g0\ud83d\udzzz"}', "nginx-json")
+    assert record["user_agent"] == r"\u00g0%ED%A0%BD\udzzz"
 
 
 def test_null_and_a_protocol_of_its_own():
@@ -456,7 +456,7 @@ def test_null_and_a_protocol_of_its_own():
         (b"{}", "request", 0),
         (b'{"msg":"handled","request":{"method":"GET"}}', "request", 0),
         (b'{"request":"GET / HTTP/1.1","status":"OK"}', "status", 38),
-        (rb'{"request":"GET / HTTP/1.1","size":"\u0041"}', "size", 0),
+        (rb'{"request":"GET / HTTP/1.1","bytes_sent":"\u0041"}', "bytes_sent", 0),
     ],
 )
 def test_faults_of_json(line, code, offset):
@@ -477,7 +477,7 @@ CLOUDFRONT = (
 def test_cloudfront():
     [record] = records_of(CLOUDFRONT, "cloudfront")
     assert record == {
-        "host": "192.0.2.1",
+        "client": "192.0.2.1",
         "user": None,
         "time": "2025-01-01T12:00:00Z",
         "method": "GET",
@@ -486,9 +486,9 @@ def test_cloudfront():
         "query": [["q", "a&b"], ["r", "A"]],
         "protocol": "HTTP/2.0",
         "status": 200,
-        "size": 392,
+        "bytes_sent": 392,
         "referer": "https://e.example/%3Fa",
-        "agent": "Mozilla/5.0 (X11; Linux)",
+        "user_agent": "Mozilla/5.0 (X11; Linux)",
     }
 
 
@@ -511,9 +511,9 @@ def test_cloudfront():
 def test_agents_of_cloudfront(logged, agent):
     """They are as they were sent, of older logs, which have them encoded twice, and of newer ones."""
     fields = b"#Fields: x cs(User-Agent)\n"
-    assert records_of(fields + b"-\t" + logged, "cloudfront")[0]["agent"] == agent
+    assert records_of(fields + b"-\t" + logged, "cloudfront")[0]["user_agent"] == agent
     [line] = CLOUDFRONT.splitlines()[2:]
-    assert one(line.replace(b"Mozilla/5.0%20(X11;%20Linux)", logged), "cloudfront")["agent"] == agent
+    assert one(line.replace(b"Mozilla/5.0%20(X11;%20Linux)", logged), "cloudfront")["user_agent"] == agent
 
 
 def test_cloudfront_without_a_header():
@@ -536,9 +536,9 @@ def test_iis():
     first, second = records_of(IIS, "iis")
     assert first["time"] == "2025-01-01T12:00:00.25Z"
     assert (first["target"], first["path"], first["query"]) == ("/café%20?q=a%20b", "/café%20", [["q", "a b"]])
-    assert (first["agent"], first["status"], first["size"]) == ("Mozilla/5.0 (X11; Linux)", 200, None)
-    assert (second["host"], second["user"], second["time"]) == ("192.0.2.2", "DOMAIN\\frank", "12:00:01")
-    assert (second["path"], second["size"], second["agent"]) == ("/b", 17, None)
+    assert (first["user_agent"], first["status"], first["bytes_sent"]) == ("Mozilla/5.0 (X11; Linux)", 200, None)
+    assert (second["client"], second["user"], second["time"]) == ("192.0.2.2", "DOMAIN\\frank", "12:00:01")
+    assert (second["path"], second["bytes_sent"], second["user_agent"]) == ("/b", 17, None)
 
 
 @pytest.mark.parametrize("name", [b"cs(Referer)", b"cs(Referrer)"])
@@ -598,9 +598,9 @@ def test_dates_of_iis(date, time, logged):
         ("cs-uri-stem", b"", "request"),
         ("cs-uri-stem", b"GET", "request"),
         ("cs-uri-stem", b"443", "request"),
-        ("c-ip", b"", "host"),
-        ("c-ip", b"Mozilla/5.0", "host"),
-        ("c-ip", b"W3SVC1", "host"),
+        ("c-ip", b"", "client"),
+        ("c-ip", b"Mozilla/5.0", "client"),
+        ("c-ip", b"W3SVC1", "client"),
         ("sc-status", b"", "status"),
         ("sc-status", b"0", "status"),
         ("sc-status", b"2000", "status"),
@@ -667,7 +667,7 @@ def test_many_fields():
     names = b" ".join(b"x%d" % i for i in range(300))
     lines = b"#Fields: " + names + b" c-ip\n" + b"1 " * 300 + b"192.0.2.1\nshort\n"
     records, faults = convert(lines, "iis")
-    assert json.loads(records)["host"] is None  # beyond the fields that are looked at
+    assert json.loads(records)["client"] is None  # beyond the fields that are looked at
     assert faults == [(2, "fields", 5)]
 
 
@@ -681,7 +681,7 @@ ALB = (
 
 def test_alb():
     assert one(ALB, "alb") == {
-        "host": "192.0.2.1",
+        "client": "192.0.2.1",
         "user": None,
         "time": "2025-01-01T12:00:00.186641Z",
         "method": "GET",
@@ -690,11 +690,11 @@ def test_alb():
         "query": [["a", "1"]],
         "protocol": "HTTP/2.0",
         "status": 200,
-        "size": 366,
+        "bytes_sent": 366,
         "referer": None,
-        "agent": "curl/7.46.0",
+        "user_agent": "curl/7.46.0",
     }
-    assert one(ALB.replace(b"192.0.2.1:2817", b"2001:db8::1:2817"), "alb")["host"] == "2001:db8::1"
+    assert one(ALB.replace(b"192.0.2.1:2817", b"2001:db8::1:2817"), "alb")["client"] == "2001:db8::1"
     record = one(re.sub(rb'"GET.*2\.0"', b'"- http://www.example.com:80- -"', ALB), "alb", flags=True)
     assert (record["method"], record["target"], record["path"]) == (None, "- http://www.example.com:80- -", None)
     assert record["flags"] == ["malformed"]
@@ -704,14 +704,14 @@ def test_alb():
     ("line", "code", "offset"),
     [
         (b"h2", "time", 2),
-        (ALB[:40], "host", 40),
+        (ALB[:40], "client", 40),
         (ALB[:100], "status", 100),
-        (ALB[:115], "size", 115),
+        (ALB[:115], "bytes_sent", 115),
         (ALB[:117] + b"x", "request", 117),
         (ALB[:140], "request", 117),
-        (ALB.split(b' "curl')[0], "agent", ALB.index(b' "curl')),
-        (ALB.split(b'46.0"')[0], "agent", ALB.index(b'"curl')),
-        (ALB.replace(b" 366 ", b" x "), "size", 113),
+        (ALB.split(b' "curl')[0], "user_agent", ALB.index(b' "curl')),
+        (ALB.split(b'46.0"')[0], "user_agent", ALB.index(b'"curl')),
+        (ALB.replace(b" 366 ", b" x "), "bytes_sent", 113),
     ],
 )
 def test_faults_of_alb(line, code, offset):
@@ -749,8 +749,8 @@ def test_columns_behind_a_byte_order_mark():
 def test_places_in_a_line_with_a_byte_order_mark():
     faults = []
     [_, record] = logs.parse(b"%bjunk\n%b\n%b%b" % (MARK, COMBINED, MARK, COMBINED), faults=faults)
-    assert faults == [logs.LogFault(1, 7, "host", MARK + b"junk")]
-    assert record.host == "\ufeff192.0.2.1"  # it is one where the log begins only
+    assert faults == [logs.LogFault(1, 7, "client", MARK + b"junk")]
+    assert record.client == "\ufeff192.0.2.1"  # it is one where the log begins only
     assert fault(MARK) == ("empty", 3)
     assert fault(MARK + b"\r\n") == ("empty", 3)
     assert fault(MARK + b'- - - [x] "GET / HTTP/1.1" 2x0 5') == ("status", 31)
@@ -1065,7 +1065,13 @@ HARMLESS = [
 def test_safe_csv(text):
     """Each text of a record, but no number; a query is JSON, and begins with "["."""
     members = {"remote_addr": text, "remote_user": text, "msec": text, "request_method": text, "request_uri": text}
-    members |= {"server_protocol": text, "http_referer": text, "http_user_agent": text, "status": "200", "size": "5"}
+    members |= {
+        "server_protocol": text,
+        "http_referer": text,
+        "http_user_agent": text,
+        "status": "200",
+        "bytes_sent": "5",
+    }
     line = json.dumps(members, ensure_ascii=False).encode()
     plain, safe = (convert(line, "nginx-json", "csv", csv_safe=csv_safe)[0].decode() for csv_safe in (False, True))
     [plain], [safe] = (list(csv.reader(io.StringIO(table))) for table in (plain, safe))
@@ -1109,7 +1115,7 @@ def test_parse_takes_everything(tmp_path):
         first, second = logs.parse(source, "combined", flags=True, faults=faults)
         assert first.query == (("q", "a b"), ("x", "&"))
         assert (second.target, second.path, second.flags) == ("quit", None, ("malformed",))
-        assert faults == [logs.LogFault(1, 4, "host", b"junk"), logs.LogFault(3, 0, "empty", b"")]
+        assert faults == [logs.LogFault(1, 4, "client", b"junk"), logs.LogFault(3, 0, "empty", b"")]
 
 
 @pytest.mark.parametrize("text", ["", COMBINED.decode()])
@@ -1300,7 +1306,7 @@ def test_arrow():
             table.validate(full=True)
             assert table.schema == logs.arrow_schema(flags)
             assert rows_of(table) == records_of(data, "combined", flags=flags, mask=["a"])
-            assert faults == [logs.LogFault(2, 4, "host", b"junk")]
+            assert faults == [logs.LogFault(2, 4, "client", b"junk")]
     assert logs.to_arrow(b"").read_all().num_rows == 0
     assert logs.to_arrow(b"junk").read_all().num_rows == 0
     assert isinstance(logs.to_arrow(b""), pa.RecordBatchReader)

@@ -178,10 +178,10 @@ def combined(line, common=False):
         value, at = quoted(line, at + 1, rb" |\Z")
         extra.append(value)
     referer, agent = [*extra, None, None][:2]
-    names = ("host", "user", "request", "referer", "agent")
+    names = ("client", "user", "request", "referer", "user_agent")
     values = (host, user, request, referer, agent)
     fields = {name: undo(given(value)) for name, value in zip(names, values, strict=True)}
-    return fields | {"time": given(time), "status": status, "size": size}
+    return fields | {"time": given(time), "status": status, "bytes_sent": size}
 
 
 def alb(line):
@@ -192,14 +192,19 @@ def alb(line):
     request, at = quoted(line, found.end(), rb" |\Z")
     agent, _ = quoted(line, at + 1, rb" |\Z")
     host, colon, rest = tokens[3].rpartition(b":")
-    fields = {"time": given(tokens[1]), "host": given(host if colon else rest), "status": tokens[8], "size": tokens[11]}
-    return fields | {"request": undo(given(request)), "agent": undo(given(agent))}
+    fields = {
+        "time": given(tokens[1]),
+        "client": given(host if colon else rest),
+        "status": tokens[8],
+        "bytes_sent": tokens[11],
+    }
+    return fields | {"request": undo(given(request)), "user_agent": undo(given(agent))}
 
 
 COLUMNS = {
     "date": "date",
     "time": "time",
-    "c-ip": "host",
+    "c-ip": "client",
     "cs-username": "user",
     "cs-method": "method",
     "cs-uri": "target",
@@ -208,10 +213,10 @@ COLUMNS = {
     "cs-version": "protocol",
     "cs-protocol-version": "protocol",
     "sc-status": "status",
-    "sc-bytes": "size",
+    "sc-bytes": "bytes_sent",
     "cs(Referer)": "referer",
     "cs(Referrer)": "referer",
-    "cs(User-Agent)": "agent",
+    "cs(User-Agent)": "user_agent",
 }
 DEFAULT = {
     "cloudfront": "date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) "
@@ -237,15 +242,15 @@ def w3c(line, format, state):
     fields = {member: given(value) for member, value in fields.items()}
     if format == "cloudfront":
         # Older logs have the agent encoded twice: every "%" is encoded as "%25" then.
-        agent = fields.get("agent") or b""
+        agent = fields.get("user_agent") or b""
         twice = agent.count(b"%") == agent.count(b"%25")
-        for name in ("target", "path", "query", "referer", "agent"):
+        for name in ("target", "path", "query", "referer", "user_agent"):
             if fields.get(name):
                 fields[name] = unquote_to_bytes(fields[name])
         if twice and agent:
-            fields["agent"] = unquote_to_bytes(fields["agent"])
-    elif fields.get("agent"):
-        fields["agent"] = fields["agent"].replace(b"+", b" ")
+            fields["user_agent"] = unquote_to_bytes(fields["user_agent"])
+    elif fields.get("user_agent"):
+        fields["user_agent"] = fields["user_agent"].replace(b"+", b" ")
     fields["decoded"] = format == "iis"
     return fields
 
@@ -257,13 +262,13 @@ def plausible(fields):
         date_and_time(date, time, "keep") == f"{date.decode('latin-1')}T{time.decode('latin-1')}Z"
         and re.fullmatch(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+", fields["method"])
         and re.fullmatch(rb"/.*|[*-]", fields["path"], re.DOTALL)
-        and re.fullmatch(rb"[0-9A-Fa-f.:%]+|-", fields["host"])
+        and re.fullmatch(rb"[0-9A-Fa-f.:%]+|-", fields["client"])
         and re.fullmatch(rb"[0-9]{3}|-", fields["status"])
     )
 
 
 KEYS = {
-    "host": "remote_addr client_ip clientip client remote_ip",
+    "client": "remote_addr client_ip clientip client remote_ip",
     "user": "remote_user user",
     "time": "time_iso8601 time_local msec time timestamp @timestamp",
     "request": "request",
@@ -273,9 +278,9 @@ KEYS = {
     "query": "args query_string",
     "protocol": "server_protocol protocol",
     "status": "status",
-    "size": "body_bytes_sent bytes_sent bytes size",
+    "bytes_sent": "body_bytes_sent bytes_sent bytes size",
     "referer": "http_referer http_referrer referer referrer",
-    "agent": "http_user_agent user_agent agent",
+    "user_agent": "http_user_agent user_agent agent",
 }
 MEMBER_OF = {key: member for member, keys in KEYS.items() for key in keys.split()}
 
@@ -330,7 +335,7 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  #
         fields = read(line, format, state)
         if fields is DIRECTIVE:
             return DIRECTIVE
-        status, size = number(fields.get("status")), number(fields.get("size"))
+        status, size = number(fields.get("status")), number(fields.get("bytes_sent"))
     except NoRecord:
         return None
     method, target, protocol, proper = split_request(fields.get("request"))
@@ -346,7 +351,7 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  #
             path, query = split_target(method, target)
     names = {name.encode().lower() for name in mask}
     values = {
-        "host": text(fields.get("host"), errors),
+        "client": text(fields.get("client"), errors),
         "user": text(fields.get("user"), errors),
         "time": date_and_time(fields.get("date"), fields.get("time"), errors),
         "method": text(method, errors),
@@ -355,9 +360,9 @@ def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  #
         "query": None if query is None else pairs(masked(b"?" + query, names)[1:], errors),
         "protocol": text(protocol, errors),
         "status": status,
-        "size": size,
+        "bytes_sent": size,
         "referer": text(masked(fields.get("referer"), names), errors),
-        "agent": text(fields.get("agent"), errors),
+        "user_agent": text(fields.get("user_agent"), errors),
     }
     if flags:
         values["flags"] = flags_of(path, query, is_decoded, proper)

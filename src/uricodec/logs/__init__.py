@@ -39,10 +39,10 @@ class Record(NamedTuple):
     """A request in a log. A member is None if the log does not contain it.
 
     >>> Record._fields[:7]
-    ('host', 'user', 'time', 'method', 'target', 'path', 'query')
+    ('client', 'user', 'time', 'method', 'target', 'path', 'query')
     """
 
-    host: str | None
+    client: str | None
     user: str | None
     time: str | None
     method: str | None
@@ -51,9 +51,9 @@ class Record(NamedTuple):
     query: tuple[tuple[str, str], ...] | None
     protocol: str | None
     status: int | None
-    size: int | None
+    bytes_sent: int | None
     referer: str | None
-    agent: str | None
+    user_agent: str | None
     flags: tuple[str, ...] | None = None
 
 
@@ -66,7 +66,7 @@ class LogFault(NamedTuple):
         code (str): The kind of fault.
         text (bytes): The line.
 
-    >>> LogFault(7, 0, "host", b"???").line
+    >>> LogFault(7, 0, "client", b"???").line
     7
     """
 
@@ -230,7 +230,7 @@ def arrow_schema(flags: bool) -> Any:
     special = {
         "query": pa.list_(pa.field("item", parameter, False)),
         "status": pa.int64(),
-        "size": pa.int64(),
+        "bytes_sent": pa.int64(),
         "flags": pa.list_(pa.field("item", pa.string(), False)),
     }
     return pa.schema([(name, special.get(name, pa.string())) for name in (NAMES if flags else NAMES[:-1])])

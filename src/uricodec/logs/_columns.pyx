@@ -42,7 +42,7 @@ cdef struct Batch:
 
 # The order of NAMES.
 cdef int ORDER[12]
-ORDER = [HOST, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT]
+ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT]
 
 
 cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
@@ -157,7 +157,7 @@ cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept no
         member = ORDER[k]
         text = entry.text[member]
         column = batch.column + k
-        if member == STATUS or member == SIZE:
+        if member == STATUS or member == BYTES_SENT:
             add_number(column, text)
             continue
         if member == QUERY:

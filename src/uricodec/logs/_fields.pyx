@@ -157,7 +157,7 @@ cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
 
     A text that was encoded twice contains no triplet other than %25.
     """
-    cdef Text text = entry.text[AGENT]
+    cdef Text text = entry.text[USER_AGENT]
     cdef size_t i
     cdef bint twice = text.at != NULL
     if twice:
@@ -165,9 +165,9 @@ cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil:
             if text.at[i] == c'%' and (text.n - i < 3 or text.at[i + 1] != c'2' or text.at[i + 2] != c'5'):
                 twice = False
                 break
-    undo_triplets(entry, AGENT)
+    undo_triplets(entry, USER_AGENT)
     if twice:
-        undo_triplets(entry, AGENT)
+        undo_triplets(entry, USER_AGENT)
 
 
 cdef void undo_plus(Entry *entry, int member) noexcept nogil:
@@ -310,7 +310,7 @@ cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept no
     cdef Text *text
     cdef size_t i
     cdef int member
-    for member in range(STATUS, SIZE + 1):
+    for member in range(STATUS, BYTES_SENT + 1):
         text = entry.text + member
         if text.at == NULL:
             continue
@@ -318,7 +318,7 @@ cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept no
         while i < text.n and DIGIT.set.member[text.at[i]]:
             i += 1
         if i < text.n or i == 0 or i > 18:
-            return fail(entry, STATUS_FAULT if member == STATUS else SIZE_FAULT,
+            return fail(entry, STATUS_FAULT if member == STATUS else BYTES_SENT_FAULT,
                         <size_t>(text.at + i - line) if <size_t>(text.at - line) <= n else 0)
         while text.n > 1 and text.at[0] == c'0':
             text.at += 1
@@ -391,7 +391,7 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
     A truncated line, or one with other fields, may have the same number of columns by chance. "-" means no value; the
     date and the time are in every line.
     """
-    cdef Text path = entry.text[PATH], host = entry.text[HOST], status = entry.text[STATUS]
+    cdef Text path = entry.text[PATH], host = entry.text[CLIENT], status = entry.text[STATUS]
     if not is_day(entry.text[DATE]):
         return fail(entry, TIME_FAULT, entry.text[DATE].at - line)
     if not is_clock_time(entry.text[TIME]):
@@ -401,7 +401,7 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
     if not (path.n and path.at[0] == c'/' or is_one(path, c'*') or is_one(path, c'-')):
         return fail(entry, REQUEST_FAULT, path.at - line)
     if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-')):
-        return fail(entry, HOST_FAULT, host.at - line)
+        return fail(entry, CLIENT_FAULT, host.at - line)
     if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-')):
         return fail(entry, STATUS_FAULT, status.at - line)
     return True

@@ -73,7 +73,7 @@ cdef bint split_host(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     """Parse "host ident user", where the user name may contain spaces, or "vhost host - user"."""
     cdef size_t host = find(s, 0, n, c' '), ident, start = 0
     if host == n:
-        return fail(entry, USER_FAULT if n else HOST_FAULT, n)
+        return fail(entry, USER_FAULT if n else CLIENT_FAULT, n)
     ident = find(s, host + 1, n, c' ')
     if ident == n:
         return fail(entry, USER_FAULT, n)
@@ -81,7 +81,7 @@ cdef bint split_host(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
         if n - ident < 3 or s[ident + 1] != c'-' or s[ident + 2] != c' ':
             return fail(entry, USER_FAULT, ident)
         start, host, ident = host + 1, ident, ident + 2
-    entry.text[HOST] = text_of(s + start, host - start)
+    entry.text[CLIENT] = text_of(s + start, host - start)
     entry.text[USER] = text_of(s + ident + 1, n - ident - 1)
     return True
 
@@ -99,7 +99,7 @@ cdef bint read_combined(const uint8_t *s, size_t n, bint common, Entry *entry) n
     quote = opening_quote(s, n, entry)
     if quote == n:
         i = find(s, 0, n, c' ')
-        return fail(entry, HOST_FAULT if i == n else REQUEST_FAULT if find(s, i, n, c']') < n else TIME_FAULT, n)
+        return fail(entry, CLIENT_FAULT if i == n else REQUEST_FAULT if find(s, i, n, c']') < n else TIME_FAULT, n)
     bracket = quote - 3 if quote > 3 else 0
     while bracket and not (s[bracket] == c'[' and s[bracket - 1] == c' '):
         bracket -= 1
@@ -114,25 +114,25 @@ cdef bint read_combined(const uint8_t *s, size_t n, bint common, Entry *entry) n
     entry.text[REQUEST] = text_of(s + quote + 1, end - quote - 1)
     i = read_number(s, end + 2, n, entry, STATUS)
     if i == n:
-        return fail(entry, SIZE_FAULT, n)
-    i = read_number(s, i + 1, n, entry, SIZE)
+        return fail(entry, BYTES_SENT_FAULT, n)
+    i = read_number(s, i + 1, n, entry, BYTES_SENT)
     if not common:
-        for member in range(REFERER, AGENT + 1):
+        for member in range(REFERER, USER_AGENT + 1):
             if n - i < 2 or s[i + 1] != c'"':
                 break
             start = i + 2
             end = closing_quote(s, start, n, entry, False)
             if end == n:
-                return fail(entry, REFERER_FAULT if member == REFERER else AGENT_FAULT, i + 1)
+                return fail(entry, REFERER_FAULT if member == REFERER else USER_AGENT_FAULT, i + 1)
             entry.text[member] = text_of(s + start, end - start)
             i = end + 1
     forget_dashes(entry, False)
     if not entry.plain:
-        undo_backslashes(entry, HOST)
+        undo_backslashes(entry, CLIENT)
         undo_backslashes(entry, USER)
         undo_backslashes(entry, REQUEST)
         undo_backslashes(entry, REFERER)
-        undo_backslashes(entry, AGENT)
+        undo_backslashes(entry, USER_AGENT)
     split_request(entry)
     split_target(entry)
     return True
@@ -153,38 +153,38 @@ cdef bint read_alb(const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
     for token in range(ALB_TOKENS):
         end = find(s, i, n, c' ')
         if end == n:
-            return fail(entry, TIME_FAULT if token <= ALB_TIME else HOST_FAULT if token <= ALB_CLIENT else
-                        STATUS_FAULT if token <= ALB_STATUS else SIZE_FAULT if token <= ALB_SENT else REQUEST_FAULT, n)
+            return fail(entry, TIME_FAULT if token <= ALB_TIME else CLIENT_FAULT if token <= ALB_CLIENT else
+                        STATUS_FAULT if token <= ALB_STATUS else BYTES_SENT_FAULT if token <= ALB_SENT else REQUEST_FAULT, n)
         if token == ALB_TIME:
             entry.text[TIME] = text_of(s + i, end - i)
         elif token == ALB_CLIENT:
-            entry.text[HOST] = text_of(s + i, end - i)
+            entry.text[CLIENT] = text_of(s + i, end - i)
         elif token == ALB_STATUS:
             entry.text[STATUS] = text_of(s + i, end - i)
         elif token == ALB_SENT:
-            entry.text[SIZE] = text_of(s + i, end - i)
+            entry.text[BYTES_SENT] = text_of(s + i, end - i)
         i = end + 1
     if find(s, 0, i, c'"') < i:
         entry.plain = False
     for token in range(2):
-        member = AGENT if token else REQUEST
+        member = USER_AGENT if token else REQUEST
         if i >= n or s[i] != c'"':
-            return fail(entry, REQUEST_FAULT if member == REQUEST else AGENT_FAULT, i if i < n else n)
+            return fail(entry, REQUEST_FAULT if member == REQUEST else USER_AGENT_FAULT, i if i < n else n)
         end = closing_quote(s, i + 1, n, entry, False)
         if end == n:
-            return fail(entry, REQUEST_FAULT if member == REQUEST else AGENT_FAULT, i)
+            return fail(entry, REQUEST_FAULT if member == REQUEST else USER_AGENT_FAULT, i)
         entry.text[member] = text_of(s + i + 1, end - i - 1)
         i = end + 2
     # Remove the client's port.
-    end = entry.text[HOST].n
-    while end and entry.text[HOST].at[end - 1] != c':':
+    end = entry.text[CLIENT].n
+    while end and entry.text[CLIENT].at[end - 1] != c':':
         end -= 1
     if end:
-        entry.text[HOST].n = end - 1
+        entry.text[CLIENT].n = end - 1
     forget_dashes(entry, False)
     if not entry.plain:
         undo_backslashes(entry, REQUEST)
-        undo_backslashes(entry, AGENT)
+        undo_backslashes(entry, USER_AGENT)
     split_request(entry)
     split_target(entry)
     return True
@@ -201,11 +201,11 @@ cdef struct Name:
 
 cdef Name COLUMN_NAMES[15]
 COLUMN_NAMES = [
-    Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, HOST), Name("cs-username", 11, USER),
+    Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT), Name("cs-username", 11, USER),
     Name("cs-method", 9, METHOD), Name("cs-uri", 6, TARGET), Name("cs-uri-stem", 11, PATH), Name("cs-uri-query", 12, QUERY),
     Name("cs-version", 10, PROTOCOL), Name("cs-protocol-version", 19, PROTOCOL), Name("sc-status", 9, STATUS),
-    Name("sc-bytes", 8, SIZE), Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER),
-    Name("cs(User-Agent)", 14, AGENT),
+    Name("sc-bytes", 8, BYTES_SENT), Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER),
+    Name("cs(User-Agent)", 14, USER_AGENT),
 ]
 
 # The default fields, without "#Fields:": the first ones of CloudFront since 2010, and the default fields of IIS.
@@ -274,7 +274,7 @@ cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, En
         undo_triplets(entry, REFERER)
         undo_cloudfront_agent(entry)
     else:
-        undo_plus(entry, AGENT)
+        undo_plus(entry, USER_AGENT)
         entry.decoded = entry.text[PATH].at != NULL
     if entry.text[PATH].at != NULL:
         join_target(entry)
@@ -288,16 +288,16 @@ cdef Line read_w3c(Format format, Layout *layout, const uint8_t *s, size_t n, En
 # The user chooses the keys; most are named after variables of nginx. "$uri" is decoded, "$request_uri" is not.
 cdef Name KEYS[36]
 KEYS = [
-    Name("remote_addr", 11, HOST), Name("client_ip", 9, HOST), Name("clientip", 8, HOST), Name("client", 6, HOST),
-    Name("remote_ip", 9, HOST), Name("remote_user", 11, USER), Name("user", 4, USER),
+    Name("remote_addr", 11, CLIENT), Name("client_ip", 9, CLIENT), Name("clientip", 8, CLIENT), Name("client", 6, CLIENT),
+    Name("remote_ip", 9, CLIENT), Name("remote_user", 11, USER), Name("user", 4, USER),
     Name("time_iso8601", 12, TIME), Name("time_local", 10, TIME), Name("msec", 4, TIME), Name("time", 4, TIME),
     Name("timestamp", 9, TIME), Name("@timestamp", 10, TIME), Name("request", 7, REQUEST),
     Name("request_method", 14, METHOD), Name("method", 6, METHOD), Name("request_uri", 11, TARGET), Name("url", 3, TARGET),
     Name("uri", 3, PATH), Name("args", 4, QUERY), Name("query_string", 12, QUERY), Name("server_protocol", 15, PROTOCOL),
-    Name("protocol", 8, PROTOCOL), Name("status", 6, STATUS), Name("body_bytes_sent", 15, SIZE),
-    Name("bytes_sent", 10, SIZE), Name("bytes", 5, SIZE), Name("size", 4, SIZE), Name("http_referer", 12, REFERER),
+    Name("protocol", 8, PROTOCOL), Name("status", 6, STATUS), Name("body_bytes_sent", 15, BYTES_SENT),
+    Name("bytes_sent", 10, BYTES_SENT), Name("bytes", 5, BYTES_SENT), Name("size", 4, BYTES_SENT), Name("http_referer", 12, REFERER),
     Name("http_referrer", 13, REFERER), Name("referer", 7, REFERER), Name("referrer", 8, REFERER),
-    Name("http_user_agent", 15, AGENT), Name("user_agent", 10, AGENT), Name("agent", 5, AGENT),
+    Name("http_user_agent", 15, USER_AGENT), Name("user_agent", 10, USER_AGENT), Name("agent", 5, USER_AGENT),
     Name("request_target", 14, TARGET),
 ]
 

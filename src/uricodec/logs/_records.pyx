@@ -309,18 +309,18 @@ cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 # The members of a record, in their order.
-NAMES = ("host", "user", "time", "method", "target", "path", "query", "protocol", "status", "size", "referer", "agent", "flags")
+NAMES = ("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer", "user_agent", "flags")
 
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
 
 # The members in the order of NAMES, and the JSON text before each value.
 cdef int ORDER[12]
-ORDER = [HOST, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, SIZE, REFERER, AGENT]
+ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT]
 cdef Name KEYS[12]
-KEYS = [Name('{"host":', 8), Name(',"user":', 8), Name(',"time":', 8), Name(',"method":', 10), Name(',"target":', 10),
-        Name(',"path":', 8), Name(',"query":', 9), Name(',"protocol":', 12), Name(',"status":', 10), Name(',"size":', 8),
-        Name(',"referer":', 11), Name(',"agent":', 9)]
+KEYS = [Name('{"client":', 10), Name(',"user":', 8), Name(',"time":', 8), Name(',"method":', 10), Name(',"target":', 10),
+        Name(',"path":', 8), Name(',"query":', 9), Name(',"protocol":', 12), Name(',"status":', 10), Name(',"bytes_sent":', 14),
+        Name(',"referer":', 11), Name(',"user_agent":', 14)]
 
 
 cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
@@ -360,7 +360,7 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
             if not w.csv:
                 dst = put("null", 4, dst)
             continue
-        if member == STATUS or member == SIZE:
+        if member == STATUS or member == BYTES_SENT:
             memcpy(dst, text.at, text.n)
             dst += text.n
             continue
@@ -404,7 +404,7 @@ MAX_LINE = 16 * 1024 * 1024
 cdef size_t MOST = 1 << 28
 
 FORMATS = ("combined", "common", "nginx-json", "cloudfront", "iis", "alb")
-cdef list CODE_NAMES = ["", "empty", "host", "user", "time", "request", "status", "size", "referer", "agent", "fields", "json",
+cdef list CODE_NAMES = ["", "empty", "client", "user", "time", "request", "status", "bytes_sent", "referer", "user_agent", "fields", "json",
                         "too-long"]
 
 Lines = namedtuple("Lines", ["read", "written", "lines", "records", "faults"], module="uricodec.logs")
@@ -446,7 +446,7 @@ cdef class LogReader:
     >>> record = bytearray(LogReader.room(100))
     >>> found = reader.convert(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /caf%C3%A9 HTTP/1.1" 200 5', record)
     >>> print(bytes(record[:found.written]).decode(), end="")
-    {"host":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
+    {"client":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
     def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep", max_line=MAX_LINE, csv_safe=False):
