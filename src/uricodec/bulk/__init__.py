@@ -680,8 +680,8 @@ def fingerprint(
         kind (str): What the rows are: "bytes" (compared as they are), "urn", "uri" or "iri".
         level (str | None): What the normal form merges, as in `normalize_urn` and `normalize_uri`; None: "8141" for
             URNs, "path" for URIs, "iri" for IRIs.
-        secret (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared across
-            processes; None: a random secret of this process.
+        secret (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared
+            across processes; None: a random secret of this process.
         errors (str): How an invalid row is handled: "null", "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 

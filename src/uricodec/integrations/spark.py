@@ -155,8 +155,8 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         spark (SparkSession): The session.
         errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
             for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
-            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return false,
-            `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
+            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return
+            false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
         prefix (str): A prefix for the names of all functions.
@@ -216,8 +216,8 @@ def dedup(  # noqa: PLR0913, PLR0917
         column (str | Column): The identifiers, or the name of their column: text or binary.
         kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
         level (str | None): What is equivalent, as in `uricodec.bulk.fingerprint`.
-        secret (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result does
-            not depend on it.
+        secret (FingerprintKey | str | bytes | None): The secret of the fingerprints; None: a random one. The result
+            does not depend on it.
         order (str | Column | None): The row with the lowest value is the first. NULL comes last, equal to the highest
             64-bit integer. Spark chooses among rows with the same value. Numbers, dates and times are fast, text is
             slower. None: the order of the partitions and of the rows in each; for a single file this is its order,
