@@ -14,36 +14,11 @@ The tree of exceptions, and when each is raised::
     OSError                        a file cannot be read or written
 """
 
-__all__ = ["Diagnostic", "IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
+__all__ = ["IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class Diagnostic(_Diagnostic):
-    """Why an identifier is invalid: the first thing that is wrong, as a named tuple.
-
-    Attributes:
-        code (str): A short name of the reason, which stays the same between versions.
-        offset (int): Index of the first offending item: a character of a str, a byte of a bytes-like.
-        message (str): One sentence: that of the error that other functions raise.
-
-    >>> from uricodec import uri
-    >>> uri.check("http://example.org/a b").code
-    'path'
-    """
-
-    __slots__ = ()
-
-
-def diagnostic(code: str, reason: str, offset: int) -> Diagnostic:
-    """Return a Diagnostic with the message of the error that has this reason."""
-    return Diagnostic(code, offset, sentence(reason, offset))
-
-
-def sentence(reason: str, offset: int) -> str:
-    return f"{reason} at offset {offset}"
 
 
 class UriError(ValueError):
@@ -68,8 +43,7 @@ class UriError(ValueError):
         self.offset = offset
 
     def __str__(self) -> str:
-        reason = self.reason.replace("invalid character", _found(self.input, self.offset), 1)
-        return f"{reason} at offset {self.offset}"
+        return sentence(self.reason, self.input, self.offset)
 
 
 class UriSyntaxError(UriError):
@@ -86,6 +60,11 @@ class UrnError(UriError):
 
 class UnknownNamespaceError(LookupError):
     """A URN namespace (NID) that nothing is known about."""
+
+
+def sentence(reason: str, input: object, offset: int) -> str:
+    """Return the message of an error, which names the invalid character."""
+    return f"{reason.replace('invalid character', _found(input, offset), 1)} at offset {offset}"
 
 
 def _found(input: object, offset: int) -> str:

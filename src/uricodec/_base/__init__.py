@@ -7,4 +7,5 @@
 - _utf8: the portable UTF-8 kernels; conversion of UTF-8 to str, with U+FFFD for ill-formed sequences
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers
+- diagnostics: why an identifier is invalid
 """

@@ -77,13 +77,13 @@ cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil
 
 
 cdef Policy policy_of(object errors) except *:
-    if name == "keep":
+    if errors == "keep":
         return KEEP
-    if name == replace_or_encode:
+    if errors == "replace":
         return REPLACE
-    if name == fail:
+    if errors == "raise":
         return FAIL
-    raise ValueError(f"errors must be one of 'keep', {replace_or_encode!r}, {fail!r}, got {name!r}")
+    raise ValueError(f"errors must be one of 'keep', 'replace', 'raise', got {errors!r}")
 
 
 cdef int raise_fault(object data, const Careful *how) except -1:
@@ -234,15 +234,15 @@ def percent_decode(data, plus=False, errors="keep"):
     Args:
         data (str | bytes-like): The data to decode. For a str, the decoded bytes are interpreted as UTF-8.
         plus (bool): Whether to read '+' as a space, as in HTML forms.
-        invalid (str): How a '%' without two hexadecimal digits and, for a str, decoded bytes that are not UTF-8 are
-            handled: "keep" leaves them as they are written, "replace" writes U+FFFD, "error" raises.
+        errors (str): How a '%' without two hexadecimal digits and, for a str, decoded bytes that are not UTF-8 are
+            handled: "keep" leaves them as they are written, "replace" writes U+FFFD, "raise" raises.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
 
     Raises:
         UriSyntaxError: If there is an error, with errors="raise".
-        ValueError: If `invalid` is unknown.
+        ValueError: If `errors` is unknown.
 
     Source: RFC 3986 sections 2.1 and 2.4; RFC 3629 for UTF-8.
 
@@ -333,8 +333,8 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
         data (str | bytes-like): A URI or a part of one, perhaps partly encoded.
         safe (ByteSet | str | bytes): The bytes to keep, as in percent_encode; by default all reserved and unreserved
             characters of RFC 3986.
-        invalid (str): How a '%' without two hexadecimal digits is handled: "keep" leaves it, "encode" writes %25,
-            "error" raises.
+        errors (str): How a '%' without two hexadecimal digits is handled: "keep" leaves it, "replace" writes %25,
+            "raise" raises.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like; the same object if a str or bytes does not change.
@@ -342,7 +342,7 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     Raises:
         UriError: If a str has a lone surrogate.
         UriSyntaxError: If there is a '%' without two hexadecimal digits, with errors="raise".
-        ValueError: If `invalid` is unknown.
+        ValueError: If `errors` is unknown.
 
     Source: RFC 3986 section 2.4.
 

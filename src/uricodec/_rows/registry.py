@@ -456,7 +456,7 @@ _ROWS = (
                 'for URIs, "iri" for IRIs.',
             ),
             Parameter(
-                "key",
+                "secret",
                 "FingerprintKey | str | bytes | None",
                 None,
                 "The secret. Fingerprints with the same secret can be compared across processes; None: a random secret "

@@ -696,5 +696,5 @@ def fingerprint(
     (16, True)
     """
     return run(
-        "fingerprint", column, {"kind": kind, "level": level, "key": key}, errors, invalid, threads, line_terminator
+        "fingerprint", column, {"kind": kind, "level": level, "secret": secret}, errors, invalid, threads, line_terminator
     )

@@ -13,7 +13,7 @@ Diagnostic(code='private', offset=19, message='private-use character outside the
 ('http://example.org/%C3%A9%20', 'http://example.org/é%20')
 """
 
-from uricodec.errors import Diagnostic
+from uricodec._base.diagnostics import Diagnostic
 from uricodec.iri._conversion import iri_to_uri, uri_to_iri
 from uricodec.uri._components import Components
 from uricodec.uri._components import check_iri as check

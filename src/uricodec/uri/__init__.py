@@ -16,7 +16,7 @@ Diagnostic(code='percent', offset=19, message='"%" not followed by two hexadecim
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from uricodec.errors import Diagnostic
+from uricodec._base.diagnostics import Diagnostic
 from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve

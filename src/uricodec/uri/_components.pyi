@@ -3,7 +3,7 @@ from typing import AnyStr, Generic, NamedTuple, overload
 
 from typing_extensions import Buffer
 
-from uricodec.errors import Diagnostic
+from uricodec._base.diagnostics import Diagnostic
 
 from uricodec.typing import HostKind, IriProduction, UriProduction
 

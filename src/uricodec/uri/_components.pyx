@@ -13,7 +13,8 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 from collections import namedtuple
 
-from uricodec.errors import IriError, UriSyntaxError, diagnostic
+from uricodec._base.diagnostics import diagnostic
+from uricodec.errors import IriError, UriSyntaxError
 
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
@@ -127,9 +128,6 @@ cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, P
     return False
 
 
-Diagnostic = namedtuple("Diagnostic", ["code", "offset"], module="uricodec.uri")
-Diagnostic.__doc__ = "The first fault of a URI or IRI: a code, and the offset of the invalid character (in bytes: of the byte)."
-
 
 cdef object find_fault(object input, Syntax syntax, Production production):
     cdef uint8_t room[UTF8_ROOM]
@@ -138,7 +136,7 @@ cdef object find_fault(object input, Syntax syntax, Production production):
     cdef Outcome outcome
     cdef object text = plain(input)
     if not read_text(text, &octets, room, syntax, production, &parts, &outcome):
-        return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], <Py_ssize_t>outcome.offset)
+        return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
     release(&octets)
     return None
 

@@ -332,7 +332,7 @@ def run_row(name, src, dst, production, iri=False):
         iri (bool): Whether the input is an IRI.
 
     Returns:
-        int | Diagnostic: The number of bytes written, or the fault.
+        int | tuple[str, int]: The number of bytes written, or the code and the offset of what is invalid.
 
     Raises:
         ValueError: If dst is too small, or the row function or production is unknown.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
-from uricodec.errors import Diagnostic, UriError, UrnError
+from uricodec._base.diagnostics import Diagnostic
+from uricodec.errors import UriError, UrnError
 from uricodec.urn import _parse, namespaces
 from uricodec.urn._find import TERMINATORS, find
 from uricodec.urn._parse import URN, check, equivalent, is_valid, key, normalize, parse, rfcs

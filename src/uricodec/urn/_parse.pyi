@@ -2,7 +2,7 @@ from typing import Any, Literal, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
-from uricodec.errors import Diagnostic
+from uricodec._base.diagnostics import Diagnostic
 
 from uricodec.typing import UrnLevel, UrnRfc
 

@@ -10,7 +10,8 @@ from uricodec.urn._grammar cimport *
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
-from uricodec.errors import UrnError, diagnostic
+from uricodec._base.diagnostics import diagnostic
+from uricodec.errors import UrnError
 
 
 # --- codes and messages -----------------------------------------------------------------------------------------------
@@ -38,9 +39,6 @@ cdef list RFC_NAMES = ["2141", "8141", "any"]
 cdef list LEVEL_NAMES = ["bytes", "2141", "8141", "namespace", "functional"]
 cdef str DEFAULT = "8141"
 del name, reason
-
-Diagnostic = namedtuple("Diagnostic", ["code", "offset"], module="uricodec.urn")
-Diagnostic.__doc__ = "The first fault of a URN: a code, and the offset of the invalid character (in bytes: of the byte)."
 
 
 cdef int rfc_of(object rfc) except -1:
@@ -149,7 +147,7 @@ def check(urn, rfc="8141"):
     cdef Reading reading
     if read(plain(urn), <Rfc>rfc_of(rfc), &reading):
         return None
-    return diagnostic(CODE_NAMES[reading.code], REASONS[reading.code], <Py_ssize_t>reading.offset)
+    return diagnostic(CODE_NAMES[reading.code], REASONS[reading.code], urn, <Py_ssize_t>reading.offset)
 
 
 def is_valid(urn, rfc="8141"):
