@@ -7,7 +7,10 @@ from uricodec.cli.options import OPTIONS
 __all__ = ["COMMANDS", "Command"]
 
 
-class Command(namedtuple("Command", "name summary description examples keys run")):
+_Fields = namedtuple("_Fields", "name summary description examples keys run")
+
+
+class Command(_Fields):
     """A command.
 
     Attributes:
