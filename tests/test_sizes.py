@@ -133,6 +133,6 @@ def test_lines_behind_4_gib(marked):
 def test_no_room_for_what_becomes_of_4_gib(zeros):
     """What cannot be written is refused, and nothing behind the end is touched."""
     room = bytearray(b"\xaa" * 100)
-    with memoryview(room) as view, pytest.raises(ValueError, match=r"dst must have at least \d+ bytes, got \d+"):
+    with memoryview(room) as view, pytest.raises(ValueError, match="dst is too small: 64 bytes"):
         uricodec.quote_into(zeros, view[:64])
     assert room[64:] == b"\xaa" * 36

@@ -202,18 +202,19 @@ def test_install_and_uninstall(monkeypatch):
     originals = {name: getattr(urllib.parse, name) for name in names}
     put_back, installed = threading.Event(), threading.Event()
 
-    class SlowlyCleared(dict):
-        def clear(self):
-            put_back.set()
-            installed.wait(0.2)
-            super().clear()
+    class SlowlyEmptied(list):
+        def pop(self):
+            if not put_back.is_set():
+                put_back.set()
+                installed.wait(0.2)
+            return super().pop()
 
     def late():
         put_back.wait(60)
         uricodec.install()
         installed.set()
 
-    monkeypatch.setattr(_install, "_originals", SlowlyCleared())
+    monkeypatch.setattr(_install, "_replaced", SlowlyEmptied())
 
     try:
         uricodec.install()

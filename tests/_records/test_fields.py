@@ -562,7 +562,7 @@ def test_a_triplet_stays_where_its_digits_are_not_safe():
 def test_rows_say_what_they_need():
     with pytest.raises(ValueError, match=r"errors must be one of .* got 'ignore'"):
         transform_fields(b"", None, RowOperation(), Framing("lines"), "ignore")
-    with pytest.raises(ValueError, match="errors='replace' is only for"):
+    with pytest.raises(ValueError, match="errors='replace' is only supported by"):
         transform_fields(b"", None, RowOperation(), Framing("lines"), "replace")
 
 

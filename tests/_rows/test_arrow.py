@@ -415,10 +415,10 @@ def view(size, prefix=b"abcd", buffer=0, start=0):
 def test_views_of_what_is_not_there(views):
     source = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(views), pa.py_buffer(b"x" * 100)])
     for name in "unquote", "normalize_urn", "split_urn":
-        with pytest.raises(ValueError, match="not there"):
+        with pytest.raises(ValueError, match="out of range"):
             getattr(bulk, name)(source)
     names = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), source)
-    with pytest.raises(ValueError, match="not there"):
+    with pytest.raises(ValueError, match="out of range"):
         bulk.split_urn(names)
 
 
@@ -426,7 +426,7 @@ def test_views_of_what_is_not_there(views):
 def test_indices_of_what_is_not_there(index):
     indices = pa.array([0, index], pa.int32())
     source = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
-    with pytest.raises(ValueError, match="not there"):
+    with pytest.raises(ValueError, match="out of range"):
         bulk.split_urn(source)
     bulk.unquote(source, errors="null", invalid=bulk.InvalidRows())  # nobody looks at the indices
 
@@ -463,7 +463,9 @@ def test_structs_that_lack_a_part(struct, name, value, indices):
         return  # there is no such part
     setattr(part, name, value)
     for function in bulk.unquote, bulk.check_uri, bulk.is_valid_urn:
-        with pytest.raises(ValueError, match=r"the Arrow (array|schema) lacks a|has a dictionary"):
+        with pytest.raises(
+            ValueError, match=r"the Arrow (array|schema) is missing a|differ in the number of children|has a dictionary"
+        ):
             function(source)
 
 
@@ -480,7 +482,7 @@ def test_structs_that_are_no_tables():
     assert [row["a"] for row in pyarrow_rows(bulk.unquote(table[1:]))] == [None, "B"]
     with pytest.raises(TypeError, match="with nulls"):
         bulk.unquote(pa.StructArray.from_arrays([column], ["a"], mask=pa.array([False, True, False])))
-    with pytest.raises(ValueError, match="shorter than its table"):
+    with pytest.raises(ValueError, match="has too few rows"):
         bulk.unquote(spoiled(table, lambda array: setattr(array, "length", 4)))
 
 

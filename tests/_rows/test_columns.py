@@ -116,7 +116,7 @@ def test_arrays_of_numpy():
     prints = np.asarray(bulk.fingerprint(b"\0\n", secret="k"))
     assert prints[0] == bulk.fingerprint([b"\0"], secret="k")[0]
     assert column.__array__(copy=True).shape == column.__array__(object, copy=None).shape == (2,)
-    with pytest.raises(ValueError, match="NumPy needs a copy"):
+    with pytest.raises(ValueError, match="cannot make a NumPy array of a Column without a copy"):
         column.__array__(copy=False)
     assert np.asarray(bulk.split_urn(b"")).shape == (0,)
 
@@ -148,7 +148,7 @@ def test_rows_that_cannot_be_read():
     column = bulk.quote(source)
     assert column[0] == "a"
     for row in 1, 2:
-        with pytest.raises(ValueError, match="indices of what is not there"):
+        with pytest.raises(ValueError, match="indices out of range"):
             column[row]
     pa = pytest.importorskip("pyarrow")
     numbers = borrow(pa.array([1.5]))

@@ -240,7 +240,7 @@ def test_conditions():
         ("decode -f 1 -d ab", "--delimiter: expected one byte, got 'ab'", ""),
         ("decode --csv -d \"", "--delimiter: '\"' has another meaning in these records", ""),
         ("log --max-line 0", "--max-line: expected a number of bytes such as 4096, 64K or 16M, got '0'", ""),
-        ("resolve --base //a/b", "--base: no scheme in '//a/b'", ""),
+        ("resolve --base //a/b", "--base: base URI has no scheme in '//a/b'", ""),
         ("resolve --base http://a/\x85", "--base: invalid control character '\\x85' in 'http://a/\\x85'", ""),
     ],
 )  # fmt: skip

@@ -75,3 +75,8 @@ cdef inline void remove_octet(uc_set *set, uint8_t c) noexcept nogil:
         set.low[c & 15] &= ~(1 << (c >> 4))
     else:
         set.high[c & 15] &= ~(1 << ((c >> 4) - 8))
+
+
+cdef inline int raise_set() except -1:
+    """Raise the exception that is set."""
+    return -1

@@ -228,11 +228,6 @@ cdef ByteSet set_of(object operand):
     return result
 
 
-cdef inline int raise_set() except -1:
-    """Raise the exception that is set."""
-    return -1
-
-
 cdef combine(left, right, int operation):
     """Return the union, intersection, difference or symmetric difference of two operands, one of them a ByteSet."""
     cdef ByteSet a = set_of(left), b = set_of(right)

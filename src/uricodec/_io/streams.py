@@ -14,7 +14,7 @@ from time import monotonic
 
 # Bytes of a line buffer. A longer line is processed in pieces, so the buffer must hold a character and a byte: four
 # triplets and a byte.
-CHUNK = 512 * 1024
+CHUNK = 384 * 1024
 COMPRESSED_CHUNK = 64 * 1024
 
 # Default limit for the bytes of a line, without its terminator, where a line must be in memory as a whole.

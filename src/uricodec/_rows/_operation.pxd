@@ -1,10 +1,6 @@
 """Operations on rows as objects. See Slots in _engine.pxd for what the engine knows of an operation."""
+from uricodec._base._kernels cimport raise_set
 from uricodec._rows._engine cimport *
-
-
-cdef inline int raise_set() except -1:
-    """Raise the Python exception that is set."""
-    return -1
 
 
 # Reasons to reject a record for its framing: codes after those of the operation, see FRAME_NAMES.

@@ -696,5 +696,11 @@ def fingerprint(
     (16, True)
     """
     return run(
-        "fingerprint", column, {"kind": kind, "level": level, "secret": secret}, errors, invalid, threads, line_terminator
+        "fingerprint",
+        column,
+        {"kind": kind, "level": level, "secret": secret},
+        errors,
+        invalid,
+        threads,
+        line_terminator,
     )

@@ -7,7 +7,10 @@ from uricodec.cli.options import OPTIONS
 __all__ = ["COMMANDS", "Command"]
 
 
-class Command(namedtuple("Command", "name summary description examples keys run")):
+_Fields = namedtuple("_Fields", "name summary description examples keys run")
+
+
+class Command(_Fields):
     """A command.
 
     Attributes:
@@ -224,9 +227,9 @@ whatever reason. Standard input is copied there if it is read twice.
 Convert access logs to records. The escapes of the log are undone, the request
 is split while it is percent-encoded, then path and query are decoded.
 
-A record is one line with the members host, user, time (RFC 3339), method,
-target, path, query (pairs of name and value), protocol, status, size, referer
-and agent.
+A record is one line with the members client, user, time (RFC 3339), method,
+target, path, query (pairs of name and value), protocol, status, bytes_sent,
+referer and user_agent.
 """,
         (
             "uricodec log access.log                        # JSON lines",

@@ -48,7 +48,7 @@ def run(arguments):
         "line_terminator": b"\0" if arguments.null_data else b"\n",
         "threads": arguments.threads or None,
         "max_line": arguments.max_line,
-        "key": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
+        "secret": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
     }
     with Meter(arguments.output) as meter:
         if meter.shows:

@@ -235,7 +235,7 @@ class Values(lines.Worker):
     def __init__(self, plan, rows):
         self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
-        self._buffer = bytearray(3 * streams.CHUNK)
+        self._buffer = bytearray(2 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:

@@ -13,7 +13,7 @@ from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 
 # The capacity of a buffer, in chunks. It grows for longer lines, up to --max-line: memory stays bounded.
-CAPACITY = 4
+CAPACITY = 2
 
 # The most invalid lines that the core reports at once.
 FAULTS = 16_384
@@ -127,7 +127,7 @@ class Rows(Worker):
         self._rows, self._group_rows = rows, group_rows
         self.end = self.out = terminator
         self.raw, self.in_pieces, self.groups = raw, in_pieces, groups
-        self._buffer = bytearray(3 * streams.CHUNK)
+        self._buffer = bytearray(2 * streams.CHUNK)
         if hasattr(rows, "record"):
             self.header, self.record = rows.header, rows.record
 

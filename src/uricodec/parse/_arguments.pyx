@@ -130,13 +130,9 @@ cdef frozenset HANDLERS = frozenset([
 
 cdef object look_encoding_up(str name):
     """Which encoding it is, or None."""
-    import codecs
     if not name.isascii():      # some versions warn when such a name is looked up
         return None
-    try:
-        found = ENCODINGS.get(codecs.lookup(name).name)
-    except Exception:       # an encoding of a program's own raises what it likes
-        return None
+    found = ENCODINGS.get(stdlib().codec_name(name))
     if found is not None:
         if len(known_encodings) >= MANY_NAMES:
             known_encodings.clear()

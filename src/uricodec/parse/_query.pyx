@@ -3,7 +3,7 @@
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
 for urlencode any mapping, or a list or tuple of pairs. Everything else is the stdlib's own function.
 """
-from uricodec._base._kernels cimport ByteSet, kernels, remove_octet, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, raise_set, remove_octet, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport *
@@ -13,6 +13,7 @@ from libc.stdint cimport uint64_t
 
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Next
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.object cimport PyObject_Str
 from cpython.ref cimport Py_INCREF
 
@@ -20,6 +21,7 @@ cimport cython
 
 
 cdef extern from "Python.h":
+    Py_ssize_t PyObject_Size(object) noexcept       # -1: an exception is set
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
     bint PyUnicode_Check(object) noexcept
     str PyUnicode_FromObject(object)
@@ -29,14 +31,7 @@ cdef extern from "Python.h":
 # --- parse ----------------------------------------------------------------------------------------------------------
 
 # Bytes stay bytes; before 3.13, they are read as ASCII, and what they decode to has to be ASCII as well.
-cdef bint keeps_bytes() except -1:
-    try:
-        return stdlib().parse_qsl(b"a=%FF") == [(b"a", b"\xff")]
-    except UnicodeError:
-        return False
-
-
-cdef bint KEEPS_BYTES = keeps_bytes()
+cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
 cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
@@ -381,11 +376,12 @@ cdef inline int put_object(Text *text, object value, const Quoting *quoting) exc
 
 
 cdef inline bint has_length(object value) except -1:
-    try:
-        len(value)
-    except TypeError:
-        return False
-    return True
+    if PyObject_Size(value) >= 0:
+        return True
+    if not PyErr_ExceptionMatches(TypeError):
+        raise_set()
+    PyErr_Clear()
+    return False
 
 
 cdef int put_pair(Text *text, object key, object value, bint doseq, const Quoting *quoting) except -1:

@@ -4,6 +4,7 @@ Whatever the fast paths do not cover is handed to these functions, arguments and
 between Python versions. Imported when first needed: `import uricodec` does not pay for urllib.parse.
 """
 
+import codecs
 import urllib.parse as module
 
 FAST = (
@@ -35,3 +36,23 @@ def unpacked(pair):
     """
     first, second = pair
     return first, second
+
+
+def codec_name(name):
+    """Return the name that a codec has by itself; None if it is unknown.
+
+    >>> codec_name("L1"), codec_name("no such")
+    ('iso8859-1', None)
+    """
+    try:
+        return codecs.lookup(name).name
+    except Exception:  # the search function of a program may raise anything
+        return None
+
+
+def keeps_bytes():
+    """Return whether parse_qsl() returns bytes for bytes, whatever they are."""
+    try:
+        return module.parse_qsl(b"a=%FF") == [(b"a", b"\xff")]
+    except UnicodeError:
+        return False

@@ -15,9 +15,9 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, overload
 
+from uricodec._base.diagnostics import Diagnostic
 from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
-from uricodec._base.diagnostics import Diagnostic
 from uricodec.errors import UriError, UrnError
 from uricodec.urn import _parse, namespaces
 from uricodec.urn._find import TERMINATORS, find
