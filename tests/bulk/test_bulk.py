@@ -481,7 +481,7 @@ def test_errors_in_decoded_lines_name_octets():
 
 
 def test_arguments_that_are_wrong():
-    with pytest.raises(ValueError, match="beyond ASCII"):
+    with pytest.raises(ValueError, match="all non-ASCII bytes or none"):
         bulk.quote(["a"], safe=bulk.ByteSet(b"\xc3"))
     with pytest.raises(ValueError, match="no kind"):
         bulk.fingerprint(["a"], kind="url")
