@@ -541,7 +541,7 @@ def test_replacing_is_what_python_does(octets):
     ) == urllib.parse.unquote_to_bytes(expected)
     safe = ByteSet(b"ABCDEFabcdef0123456789/")
     assert one_row(octets, RequoteRows(safe)) == uricodec.requote(octets, safe)
-    assert one_row(octets, RequoteRows(safe, text=False), "replace") == uricodec.requote(octets, safe, "encode")
+    assert one_row(octets, RequoteRows(safe, text=False), "replace") == uricodec.requote(octets, safe, "replace")
 
 
 def one_row(octets, rows, errors="keep"):

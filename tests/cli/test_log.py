@@ -56,7 +56,7 @@ def test_command(tmp_path):
     assert complaint == "uricodec: 1 of 3 lines could not be parsed\n\nhint: --invalid-to FILE lists them\n"
     bad = tmp_path / "bad"
     assert output_of("log", "--invalid-to", bad, stdin=data) == output
-    assert bad.read_bytes() == b"<stdin>\t2\t4\thost\tjunk\n"
+    assert bad.read_bytes() == b"<stdin>\t2\t4\tclient\tjunk\n"
     status, _, said = run("log", "--stats", stdin=data)
     assert json.loads(said) == {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
 

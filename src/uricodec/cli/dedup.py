@@ -56,7 +56,7 @@ def run(arguments):
         try:
             if arguments.estimate:
                 return estimate(arguments, files, options)
-            return deduplicate(arguments, files, options | {"against": exclude})
+            return deduplicate(arguments, files, options | {"exclude": exclude})
         except UriError as error:
             raise CommandError(error.reason, 1, ERRORS_HINT) from None
 

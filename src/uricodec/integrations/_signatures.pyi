@@ -91,7 +91,7 @@ class ExpressionMethods(Generic[_Column, _Frame]):
         self,
         kind: IdentifierKind = "bytes",
         level: UriLevel | UrnLevel | None = None,
-        key: FingerprintKey | str | bytes | None = None,
+        secret: FingerprintKey | str | bytes | None = None,
         *,
         errors: FingerprintErrors | None = None,
     ) -> _Column: ...
@@ -232,7 +232,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
         self,
         kind: IdentifierKind = "bytes",
         level: UriLevel | UrnLevel | None = None,
-        key: FingerprintKey | str | bytes | None = None,
+        secret: FingerprintKey | str | bytes | None = None,
         *,
         errors: FingerprintErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -272,7 +272,7 @@ def fingerprint(
     column: Any,
     kind: IdentifierKind = "bytes",
     level: UriLevel | UrnLevel | None = None,
-    key: FingerprintKey | str | bytes | None = None,
+    secret: FingerprintKey | str | bytes | None = None,
     *,
     errors: FingerprintErrors | None = None,
 ) -> Any: ...

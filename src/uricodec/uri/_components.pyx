@@ -165,7 +165,7 @@ def check(uri, production="URI-reference"):
     Source: RFC 3986 appendix A.
 
     >>> check("http://example.org/a b")
-    Diagnostic(code='path', offset=20, message='invalid character in path at offset 20')
+    Diagnostic(code='path', offset=20, message="invalid character ' ' in path at offset 20")
     >>> check("http://example.org%2Fa@b"), check("http://example.org%2Fa")
     (None, Diagnostic(code='host-delimiter', offset=18, message='authority contains a character that decodes or normalizes to a delimiter at offset 18'))
     """
