@@ -312,7 +312,7 @@ def test_a_folder_deeper_than_path_max():
     same = (2, b"", "uricodec: --output and --invalid-to are the same file\n\nhint: change --invalid-to FILE\n")
     for one, other in [("out", "./out"), ("new", "../" + "x" * 250 + "/new")]:
         assert run("normalize", "--kind", "urn", "in", "-o", one, "--invalid-to", other) == same
-    same = (2, b"", "uricodec: --groups is an input\n\nhint: change --groups FILE\n")
+    same = (2, b"", "uricodec: --groups and an input are the same file\n\nhint: give --groups another FILE\n")
     assert run("dedup", "--kind", "urn", "in", "--groups", "./in") == same
 
 
