@@ -48,7 +48,8 @@ def test_signatures(row):
     own = [each for each in rest if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     shared = {each.name: each for each in rest if each.kind is inspect.Parameter.KEYWORD_ONLY}
     assert first.name == "column"
-    assert [*shared] == ["errors", "invalid", "threads", "line_terminator", "output"][: 5 if row.result == "text" else 4]
+    names = ["errors", "invalid", "threads", "line_terminator", "output"]
+    assert [*shared] == names[: 5 if row.result == "text" else 4]
     assert shared["errors"].default == row.policies[0]
     assert {*get_args(getattr(typing, shared["errors"].annotation))} == {*row.policies}
     assert [each.name for each in own] == [each.name for each in row.parameters]
