@@ -244,9 +244,9 @@ def test_wrong_calls(select, expression, message):
 @pytest.mark.parametrize(("errors", "row"), [("keep", "100%"), ("replace", "100%"), ("null", None)])
 def test_policies(spark, errors, row):
     us.register(spark, errors=errors, prefix="p_")
-    query = "select p_uri_decode('100%'), p_is_valid_urn('x'), p_urn_check('x').code, p_iri_to_uri('a b'), p_uri_decode('%FF')"
+    calls = "p_uri_decode('100%'), p_is_valid_urn('x'), p_urn_check('x').code, p_iri_to_uri('a b'), p_uri_decode('%FF')"
     kept = {"keep": ("a b", "%FF"), "replace": (None, "\ufffd"), "null": (None, None)}[errors]
-    assert tuple(spark.sql(query).collect()[0]) == (row, False, "scheme", *kept)
+    assert tuple(spark.sql(f"select {calls}").collect()[0]) == (row, False, "scheme", *kept)
 
 
 def test_no_such_policy(spark):
