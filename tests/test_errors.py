@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import uricodec
-from uricodec import errors
+from uricodec import errors, iri, uri, urn
 from uricodec.errors import IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
 
 LOCATED = [UriError, UriSyntaxError, IriError, UrnError]
@@ -77,3 +77,22 @@ def test_functions_raise_them_with_the_object_that_was_given(data):
 def test_the_message_names_the_character(given, offset, message):
     error = UriSyntaxError("invalid character in path", given, offset)
     assert (str(error), error.reason) == (message, "invalid character in path")
+
+
+@pytest.mark.parametrize("function", [uri.check, uri.split, uri.normalize, iri.check, urn.check, urn.parse])
+@pytest.mark.parametrize("value", [None, 5])
+def test_what_is_neither_text_nor_bytes(function, value):
+    with pytest.raises(TypeError, match=f"^expected str or a bytes-like object, got {type(value).__name__}$"):
+        function(value)
+
+
+def test_the_character_in_a_message():
+    class Text(str):
+        def __getitem__(self, index):
+            raise AssertionError
+
+    for text in "a b", Text("a b"), b"a b", bytearray(b"a b"), memoryview(b"a b"):
+        shown = " " if isinstance(text, str) else b" "
+        assert uri.check(text).message == f"invalid character {shown!r} in path at offset 1"
+        assert str(UriError("invalid character in path", text, 1)) == uri.check(text).message
+    assert str(UriError("invalid character", memoryview(b"a b")[::2], 1)) == "invalid character at offset 1"

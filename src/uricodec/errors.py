@@ -70,8 +70,12 @@ def sentence(reason: str, input: object, offset: int) -> str:
 def _found(input: object, offset: int) -> str:
     """Name the invalid character; or the end, where a character is missing."""
     try:
-        items = input if isinstance(input, str) else memoryview(input).tobytes()  # type: ignore[arg-type]
-    except TypeError:
+        # Not a copy of all: the input may be large. A subclass of str may slice in its own way.
+        item = (
+            str.__getitem__(input, slice(offset, offset + 1))
+            if isinstance(input, str)
+            else bytes(memoryview(input).cast("B")[offset : offset + 1])  # type: ignore[arg-type]
+        )
+    except (TypeError, ValueError):  # not bytes-like any more
         return "invalid character"
-    item = items[offset : offset + 1]
     return f"invalid character {item!r}" if item else "unexpected end"

@@ -3,7 +3,7 @@
 Inline functions only. An ASCII str is read and written in place; any other str is converted to UTF-8 (RFC 3629) in a
 buffer on the caller's stack, or on the heap if it is long.
 """
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.ref cimport PyObject
@@ -189,6 +189,8 @@ cdef inline bytes copy_of_octets(object data):
     """Return a copy of the bytes of a bytes-like, which need not be contiguous."""
     if type(data) is bytearray:
         return bytes(data)
+    if not PyObject_CheckBuffer(data):
+        raise TypeError(f"expected str or a bytes-like object, got {type(data).__name__}")
     view = memoryview(data)
     if not has_octets(view.format.encode()):
         refuse_buffer(data, view.format)
