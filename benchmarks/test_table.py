@@ -14,7 +14,7 @@ from time import process_time
 
 import pytest
 
-from uricodec.dedup._table import FingerprintNames, Table
+from uricodec.dedup._table import FingerprintBatch, Table
 
 COUNT = 500_000
 BATCH = 1 << 16
@@ -37,7 +37,7 @@ TABLES = {
 def with_table(before, rows, limit=1 << 32, counting=False, exact=False):
     def batches(values):
         parts = [values[i : i + BATCH] for i in range(0, len(values), BATCH)]
-        return [FingerprintNames(b"".join(part), [value.hex().encode() for value in part]) for part in parts]
+        return [FingerprintBatch(b"".join(part), [value.hex().encode() for value in part]) for part in parts]
 
     first, timed = batches(before), batches(rows)
     table = Table(limit, counting, exact)

@@ -16,7 +16,7 @@ def encode_lines(src, dst, safe, plus=False, end=b"\n", errors="keep"):  # noqa:
     return _run(EncodeRows(safe if type(safe) is bytes else safe | end, plus), src, dst, end, errors)
 
 
-def room_for(src, errors="keep", encode=False):
+def capacity_for(src, errors="keep", encode=False):
     """How large dst must be."""
     return (EncodeRows(ByteSet()) if encode else DecodeRows()).room(len(src), errors)
 

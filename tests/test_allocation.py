@@ -25,7 +25,7 @@ from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
-from uricodec.dedup._identifiers import ColumnNames, LineNames
+from uricodec.dedup._identifiers import ColumnBatch, LineBatch
 from uricodec.errors import IriError
 from uricodec.iri import _hosts
 from uricodec.uri._rows import IriToUriRows
@@ -118,7 +118,7 @@ def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
         raise Stop
 
     def name(column):
-        names = ColumnNames(rows, key)
+        names = ColumnBatch(rows, key)
         names.hold(column)
         return names.read(0)
 
@@ -130,12 +130,12 @@ def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
         with pytest.raises(Stop):
             name(column)
     with pytest.raises(Stop):
-        LineNames(rows, key).read(row.encode(), 0, 1)
+        LineBatch(rows, key).read(row.encode(), 0, 1)
     with pytest.raises(Stop):
         value()
     monkeypatch.undo()
     assert [name(column) for column in columns] == [1, 1, 1]
-    assert LineNames(rows, key).read(row.encode(), 0, 1)[:3] == (0, 1, 0)
+    assert LineBatch(rows, key).read(row.encode(), 0, 1)[:3] == (0, 1, 0)
     assert value()[0] == len(row.encode())
 
 

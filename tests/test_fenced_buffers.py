@@ -23,7 +23,7 @@ from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
 from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation
-from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._table import Table
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import FORMATS, LogReader
@@ -171,7 +171,7 @@ KEY = FingerprintKey("tests")
 
 
 def names_of(operation, lines):
-    names = LineNames(operation, KEY)
+    names = LineBatch(operation, KEY)
     found = names.read(lines, 0, 9)
     Table(1 << 16).add(names)
     room = bytearray(names.room())
@@ -179,7 +179,7 @@ def names_of(operation, lines):
 
 
 def lines_found(lines):
-    names = LineNames(RowOperation(), KEY)
+    names = LineBatch(RowOperation(), KEY)
     names.find(lines, 0)
     return len(names)
 
@@ -200,10 +200,10 @@ LOOPS = {
     "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
     "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
-    "LineNames.find": lines_found,
+    "LineBatch.find": lines_found,
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
-    **{f"LineNames.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
+    **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
     **{f"convert_columns, {name}": lambda src, name=name: convert_columns(LogReader(name), src) for name in FORMATS},
     **{f"LogReader.convert, {name}": partial(converted, name) for name in FORMATS},
 }
@@ -220,9 +220,9 @@ for _name, _rows in ROWS.items():
 
 # Functions with buffers of other kinds, or whose tests have fences of their own.
 ELSEWHERE = {
-    *{"run_kernel", "run_rows", "block_size", "SpilledNames.read", "SpilledNames.set_marks"},
+    *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},
     *{f"FirstRows.{name}" for name in ("__new__", "move", "put_counts", "mark_counted", "counts_of")},
-    *{"FingerprintKey.__new__", "FingerprintNames.__new__", "LineNames.write", "Work.lines"},
+    *{"FingerprintKey.__new__", "FingerprintBatch.__new__", "LineBatch.write", "Work.lines"},
 }
 
 

@@ -22,7 +22,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows._operation import RowOperation
 from uricodec.bulk import _operations as _column_operations
 from uricodec.dedup._cardinality import Cardinality
-from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._spill import SpillBuffers
 from uricodec.parse import _install, _stdlib
 from uricodec.urn import namespaces
@@ -435,7 +435,7 @@ def test_bytearrays_that_others_change():
 
 def test_names_that_are_read_anew_while_somebody_looks():
     """An error, or octets of one reading: the memory of those before is free by then."""
-    names, done = LineNames(RowOperation(), FingerprintKey("k"), b"\n"), threading.Event()
+    names, done = LineBatch(RowOperation(), FingerprintKey("k"), b"\n"), threading.Event()
 
     def read():
         for i in range(300):
@@ -456,7 +456,7 @@ def test_names_that_are_read_anew_while_somebody_looks():
 
 
 def test_buffers_that_are_taken_while_somebody_adds():
-    names, buffers = LineNames(RowOperation(), FingerprintKey("k"), b"\n"), SpillBuffers(room=4096)
+    names, buffers = LineBatch(RowOperation(), FingerprintKey("k"), b"\n"), SpillBuffers(room=4096)
     done = threading.Event()
 
     def guarded(function, *arguments):
@@ -481,7 +481,7 @@ def test_buffers_that_are_taken_while_somebody_adds():
 
 
 def test_an_estimate_of_what_is_being_counted():
-    names, cardinality, done = LineNames(RowOperation(), FingerprintKey("k"), b"\n"), Cardinality(), threading.Event()
+    names, cardinality, done = LineBatch(RowOperation(), FingerprintKey("k"), b"\n"), Cardinality(), threading.Event()
     names.read(b"".join(b"%d\n" % i for i in range(50_000)), 0)
 
     def count():

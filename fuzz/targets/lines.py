@@ -1,6 +1,6 @@
 """The loops of the command line: lines and records against a loop over single values, in any pieces."""
 
-from lines import decode_lines, encode_lines, room_for
+from lines import capacity_for, decode_lines, encode_lines
 from reference import codec as naive
 from reference.uri_lines import Refused, both, checked, guarded, of_text, scheme, to_csv, to_json
 from support import lines_of, outcome, run
@@ -35,14 +35,14 @@ def code_lines(draw):
     """Compare decoded and encoded lines with their references: as a whole, and line by line."""
     plus, raw, errors = draw.flag(), draw.flag(), draw.one(("keep", "replace", "raise"))
     src = draw.octets()
-    room = bytearray(room_for(src, encode=True))
+    room = bytearray(capacity_for(src, encode=True))
     made = outcome(decode_lines, src, room, plus, raw, errors)
     want = outcome(naive.decode_lines, src, plus, raw, errors)
     if isinstance(want, tuple):
         assert made == want
     else:
         assert room[:made] == want
-        parts = [bytearray(room_for(line + tail, errors)) for line, tail in lines_of(src)]
+        parts = [bytearray(capacity_for(line + tail, errors)) for line, tail in lines_of(src)]
         for part, (line, tail) in zip(parts, lines_of(src), strict=True):
             del part[decode_lines(line + tail, part, plus, raw, errors) :]
         assert raw or b"".join(parts) == want

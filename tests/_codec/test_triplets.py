@@ -10,7 +10,7 @@ from array import array
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lines import decode_lines, encode_lines, room_for
+from lines import capacity_for, decode_lines, encode_lines
 from reference import codec as naive
 
 from uricodec import (
@@ -572,7 +572,7 @@ def test_quote_into_bad_safe(safe):
 def decoded(src, room=None, **options):
     """What decode_lines writes, with as much room as its documentation asks for, between canaries."""
     if room is None:
-        room = room_for(src, options.get("errors", "keep"))
+        room = capacity_for(src, options.get("errors", "keep"))
     buffer = bytearray(CANARY + bytes(room) + CANARY)
     view = memoryview(buffer)[len(CANARY) : len(CANARY) + room]
     written = decode_lines(src, view, **options)
@@ -706,13 +706,13 @@ def test_lines_stay_inside(tier, fences, errors):
     for size in [*range(70), 1000, 4090]:
         for fill in b"a%41\n", b"%", b"%FF\n", b"%0a\xc3%a9", b"a" * 60 + b"%E2%82\n", b"\xff":
             src = (fill * size)[:size]
-            dst = target.at_end(bytes(room_for(src, errors)))
+            dst = target.at_end(bytes(capacity_for(src, errors)))
             want = outcome(naive.decode_lines, src, errors=errors)
             got = outcome(decode_lines, source.at_end(src), dst, errors=errors)
             assert got == (int, len(want[1])) if want[0] is bytes else got[0] is want[0] and got[2] == want[2]
             assert want[0] is not bytes or dst[: got[1]] == want[1]
             encoded = naive.encode_lines(src, UNRESERVED)
-            dst = target.at_end(bytes(room_for(src, encode=True)))
+            dst = target.at_end(bytes(capacity_for(src, encode=True)))
             assert encode_lines(source.at_end(src), dst, UNRESERVED) == len(encoded)
             assert dst[: len(encoded)] == encoded
 
@@ -748,7 +748,7 @@ def test_encode_lines_without_room(tier, src):
 
 def check_encoded_lines(src, safe, plus):
     want = naive.encode_lines(src, safe, plus)
-    for room in room_for(src, encode=True), 2 * room_for(src, encode=True):
+    for room in capacity_for(src, encode=True), 2 * capacity_for(src, encode=True):
         buffer = bytearray(CANARY + bytes(room) + CANARY)
         dst = memoryview(buffer)[len(CANARY) : len(CANARY) + room]
         written = encode_lines(src, dst, safe, plus)
@@ -780,7 +780,7 @@ def test_encode_lines_across_blocks(tier, special):
 
 @given(src=line_buffers, plus=st.booleans(), safe=sets.map(lambda members: members - b"%\r\n"))
 def test_decoding_lines_undoes_encoding(tier, src, plus, safe):
-    encoded = bytearray(room_for(src, encode=True))
+    encoded = bytearray(capacity_for(src, encode=True))
     size = encode_lines(src, encoded, safe, plus)
     assert decoded(encoded[:size], plus=plus, raw=True, errors="raise") == src
 

@@ -149,12 +149,12 @@ def test_an_output_that_is_not_to_be_written(tmp_path, monkeypatch):
 
 
 def test_an_output_that_cannot_take_its_place(tmp_path, monkeypatch):
-    def refuse(*_, **__):
+    def reject(*_, **__):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
 
     path = tmp_path / "out"
     path.write_bytes(b"before")
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", reject)
     with pytest.raises(streams.FileError) as raised, streams.Output(str(path)) as output:
         output.write(b"behind")
     assert raised.value.errno == errno.EXDEV and raised.value.filename == str(path)

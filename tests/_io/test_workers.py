@@ -221,10 +221,10 @@ def test_an_error_while_another_thread_reads_for_ever():
 
 
 def test_no_more_threads(monkeypatch):
-    def refuse(*_):
+    def reject(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(workers, "start_new_thread", refuse)
+    monkeypatch.setattr(workers, "start_new_thread", reject)
     taken = []
     run(3, work, lambda _, octets: taken.append(octets))
     assert b"".join(taken) == ALL

@@ -25,7 +25,7 @@ from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import compress, streams
 from uricodec._rows._operation import RowOperation
-from uricodec.dedup._identifiers import ColumnNames, mask, select
+from uricodec.dedup._identifiers import ColumnBatch, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 
@@ -980,7 +980,7 @@ def test_damaged_offsets(format):
     """No row is read that is not in the column."""
     column = Lent([b"a", b"b", b"c"], format)
     ctypes.memset(column._array.buffers[1] + (8 if format == "U" else 4), 0x7F, 1)
-    names = ColumnNames(RowOperation(), KEY)
+    names = ColumnBatch(RowOperation(), KEY)
     names.hold(column)
     with pytest.raises(ValueError, match="decreasing offsets"):
         names.read(0)
@@ -991,7 +991,7 @@ def test_damaged_offsets(format):
 
 
 def test_batches_of_columns():
-    names = ColumnNames(RowOperation(), KEY)
+    names = ColumnBatch(RowOperation(), KEY)
     assert names.read(0) == len(names) == 0
     assert names.hold([b"a"] * 10_000) == 10_000
     assert [names.read(0), names.read(0), names.read(0)] == [8192, 1808, 0]
@@ -1004,7 +1004,7 @@ def test_batches_of_columns():
 
 def test_after_a_failure_there_are_no_names():
     """The forms of the rows before it may be elsewhere."""
-    names = ColumnNames(RowOperation(), KEY)
+    names = ColumnBatch(RowOperation(), KEY)
     names.hold([b"a"])
     names.read(0)
     names.hold([b"b" * 100] * 5000 + [3])

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from reference import spill as naive
 
 from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._spill import SpilledNames
+from uricodec.dedup._spill import SpilledBatch
 
 SEEN, NEW = naive.SEEN, naive.NEW
 
 
 def made_of(numbers, marks):
-    names = SpilledNames()
+    names = SpilledBatch()
     names.read(naive.pack([(bytes(16), number, b"") for number in numbers]))
     names.set_marks(bytes(marks))
     return names
@@ -108,7 +108,7 @@ def test_what_changes_is_no_longer_sealed():
     rows = FirstRows()
     for change in (
         lambda: rows.reserve(len(rows) + 1),
-        lambda: rows.set(SpilledNames()),
+        lambda: rows.set(SpilledBatch()),
         lambda: rows.move(bytearray(8192)),
     ):
         rows.seal()
@@ -313,7 +313,7 @@ def test_what_is_refused():
 
 
 def test_nothing_at_all():
-    rows, names = FirstRows(), SpilledNames()
+    rows, names = FirstRows(), SpilledBatch()
     rows.seal()
     rows.set(names)
     rows.mark(names)

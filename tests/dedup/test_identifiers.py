@@ -15,7 +15,7 @@ from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._rows._engine import set_block_size
 from uricodec._rows._operation import RowOperation
-from uricodec.dedup._identifiers import ColumnNames, LineNames
+from uricodec.dedup._identifiers import ColumnBatch, LineBatch
 from uricodec.dedup._table import Table
 from uricodec.errors import UriError, UriSyntaxError, UrnError
 from uricodec.uri._rows import NormalizeRows
@@ -60,7 +60,7 @@ def form_of(key, line):
 
 
 def check(data, make, key, end=b"\n", names=None):
-    names = LineNames(make(), KEY, end) if names is None else names
+    names = LineBatch(make(), KEY, end) if names is None else names
     lines = lines_of(data, end)
     forms = [form_of(key, line) for line, _ in lines]
     found = names.read(data, 0, 1000)
@@ -84,7 +84,7 @@ def check(data, make, key, end=b"\n", names=None):
 
 @kinds
 def test_all_kinds(tier, make, key):
-    names = LineNames(make(), KEY)
+    names = LineBatch(make(), KEY)
     check(b"\n".join(LINES), make, key, names=names)
     check(b"\r\n".join(LINES) + b"\r\n", make, key, names=names)
     check(b"\n".join(line * 3 for line in LINES) + b"\n" + b"\n".join(LINES), make, key, names=names)
@@ -92,7 +92,7 @@ def test_all_kinds(tier, make, key):
 
 @pytest.mark.parametrize("make, key", [KINDS[0][1:], KINDS[3][1:], KINDS[4][1:]], ids=["bytes", "8141", "namespace"])
 def test_every_length(tier, make, key):
-    names = LineNames(make(), KEY)
+    names = LineBatch(make(), KEY)
     for n in range(131):
         line = b"URN:isbn:" + b"0" * n
         check(line, make, key, names=names)
@@ -113,7 +113,7 @@ def test_any_octets(lines, kind, end, whole):
 
 def test_large_buffers(tier):
     """More lines than were there before, longer ones, and ones that straddle what is looked at once."""
-    names = LineNames(NormalizeUrnRows("8141"), KEY)
+    names = LineBatch(NormalizeUrnRows("8141"), KEY)
     key = KINDS[3][2]
     for count, size in (10, 5), (3000, 10), (20, 70_000), (5, 5), (10_000, 0):
         check(b"".join(b"URN:Example:%d%s\n" % (i % 99, b"x" * size) for i in range(count)), None, key, names=names)
@@ -123,7 +123,7 @@ def test_large_buffers(tier):
 def test_nothing_beyond_the_end_is_read(tier, fences, n):
     data = (b"urn:x:" + b"\n" * n)[:n] if n < 7 else b"URN:ex:" + b"a" * (n - 7)
     hostile = fences[0].at_end(data)
-    names = LineNames(NormalizeUrnRows("8141"), KEY)
+    names = LineBatch(NormalizeUrnRows("8141"), KEY)
     assert names.read(hostile, 0).lines == len(lines_of(data))
     Table(1 << 20).add(names)
     room = bytearray(names.room())
@@ -159,7 +159,7 @@ def test_columns(make, key, errors, forms):
     want = [int(errors == "drop" and bad) if row is not None else 1 for row, bad in zip(rows, invalid, strict=True)]
     want[nulls[0]] = 2
     for column in rows, octets, Lent(octets, "Z"):
-        names, marks, prints = ColumnNames(make(), KEY, errors, forms), b"", b""
+        names, marks, prints = ColumnBatch(make(), KEY, errors, forms), b"", b""
         assert names.hold(column) == len(rows)
         while names.read(len(marks)):
             marks += names.marks
@@ -180,12 +180,12 @@ def test_a_form_that_is_many_times_longer():
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 @pytest.mark.parametrize("limit", [0, 1, 3, 100, 101])
 def test_as_many_faults_as_are_asked_for(errors, limit):
-    found = LineNames(NormalizeUrnRows("8141"), KEY, errors=errors).read(b"x\n" * 100, 0, limit)
+    found = LineBatch(NormalizeUrnRows("8141"), KEY, errors=errors).read(b"x\n" * 100, 0, limit)
     assert (found.invalid, [fault.line for fault in found.faults]) == (100, list(range(min(limit, 100))))
 
 
 def test_what_is_dropped():
-    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="drop")
+    names = LineBatch(NormalizeUrnRows("8141"), KEY, errors="drop")
     found = names.read(b"urn:example:a\nx\nx\nURN:example:a\n\nurn:example:b", 0)
     assert found == (0, 6, 3, [])
     assert names.marks == b"\0\1\1\0\1\0"
@@ -197,7 +197,7 @@ def test_what_is_dropped():
 @pytest.mark.parametrize("make, error", [(lambda: NormalizeUrnRows("8141"), UrnError),
                                          (lambda: NormalizeRows("rfc1630"), UriSyntaxError)])  # fmt: skip
 def test_what_fails(make, error):
-    names = LineNames(make(), KEY, errors="raise")
+    names = LineBatch(make(), KEY, errors="raise")
     assert names.read(b"urn:example:a\n", 0).lines == 1
     found = names.read(b"urn:example:a\nurn:ex%zz\nurl:x\n", 0)
     assert (found.invalid, [(fault.line, fault.start) for fault in found.faults]) == (1, [(1, 14)])
@@ -207,7 +207,7 @@ def test_what_fails(make, error):
 
 def test_after_a_failure_there_are_no_names():
     """The forms of the batch before are not where they were."""
-    names = LineNames(NormalizeUrnRows("8141"), KEY, errors="raise")
+    names = LineBatch(NormalizeUrnRows("8141"), KEY, errors="raise")
     names.read(b"urn:example:a\n", 0)
     assert names.read(b"urn:example:b\n" * 5000 + b"url:x\n", 0).faults[0].line == 5000
     assert len(names) == 0 and names.fingerprints == b""
@@ -217,7 +217,7 @@ def test_after_a_failure_there_are_no_names():
 
 
 def test_lines_that_are_only_found_have_no_forms():
-    names = LineNames(RowOperation(), KEY)
+    names = LineBatch(RowOperation(), KEY)
     names.read(b"a\nb\n", 0)
     names.find(b"a\nb\nc\n", 0)
     with pytest.raises(ValueError, match="normal forms"):
@@ -239,7 +239,7 @@ def test_lines_that_are_only_found_have_no_forms():
 def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
     """Wrong names at worst."""
     assert len(one) == len(other)
-    names, data = LineNames(make(), KEY, errors=errors), bytearray(one * 5000)
+    names, data = LineBatch(make(), KEY, errors=errors), bytearray(one * 5000)
     shared = (ctypes.c_char * len(data)).from_buffer(data)
     over = threading.Event()
 
@@ -265,7 +265,7 @@ def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
 
 def test_names_that_threads_share():
     """One of them works on the names, the others are told."""
-    names, refused = LineNames(NormalizeUrnRows("8141"), KEY), []
+    names, refused = LineBatch(NormalizeUrnRows("8141"), KEY), []
     stop = time.monotonic() + 0.4
 
     def work(size):
@@ -287,7 +287,7 @@ def test_names_that_threads_share():
 
 
 def test_a_second_reading():
-    names = LineNames(RowOperation(), KEY)
+    names = LineBatch(RowOperation(), KEY)
     names.find(b"a\nb\r\n\nc", 7)
     assert len(names) == 4 and names.marks == bytes(4)
     names.find(b"", 0)
@@ -295,7 +295,7 @@ def test_a_second_reading():
 
 
 def test_what_is_held():
-    names = LineNames(RowOperation(), KEY)
+    names = LineBatch(RowOperation(), KEY)
     data = bytearray(b"a\nb\n")
     names.read(data, 0)
     with pytest.raises(BufferError):
@@ -306,10 +306,10 @@ def test_what_is_held():
 
 def test_options_that_mean_nothing():
     with pytest.raises(ValueError, match="got 'null'"):
-        LineNames(RowOperation(), KEY, errors="null")
+        LineBatch(RowOperation(), KEY, errors="null")
     with pytest.raises(ValueError, match="line terminator must be one control character"):
-        LineNames(RowOperation(), KEY, b"ab")
-    names = LineNames(RowOperation(), KEY)
+        LineBatch(RowOperation(), KEY, b"ab")
+    names = LineBatch(RowOperation(), KEY)
     names.read(b"abc", 0)
     with pytest.raises(ValueError, match="too small"):
         names.write(bytearray(3))
@@ -321,7 +321,7 @@ def test_options_that_mean_nothing():
 
 def test_what_is_found_can_be_looked_at():
     """A table may be given lines that were only found: they have fingerprints, of which nothing is said."""
-    names = LineNames(RowOperation(), FingerprintKey())
+    names = LineBatch(RowOperation(), FingerprintKey())
     names.read(b"a\nb\n", 0)
     names.find(b"a\n" * 20_000, 0)
     assert names.fingerprints == bytes(16 * 20_000)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import spill as naive
 
-from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledNames, block_size
-from uricodec.dedup._table import Names
+from uricodec.dedup._spill import HEADER, SpillBuffers, SpilledBatch, block_size
+from uricodec.dedup._table import IdentifierBatch
 
 LATER = naive.LATER
 
@@ -22,7 +22,7 @@ forms = st.one_of(st.binary(max_size=60), st.sampled_from([b"", b"x" * 150, b"y"
 
 def made_of(rows, marks=None, exact=False, base=None):
     """A batch. `rows` are within 2^32 of each other."""
-    names = SpilledNames()
+    names = SpilledBatch()
     names.read(naive.pack(rows, exact, base))
     if marks is not None:
         names.set_marks(marks)
@@ -57,7 +57,7 @@ def random_rows(chance, count, exact=False, first=0):
 
 def read(block):
     """What is in a block, its numbers included."""
-    names = SpilledNames()
+    names = SpilledBatch()
     names.read(block)
     prints = [names.fingerprints[i : i + 16] for i in range(0, 16 * len(names), 16)]
     all_forms = names.normal_forms
@@ -233,7 +233,7 @@ def test_what_is_refused():
     for wrong in None, b"", object():
         with pytest.raises(TypeError):
             buffers.add(wrong)
-    assert buffers.add(SpilledNames(), 5) == 0
+    assert buffers.add(SpilledBatch(), 5) == 0
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -245,9 +245,9 @@ def test_what_is_refused():
 )
 def test_read_as_packed(rows, exact):
     block = naive.pack(rows, exact)
-    names = SpilledNames()
+    names = SpilledBatch()
     names.read(block)
-    assert isinstance(names, Names)
+    assert isinstance(names, IdentifierBatch)
     assert block_size(block[:HEADER]) == block_size(block) == len(block)
     assert len(names) == len(rows)
     assert names.fingerprints == b"".join(fingerprint for fingerprint, _, _ in rows)
@@ -258,7 +258,7 @@ def test_read_as_packed(rows, exact):
 
 
 def test_a_batch_is_reused():
-    names = SpilledNames()
+    names = SpilledBatch()
     assert len(names) == 0
     assert names.normal_forms is None
     chance = random.Random(3)
@@ -293,7 +293,7 @@ def test_stays_inside_the_block(fences):
 
 def test_stays_inside_the_forms(fences):
     rows = random_rows(random.Random(5), 40, True)
-    names, buffers = SpilledNames(), SpillBuffers(exact=True, parts=1)
+    names, buffers = SpilledBatch(), SpillBuffers(exact=True, parts=1)
     names.read(fences[0].at_end(naive.pack(rows, True)))
     names.set_marks(bytes([LATER]) * 40)
     assert buffers.add(names) == 40
@@ -301,7 +301,7 @@ def test_stays_inside_the_forms(fences):
 
 
 def test_the_block_is_held_until_the_next():
-    names, room = SpilledNames(), bytearray(naive.pack([(bytes(16), 7, b"")]))
+    names, room = SpilledBatch(), bytearray(naive.pack([(bytes(16), 7, b"")]))
     names.read(room)
     with pytest.raises(BufferError):
         room.clear()
@@ -316,7 +316,7 @@ def test_the_block_is_held_until_the_next():
 def test_a_damaged_header(exact, fences):
     """Every octet of it."""
     rows = random_rows(random.Random(6), 9, exact)
-    block, names = naive.pack(rows, exact), SpilledNames()
+    block, names = naive.pack(rows, exact), SpilledBatch()
     for i in range(HEADER):
         for flip in 1, 2, 16, 128, 255:
             damaged = fences[0].at_end(block[:i] + bytes([block[i] ^ flip]) + block[i + 1 :])
@@ -368,7 +368,7 @@ def test_headers_that_overflow(exact, size, rows, octets):
     with pytest.raises(ValueError, match="header"):
         block_size(header)
     with pytest.raises(ValueError, match="header"):
-        SpilledNames().read(header.ljust(56, b"\0"))
+        SpilledBatch().read(header.ljust(56, b"\0"))
 
 
 def test_lengths_that_lie(fences):
@@ -379,22 +379,22 @@ def test_lengths_that_lie(fences):
             damaged = block.copy()
             struct.pack_into("=I", damaged, at + 4 * i, length)
             with pytest.raises(ValueError, match="lengths"):
-                SpilledNames().read(fences[0].at_end(damaged))
+                SpilledBatch().read(fences[0].at_end(damaged))
 
 
 def test_wrong_sizes():
     block = naive.pack(random_rows(random.Random(7), 5, True), True)
     for size in range(len(block)):
         with pytest.raises(ValueError, match="damaged"):
-            SpilledNames().read(block[:size])
+            SpilledBatch().read(block[:size])
         if size < HEADER:
             with pytest.raises(ValueError, match="damaged"):
                 block_size(block[:size])
     with pytest.raises(ValueError, match=r"damaged block: expected [0-9]+ bytes, got "):
-        SpilledNames().read(block + b"\0")
+        SpilledBatch().read(block + b"\0")
     for wrong in "text", 5, None:
         with pytest.raises(TypeError):
-            SpilledNames().read(wrong)
+            SpilledBatch().read(wrong)
         with pytest.raises(TypeError):
             block_size(wrong)
     names = made_of([(bytes(16), 0, b"")])

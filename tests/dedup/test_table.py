@@ -14,7 +14,7 @@ from reference.dedup import LATER, NEW, PENDING, SEEN
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._cardinality import Cardinality
-from uricodec.dedup._table import FingerprintNames, Names, Table
+from uricodec.dedup._table import FingerprintBatch, IdentifierBatch, Table
 
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
@@ -38,7 +38,7 @@ def compare(table, batches, first=0):
     twin = naive.Table(table.exact)
     for batch in batches:
         prints, forms, marks = map(list, zip(*batch, strict=True)) if batch else ([], [], [])
-        names = FingerprintNames(b"".join(prints), forms, first, marks=bytes(marks))
+        names = FingerprintBatch(b"".join(prints), forms, first, marks=bytes(marks))
         assert names.marks == bytes(marks)
         table.add(names)
         given, numbers = list(names.marks), range(first, first + len(batch))
@@ -124,7 +124,7 @@ def test_growing_many_times(counting, exact):
 def test_repeats_in_a_batch(counting, exact):
     value = fingerprints(2)
     table = Table(0, counting, exact)
-    names = FingerprintNames(b"".join([*value, *value, value[0]]), [b"x", b"y", b"x", b"y", b"x"], first=10)
+    names = FingerprintBatch(b"".join([*value, *value, value[0]]), [b"x", b"y", b"x", b"y", b"x"], first=10)
     table.add(names)
     assert list(names.marks) == [NEW, NEW, SEEN, SEEN, SEEN]
     if counting:
@@ -135,8 +135,8 @@ def test_repeats_in_a_batch(counting, exact):
 def test_numbers_of_rows_that_do_not_follow(exact):
     table = Table(0, True, exact)
     value = b"".join(fingerprints(3))
-    table.add(FingerprintNames(value, [b"", b"", b""], 1 << 50, [4, 9, 2**32 - 1]))
-    table.add(FingerprintNames(value, [b"", b"", b""], 0))
+    table.add(FingerprintBatch(value, [b"", b"", b""], 1 << 50, [4, 9, 2**32 - 1]))
+    table.add(FingerprintBatch(value, [b"", b"", b""], 0))
     assert counted(table, 1) == [(2**50 + 4, 2), (2**50 + 9, 2), (2**50 + 2**32 - 1, 2)]
 
 
@@ -179,13 +179,13 @@ def test_limit(counting, exact, limit):
     least = LEAST * (1 + counting) + LEAST * exact
     for i in range(0, len(values), 1000):
         table.add(
-            FingerprintNames(b"".join(values[i : i + 1000]), [value + b"." * 24 for value in values[i : i + 1000]])
+            FingerprintBatch(b"".join(values[i : i + 1000]), [value + b"." * 24 for value in values[i : i + 1000]])
         )
         assert table.size <= max(limit, least)
         assert table.full or table.count == i + 1000
     assert table.full
     assert table.count >= 300
-    names = FingerprintNames(b"".join(values), [value + b"." * 24 for value in values])
+    names = FingerprintBatch(b"".join(values), [value + b"." * 24 for value in values])
     table.add(names)
     assert list(names.marks) == [SEEN] * table.count + [LATER] * (len(values) - table.count)
     assert (names.new, names.later) == (0, len(values) - table.count)
@@ -195,7 +195,7 @@ def test_limit(counting, exact, limit):
 def test_memory_is_used_up(counting, octets):
     for limit in 4 << 20, 5_000_000:
         table = Table(limit, counting)
-        table.add(FingerprintNames(random.Random(1).randbytes(16 * 300_000)))
+        table.add(FingerprintBatch(random.Random(1).randbytes(16 * 300_000)))
         assert table.full
         assert table.count * octets >= limit
 
@@ -205,7 +205,7 @@ def test_memory_is_used_up_with_forms(length):
     limit = 4 << 20
     table = Table(limit, exact=True)
     values = fingerprints(200_000)
-    table.add(FingerprintNames(b"".join(values), [value * (length // 16) + value[: length % 16] for value in values]))
+    table.add(FingerprintBatch(b"".join(values), [value * (length // 16) + value[: length % 16] for value in values]))
     assert table.full
     assert table.count * (16 / 0.85 + length + 1) >= 0.9 * limit
 
@@ -214,11 +214,11 @@ def test_memory_is_used_up_with_forms(length):
 def test_a_long_form_is_taken_by_an_empty_table(counting, exact):
     table = Table(0, counting, exact)
     values = b"".join(fingerprints(3))
-    names = FingerprintNames(values, [b"x" * 1_000_000, b"y" * 2_000_000, b"z"])
+    names = FingerprintBatch(values, [b"x" * 1_000_000, b"y" * 2_000_000, b"z"])
     table.add(names)
     assert list(names.marks) == ([NEW, LATER, LATER] if exact else [NEW, NEW, NEW])
     table.clear()
-    names = FingerprintNames(values, [b"", b"y" * 2_000_000, b"z"])
+    names = FingerprintBatch(values, [b"", b"y" * 2_000_000, b"z"])
     table.add(names)
     assert list(names.marks) == ([NEW, LATER, LATER] if exact else [NEW, NEW, NEW])
 
@@ -248,12 +248,12 @@ def test_no_memory(exact):
     """The table is still usable, with the names it has."""
     code = f"""
 import resource
-from uricodec.dedup._table import FingerprintNames
+from uricodec.dedup._table import FingerprintBatch
 from uricodec.dedup._table import Table
 import random
 octets = random.Random(1).randbytes(16 * 400_000)
 forms = [octets[i : i + 16] for i in range(0, len(octets), 16)]
-names, again = FingerprintNames(octets, forms), FingerprintNames(octets, forms)
+names, again = FingerprintBatch(octets, forms), FingerprintBatch(octets, forms)
 table = Table(1 << 32, exact={exact})
 pages = int(open("/proc/self/statm").read().split()[5])
 resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + (5 << 20),) * 2)
@@ -262,11 +262,11 @@ try:
 except MemoryError:
     assert names.new == table.count == names.marks.count(2) > 1000
     assert not any(names.marks[table.count :])
-    held = FingerprintNames(octets[: 16 * table.count], forms[: table.count])
+    held = FingerprintBatch(octets[: 16 * table.count], forms[: table.count])
     table.add(held)
     assert set(held.marks) == {{1}}
     table.clear()
-    table.add(FingerprintNames(octets[:16], forms[:1]))
+    table.add(FingerprintBatch(octets[:16], forms[:1]))
     assert table.count == 1
     print("no memory")
 """
@@ -280,12 +280,12 @@ def test_no_mappings():
     code = """
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._identifiers import ColumnNames
+from uricodec.dedup._identifiers import ColumnBatch
 from uricodec._rows._operation import RowOperation
 from uricodec.dedup._table import Table
 
 def name_of(size):
-    names = ColumnNames(RowOperation(), FingerprintKey("k"))
+    names = ColumnBatch(RowOperation(), FingerprintKey("k"))
     names.hold([b"a" * size])
     names.read(0)
     return names
@@ -324,20 +324,20 @@ def test_refusals():
     with pytest.raises(TypeError):
         Table(1 << 20).add(None)
     with pytest.raises(ValueError, match="normal forms"):
-        Table(1 << 20, exact=True).add(FingerprintNames(bytes(16)))
+        Table(1 << 20, exact=True).add(FingerprintBatch(bytes(16)))
     with pytest.raises(ValueError, match="the table has no counts"):
         next(Table(1 << 20).counts())
     for arguments in (b"x" * 15,), (bytes(16), []), (bytes(16), None, 0, [1, 2]), (bytes(16), None, 0, None, b""):
         with pytest.raises(ValueError, match="arguments differ in length"):
-            FingerprintNames(*arguments)
+            FingerprintBatch(*arguments)
     with pytest.raises(TypeError):
-        FingerprintNames(bytes(16), [1])
+        FingerprintBatch(bytes(16), [1])
 
 
 def test_no_rows():
     for counting, exact in MODES:
         table = Table(0, counting, exact)
-        for names in Names(), FingerprintNames(b""), FingerprintNames(b"", []):
+        for names in IdentifierBatch(), FingerprintBatch(b""), FingerprintBatch(b"", []):
             table.add(names)
             assert (table.count, names.new, names.later, len(names)) == (0, 0, 0, 0)
         assert not counting or counted(table) == []
@@ -348,7 +348,7 @@ def test_no_rows():
 
 def estimated(values, precision=14):
     cardinality = Cardinality(precision)
-    cardinality.add(FingerprintNames(b"".join(values)))
+    cardinality.add(FingerprintBatch(b"".join(values)))
     return cardinality.estimate()
 
 
@@ -361,7 +361,7 @@ def test_estimate(precision):
     assert cardinality.estimate() == 0
     counts = [0, 1, 2, 3, 10, 100, 1000, 5000, 20_000, 50_000, 100_000, 300_000]
     for before, count in pairwise(counts):
-        cardinality.add(FingerprintNames(b"".join(values[before:count] + values[:100])))
+        cardinality.add(FingerprintBatch(b"".join(values[before:count] + values[:100])))
         assert abs(cardinality.estimate() / max(count, 100) - 1) <= 5 * 1.04 / 2 ** (precision / 2)
 
 
@@ -408,9 +408,9 @@ def test_estimate_depends_on_registers_alone(count, precision, seed):
 def test_merge():
     values = fingerprints(5000)
     whole, parts = Cardinality(), [Cardinality() for _ in range(3)]
-    whole.add(FingerprintNames(b"".join(values)))
+    whole.add(FingerprintBatch(b"".join(values)))
     for part, (start, end) in zip(parts, [(0, 2000), (1000, 3000), (2500, 5000)], strict=True):
-        part.add(FingerprintNames(b"".join(values[start:end])))
+        part.add(FingerprintBatch(b"".join(values[start:end])))
         assert part.estimate() < whole.estimate()
     for part in parts[1:]:
         parts[0].merge(part)
@@ -421,7 +421,7 @@ def test_merge():
 
 def test_rows_that_are_no_names():
     cardinality = Cardinality()
-    cardinality.add(FingerprintNames(b"".join(fingerprints(4)), marks=bytes([SEEN, PENDING, NEW, LATER])))
+    cardinality.add(FingerprintBatch(b"".join(fingerprints(4)), marks=bytes([SEEN, PENDING, NEW, LATER])))
     assert cardinality.estimate() == 3
 
 

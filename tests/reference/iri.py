@@ -24,7 +24,7 @@ def within(character, ranges):
     return any(first <= ord(character) <= last for first, last in ranges)
 
 
-def refuse(data, position, what):
+def reject(data, position, what):
     """An error at a character of the text that `data` is, or is the UTF-8 of."""
     if not isinstance(data, str):
         position = len(bytes(data).decode("utf-8", "surrogateescape")[:position].encode("utf-8", "surrogateescape"))
@@ -53,7 +53,7 @@ def iri_to_uri(data, disallowed="raise"):
         elif within(character, UCSCHAR + IPRIVATE) or (character in OPTIONAL and disallowed == "encode"):
             result += triplets(character)
         else:
-            refuse(data, position, "character")
+            reject(data, position, "character")
     return kind_of(result, data)
 
 
@@ -66,11 +66,11 @@ def check_raw(data):
     text = characters(data)
     for position, character in enumerate(text):
         if character == "%" and not TRIPLET.match(text, position):
-            refuse(data, position, "percent")
+            reject(data, position, "percent")
         if character < "\x80" and character not in URI_ASCII:
-            refuse(data, position, "character")
+            reject(data, position, "character")
         if character >= "\x80" and not allowed(character, is_query(text, position)):
-            refuse(data, position, "character")
+            reject(data, position, "character")
 
 
 def is_query(text, position):

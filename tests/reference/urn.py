@@ -90,12 +90,12 @@ def parse(urn, rfc="8141"):
         rfc = "8141" if is_valid(urn, "8141") or not is_valid(urn, "2141") else "2141"
     match = GRAMMAR[rfc].fullmatch(as_text(urn))
     if match is None:
-        raise UrnError(*refusal(urn, rfc))
+        raise UrnError(*rejection(urn, rfc))
     found = match.groupdict()
     return Parts(found["nid"], found["nss"], found.get("r"), found.get("q"), found.get("f"), rfc)
 
 
-def refusal(urn, rfc):
+def rejection(urn, rfc):
     code, offset = check(urn, rfc)
     return code, urn, offset
 

@@ -493,14 +493,14 @@ def test_a_subscriber_gets_all_rows():
 
 
 def test_a_row_that_a_subscriber_refuses_is_none():
-    def refuse(row):
+    def reject(row):
         if row.nid == "x-test-e":
             raise MemoryError
 
-    namespaces.subscribe(refuse)
+    namespaces.subscribe(reject)
     try:
         with pytest.raises(MemoryError):
             register_namespace("x-test-e")
         assert "x-test-e" not in NAMESPACES
     finally:
-        namespaces._subscribers.remove(refuse)
+        namespaces._subscribers.remove(reject)

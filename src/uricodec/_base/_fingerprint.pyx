@@ -8,7 +8,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
-from uricodec._base._text cimport UTF8_ROOM, Octets, borrow_octets, release, utf8_octets
+from uricodec._base._text cimport UTF8_CAPACITY, Octets, borrow_octets, release, utf8_octets
 
 import os
 
@@ -66,7 +66,7 @@ cdef class FingerprintKey:
         >>> key.fingerprint("d\\xe9j\\xe0") == key.fingerprint(b"d\\xc3\\xa9j\\xc3\\xa0")
         True
         """
-        cdef uint8_t room[UTF8_ROOM]
+        cdef uint8_t room[UTF8_CAPACITY]
         cdef Octets octets
         cdef Py_buffer buffer
         cdef bytes result = PyBytes_FromStringAndSize(NULL, UC_FINGERPRINT)

@@ -50,7 +50,7 @@ cdef extern from *:
 # Inputs of up to SMALL characters or bytes use buffers on the stack.
 cdef enum:
     SMALL = 512
-    UTF8_ROOM = 4 * SMALL   # capacity for the UTF-8 of SMALL characters
+    UTF8_CAPACITY = 4 * SMALL   # capacity for the UTF-8 of SMALL characters
 
 
 # The bytes of an input: borrowed from the object, or in a buffer on the heap that release() frees.
@@ -116,7 +116,7 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
 
 
 cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
-    """Set `octets` to the UTF-8 of a str, in `room` (UTF8_ROOM bytes) if the str is SMALL. False if it has a surrogate.
+    """Set `octets` to the UTF-8 of a str, in `room` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
 
     The caller must keep the str alive until it calls release().
     """
@@ -157,7 +157,7 @@ cdef inline bint has_octets(const char *format) noexcept:
     return format[0] != 0 and strchr("BbcH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
 
 
-cdef inline int refuse_buffer(object data, format) except -1:
+cdef inline int reject_buffer(object data, format) except -1:
     raise TypeError(f"expected a buffer of bytes or numbers, got {type(data).__name__} with items of format {format!r}")
 
 
@@ -172,7 +172,7 @@ cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
         return 0
     format = view.format.decode("latin-1")
     PyBuffer_Release(view)
-    return refuse_buffer(data, format)
+    return reject_buffer(data, format)
 
 
 cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
@@ -193,7 +193,7 @@ cdef inline bytes copy_of_octets(object data):
         raise TypeError(f"expected str or a bytes-like object, got {type(data).__name__}")
     view = memoryview(data)
     if not has_octets(view.format.encode()):
-        refuse_buffer(data, view.format)
+        reject_buffer(data, view.format)
     return bytes(view)
 
 

@@ -7,8 +7,8 @@ from uricodec._base._text cimport *
 
 # Stack buffers that fit the results of SMALL bytes and the wide stores past their end.
 cdef enum:
-    ENCODED_ROOM = 3 * SMALL + 128
-    DECODED_ROOM = SMALL + 64
+    ENCODED_CAPACITY = 3 * SMALL + 128
+    DECODED_CAPACITY = SMALL + 64
 
 # Decodes a run of ASCII characters that starts at index `start` of a str.
 ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void *context)

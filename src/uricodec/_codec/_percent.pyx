@@ -86,9 +86,9 @@ provide(&portable)
 
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
     """Return the encoded bytes as an ASCII str (`text`) or as bytes."""
-    cdef uint8_t room[ENCODED_ROOM]
+    cdef uint8_t room[ENCODED_CAPACITY]
     if n <= SMALL:
-        return text_or_bytes(text, room, kernels.encode(src, n, safe, plus, room, ENCODED_ROOM))
+        return text_or_bytes(text, room, kernels.encode(src, n, safe, plus, room, ENCODED_CAPACITY))
     return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, text)
 
 
@@ -114,7 +114,7 @@ cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *saf
 
     Processes the text twice, first to count and then to encode, in pieces through a buffer that stays in the cache.
     """
-    cdef uint8_t utf8[UTF8_ROOM]
+    cdef uint8_t utf8[UTF8_CAPACITY]
     cdef size_t start, size, total = 0, escapes = 0, o = 0
     cdef uint8_t *dst
     cdef str result
@@ -136,10 +136,10 @@ cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *saf
 
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors):
     """Return the decoded bytes as a str, converted from UTF-8 like utf8_text()."""
-    cdef uint8_t room[DECODED_ROOM]
+    cdef uint8_t room[DECODED_CAPACITY]
     cdef uint8_t *dst
     if n <= SMALL:
-        return utf8_text(room, kernels.decode(src, n, plus, room, DECODED_ROOM), errors)
+        return utf8_text(room, kernels.decode(src, n, plus, room, DECODED_CAPACITY), errors)
     dst = allocate(n)
     try:
         return utf8_text(dst, kernels.decode(src, n, plus, dst, n), errors)
@@ -148,11 +148,11 @@ cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors
 
 
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
-    cdef uint8_t room[DECODED_ROOM]
+    cdef uint8_t room[DECODED_CAPACITY]
     cdef PyObject *result
     cdef size_t size
     if n <= SMALL:
-        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_ROOM))
+        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_CAPACITY))
     result = new_bytes(NULL, <Py_ssize_t>n)
     size = kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
     _PyBytes_Resize(&result, <Py_ssize_t>size)
@@ -238,8 +238,8 @@ cdef ByteSet quote_set(object safe, bint plus):
 
 cdef object quote_dirty(str text, const uc_set *safe, bint plus):
     """Return the quoted text; None if it has a surrogate."""
-    cdef uint8_t utf8[UTF8_ROOM]
-    cdef uint8_t quoted[ENCODED_ROOM]
+    cdef uint8_t utf8[UTF8_CAPACITY]
+    cdef uint8_t quoted[ENCODED_CAPACITY]
     cdef const uint8_t *src = <const uint8_t *>PyUnicode_DATA(text)
     cdef size_t n = <size_t>PyUnicode_GET_LENGTH(text)
     if not PyUnicode_IS_ASCII(text):
@@ -250,7 +250,7 @@ cdef object quote_dirty(str text, const uc_set *safe, bint plus):
             return None
         src = utf8
     if n <= SMALL:
-        return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_ROOM))
+        return ascii_text(quoted, kernels.encode(src, n, safe, plus, quoted, ENCODED_CAPACITY))
     return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, True)
 
 

@@ -137,11 +137,11 @@ cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint
 
 cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy policy, Policy malformed, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
-    cdef Careful careful
+    cdef StrictOptions careful
     cdef size_t size
     careful.policy, careful.malformed, careful.plus, careful.utf8 = policy, malformed, how.plus, how.utf8
     careful.free, careful.c1 = how.decodable, how.c1
-    size = decode_carefully(src, n, &careful, dst)
+    size = decode_strictly(src, n, &careful, dst)
     if careful.fault == NO_FAULT:
         return size
     outcome.code, outcome.offset = careful.fault, careful.offset

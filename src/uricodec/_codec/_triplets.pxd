@@ -14,7 +14,7 @@ cdef enum Policy:
 cdef enum Fault:
     NO_FAULT, MALFORMED, NOT_UTF8
 
-cdef struct Careful:
+cdef struct StrictOptions:
     Policy policy       # for decoded bytes that are not UTF-8
     Policy malformed    # for a '%' without two hexadecimal digits
     bint plus           # a '+' is a space
@@ -24,11 +24,11 @@ cdef struct Careful:
     Fault fault         # result: the error,
     size_t offset       # and its offset in src
 
-cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil
+cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst) noexcept nogil
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
 cdef Policy policy_of(object errors) except *
-cdef int raise_fault(object data, const Careful *how) except -1
+cdef int raise_fault(object data, const StrictOptions *how) except -1
 
 
 cdef inline size_t unit_at(const uint8_t *src, size_t i, size_t n, uint8_t *octet) noexcept nogil:

@@ -21,7 +21,7 @@ cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     return kernels.scan_utf8(src, n, &found) == n
 
 
-cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t *dst) noexcept nogil:
+cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst) noexcept nogil:
     """Decode one character at a time, with a policy for each kind of error. Stops at an error if the policy is FAIL.
 
     dst has a capacity of n bytes, or 3 n with REPLACE. Returns the number of bytes written.
@@ -65,7 +65,7 @@ cdef size_t decode_carefully(const uint8_t *src, size_t n, Careful *how, uint8_t
     return o
 
 
-cdef bint stays(const Careful *how, const uint8_t *octets, int n) noexcept nogil:
+cdef bint stays(const StrictOptions *how, const uint8_t *octets, int n) noexcept nogil:
     """Return whether the triplets of a character must not be decoded."""
     cdef int i
     if how.free == NULL:
@@ -86,7 +86,7 @@ cdef Policy policy_of(object errors) except *:
     raise ValueError(f"errors must be one of 'keep', 'replace', 'raise', got {errors!r}")
 
 
-cdef int raise_fault(object data, const Careful *how) except -1:
+cdef int raise_fault(object data, const StrictOptions *how) except -1:
     reason = "\"%\" not followed by two hexadecimal digits" if how.fault == MALFORMED else "invalid UTF-8"
     raise UriSyntaxError(reason, data, <Py_ssize_t>how.offset)
 
@@ -107,7 +107,7 @@ cdef ByteSet safe_set(object safe):
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     """Encode a str or bytes-like; return the same object if it is a plain one and does not change."""
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Py_buffer view
     cdef object result
@@ -169,9 +169,9 @@ def percent_encode(data, safe=UNRESERVED, plus=False):
     return encode_data(data, &set, True, octets.ascii)
 
 
-cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
+cdef str decode_text_strictly(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
     """Decode a run of ASCII characters of a str; errors have their positions in the run."""
-    cdef Careful *how = <Careful *>context
+    cdef StrictOptions *how = <StrictOptions *>context
     cdef uint8_t room[3 * SMALL]
     cdef uint8_t *heap = NULL
     cdef uint8_t *dst = room
@@ -184,7 +184,7 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
         # Nearly all text is valid. A '%' in the result may be a malformed triplet.
         size = kernels.decode(src, n, how.plus, dst, n)
         if not is_utf8(dst, size) or how.policy != KEEP and memchr(dst, c'%', size) != NULL:
-            size = decode_carefully(src, n, how, dst)
+            size = decode_strictly(src, n, how, dst)
             if how.fault != NO_FAULT:
                 how.offset += start
                 return None
@@ -193,16 +193,16 @@ cdef str decode_text_carefully(const uint8_t *src, size_t n, Py_ssize_t start, v
         PyMem_RawFree(heap)
 
 
-cdef object decode_str(str text, Careful *how):
+cdef object decode_str(str text, StrictOptions *how):
     PyUnicode_READY(text)
     if not PyUnicode_IS_ASCII(text):
-        return decode_runs(text.replace("+", " ") if how.plus else text, decode_text_carefully, how)
+        return decode_runs(text.replace("+", " ") if how.plus else text, decode_text_strictly, how)
     if is_plain(<const uint8_t *>PyUnicode_DATA(text), len(text), how.plus):
         return text
-    return decode_text_carefully(<const uint8_t *>PyUnicode_DATA(text), len(text), 0, how)
+    return decode_text_strictly(<const uint8_t *>PyUnicode_DATA(text), len(text), 0, how)
 
 
-cdef object decode_buffer(object data, Careful *how):
+cdef object decode_buffer(object data, StrictOptions *how):
     cdef Py_buffer view
     cdef const uint8_t *src
     cdef uint8_t *dst
@@ -220,7 +220,7 @@ cdef object decode_buffer(object data, Careful *how):
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         dst = allocate(3 * n if how.policy == REPLACE else n)
         try:
-            size = decode_carefully(src, n, how, dst)
+            size = decode_strictly(src, n, how, dst)
             return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
         finally:
             PyMem_RawFree(dst)
@@ -252,7 +252,7 @@ def percent_decode(data, plus=False, errors="keep"):
     Traceback (most recent call last):
     uricodec.errors.UriSyntaxError: "%" not followed by two hexadecimal digits at offset 13
     """
-    cdef Careful how
+    cdef StrictOptions how
     cdef bint text = isinstance(data, str)
     how.policy = how.malformed = policy_of(errors)
     how.plus, how.utf8, how.free, how.c1, how.fault = plus, text, NULL, False, NO_FAULT
@@ -354,7 +354,7 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     cdef Policy policy = policy_of(errors)
     cdef ByteSet octets = safe_set(safe)
     cdef uc_set set = octets.set
-    cdef Careful fault
+    cdef StrictOptions fault
     cdef const uint8_t *src
     cdef uint8_t *dst
     cdef size_t n, count
@@ -401,7 +401,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
     Kernels store in wide pieces, past the end of the result. Therefore the last piece goes through a buffer on the
     stack: dst is not changed after the result.
     """
-    cdef uint8_t room[ENCODED_ROOM]
+    cdef uint8_t room[ENCODED_CAPACITY]
     cdef Py_buffer source, target
     cdef const uint8_t *s
     cdef uint8_t *d
@@ -422,11 +422,11 @@ cdef object code_into(object src, object dst, ByteSet safe):
             if safe is not None:
                 if head:
                     written = kernels.encode(s, head, &safe.set, False, d, cap)
-                last = kernels.encode(s + head, n - head, &safe.set, False, room, ENCODED_ROOM)
+                last = kernels.encode(s + head, n - head, &safe.set, False, room, ENCODED_CAPACITY)
             else:
                 if head:
                     written = kernels.decode(s, head, False, d, cap)
-                last = kernels.decode(s + head, n - head, False, room, ENCODED_ROOM)
+                last = kernels.decode(s + head, n - head, False, room, ENCODED_CAPACITY)
             if written == UC_FULL or last > cap - written:
                 raise ValueError(f"dst is too small: {cap} bytes")
             memcpy(d + written, room, last)

@@ -17,7 +17,7 @@ lack capacity for a record, the loop ends before it and returns how much was rea
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from uricodec._rows._arrow cimport Room, discard, grow
+from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._records._framing cimport *
 from uricodec._base._kernels cimport kernels, uc_lowest_bit
 from uricodec._records._quoting cimport *
@@ -100,7 +100,7 @@ cdef struct Task:
     size_t copied           # bytes of src up to here are written, or not to be written
     size_t count            # records read,
     size_t invalid          # and how many of them are invalid
-    Room faults             # the first `limit` of these, as Fault structs
+    Buffer faults             # the first `limit` of these, as Fault structs
     size_t limit
     bint stops              # stop after that many
     int frame_codes         # the first code of record errors
@@ -110,12 +110,12 @@ cdef struct Task:
     bint lines              # results are lines, written by `operation`
     LineOperation operation
     Slots slots
-    Room marks
-    Room text
-    Room ends               # ends of the values in it, int64_t: the rows of the run
-    Room values
-    Room records
-    Room rejection          # the record of a rejected value
+    Buffer marks
+    Buffer text
+    Buffer ends               # ends of the values in it, int64_t: the rows of the run
+    Buffer values
+    Buffer records
+    Buffer rejection          # the record of a rejected value
     size_t value_count
     size_t record_count
     size_t most             # capacity for values and records
@@ -601,7 +601,7 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     Rejected values have written their records. False: out of memory, or an exception is set.
     """
     cdef Run *run = &task.run
-    cdef Room own = run.data
+    cdef Buffer own = run.data
     cdef const Record *record = <const Record *>task.records.data
     cdef size_t size, rejected, i
     cdef bint runs
@@ -655,7 +655,7 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
     return size == before and memcmp(text, unescaped, size) == 0
 
 
-cdef size_t room_of_record(const Task *task, const Record *record) noexcept nogil:
+cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept nogil:
     """Return the most bytes that are written up to the end of the record, with what is still to be copied before it."""
     cdef const Frame *frame = task.frame
     cdef size_t i, size, room = record.next - task.copied if frame.copies else 0
@@ -739,7 +739,7 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
 cdef Done put_record(Task *task, const Record *record) noexcept nogil:
     cdef size_t i, size
     if not task.roomy:
-        size = room_of_record(task, record)
+        size = capacity_of_record(task, record)
         if size > task.room - task.written:
             return NO_ROOM
     for i in range(record.first, (record + 1).first):
@@ -846,7 +846,7 @@ cdef bint put_records(Task *task) noexcept nogil:
         if not gather(task):
             task.run.status = NO_MEMORY
             return False
-        most = room_for(&task.run, task.text.size, task.value_count)
+        most = capacity_for(&task.run, task.text.size, task.value_count)
         if task.lines and task.dst != NULL and 0 < most <= task.room - task.written:
             if not run_to_output(task, &done):
                 return False

@@ -74,21 +74,21 @@ cdef class Type:
 
 
 # A buffer that grows.
-cdef struct Room:
+cdef struct Buffer:
     uint8_t *data
     size_t size
     size_t cap
     bint lent                   # the memory belongs to a bytes object
 
 # Buffers that are freed with this object, unless their memory was moved out before.
-cdef class Rooms:
-    cdef Room first, second, third
+cdef class Buffers:
+    cdef Buffer first, second, third
 
-cdef bytes lend_bytes(Room *room, size_t size)
-cdef bytes settle_bytes(Room *room, list lent)
-cdef bint grow(Room *room, size_t more) noexcept nogil
-cdef void trim(Room *room) noexcept nogil
-cdef void discard(Room *room) noexcept nogil
+cdef bytes lend_bytes(Buffer *room, size_t size)
+cdef bytes settle_bytes(Buffer *room, list lent)
+cdef bint grow(Buffer *room, size_t more) noexcept nogil
+cdef void trim(Buffer *room) noexcept nogil
+cdef void discard(Buffer *room) noexcept nogil
 
 
 # Memory that was moved out of a growing buffer, freed with this object.
@@ -96,7 +96,7 @@ cdef class Memory:
     cdef uint8_t *data
     cdef size_t cap
 
-cdef Memory keep(Room *room)
+cdef Memory keep(Buffer *room)
 
 
 # An array: its buffers, which `owners` keep alive.
@@ -115,7 +115,7 @@ cdef class Array:
 
 
 # Move the memory of a buffer to the array, which owns it from then on.
-cdef const void *hold(Array array, Room *room) except NULL
+cdef const void *hold(Array array, Buffer *room) except NULL
 
 # Note that an array belongs to a column of this type. TypeError if it does not match.
 cdef int set_type(Array array, Type type) except -1

@@ -141,7 +141,7 @@ cdef class Type:
         self.ordered = ordered
 
 
-cdef bint grow(Room *room, size_t more) noexcept nogil:
+cdef bint grow(Buffer *room, size_t more) noexcept nogil:
     """Ensure capacity for `more` bytes. False: out of memory."""
     cdef size_t cap = room.size + more
     cdef uint8_t *data
@@ -162,7 +162,7 @@ cdef bint grow(Room *room, size_t more) noexcept nogil:
     return True
 
 
-cdef void trim(Room *room) noexcept nogil:
+cdef void trim(Buffer *room) noexcept nogil:
     """Free the unused capacity of a small buffer: there may be many of them."""
     cdef size_t cap = max(room.size, <size_t>1)
     cdef uint8_t *data
@@ -173,7 +173,7 @@ cdef void trim(Room *room) noexcept nogil:
         room.data, room.cap = data, cap
 
 
-cdef void discard(Room *room) noexcept nogil:
+cdef void discard(Buffer *room) noexcept nogil:
     if not room.lent:
         uc_discard(room.data, room.cap)
     room.data, room.lent = NULL, False
@@ -182,14 +182,14 @@ cdef void discard(Room *room) noexcept nogil:
 
 @cython.final
 @cython.no_gc
-cdef class Rooms:
+cdef class Buffers:
     def __dealloc__(self):
         discard(&self.first)
         discard(&self.second)
         discard(&self.third)
 
 
-cdef bytes lend_bytes(Room *room, size_t size):
+cdef bytes lend_bytes(Buffer *room, size_t size):
     """Return a bytes object whose memory the buffer uses; settle_bytes() returns it if its capacity was enough."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
     room.data, room.size, room.cap, room.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
@@ -198,7 +198,7 @@ cdef bytes lend_bytes(Room *room, size_t size):
     return made
 
 
-cdef bytes settle_bytes(Room *room, list lent):
+cdef bytes settle_bytes(Buffer *room, list lent):
     """Return the contents of the buffer as bytes. `lent` holds the only reference to the object from lend_bytes()."""
     cdef PyObject *object
     if not room.lent:
@@ -214,7 +214,7 @@ cdef bytes settle_bytes(Room *room, list lent):
     return made
 
 
-cdef Memory keep(Room *room):
+cdef Memory keep(Buffer *room):
     """Move the memory of the buffer, without unused capacity, into an object."""
     cdef Memory memory = Memory()
     cdef size_t want = max(room.size, <size_t>1)
@@ -257,7 +257,7 @@ cdef class Array:
         PyMem_RawFree(self.buffers)
 
 
-cdef const void *hold(Array array, Room *room) except NULL:
+cdef const void *hold(Array array, Buffer *room) except NULL:
     cdef Memory memory = keep(room)
     array.owners.append(memory)
     return memory.data
@@ -657,7 +657,7 @@ cdef Array child_of(Array whole, int i):
 
 cdef int widen_offsets(Array array) except -1:
     """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
     if not grow(&rooms.first, 8 * <size_t>(array.offset + array.length + 1)):
@@ -670,7 +670,7 @@ cdef int widen_offsets(Array array) except -1:
     return 0
 
 
-cdef int extend(Room *room, const void *src, size_t n) except -1:
+cdef int extend(Buffer *room, const void *src, size_t n) except -1:
     if not grow(room, n + 8):
         raise MemoryError  # pragma: no cover: no memory
     memcpy(room.data + room.size, src, n)
@@ -680,7 +680,7 @@ cdef int extend(Room *room, const void *src, size_t n) except -1:
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Join the bits of all rows. Bits of arrays without a bitmap are set."""
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef Array array
     cdef size_t place = 0
     cdef const uint8_t *src
@@ -699,7 +699,7 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
 
 
 cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef Array array
     cdef int64_t i, base = 0
     cdef const int64_t *wide
@@ -735,7 +735,7 @@ cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef Array array
     for array in arrays:
         if array.length:
@@ -745,7 +745,7 @@ cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
 
 
 cdef int join_views(Array joined, list arrays) except -1:
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef Array array
     cdef int64_t buffers = 0, row = 0, n, i
     cdef int32_t *view

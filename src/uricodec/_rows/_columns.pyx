@@ -115,9 +115,9 @@ cdef tuple text_array(Job job, Type type):
     cdef Run *run = &job.task
     cdef Array array = Array()
     cdef Array source = job.rows.array
-    cdef size_t i, more = run.filled.size // sizeof(Room), n
-    cdef Room *room
-    cdef Rooms rooms = Rooms()
+    cdef size_t i, more = run.filled.size // sizeof(Buffer), n
+    cdef Buffer *room
+    cdef Buffers rooms = Buffers()
     array.length = <int64_t>run.count
     if run.source.valid != NULL:
         array.nulls = -1
@@ -140,7 +140,7 @@ cdef tuple text_array(Job job, Type type):
             array.buffers[2 + i] = run.source.buffers[i]
             (<int64_t *>rooms.first.data)[i] = run.source.sizes[i]
         for i in range(more):
-            room = <Room *>run.filled.data + i if i < run.filled.size // sizeof(Room) else &run.data
+            room = <Buffer *>run.filled.data + i if i < run.filled.size // sizeof(Buffer) else &run.data
             (<int64_t *>rooms.first.data)[n + i] = <int64_t>room.size
             array.buffers[2 + n + i] = hold(array, room)
         array.buffers[2 + n + more] = hold(array, &rooms.first)

@@ -95,7 +95,7 @@ cdef Distinct distinct_of(Array values, Type type):
     """Return the distinct values of a dictionary."""
     cdef Distinct distinct = Distinct()
     cdef Rows rows = rows_of(values, type)
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef size_t n = rows.source.count, i
     cdef uint64_t mask = 1
     cdef int64_t count = 0, next = 0
@@ -174,7 +174,7 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
     """
     cdef Array made = Array()
     cdef Rows rows
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef const int64_t *numbers = NULL
     cdef int width = abs(<int>WIDTHS[format])
     cdef size_t n = <size_t>array.length
@@ -282,7 +282,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
     """Return the rows that have this mark, in the layout of the source."""
     cdef const Source *source = &rows.source
     cdef Array array = Array(), old = rows.array
-    cdef Room where, data, valid
+    cdef Buffer where, data, valid
     cdef size_t count = 0, i, width
     cdef Status status
     for i in range(source.count):
@@ -291,9 +291,9 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
     if source.layout == NULLS:
         array.set_buffers(old.n_buffers)
         return array
-    memset(&where, 0, sizeof(Room))
-    memset(&data, 0, sizeof(Room))
-    memset(&valid, 0, sizeof(Room))
+    memset(&where, 0, sizeof(Buffer))
+    memset(&data, 0, sizeof(Buffer))
+    memset(&valid, 0, sizeof(Buffer))
     width = (8 if source.layout == OFFSETS_64 else 4 if source.layout == OFFSETS_32 else
              sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
     try:
@@ -324,7 +324,7 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
 
 
 cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, size_t stop, const uint8_t *src, offset *ends,
-                            Room *data) noexcept nogil:
+                            Buffer *data) noexcept nogil:
     """Copy consecutive rows, none of which is null, and write where each of them ends in the copy."""
     cdef offset start = offsets[first], before = start, at
     cdef size_t i, most = INT32_MAX if sizeof(offset) == 4 else <size_t>INT64_MAX
@@ -346,7 +346,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
     return DONE
 
 
-cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Room *where, Room *data, Room *valid,
+cdef Status copy_rows(const Source *source, const uint8_t *marks, uint8_t chosen, Buffer *where, Buffer *data, Buffer *valid,
                       size_t width, int64_t *nulls) noexcept nogil:
     """Copy offsets, views or indices of the chosen rows, and the bytes of consecutive rows: neighbours in one copy."""
     cdef Status status = DONE

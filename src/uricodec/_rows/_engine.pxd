@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._rows._arrow cimport Room
+from uricodec._rows._arrow cimport Buffer
 from uricodec._base._kernels cimport uc_set
 
 
@@ -244,21 +244,21 @@ ctypedef struct Run:
     size_t invalid
     size_t limit                # at most so many rejected rows are listed,
     bint stops                  # and then the run stops
-    Room found                  # Rejected structs
+    Buffer found                  # Rejected structs
     Status status
     uint8_t halted              # set by another thread: cancelled
     # The sink, and the state of the sinks of columns.
     Sink sink
     size_t count                # rows of the result
     int fields                  # fields of a struct
-    Room data
+    Buffer data
     size_t capacity             # capacity of data, if the caller provides it
-    Room offsets                # offsets, views, or values of fixed size
-    Room *parts                 # data, offsets and validity of each field
+    Buffer offsets                # offsets, views, or values of fixed size
+    Buffer *parts                 # data, offsets and validity of each field
     bint large                  # offsets have 64 bits
     size_t most_offset          # results of more bytes need 64-bit offsets
-    Room made                   # results before they become views or components
-    Room filled                 # full buffers of views: structs of this type
+    Buffer made                   # results before they become views or components
+    Buffer filled                 # full buffers of views: structs of this type
     uint8_t *valid              # validity bitmap of the results; NULL: all are valid
     size_t base                 # the row of its first bit
     size_t nulled               # rows that became null
@@ -277,7 +277,7 @@ cdef bint do_row(Run *run) noexcept nogil       # the next row by its row functi
 cdef bint do_rows(Run *run) noexcept nogil      # the rest of the block, with `stable` and `changes`
 
 
-cdef inline size_t room_for(const Run *run, size_t bytes, size_t rows) noexcept nogil:
+cdef inline size_t capacity_for(const Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Return the capacity for the results of so many bytes and rows, with terminators; 0: more than size_t holds."""
     if bytes > (<size_t>-1) // 4 // run.factor:
         return 0

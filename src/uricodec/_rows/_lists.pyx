@@ -44,7 +44,7 @@ cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:
 
 
 cdef enum:
-    FIRST_ROOM = 4096
+    FIRST_CAPACITY = 4096
     SHORT = 16          # lists up to this length are processed item by item,
     FEW = 1024          # and so are neighbours of one type with fewer bytes
     AHEAD = 8           # how many items ahead memory is prefetched
@@ -266,24 +266,24 @@ cdef class ListWork:
         set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
         if self.octets is not self.text:
             set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
-        self.room, self.cap = allocate(FIRST_ROOM), FIRST_ROOM
+        self.room, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
 
     def __dealloc__(self):
         PyMem_RawFree(self.room)
 
-    cdef int have_room(self, size_t size) except -1:
+    cdef int have_capacity(self, size_t size) except -1:
         if size > self.cap:
             PyMem_RawFree(self.room)
             self.room = NULL
             self.room, self.cap = allocate(size), size
         return 0
 
-    cdef int have_room_for(self, const Run *run, size_t n) except -1:
+    cdef int have_capacity_for(self, const Run *run, size_t n) except -1:
         """Ensure capacity for the result of n bytes."""
-        cdef size_t size = room_for(run, n, 1)
+        cdef size_t size = capacity_for(run, n, 1)
         if size == 0:
             raise OverflowError("the result may exceed the maximum size of an object")
-        return self.have_room(size)
+        return self.have_capacity(size)
 
     cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """Return the result for a rejected item, unless the operation writes it according to the policy."""
@@ -312,7 +312,7 @@ cdef class ListWork:
         # A str is always UTF-8, bytes may not be: so the stable bytes of `octets` are stable in both.
         if stable != NULL and kernels.span(src, n, stable) == n and (type(item) is str or type(item) is bytes):
             return item
-        self.have_room_for(run, n)
+        self.have_capacity_for(run, n)
         size = run.row_of(src, n, run.options, self.room, &outcome)
         if size == UC_REJECTED and outcome.code == UC_RAISED:
             raise_set()
@@ -362,7 +362,7 @@ cdef class ListWork:
         cdef size_t n = <size_t>PyBytes_GET_SIZE(octets), before, place = <size_t>first_surrogate(str.__str__(item))
         code, reason = "surrogate", "lone surrogate"
         # An error of the grammar before the surrogate is reported first, as for a single value.
-        self.have_room_for(run, n)
+        self.have_capacity_for(run, n)
         if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.room,
                                 &outcome) == UC_REJECTED:
             if outcome.code == UC_RAISED:
@@ -383,7 +383,7 @@ cdef class ListWork:
             characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
         octets = "".join(characters).encode()
         n = <size_t>PyBytes_GET_SIZE(octets)
-        self.have_room_for(run, n)
+        self.have_capacity_for(run, n)
         n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
                               self.text.rows.slots.options, self.room, &outcome)
         return utf8_text(self.room, n, "strict")
@@ -410,7 +410,7 @@ cdef class ListWork:
 
     cdef object text_of(self, object item, Py_ssize_t row):
         """Return the result for a str."""
-        cdef uint8_t utf8[UTF8_ROOM]
+        cdef uint8_t utf8[UTF8_CAPACITY]
         cdef Octets octets
         plain = item if type(item) is str else str.__str__(item)
         if not utf8_octets(<str>plain, &octets, utf8):

@@ -21,7 +21,7 @@ cdef int policy_named(object errors, bint drops=*) except -1
 
 
 # The capacity that the result of a row of n bytes needs: kept or transformed, and as a line with its terminator.
-cdef inline size_t room_of(const Operation *operation, size_t n) noexcept nogil:
+cdef inline size_t capacity_of(const Operation *operation, size_t n) noexcept nogil:
     return max(operation.factor, <size_t>1) * n + operation.extra + 2
 
 

@@ -1,5 +1,5 @@
 """Destinations of results: columns of text, views, fingerprints, verdicts, diagnostics and structs, and lines."""
-from uricodec._rows._arrow cimport Array, Room, Type
+from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport Key
 from uricodec._rows._engine cimport *
 
@@ -15,5 +15,5 @@ cdef void set_buffer_sink(Run *run) noexcept
 
 cdef int prepare_answer(Run *run, Kind kind) except -1
 cdef void discard_answer(Run *run) noexcept
-cdef Array answer_array(Run *run, Kind kind, Room *valid, list code_names, bint large)
+cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large)
 cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large)

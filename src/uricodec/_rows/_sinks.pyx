@@ -17,7 +17,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide the memory after the previous results."""
-    cdef size_t size = room_for(run, bytes, rows)
+    cdef size_t size = capacity_for(run, bytes, rows)
     if size == 0 or not grow(&run.data, size):
         run.status = NO_MEMORY
         return False
@@ -27,7 +27,7 @@ cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 cdef bint widen(Run *run) noexcept nogil:
     """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Room wide
+    cdef Buffer wide
     cdef size_t i, n = run.offsets.size // 4
     memset(&wide, 0, sizeof(wide))
     if not grow(&wide, 2 * run.offsets.cap):
@@ -86,7 +86,7 @@ cdef inline void make_view(Run *run, View *view, const uint8_t *src, size_t n, s
         memcpy(view.prefix, src, n)
     else:
         memcpy(view.prefix, src, 4)
-        view.buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Room)))
+        view.buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Buffer)))
         view.start = <int32_t>start
 
 
@@ -121,7 +121,7 @@ cdef bint add_views(Run *run) noexcept nogil:
 
 
 cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
-    cdef size_t size = room_for(run, bytes, rows)
+    cdef size_t size = capacity_for(run, bytes, rows)
     run.made.size = 0
     if size == 0 or not grow(&run.made, size):
         run.status = NO_MEMORY
@@ -133,11 +133,11 @@ cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
 cdef bint have_views(Run *run, size_t size) noexcept nogil:
     """Ensure capacity for `size` bytes in the current buffer of views, or in a new one."""
     if run.data.size + size > INT32_MAX and run.data.size:
-        if not grow(&run.filled, sizeof(Room)):
+        if not grow(&run.filled, sizeof(Buffer)):
             return False
-        (<Room *>(run.filled.data + run.filled.size))[0] = run.data
-        run.filled.size += sizeof(Room)
-        memset(&run.data, 0, sizeof(Room))
+        (<Buffer *>(run.filled.data + run.filled.size))[0] = run.data
+        run.filled.size += sizeof(Buffer)
+        memset(&run.data, 0, sizeof(Buffer))
     return grow(&run.data, size + WIDE)
 
 
@@ -170,7 +170,7 @@ cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, si
 
 cdef bint lend_buffer(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide the rest of the caller's buffer."""
-    cdef size_t size = room_for(run, bytes, rows)
+    cdef size_t size = capacity_for(run, bytes, rows)
     if size == 0 or size > run.capacity - run.data.size:
         run.status = FULL
         return False
@@ -291,7 +291,7 @@ cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
 
 cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t readable, const Component *components) noexcept nogil:
     """Add the components of a row; NULL: none. At least `readable` + WIDE bytes of src can be read."""
-    cdef Room *part = run.parts
+    cdef Buffer *part = run.parts
     cdef size_t size, i = row - run.base
     cdef int field
     for field in range(run.fields):
@@ -358,7 +358,7 @@ cdef void set_buffer_sink(Run *run) noexcept:
 
 # --- preparing and finishing ------------------------------------------------------------------------------------------
 
-cdef int zeros(Room *room, size_t n) except -1:
+cdef int zeros(Buffer *room, size_t n) except -1:
     if not grow(room, n + 8):
         raise MemoryError
     memset(room.data, 0, n + 8)
@@ -374,10 +374,10 @@ cdef int prepare_answer(Run *run, Kind kind) except -1:
         return zeros(&run.offsets, (rows + 7) >> 3)
     if kind == FINGERPRINT:
         return zeros(&run.offsets, 16 * rows)
-    run.parts = <Room *>PyMem_RawMalloc(3 * sizeof(Room) * <size_t>run.fields)
+    run.parts = <Buffer *>PyMem_RawMalloc(3 * sizeof(Buffer) * <size_t>run.fields)
     if run.parts == NULL:
         raise MemoryError
-    memset(run.parts, 0, 3 * sizeof(Room) * <size_t>run.fields)
+    memset(run.parts, 0, 3 * sizeof(Buffer) * <size_t>run.fields)
     for i in range(run.fields):
         zeros(run.parts + 3 * i, 0)
         zeros(run.parts + 3 * i + 1, 8 * rows + 8)
@@ -395,7 +395,7 @@ cdef void discard_answer(Run *run) noexcept:
         run.parts = NULL
 
 
-cdef int narrow(Room *offsets) except -1:
+cdef int narrow(Buffer *offsets) except -1:
     """Convert 64-bit offsets to 32-bit offsets, which must be large enough."""
     cdef size_t i, n = offsets.size // 8
     for i in range(n):
@@ -404,10 +404,10 @@ cdef int narrow(Room *offsets) except -1:
     return 0
 
 
-cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
+cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
     """Return the codes and offsets of rejected rows; null for the others."""
     cdef size_t rows = run.count, i, next = 0, bads = run.found.size // sizeof(Rejected), size = 0
-    cdef Rooms rooms = Rooms()
+    cdef Buffers rooms = Buffers()
     cdef Rejected *bad = <Rejected *>run.found.data
     cdef bytes name
     cdef list names = []
@@ -444,7 +444,7 @@ cdef Array diagnostic_array(Run *run, Room *valid, list code_names):
     return array
 
 
-cdef Array answer_array(Run *run, Kind kind, Room *valid, list code_names, bint large):
+cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large):
     """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
     cdef Array array = Array(), part
     cdef size_t rows = run.count

@@ -1,5 +1,5 @@
 """Runs over arrays and buffers as objects."""
-from uricodec._rows._arrow cimport Array, Room, Type
+from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport FingerprintKey
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport Kind
@@ -36,7 +36,7 @@ cdef class Job:
     cdef bint look
     cdef size_t number
     cdef Run task
-    cdef Room valid
+    cdef Buffer valid
     cdef list lent          # bytes objects that text results are written to
 
     cdef int run(self) except -1

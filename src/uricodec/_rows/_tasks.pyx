@@ -183,8 +183,8 @@ cdef class Job:
         discard(&self.task.data)
         discard(&self.task.offsets)
         discard(&self.task.made)
-        for i in range(self.task.filled.size // sizeof(Room)):
-            discard(<Room *>self.task.filled.data + i)
+        for i in range(self.task.filled.size // sizeof(Buffer)):
+            discard(<Buffer *>self.task.filled.data + i)
         discard(&self.task.filled)
         discard(&self.task.found)
         discard_answer(&self.task)

@@ -23,7 +23,7 @@ from uricodec._rows.reports import text_of
 from uricodec.dedup._cardinality import Cardinality
 from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._identifiers import ColumnNames, LineNames, borrow, mask, select
+from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError
 from uricodec.uri._rows import NormalizeRows
@@ -175,7 +175,7 @@ def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: i
         raise ValueError(f"threads must be at least 0, got {threads}")
     if max_line < 1:
         raise ValueError(f"max_line must be at least 1, got {max_line}")
-    LineNames(RowOperation(), FingerprintKey(b"none"), line_terminator, errors)  # type: ignore[arg-type]
+    LineBatch(RowOperation(), FingerprintKey(b"none"), line_terminator, errors)  # type: ignore[arg-type]
 
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:
@@ -237,8 +237,8 @@ class Deduplicator:
     ) -> None:
         level = _level_of(kind, level)
         rows, fingerprint_key = _rows_of(kind, level), _fingerprint_key(secret, exact)
-        self._columns = ColumnNames(rows, fingerprint_key, errors, exact)
-        self._lines = LineNames(rows, fingerprint_key, b"\n", errors, exact)
+        self._columns = ColumnBatch(rows, fingerprint_key, errors, exact)
+        self._lines = LineBatch(rows, fingerprint_key, b"\n", errors, exact)
         self._scratch = Scratch(spill_dir)
         self._partitions = PartitionedTable(parse_memory(memory), exact, False, self._scratch)
         self._cardinality = Cardinality()
@@ -422,7 +422,7 @@ def unique(  # noqa: PLR0913
         return b"".join(found)
 
 
-def _new_lines(names: LineNames) -> bytes:
+def _new_lines(names: LineBatch) -> bytes:
     """Return the lines that are marked as new."""
     if not names.new:
         return b""
@@ -537,8 +537,8 @@ def dedup_files(  # noqa: PLR0913
     size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
     statistics = DedupStats()
 
-    def make(at: str | None = level) -> LineNames:
-        return LineNames(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
+    def make(at: str | None = level) -> LineBatch:
+        return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
     with (
@@ -631,7 +631,7 @@ def estimate_files(  # noqa: PLR0913
     fingerprint_key, found = _fingerprint_key(secret, False), Cardinality()
     with Corpus(_paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line) as corpus:
         corpus.first_reading(
-            lambda: LineNames(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),
+            lambda: LineBatch(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),
             False,
             lambda names, _: found.add(names),
         )

@@ -1,7 +1,7 @@
 """Estimation of the number of different identifiers."""
 from libc.stdint cimport uint8_t, uint64_t
 
-from uricodec.dedup._table cimport Names
+from uricodec.dedup._table cimport IdentifierBatch
 
 
 cdef class Cardinality:
@@ -9,4 +9,4 @@ cdef class Cardinality:
     cdef uint8_t *registers
     cdef size_t count           # registers
 
-    cdef void add_rows(self, Names names) noexcept nogil
+    cdef void add_rows(self, IdentifierBatch names) noexcept nogil

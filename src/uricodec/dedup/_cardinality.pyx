@@ -20,7 +20,7 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_put8
-from uricodec.dedup._table cimport SEEN, Names, uc_give
+from uricodec.dedup._table cimport SEEN, IdentifierBatch, uc_give
 
 
 cdef inline uint64_t second_half(const uint8_t *fingerprint) noexcept nogil:
@@ -65,9 +65,9 @@ cdef class Cardinality:
         MemoryError: If memory cannot be allocated.
 
     >>> from uricodec._base._fingerprint import FingerprintKey
-    >>> from uricodec.dedup._table import FingerprintNames
+    >>> from uricodec.dedup._table import FingerprintBatch
     >>> key, cardinality = FingerprintKey("x"), Cardinality()
-    >>> cardinality.add(FingerprintNames(b"".join(key.fingerprint(name) for name in ["a", "b", "a", "c"])))
+    >>> cardinality.add(FingerprintBatch(b"".join(key.fingerprint(name) for name in ["a", "b", "a", "c"])))
     >>> cardinality.estimate()
     3
     """
@@ -84,11 +84,11 @@ cdef class Cardinality:
     def __dealloc__(self):
         PyMem_RawFree(self.registers)
 
-    def add(self, Names names not None):
+    def add(self, IdentifierBatch names not None):
         """Count identifiers. Counting one again changes nothing.
 
         Args:
-            names (Names): The rows. Rows that are marked as seen are skipped: they are invalid, or were counted before.
+            names (IdentifierBatch): The rows. Rows that are marked as seen are skipped: they are invalid, or were counted before.
                 So pass all batches that a table gets, before or after the table.
         """
         names.use()
@@ -133,7 +133,7 @@ cdef class Cardinality:
             return 2**63
         return round(m * m / (2 * log(2)) / (z + m * sigma(<double>counts[0] / m)))
 
-    cdef void add_rows(self, Names names) noexcept nogil:
+    cdef void add_rows(self, IdentifierBatch names) noexcept nogil:
         cdef int shift = 64 - self.precision
         cdef size_t i, register
         cdef uint64_t bits

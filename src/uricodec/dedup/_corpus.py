@@ -15,7 +15,7 @@ from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._identifiers import LineBatch
 from uricodec.errors import UriSyntaxError
 
 # Bytes of a line buffer. Buffers grow for longer lines, up to `max_line`.
@@ -240,9 +240,9 @@ class Corpus:
         """Read all files in the first pass.
 
         Args:
-            make (Callable[[], LineNames]): Returns a new batch to read lines with.
+            make (Callable[[], LineBatch]): Returns a new batch to read lines with.
             keep (bool): Whether all of the corpus will be read again.
-            take (Callable[[LineNames, bool], None]): Called with each batch, in order, in any thread, and with whether
+            take (Callable[[LineBatch, bool], None]): Called with each batch, in order, in any thread, and with whether
                 it belongs to an input. If it does and has undecided rows, it and all lines after it will be read again.
             copy (Callable[[Chunk], None] | None): Called, in turn, with the pieces of lines that are too long, kept,
                 and before any undecided line.
@@ -289,8 +289,8 @@ class Corpus:
 
         Args:
             phase (str): The name of the pass.
-            take (Callable[[LineNames], None]): Called with each batch, in order, in any thread.
-            make (Callable[[], LineNames] | None): Returns a new batch to read lines with, if identifiers are needed;
+            take (Callable[[LineBatch], None]): Called with each batch, in order, in any thread.
+            make (Callable[[], LineBatch] | None): Returns a new batch to read lines with, if identifiers are needed;
                 then `exclude` is read, too. None: only the positions of lines are needed, without `exclude`.
             copy (Callable[[Chunk, int], None] | None): Called, in turn, with the pieces of lines that are too long and
                 kept, and the line number.
@@ -349,7 +349,7 @@ class Corpus:
         from uricodec._base._fingerprint import FingerprintKey
         from uricodec._rows._operation import RowOperation
 
-        return LineNames(RowOperation(), FingerprintKey(b"none"), self._end)
+        return LineBatch(RowOperation(), FingerprintKey(b"none"), self._end)
 
     def _report(self, name, line, chunk, found, make):
         """Report the invalid lines of a chunk; `line` is the number of its first line, from 1."""
@@ -372,12 +372,12 @@ class Corpus:
 
 
 def read_names(limit, chunk):
-    """Read the lines of a chunk into its LineNames."""
+    """Read the lines of a chunk into its LineBatch."""
     return chunk.state.read(chunk.view[: chunk.size], 0, limit) if chunk.whole else None
 
 
 def find_names(chunk):
-    """Find the lines of a chunk with its LineNames."""
+    """Find the lines of a chunk with its LineBatch."""
     if chunk.whole:
         chunk.state.find(chunk.view[: chunk.size], 0)
 
@@ -468,7 +468,7 @@ def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0
 
     Args:
         corpus (Corpus): The lines.
-        make (Callable[[], LineNames]): Returns a new batch to read lines with.
+        make (Callable[[], LineBatch]): Returns a new batch to read lines with.
         partitions (PartitionedTable): The partitioned table, without counting.
         scratch (Scratch): The place for temporary files.
         output (Output): The output.

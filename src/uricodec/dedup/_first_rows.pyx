@@ -105,7 +105,7 @@ cdef class FirstRows:
         >>> len(rows) >= 1000
         True
         """
-        if rows and not has_room(self, rows - 1):
+        if rows and not has_capacity(self, rows - 1):
             raise_status(self, enlarge(self, rows - 1), rows - 1)
 
     def move(self, room):
@@ -137,11 +137,11 @@ cdef class FirstRows:
 
     # --- bits
 
-    def set(self, Names names not None):
+    def set(self, IdentifierBatch names not None):
         """Set the bits of the rows that are marked as new. Afterwards the set is no longer sealed.
 
         Args:
-            names (Names): The batch.
+            names (IdentifierBatch): The batch.
 
         Raises:
             ValueError: If the caller's memory is too small; bits of earlier rows may be set.
@@ -156,11 +156,11 @@ cdef class FirstRows:
         uc_give(&names.busy)
         raise_status(self, status, row)
 
-    def mark(self, Names names not None):
+    def mark(self, IdentifierBatch names not None):
         """Mark each row as new if its bit is set, else as seen. Rows that are marked as seen stay so.
 
         Args:
-            names (Names): The batch; its `new` is set, and its `later` becomes 0.
+            names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
         """
         names.use()
         with nogil:
@@ -207,7 +207,7 @@ cdef class FirstRows:
         """
         cdef Cursor cursor
         self.must_be_sealed()
-        if not has_room(self, row):
+        if not has_capacity(self, row):
             return self.count
         cursor.word, cursor.before = 0, 0
         return rank_of(self, row, &cursor)
@@ -239,11 +239,11 @@ cdef class FirstRows:
         finally:
             PyBuffer_Release(&source)
 
-    def mark_counted(self, Names names not None, counts, uint64_t least):
+    def mark_counted(self, IdentifierBatch names not None, counts, uint64_t least):
         """Mark rows like mark(), but as new only those with a count of at least `least`.
 
         Args:
-            names (Names): The batch; its `new` is set, and its `later` becomes 0.
+            names (IdentifierBatch): The batch; its `new` is set, and its `later` becomes 0.
             counts (bytes-like): The counts from put_counts().
             least (int): The lowest count: 2 selects identifiers with duplicates.
 
@@ -261,11 +261,11 @@ cdef class FirstRows:
         finally:
             PyBuffer_Release(&source)
 
-    def counts_of(self, Names names not None, counts):
+    def counts_of(self, IdentifierBatch names not None, counts):
         """Return the counts of the rows that are marked as new.
 
         Args:
-            names (Names): A batch that was marked by mark() or mark_counted().
+            names (IdentifierBatch): A batch that was marked by mark() or mark_counted().
             counts (bytes-like): The counts from put_counts().
 
         Returns:
@@ -316,12 +316,12 @@ cdef class FirstRows:
 
 # --- loops --------------------------------------------------------------------------------------------------------------
 
-cdef inline bint has_room(FirstRows self, uint64_t row) noexcept nogil:
+cdef inline bint has_capacity(FirstRows self, uint64_t row) noexcept nogil:
     return row >> 6 < self.size
 
 
 cdef inline bint is_set(FirstRows self, uint64_t row) noexcept nogil:
-    return has_room(self, row) and self.words[row >> 6] >> (row & 63) & 1
+    return has_capacity(self, row) and self.words[row >> 6] >> (row & 63) & 1
 
 
 cdef Status enlarge(FirstRows self, uint64_t row) noexcept nogil:
@@ -350,7 +350,7 @@ cdef int raise_status(FirstRows self, Status status, uint64_t row) except -1:
     return 0
 
 
-cdef Status set_rows(FirstRows self, Names names, uint64_t *row) noexcept nogil:
+cdef Status set_rows(FirstRows self, IdentifierBatch names, uint64_t *row) noexcept nogil:
     """Set bits; `row` is the first row without capacity. New rows are found without branches."""
     cdef uint32_t found[CHUNK]
     cdef const uint8_t *marks
@@ -367,7 +367,7 @@ cdef Status set_rows(FirstRows self, Names names, uint64_t *row) noexcept nogil:
             count += marks[i] == NEW
         for j in range(count):
             number = number_of(names, first + found[j])
-            if not has_room(self, number):
+            if not has_capacity(self, number):
                 status = enlarge(self, number)
                 if status != DONE:
                     row[0] = number
@@ -379,7 +379,7 @@ cdef Status set_rows(FirstRows self, Names names, uint64_t *row) noexcept nogil:
     return DONE
 
 
-cdef void mark_rows(FirstRows self, Names names) noexcept nogil:
+cdef void mark_rows(FirstRows self, IdentifierBatch names) noexcept nogil:
     cdef size_t i, new = 0
     cdef bint first
     for i in range(names.count):
@@ -423,7 +423,7 @@ cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t 
     return put
 
 
-cdef void unmark_low(FirstRows self, Names names, const uint64_t *counts, uint64_t least) noexcept nogil:
+cdef void unmark_low(FirstRows self, IdentifierBatch names, const uint64_t *counts, uint64_t least) noexcept nogil:
     cdef Cursor cursor
     cdef uint64_t rank
     cdef size_t i
@@ -436,7 +436,7 @@ cdef void unmark_low(FirstRows self, Names names, const uint64_t *counts, uint64
             names.new -= 1
 
 
-cdef bint copy_counts(FirstRows self, Names names, const uint64_t *counts, uint8_t *dst) noexcept nogil:
+cdef bint copy_counts(FirstRows self, IdentifierBatch names, const uint64_t *counts, uint8_t *dst) noexcept nogil:
     cdef Cursor cursor
     cdef uint64_t rank
     cdef size_t i, n = 0

@@ -26,9 +26,9 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io.streams import Output, close
 from uricodec.dedup._corpus import Corpus, Counts
 from uricodec.dedup._first_rows import FirstRows
-from uricodec.dedup._identifiers import LineNames
+from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._partitions import PartitionedTable, Scratch
-from uricodec.dedup._table import FingerprintNames
+from uricodec.dedup._table import FingerprintBatch
 
 NEW = 2
 PRINTS = Struct("16s")
@@ -175,11 +175,11 @@ def prints_of(names: Any) -> Iterator[bytes]:
     return (each for (each,) in PRINTS.iter_unpack(names.fingerprints))
 
 
-def pick(names: Any) -> FingerprintNames:
+def pick(names: Any) -> FingerprintBatch:
     """Return the new rows of a batch as a batch without marks."""
     chosen = names.marks.translate(IS_NEW)
     prints = b"".join(compress(prints_of(names), chosen))
-    return FingerprintNames(prints, None, names.first, list(compress(range(len(chosen)), chosen)))
+    return FingerprintBatch(prints, None, names.first, list(compress(range(len(chosen)), chosen)))
 
 
 class Groups:
@@ -187,7 +187,7 @@ class Groups:
 
     Args:
         corpus (Corpus): A corpus that was read once, all of which can be read again.
-        make (Callable[[bool], LineNames]): Returns a batch to read lines with: False, as bytes; True, in normal form.
+        make (Callable[[bool], LineBatch]): Returns a batch to read lines with: False, as bytes; True, in normal form.
         forms (list[tuple[str, Callable[[bytes], bytes]]]): The levels, from fine to coarse, each with a function that
             returns the normal form of a spelling. The last one defines the identifiers.
         scratch (Scratch): The place for temporary files.
@@ -200,7 +200,7 @@ class Groups:
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         corpus: Corpus,
-        make: Callable[[bool], LineNames],
+        make: Callable[[bool], LineBatch],
         forms: list[tuple[str, Callable[[bytes], bytes]]],
         scratch: Scratch,
         memory: int,
@@ -243,8 +243,8 @@ class Groups:
             for each in spellings, names, found, members:
                 each.close()
 
-    def _read(self, as_names: bool, take: Callable[[LineNames], None]) -> None:
-        def take_mine(batch: LineNames) -> None:
+    def _read(self, as_names: bool, take: Callable[[LineBatch], None]) -> None:
+        def take_mine(batch: LineBatch) -> None:
             if batch.first >= self._corpus.mine:
                 take(batch)
 

@@ -3,20 +3,20 @@ from typing import Any, final
 from typing_extensions import Buffer, disjoint_base
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._table import Names
+from uricodec.dedup._table import IdentifierBatch
 from uricodec._rows._columns import Column
 from uricodec._rows._lines import Lines
 from uricodec._rows._operation import RowOperation
 from uricodec.typing import DedupErrors
 
 @disjoint_base
-class Identifiers(Names):
+class Identifiers(IdentifierBatch):
     def __new__(cls, operation: RowOperation, key: FingerprintKey, *_args: Any, **_kwargs: Any) -> Identifiers: ...
     @property
     def operation(self) -> RowOperation: ...
 
 @final
-class LineNames(Identifiers):
+class LineBatch(Identifiers):
     def __new__(
         cls,
         operation: RowOperation,
@@ -24,21 +24,21 @@ class LineNames(Identifiers):
         terminator: bytes = b"\n",
         errors: DedupErrors = "keep",
         forms: bool = True,
-    ) -> LineNames: ...
+    ) -> LineBatch: ...
     def read(self, lines: Buffer, first: int, limit: int = 0) -> Lines: ...
     def find(self, lines: Buffer, first: int) -> None: ...
     def write(self, dst: Buffer, counts: Buffer | None = None) -> int: ...
     def room(self) -> int: ...
 
 @final
-class ColumnNames(Identifiers):
+class ColumnBatch(Identifiers):
     def __new__(
         cls,
         operation: RowOperation,
         key: FingerprintKey,
         errors: DedupErrors = "keep",
         forms: bool = True,
-    ) -> ColumnNames: ...
+    ) -> ColumnBatch: ...
     @property
     def invalid(self) -> int: ...
     null_seen: bool

@@ -43,14 +43,14 @@ cdef struct Batch:
     bint keeps_forms
     bint drops              # rejected rows are dropped
     bint null_seen
-    Room starts             # starts of lines, and that of the next one: size_t
-    Room form_starts        # in run.data, if forms are kept: size_t
-    Room form_ends
-    Room fingerprints
-    Room marks              # Mark values
+    Buffer starts             # starts of lines, and that of the next one: size_t
+    Buffer form_starts        # in run.data, if forms are kept: size_t
+    Buffer form_ends
+    Buffer fingerprints
+    Buffer marks              # Mark values
 
 
-cdef bint have_rows(Room *room, size_t rows, size_t more, size_t width) noexcept nogil:
+cdef bint have_rows(Buffer *room, size_t rows, size_t more, size_t width) noexcept nogil:
     room.size = rows * width
     return grow(room, more * width)
 
@@ -58,7 +58,7 @@ cdef bint have_rows(Room *room, size_t rows, size_t more, size_t width) noexcept
 cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Provide memory for normal forms: after the previous ones, or over them if they are not kept."""
     cdef Batch *batch = <Batch *>run.sink.owner
-    cdef size_t size = room_for(run, bytes, rows)
+    cdef size_t size = capacity_for(run, bytes, rows)
     run.status = NO_MEMORY
     if not have_rows(&batch.marks, batch.rows, rows, 1):
         return False
@@ -168,7 +168,7 @@ cdef RowOperation COPY = RowOperation()
 
 # --- batches ------------------------------------------------------------------------------------------------------------
 
-cdef class Identifiers(Names):
+cdef class Identifiers(IdentifierBatch):
     """A batch of identifiers that a run of the row engine fills.
 
     Args:
@@ -248,7 +248,7 @@ cdef class Identifiers(Names):
 # --- lines --------------------------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class LineNames(Identifiers):
+cdef class LineBatch(Identifiers):
     """The identifiers of the lines of a buffer.
 
     Args:
@@ -264,7 +264,7 @@ cdef class LineNames(Identifiers):
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
-    >>> names = LineNames(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> names = LineBatch(NormalizeUrnRows("8141"), FingerprintKey())
     >>> names.read(b"URN:Example:a\\nurl:x\\nurn:example:a", 0)[1:3]
     (3, 1)
     >>> prints = names.fingerprints
@@ -340,7 +340,7 @@ cdef class LineNames(Identifiers):
             first (int): The number of the first line.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
-        >>> names = LineNames(RowOperation(), FingerprintKey())
+        >>> names = LineBatch(RowOperation(), FingerprintKey())
         >>> names.find(b"a\\nb", 0)
         >>> len(names), names.marks
         (2, b'\\x00\\x00')
@@ -427,7 +427,7 @@ cdef class LineNames(Identifiers):
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec.dedup._table import Table
-        >>> names, room = LineNames(RowOperation(), FingerprintKey()), bytearray(100)
+        >>> names, room = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
         >>> _ = names.read(b"a\\na\\nb", 0)
         >>> Table(1 << 20).add(names)
         >>> room[: names.write(room)]
@@ -473,7 +473,7 @@ cdef class LineNames(Identifiers):
 # --- lists and columns --------------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class ColumnNames(Identifiers):
+cdef class ColumnBatch(Identifiers):
     """The identifiers of a list's items, or of an Arrow column's rows.
 
     Args:
@@ -491,7 +491,7 @@ cdef class ColumnNames(Identifiers):
 
     >>> from uricodec._base._fingerprint import FingerprintKey
     >>> from uricodec.urn._rows import NormalizeUrnRows
-    >>> names = ColumnNames(NormalizeUrnRows("8141"), FingerprintKey())
+    >>> names = ColumnBatch(NormalizeUrnRows("8141"), FingerprintKey())
     >>> names.hold(["URN:Example:a", None, "urn:example:a", None])
     4
     >>> names.read(0), list(names.marks), names.fingerprints[:16] == names.fingerprints[32:48]
@@ -650,7 +650,7 @@ cdef class ColumnNames(Identifiers):
 
     cdef int read_item(self, object item) except -1:
         """Read an item that cannot be gathered."""
-        cdef uint8_t utf8[UTF8_ROOM]
+        cdef uint8_t utf8[UTF8_CAPACITY]
         cdef Octets octets
         cdef Py_buffer view
         cdef str text
@@ -703,7 +703,7 @@ def mask(bytes marks not None):
     """Return which rows are the first ones with their identifiers, as a column.
 
     Args:
-        marks (bytes): The marks of the rows, see `Names.marks`.
+        marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
 
     Returns:
         Column: True, False, or null for undecided rows.
@@ -714,9 +714,9 @@ def mask(bytes marks not None):
     cdef const uint8_t *src = marks
     cdef size_t n = <size_t>len(marks), i
     cdef Array array = Array()
-    cdef Room bits, valid
-    memset(&bits, 0, sizeof(Room))
-    memset(&valid, 0, sizeof(Room))
+    cdef Buffer bits, valid
+    memset(&bits, 0, sizeof(Buffer))
+    memset(&valid, 0, sizeof(Buffer))
     array.set_buffers(2)
     array.length, array.nulls = <int64_t>n, 0
     try:
@@ -750,7 +750,7 @@ def select(column, bytes marks not None):
 
     Args:
         column (list | tuple | Arrow object): The rows.
-        marks (bytes): The marks of the rows, see `Names.marks`.
+        marks (bytes): The marks of the rows, see `IdentifierBatch.marks`.
 
     Returns:
         list | Column: The rows; those of an Arrow object in their layout: views and dictionaries share the buffers of

@@ -18,12 +18,12 @@ import sys
 from mmap import mmap
 
 from uricodec._io import streams
-from uricodec.dedup._spill import SpillBuffers, SpilledNames
+from uricodec.dedup._spill import SpillBuffers, SpilledBatch
 from uricodec.dedup._table import Table
 
 # Bytes of the buffer of a partition, unless the memory is tiny.
-SPILL_ROOM = 64 * 1024
-LEAST_SPILL_ROOM = 1024
+SPILL_CAPACITY = 64 * 1024
+LEAST_SPILL_CAPACITY = 1024
 
 # After so many files, references to closed ones are dropped.
 FILES = 100
@@ -148,7 +148,7 @@ class Spill:
 
     def __init__(self, scratch, depth, exact, memory):
         self._scratch = scratch
-        room = max(LEAST_SPILL_ROOM, min(SPILL_ROOM, memory // 512))
+        room = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
         self._buffers = SpillBuffers(depth, exact, room)
         self._file = scratch.file()
         self._size = 0
@@ -187,12 +187,12 @@ class Spill:
 
         Args:
             part (int): The number of the partition.
-            names (SpilledNames): The batch to use, which is yielded.
+            names (SpilledBatch): The batch to use, which is yielded.
 
         Yields:
-            SpilledNames: The next batch.
+            SpilledBatch: The next batch.
         """
-        buffer = bytearray(SPILL_ROOM)
+        buffer = bytearray(SPILL_CAPACITY)
         for place, size in self._blocks[part]:
             names.release()
             if size > len(buffer):
@@ -251,7 +251,7 @@ class PartitionedTable:
         """Deduplicate the partitions.
 
         Args:
-            take (Callable[[SpilledNames], None]): Called with each batch when its rows are marked.
+            take (Callable[[SpilledBatch], None]): Called with each batch when its rows are marked.
             counted (Callable[[Table], None] | None): Called with each table when it is complete.
             tick (Callable[[], None]): Called from time to time.
         """
@@ -262,7 +262,7 @@ class PartitionedTable:
             return
         self.table.clear()
         try:
-            names = SpilledNames()
+            names = SpilledBatch()
             for part in spill.finish():
                 partitions = PartitionedTable(self._memory, self._exact, self._counting, self._scratch, self._depth + 1)
                 for batch in spill.read(part, names):

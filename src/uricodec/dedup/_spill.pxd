@@ -41,7 +41,7 @@ cdef class SpillBuffers:
     cdef object finished(self, size_t part)
 
 
-cdef class SpilledNames(Names):
+cdef class SpilledBatch(IdentifierBatch):
     cdef Py_buffer block
     cdef bint held
     cdef uint8_t *room          # marks, bounds, and numbers if those of the block are not aligned

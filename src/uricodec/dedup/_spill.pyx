@@ -142,7 +142,7 @@ cdef class SpillBuffers:
     Raises:
         ValueError: If an argument is out of range.
 
-    >>> buffers, names = SpillBuffers(room=4096), SpilledNames()
+    >>> buffers, names = SpillBuffers(room=4096), SpilledBatch()
     >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
     (0, -1, 64, b'')
     """
@@ -188,11 +188,11 @@ cdef class SpillBuffers:
     def __len__(self):
         return <Py_ssize_t>self.count
 
-    def add(self, Names names not None, size_t start=0):
+    def add(self, IdentifierBatch names not None, size_t start=0):
         """Copy the undecided rows of a batch to the buffers of their partitions.
 
         Args:
-            names (Names): The batch; only rows that are marked as later are copied.
+            names (IdentifierBatch): The batch; only rows that are marked as later are copied.
             start (int): The first row to copy.
 
         Returns:
@@ -305,7 +305,7 @@ cdef class SpillBuffers:
         return 0
 
 
-cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) noexcept nogil:
+cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size_t *full) noexcept nogil:
     """Add rows from *next on, and set *next to the row that could not be added, or the number of rows.
 
     The rows of a chunk to be added are selected without branches, which could not be predicted.
@@ -353,7 +353,7 @@ cdef Added add_rows(SpillBuffers self, Names names, size_t *next, size_t *full) 
     return ALL
 
 
-cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except -1:
+cdef int add_long(SpillBuffers self, IdentifierBatch names, size_t i, size_t part) except -1:
     """Make a block of one row, in memory allocated for it."""
     cdef Part *at = &self.parts[part]
     cdef size_t n = names.form_ends[i] - names.form_starts[i]
@@ -384,10 +384,10 @@ cdef int add_long(SpillBuffers self, Names names, size_t i, size_t part) except 
 # no_gc: the garbage collector would clear the owner's reference before __dealloc__ releases the buffer.
 @cython.no_gc
 @cython.final
-cdef class SpilledNames(Names):
+cdef class SpilledBatch(IdentifierBatch):
     """A batch of rows that were spilled: a block that is read again. It is empty at first.
 
-    >>> names = SpilledNames()
+    >>> names = SpilledBatch()
     >>> names.read(b"urn:isbn:0451450523")
     Traceback (most recent call last):
     ValueError: damaged block: invalid header
@@ -512,7 +512,7 @@ cdef class SpilledNames(Names):
         self.new, self.later = octets.count(<int>NEW), octets.count(<int>LATER)
 
 
-cdef bint place_rows(SpilledNames self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
+cdef bint place_rows(SpilledBatch self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
     """Set the pointers to the arrays of a block. False: the sizes of the forms do not match the total."""
     cdef size_t *bounds = <size_t *>self.room
     cdef uint32_t *numbers = <uint32_t *>(bounds + rows + 1)

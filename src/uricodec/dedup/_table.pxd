@@ -12,7 +12,7 @@ cdef enum Mark:
 
 
 # A batch. The class that fills it owns the memory that it points to, until the next batch.
-cdef class Names:
+cdef class IdentifierBatch:
     cdef size_t count                   # rows
     cdef public uint64_t first          # the number of the batch's first row in the whole input
     cdef const uint32_t *numbers        # row i has the number first + numbers[i]; NULL: first + i
@@ -30,7 +30,7 @@ cdef class Names:
     cdef int use(self) except -1
 
 
-cdef inline uint64_t number_of(Names names, size_t i) noexcept nogil:
+cdef inline uint64_t number_of(IdentifierBatch names, size_t i) noexcept nogil:
     return names.first + (i if names.numbers == NULL else names.numbers[i])
 
 
@@ -71,7 +71,7 @@ cdef class Table:
     cdef size_t rounded(self, size_t size) noexcept nogil
     cdef int use(self) except -1
     cdef tuple block_of_counts(self, size_t at, Py_ssize_t block)
-    cdef int make_room(self) noexcept nogil
+    cdef int ensure_capacity(self) noexcept nogil
     cdef int grow(self, size_t size) noexcept nogil
-    cdef int make_room_for(self, size_t octets) noexcept nogil
+    cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t room) noexcept nogil

@@ -39,7 +39,7 @@ from uricodec._base._atomic cimport uc_glance_size, uc_put_size
 
 # --- batches of identifiers -------------------------------------------------------------------------------------------
 
-cdef class Names:
+cdef class IdentifierBatch:
     """A batch of identifiers. Subclasses in other modules fill it from lines, columns or spilled rows.
 
     Attributes:
@@ -90,7 +90,7 @@ cdef class Names:
 
 
 @cython.final
-cdef class FingerprintNames(Names):
+cdef class FingerprintBatch(IdentifierBatch):
     """A batch of identifiers that is given by fingerprints.
 
     Args:
@@ -103,7 +103,7 @@ cdef class FingerprintNames(Names):
     Raises:
         ValueError: If arguments differ in length.
 
-    >>> names = FingerprintNames(b"one fingerprint." b"and another one!")
+    >>> names = FingerprintBatch(b"one fingerprint." b"and another one!")
     >>> len(names), names.marks
     (2, b'\\x00\\x00')
     """
@@ -168,7 +168,7 @@ cdef enum:
     BLOCK = 128                     # slots
     HUGE_PAGE = 1 << 21
     LEAST = 1 << 14                 # bytes of the first slots, and of the first forms
-    # Results of make_room().
+    # Results of ensure_capacity().
     ROOM = 0
     NO_ROOM = 1
     NO_MEMORY = 2
@@ -222,9 +222,9 @@ cdef class Table:
     Raises:
         MemoryError: If memory cannot be allocated.
 
-    >>> from uricodec.dedup._table import FingerprintNames
+    >>> from uricodec.dedup._table import FingerprintBatch
     >>> table = Table(limit=1 << 20)
-    >>> names = FingerprintNames(b"one fingerprint." b"another, like it" b"one fingerprint.")
+    >>> names = FingerprintBatch(b"one fingerprint." b"another, like it" b"one fingerprint.")
     >>> table.add(names)
     >>> list(names.marks), names.new, table.count, table.full
     ([2, 2, 1], 2, 2, False)
@@ -260,11 +260,11 @@ cdef class Table:
         """
         return self.had + self.arena.had
 
-    def add(self, Names names not None):
+    def add(self, IdentifierBatch names not None):
         """Mark the undecided rows of a batch as new or seen, and store new identifiers.
 
         Args:
-            names (Names): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
+            names (IdentifierBatch): The batch. Afterwards each row is marked as seen, new or, if the table is full, later.
 
         Raises:
             MemoryError: If there is less memory than the limit. The rows before are marked and stored; the others are
@@ -299,9 +299,9 @@ cdef class Table:
             RuntimeError: If another thread is using the table.
             ValueError: If the table was made without counting.
 
-        >>> from uricodec.dedup._table import FingerprintNames
+        >>> from uricodec.dedup._table import FingerprintBatch
         >>> table = Table(1 << 20, counting=True)
-        >>> table.add(FingerprintNames(b"one fingerprint." b"one fingerprint.", first=5))
+        >>> table.add(FingerprintBatch(b"one fingerprint." b"one fingerprint.", first=5))
         >>> [memoryview(block).cast("Q").tolist() for block in table.counts()]
         [[5, 2]]
         """
@@ -371,7 +371,7 @@ cdef class Table:
         end = <uint8_t *>(<size_t>(self.region + self.reserved) & ~<size_t>(HUGE_PAGE - 1))
         self.slots.last = <uint64_t *>end - stride
         self.slots.start = <uint64_t *>end
-        if self.grow(least) != ROOM or (self.exact and self.make_room_for(1) != ROOM):
+        if self.grow(least) != ROOM or (self.exact and self.ensure_capacity_for(1) != ROOM):
             self.close()
 
     cdef void close(self) noexcept nogil:
@@ -388,7 +388,7 @@ cdef class Table:
         """Round a size down to a multiple of the granule, but not below one granule."""
         return size - size % self.granule if size > self.granule else self.granule
 
-    cdef int make_room(self) noexcept nogil:
+    cdef int ensure_capacity(self) noexcept nogil:
         """Ensure capacity for another identifier: allocate more slots, or allow to fill more of them."""
         cdef size_t octets = 8 * (COUNTING if self.counting else PLAIN)
         cdef size_t most = self.limit - self.arena.had if self.limit > self.arena.had else 0
@@ -429,7 +429,7 @@ cdef class Table:
             rearrange(&self.slots, old, COUNTING)
         return ROOM
 
-    cdef int make_room_for(self, size_t octets) noexcept nogil:
+    cdef int ensure_capacity_for(self, size_t octets) noexcept nogil:
         """Ensure capacity for so many bytes in the arena."""
         cdef Arena *arena = &self.arena
         cdef size_t need = arena.used + octets, size, most
@@ -550,7 +550,7 @@ cdef inline uint64_t store_form(Arena *arena, const uint8_t *form, size_t length
 
 # --- loops over rows --------------------------------------------------------------------------------------------------
 
-cdef int add_rows(Table table, Names names) noexcept nogil:
+cdef int add_rows(Table table, IdentifierBatch names) noexcept nogil:
     cdef size_t row = 0
     cdef int status = ROOM
     names.new = names.later = 0
@@ -562,9 +562,9 @@ cdef int add_rows(Table table, Names names) noexcept nogil:
         if row < names.count:
             status = NO_ROOM if table.stuck else ROOM
             if status == ROOM and table.slots.count >= table.slots.enough:
-                status = table.make_room()
+                status = table.ensure_capacity()
             if status == ROOM and table.exact:
-                status = table.make_room_for(9 + names.form_ends[row] - names.form_starts[row])
+                status = table.ensure_capacity_for(9 + names.form_ends[row] - names.form_starts[row])
             if status == NO_MEMORY:
                 return NO_MEMORY
             table.full = status == NO_ROOM
@@ -579,7 +579,7 @@ cdef int add_rows(Table table, Names names) noexcept nogil:
     return ROOM
 
 
-cdef inline size_t take(Table table, Names names, size_t row, size_t stride) noexcept nogil:
+cdef inline size_t take(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Process rows from `row` on, up to a new identifier for which capacity is missing. Return its row."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
@@ -629,7 +629,7 @@ cdef inline const uint8_t *likely_form(Table table, uint64_t low, size_t stride)
     return table.arena.start + place
 
 
-cdef inline size_t take_forms(Table table, Names names, size_t row, size_t stride) noexcept nogil:
+cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Do the same as take(), comparing normal forms."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints
@@ -675,7 +675,7 @@ cdef inline size_t take_forms(Table table, Names names, size_t row, size_t strid
     return row
 
 
-cdef inline void look_up(Table table, Names names, size_t row, size_t stride) noexcept nogil:
+cdef inline void look_up(Table table, IdentifierBatch names, size_t row, size_t stride) noexcept nogil:
     """Mark rows from `row` on; the table is full, and its runs are sorted."""
     cdef Slots slots = table.slots
     cdef const uint8_t *fingerprints = names.fingerprints

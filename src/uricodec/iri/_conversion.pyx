@@ -5,10 +5,10 @@ from libc.string cimport memcmp
 from uricodec.iri._normalize cimport *
 from uricodec._base._kernels cimport kernels
 from uricodec._base._utf8 cimport utf8_text
-from uricodec._codec._percent cimport ENCODED_ROOM
+from uricodec._codec._percent cimport ENCODED_CAPACITY
 from uricodec._rows._operation cimport UC_REJECTED, Outcome
 from uricodec._base._text cimport *
-from uricodec.uri._components cimport borrow, plain, raise_refusal, raise_surrogate
+from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
 from uricodec.uri._grammar cimport Authority, Parts, find_authority, find_parts
 
 from cpython.bytes cimport PyBytes_GET_SIZE
@@ -38,12 +38,12 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
 
 cdef object encoded_object(bint text, const Octets *octets, size_t escapes, const Mapping *mapping):
     """Return the str or bytes of an IRI that was checked and needs encoding."""
-    cdef uint8_t room[ENCODED_ROOM]
+    cdef uint8_t room[ENCODED_CAPACITY]
     cdef const uint8_t *src = octets.data
     cdef size_t n = octets.size, size
     cdef uint8_t *dst
     if n <= SMALL:
-        return text_or_bytes(text, room, kernels.encode(src, n, &mapping.safe, False, room, ENCODED_ROOM))
+        return text_or_bytes(text, room, kernels.encode(src, n, &mapping.safe, False, room, ENCODED_CAPACITY))
     size = encoded_size(n, escapes)
     if text:
         result = PyUnicode_New(<Py_ssize_t>size, 127)
@@ -58,7 +58,7 @@ cdef object encoded_object(bint text, const Octets *octets, size_t escapes, cons
 
 cdef object to_uri(object given, const Mapping *mapping):
     """Return the URI of an IRI; the same object if a str or bytes does not change."""
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Outcome outcome
     cdef size_t escapes
@@ -75,7 +75,7 @@ cdef object to_uri(object given, const Mapping *mapping):
             with nogil:
                 escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &outcome)
         if escapes == UC_REJECTED:
-            raise_refusal(given, octets.data, &outcome, IriError)
+            raise_rejection(given, octets.data, &outcome, IriError)
         return encoded_object(text, &octets, escapes, mapping)
     finally:
         release(&octets)
@@ -83,11 +83,11 @@ cdef object to_uri(object given, const Mapping *mapping):
 
 cdef object to_iri(object given):
     """Return the IRI of a URI; the same object if a str or bytes does not change."""
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef uint8_t short_result[SMALL]
     cdef uint8_t *dst = short_result
     cdef uint8_t *heap = NULL
-    cdef PyObject *room_of_result = NULL
+    cdef PyObject *capacity_of_result = NULL
     cdef Octets octets
     cdef Outcome outcome
     cdef size_t size
@@ -104,22 +104,22 @@ cdef object to_iri(object given):
             if text:
                 dst = heap = allocate(octets.size)
             else:
-                room_of_result = new_bytes(NULL, <Py_ssize_t>octets.size)
-                dst = <uint8_t *>PyBytes_AS_STRING(<object>room_of_result)
+                capacity_of_result = new_bytes(NULL, <Py_ssize_t>octets.size)
+                dst = <uint8_t *>PyBytes_AS_STRING(<object>capacity_of_result)
             with nogil:
                 size = decode_uri(octets.data, octets.size, not text, dst, &outcome)
         if size == UC_REJECTED:
-            raise_refusal(given, octets.data, &outcome, IriError)
+            raise_rejection(given, octets.data, &outcome, IriError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
             return uri
         if text:
             return utf8_text(dst, size, "strict")
-        if room_of_result == NULL:
+        if capacity_of_result == NULL:
             return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
-        _PyBytes_Resize(&room_of_result, <Py_ssize_t>size)      # sets the pointer to NULL on failure
-        return <object>room_of_result
+        _PyBytes_Resize(&capacity_of_result, <Py_ssize_t>size)      # sets the pointer to NULL on failure
+        return <object>capacity_of_result
     finally:
-        Py_XDECREF(room_of_result)
+        Py_XDECREF(capacity_of_result)
         PyMem_RawFree(heap)
         release(&octets)
 

@@ -60,7 +60,7 @@ cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
     return n        # ill-formed, which others see
 
 
-cdef inline size_t refuse(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef inline size_t reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
     outcome.code = code
     outcome.offset = offset
     return UC_REJECTED
@@ -89,7 +89,7 @@ cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outc
             i = 64 * w + <size_t>uc_lowest_bit(word)
             word &= word - 1
             if src[i] < 0x80 or n - i < <size_t>sequence_length(src[i]) or kind_at(src + i, &length) == NO_CHARACTER:
-                refuse(outcome, CHARACTER, i)
+                reject(outcome, CHARACTER, i)
                 return False
     return True
 
@@ -104,9 +104,9 @@ cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mappin
             size = whole_sequences(src + i, CHUNK)
         whole = kernels.scan_utf8(src + i, size, &found) if unsure else size
         if not check_piece(src + i, whole, mapping, outcome):
-            return refuse(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <Code>outcome.code, outcome.offset + i)
         if whole < size:
-            return refuse(outcome, UTF8, i + whole)
+            return reject(outcome, UTF8, i + whole)
         escapes += kernels.count_outside(src + i, size, &mapping.safe)
         i += size
     return escapes
@@ -208,7 +208,7 @@ cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcom
                 continue
             else:
                 code = PERCENT if src[i] == c'%' else CHARACTER
-            refuse(outcome, code, i)
+            reject(outcome, code, i)
             return False
     work.triplets = any_triplet != 0
     work.ascii_triplets = any_ascii != 0
@@ -366,9 +366,9 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
         memcpy(piece, src + i, size)
         whole = kernels.scan_utf8(piece, size, &found) if unsure else size
         if not look_at(piece, whole, &looked, &work, outcome):
-            return refuse(outcome, <Code>outcome.code, outcome.offset + i)
+            return reject(outcome, <Code>outcome.code, outcome.offset + i)
         if whole < size:
-            return refuse(outcome, UTF8, i + whole)
+            return reject(outcome, UTF8, i + whole)
         if not work.triplets:
             memcpy(dst + o, piece, size)
             o += size

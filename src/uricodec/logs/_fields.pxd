@@ -29,12 +29,12 @@ cdef struct Entry:
     bint plain              # all texts are printable ASCII without quote and backslash
     bint decoded            # the path is decoded already
     bint whole              # the target is a whole request that could not be split
-    uint8_t *room           # the buffer for undone escapes and joined targets: twice the size of the line, and ROOM_BEHIND
+    uint8_t *room           # the buffer for undone escapes and joined targets: twice the size of the line, and EXTRA_CAPACITY
     Code code               # the fault,
     size_t offset           # and its offset in the line
 
 cdef enum:
-    ROOM_BEHIND = 64
+    EXTRA_CAPACITY = 64
 
 
 cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:

@@ -15,7 +15,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._formats cimport *
 from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._records._quoting cimport starts_formula
-from uricodec._codec._triplets cimport Careful, decode_carefully, is_utf8, policy_of
+from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8, policy_of
 from uricodec._codec._triplets cimport KEEP as KEEP_OCTETS
 from uricodec._base._utf8 cimport continues, sequence_length
 
@@ -147,7 +147,7 @@ cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place pla
 
 cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
                           uint8_t *dst) noexcept nogil:
-    cdef Careful how
+    cdef StrictOptions how
     cdef size_t size
     if is_plain(text.at, text.n, plus):
         return put_text(w, entry, text, place, dst)
@@ -155,7 +155,7 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
     if w.errors == KEEP_OCTETS and not is_utf8(w.room, size):
         how.policy = how.malformed = KEEP_OCTETS
         how.plus, how.utf8, how.free, how.c1 = plus, True, NULL, False
-        size = decode_carefully(text.at, text.n, &how, w.room)
+        size = decode_strictly(text.at, text.n, &how, w.room)
     return put_any(w, w.room, size, place, dst)
 
 
@@ -485,11 +485,11 @@ cdef class LogReader:
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
-            self.memory = <uint8_t *>PyMem_RawMalloc(3 * size + 2 * ROOM_BEHIND)
+            self.memory = <uint8_t *>PyMem_RawMalloc(3 * size + 2 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
-            self.writer.room = self.memory + 2 * size + ROOM_BEHIND
+            self.writer.room = self.memory + 2 * size + EXTRA_CAPACITY
         return 0
 
     @staticmethod

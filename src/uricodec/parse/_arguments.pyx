@@ -7,7 +7,7 @@ changes, and never reuses.
 """
 from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec._codec._percent cimport DECODED_ROOM, decode_runs, decode_text, is_plain
+from uricodec._codec._percent cimport DECODED_CAPACITY, decode_runs, decode_text, is_plain
 
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint64_t
@@ -180,12 +180,12 @@ cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
 
 cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec):
     """The text of percent-encoded bytes."""
-    cdef uint8_t room[DECODED_ROOM]
+    cdef uint8_t room[DECODED_CAPACITY]
     cdef uint8_t *dst
     if codec.encoding == UTF_8:
         return decode_text(src, n, plus, codec.errors)
     if n <= SMALL:
-        return read_as(room, kernels.decode(src, n, plus, room, DECODED_ROOM), codec)
+        return read_as(room, kernels.decode(src, n, plus, room, DECODED_CAPACITY), codec)
     dst = allocate(n)
     try:
         return read_as(dst, kernels.decode(src, n, plus, dst, n), codec)

@@ -256,8 +256,8 @@ cdef inline bint is_empty(object given) noexcept:
 
 cdef object join_text(object base, Url *b, object reference, Url *u, object given):
     """The same for text beyond ASCII."""
-    cdef uint8_t base_room[UTF8_ROOM]
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t base_room[UTF8_CAPACITY]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets base_octets, octets
     base_octets.heap = octets.heap = NULL
     try:

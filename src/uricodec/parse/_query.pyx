@@ -338,7 +338,7 @@ cdef struct Quoting:
 
 cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
     """Appends bytes or text of any type, quoted."""
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
     cdef object quoted

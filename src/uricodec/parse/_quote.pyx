@@ -231,7 +231,7 @@ def unquote_to_bytes(string):
     >>> unquote_to_bytes("a%20b%FF")
     b'a b\\xff'
     """
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef const uint8_t *data
     cdef size_t n

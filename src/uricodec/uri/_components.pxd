@@ -14,14 +14,14 @@ cdef list REASONS           # the reason that errors state for it
 # Return the input as an exact str or bytes, not an instance of a subclass. A bytes-like object is copied.
 cdef object plain(object input)
 
-# Borrow the bytes of an object that plain() returned; `room` (UTF8_ROOM bytes) is used if a str must be encoded.
+# Borrow the bytes of an object that plain() returned; `room` (UTF8_CAPACITY bytes) is used if a str must be encoded.
 # False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
 cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
 
 # --- errors: raise error_class(reason, input, position), where position is an index into the input
 
 # utf8: the bytes into which the outcome's offset points.
-cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
+cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=*) except -1
 
 # Raise the error for a str that contains a lone surrogate, at the index of the surrogate.

@@ -85,7 +85,7 @@ cdef Py_ssize_t characters_before(const uint8_t *utf8, size_t offset) noexcept n
     return characters
 
 
-cdef int raise_refusal(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
+cdef int raise_rejection(object input, const uint8_t *utf8, const Outcome *outcome, object error_class,
                        str reason=None) except -1:
     position = characters_before(utf8, outcome.offset) if isinstance(input, str) else outcome.offset
     raise error_class(reason or REASONS[outcome.code], input, position)
@@ -130,7 +130,7 @@ cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, P
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
@@ -298,7 +298,7 @@ cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssi
 
 
 cdef object subcomponent(object authority, Subcomponent which):
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Authority parts
     cdef Outcome outcome
@@ -313,7 +313,7 @@ cdef object subcomponent(object authority, Subcomponent which):
         if not find_authority(s, 0, <Py_ssize_t>octets.size, &parts):
             # The caller made these Components: split() only returns valid authorities.
             read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &outcome)
-            raise_refusal(authority, s, &outcome, UriSyntaxError)
+            raise_rejection(authority, s, &outcome, UriSyntaxError)
         if which == OF_KIND:
             return HOST_KINDS[<int>host_kind(s, parts.host, parts.host_end)]
         if which == OF_HOST:
@@ -353,7 +353,7 @@ cdef object make_components(object text, const uint8_t *s, const Parts *parts):
 
 
 cdef object split_text(object input, Syntax syntax):
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
@@ -444,7 +444,7 @@ cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, objec
 
 cdef object join(object components, Syntax syntax):
     """Join the components (RFC 3986 section 5.3), and check that the result splits into them again."""
-    cdef uint8_t room[UTF8_ROOM]
+    cdef uint8_t room[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
@@ -529,7 +529,7 @@ cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri
 
 
 cdef struct Call:
-    uint8_t room[UTF8_ROOM]
+    uint8_t room[UTF8_CAPACITY]
     Octets octets
     Parts parts
 

@@ -36,10 +36,10 @@ cdef ByteSet ASCII = ByteSet(range(128))
 
 # Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
-    FORM_ROOM = 3 * SMALL + FORM_EXTRA
+    FORM_CAPACITY = 3 * SMALL + FORM_EXTRA
 
 
-cdef inline size_t room_for(const uint8_t *s, size_t n, int level) except 0:
+cdef inline size_t capacity_for(const uint8_t *s, size_t n, int level) except 0:
     """Return an upper bound for the size of a long text's normal form. ASCII only grows at level "rfc1630"."""
     cdef size_t factor = NORMALIZE_ROWS[level].factor
     if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
@@ -62,8 +62,8 @@ cdef object raise_first(object given, str text, int level):
 
 cdef object form_of(object uri, int level, bint keep_class):
     """Return the normal form for normalize() (keep_class: unchanged input is returned as the same object) or key()."""
-    cdef uint8_t utf8[UTF8_ROOM]
-    cdef uint8_t room[FORM_ROOM]
+    cdef uint8_t utf8[UTF8_CAPACITY]
+    cdef uint8_t room[FORM_CAPACITY]
     cdef uint8_t *dst = room
     cdef object text = plain(uri)
     cdef Octets octets
@@ -75,13 +75,13 @@ cdef object form_of(object uri, int level, bint keep_class):
         if octets.size <= SMALL:
             size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
         else:
-            dst = allocate(room_for(octets.data, octets.size, level))
+            dst = allocate(capacity_for(octets.data, octets.size, level))
             with nogil:
                 size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
         if size == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
-            raise_refusal(uri, octets.data, &outcome, UriSyntaxError)
+            raise_rejection(uri, octets.data, &outcome, UriSyntaxError)
         if size == octets.size and memcmp(dst, octets.data, size) == 0:
             return uri if keep_class and isinstance(uri, (str, bytes)) else text
         if type(text) is str and not PyUnicode_IS_ASCII(text):
@@ -224,7 +224,7 @@ cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *si
 
 cdef inline object short_form(PyObject *text, int level):
     """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
-    cdef uint8_t room[FORM_ROOM]
+    cdef uint8_t room[FORM_CAPACITY]
     cdef size_t size
     if not write_short(text, level, room, &size):
         return None
@@ -253,8 +253,8 @@ cdef object call_key(object function, PyObject *const *args, size_t flags, PyObj
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef int level = level_in_call(args, 2, flags, names)
-    cdef uint8_t room_a[FORM_ROOM]
-    cdef uint8_t room_b[FORM_ROOM]
+    cdef uint8_t room_a[FORM_CAPACITY]
+    cdef uint8_t room_b[FORM_CAPACITY]
     cdef size_t a, b
     if level >= 0 and is_short(args[0]) and is_short(args[1]):
         if write_short(args[0], level, room_a, &a) and write_short(args[1], level, room_b, &b):

@@ -230,7 +230,7 @@ cdef bint find_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Aut
 
 # --- what is in a component -------------------------------------------------------------------------------------------
 
-cdef bint refuse(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
     outcome.code, outcome.offset = code, offset
     return False
 
@@ -239,12 +239,12 @@ cdef bint read_triplet(const uint8_t *s, size_t n, size_t i, Code component, Out
     """pct-encoded = "%" HEXDIG HEXDIG"""
     cdef int high, low
     if n - i < 3:
-        return refuse(outcome, PERCENT, i)
+        return reject(outcome, PERCENT, i)
     high, low = hex_value(s[i + 1]), hex_value(s[i + 2])
     if high < 0 or low < 0:
-        return refuse(outcome, PERCENT, i)
+        return reject(outcome, PERCENT, i)
     if component == HOST and HOSTILE.set.member[<uint8_t>(high << 4 | low)]:
-        return refuse(outcome, HOST_DELIMITER, i)
+        return reject(outcome, HOST_DELIMITER, i)
     return True
 
 
@@ -254,10 +254,10 @@ cdef bint read_character(const uint8_t *s, size_t i, Code component, Outcome *ou
     cdef uint32_t c = character_at(s + i, &length)
     cdef CharacterKind kind = character_kind(c)
     if kind == UCSCHAR:         # codes up to HOST are those of the authority
-        return component > HOST or not is_delimiter_like(c) or refuse(outcome, HOST_DELIMITER, i)
+        return component > HOST or not is_delimiter_like(c) or reject(outcome, HOST_DELIMITER, i)
     if kind == IPRIVATE:        # iquery = *( ipchar / iprivate / "/" / "?" )
-        return component == QUERY or refuse(outcome, PRIVATE, i)
-    return refuse(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
+        return component == QUERY or reject(outcome, PRIVATE, i)
+    return reject(outcome, BIDI if kind == BIDI_CONTROL else CHARACTER, i)
 
 
 cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code component,
@@ -266,7 +266,7 @@ cdef bint read_marked(const uint8_t *s, size_t n, size_t i, Syntax syntax, Code 
     if s[i] == c'%':
         return read_triplet(s, n, i, component, outcome)
     if s[i] < 0x80 or syntax == URI_SYNTAX:
-        return refuse(outcome, component, i)
+        return reject(outcome, component, i)
     return read_character(s, i, component, outcome)
 
 
@@ -414,10 +414,10 @@ cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syn
     i = authority.host
     if i < end and s[i] == c'[':
         if not read_literal(s, i, end, &stop):
-            return refuse(outcome, IP_LITERAL, stop)
+            return reject(outcome, IP_LITERAL, stop)
         i = <Py_ssize_t>stop
         if i < end and s[i] != c':':
-            return refuse(outcome, IP_LITERAL, i)
+            return reject(outcome, IP_LITERAL, i)
     else:
         while i < end and s[i] != c':':
             i += 1
@@ -428,7 +428,7 @@ cdef bint read_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, Syn
         authority.port = i + 1
         for i in range(authority.port, end):    # port = *DIGIT
             if not DIGIT.set.member[s[i]]:
-                return refuse(outcome, PORT, i)
+                return reject(outcome, PORT, i)
     return True
 
 
@@ -510,11 +510,11 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
             i += 1
     if i and i < n and s[i] == c':':
         if production == RELATIVE:
-            return refuse(outcome, PATH_COLON, i)
+            return reject(outcome, PATH_COLON, i)
         parts.scheme_end = <Py_ssize_t>i
         i += 1
     elif production == FULL or production == ABSOLUTE:
-        return refuse(outcome, SCHEME, i)
+        return reject(outcome, SCHEME, i)
     else:
         parts.scheme_end = -1
         # path-noscheme = segment-nz-nc *( "/" segment ): no colon in the first segment
@@ -534,7 +534,7 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
     parts.path = <Py_ssize_t>i
     done = read_from_path(s, n, syntax, production, parts, outcome)
     if colon < n and (done or outcome.offset > colon):
-        return refuse(outcome, PATH_COLON, colon)
+        return reject(outcome, PATH_COLON, colon)
     return done
 
 
@@ -545,5 +545,5 @@ cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production prod
     cdef size_t whole = n if syntax == URI_SYNTAX else kernels.scan_utf8(s, n, &found)
     cdef bint done = read_reference(s, whole, syntax, production, parts, outcome)
     if whole < n and (done or outcome.offset >= whole):
-        return refuse(outcome, UTF8, whole)
+        return reject(outcome, UTF8, whole)
     return done

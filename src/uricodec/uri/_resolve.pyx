@@ -106,8 +106,8 @@ cdef class _Pair:
     """The bytes of a base and of a second text of the same type, borrowed for the lifetime of this object."""
     cdef object base, other
     cdef Octets base_octets, other_octets
-    cdef uint8_t base_room[UTF8_ROOM]
-    cdef uint8_t other_room[UTF8_ROOM]
+    cdef uint8_t base_room[UTF8_CAPACITY]
+    cdef uint8_t other_room[UTF8_CAPACITY]
 
     def __cinit__(self, base, other):
         self.base, self.other = plain(base), plain(other)
@@ -128,7 +128,7 @@ cdef class _Pair:
         if not find_base(self.base_octets.data, self.base_octets.size, strict, base):
             outcome.code = SCHEME
             outcome.offset = scheme_end(base.s, base.n)
-            raise_refusal(given, base.s, &outcome, UriSyntaxError)
+            raise_rejection(given, base.s, &outcome, UriSyntaxError)
         return 0
 
     cdef size_t room(self, size_t extra) except 0:
@@ -345,7 +345,7 @@ def relativize(base, target):
     find_parts(to.s, to.n, &to.parts)
     if to.parts.scheme_end < 0:
         outcome.code, outcome.offset = SCHEME, scheme_end(to.s, to.n)
-        raise_refusal(target, to.s, &outcome, UriSyntaxError)
+        raise_rejection(target, to.s, &outcome, UriSyntaxError)
     dst = allocate(to.n + 1)
     try:
         room = allocate(pair.room(RESOLVE_EXTRA))
@@ -355,7 +355,7 @@ def relativize(base, target):
             outcome.code = PATH
             outcome.offset = <size_t>to.parts.path + first_dot_segment(
                 to.s + to.parts.path, <size_t>(to.parts.path_end - to.parts.path))
-            raise_refusal(target, to.s, &outcome, UriSyntaxError, "no reference resolves to a path with a dot segment")
+            raise_rejection(target, to.s, &outcome, UriSyntaxError, "no reference resolves to a path with a dot segment")
         if kind == WHOLE_URI:
             return target if isinstance(target, (str, bytes)) else pair.other
         return pair.new_object(dst, to.size[<int>kind])

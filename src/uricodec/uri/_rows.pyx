@@ -452,7 +452,7 @@ cdef class CheckedRows(UriRows):
         self.slots.strict.row, self.slots.utf8_code = checked_row, rows.slots.utf8_code
 
 
-cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Outcome *_refusal) noexcept nogil:
+cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8_t *dst, Outcome *_rejection) noexcept nogil:
     cdef Parts parts
     cdef Py_ssize_t i
     find_parts(src, n, &parts)

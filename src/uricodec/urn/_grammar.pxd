@@ -24,7 +24,7 @@ cdef enum Changes:
 
 # A URN that was read: where things end, and where a component starts, 0 for one that there is not. After a fault, only
 # code and offset say something.
-cdef struct Reading:
+cdef struct ParsedUrn:
     size_t nid_end          # the colon after the NID, which starts at 4
     size_t nss_end
     size_t r
@@ -44,6 +44,6 @@ cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
 cdef ByteSet ALL_OCTETS     # that a URN may have
 
 
-cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, Reading *urn) noexcept nogil
+cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil
 cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil

@@ -78,29 +78,29 @@ for octet in range(256):
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint refuse(Reading *urn, Code code, size_t offset) noexcept nogil:
+cdef bint reject(ParsedUrn *urn, Code code, size_t offset) noexcept nogil:
     urn.code, urn.offset = code, offset
     return False
 
 
-cdef inline bint refuses_scheme(const uint8_t *s, size_t n) noexcept nogil:
+cdef inline bint rejects_scheme(const uint8_t *s, size_t n) noexcept nogil:
     """Whether it does not begin with "urn:", in any case."""
     return n < 4 or s[0] | 0x20 != c'u' or s[1] | 0x20 != c'r' or s[2] | 0x20 != c'n' or s[3] != c':'
 
 
-cdef bint refuse_scheme(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
+cdef bint reject_scheme(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
     cdef size_t i = 0
     while i < n and i < 3 and s[i] | 0x20 == (c'u' if i == 0 else c'r' if i == 1 else c'n'):
         i += 1
-    return refuse(urn, SCHEME, i)
+    return reject(urn, SCHEME, i)
 
 
-cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
+cdef inline bint read_nid(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
     """`"urn:" NID ":"`. The NID as a whole: its bytes before its length, its length before its hyphens."""
     cdef size_t i = 4
     cdef uint8_t kind, kinds = 0
-    if refuses_scheme(s, n):
-        return refuse_scheme(s, n, urn)
+    if rejects_scheme(s, n):
+        return reject_scheme(s, n, urn)
     while i < n:
         kind = nid_kind[s[i]]
         if not kind:
@@ -108,18 +108,18 @@ cdef inline bint read_nid(const uint8_t *s, size_t n, Reading *urn) noexcept nog
         kinds |= kind
         i += 1
     if i > 4 and s[4] == c'-':
-        return refuse(urn, NID_HYPHEN, 4)
+        return reject(urn, NID_HYPHEN, 4)
     if i > 4 + 32:
-        return refuse(urn, NID_LENGTH, 4 + 32)
+        return reject(urn, NID_LENGTH, 4 + 32)
     if i == n or s[i] != c':':
-        return refuse(urn, NID, i)
+        return reject(urn, NID, i)
     if kinds & HYPHEN and s[i - 1] == c'-' and urn.rfc == RFC8141:
-        return refuse(urn, NID_HYPHEN, i - 1)
+        return reject(urn, NID_HYPHEN, i - 1)
     if i < (4 + 1 if urn.rfc == RFC2141 else 4 + 2):
-        return refuse(urn, NID_LENGTH, i)
+        return reject(urn, NID_LENGTH, i)
     # "the NID "urn" is reserved and MUST NOT be used"
     if urn.rfc == RFC2141 and i == 7 and s[4] | 0x20 == c'u' and s[5] | 0x20 == c'r' and s[6] | 0x20 == c'n':
-        return refuse(urn, NID_URN, 4)
+        return reject(urn, NID_URN, 4)
     urn.nid_end = i
     urn.changes = LETTERS if kinds & CAPITAL or not s[0] & s[1] & s[2] & 0x20 else 0
     return True
@@ -132,7 +132,7 @@ cdef inline int triplet_at(const uint8_t *s, size_t n, size_t i) noexcept nogil:
     return hex_kind[s[i + 1]] | hex_kind[s[i + 2]]
 
 
-cdef bint read_2141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
+cdef bint read_2141(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
     cdef uint64_t words[WORDS]
     cdef uint64_t word
     cdef size_t start, size, i, w
@@ -141,7 +141,7 @@ cdef bint read_2141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
         return False
     start = urn.nid_end + 1
     if start == n:
-        return refuse(urn, NSS_EMPTY, start)
+        return reject(urn, NSS_EMPTY, start)
     while start < n:
         size = n - start if n - start < CHUNK else CHUNK
         kernels.mark_outside(s + start, size, &PLAIN_2141.set, words)
@@ -151,13 +151,13 @@ cdef bint read_2141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
                 i = start + 64 * w + <size_t>uc_lowest_bit(word)
                 word &= word - 1
                 if s[i] != c'%':
-                    return refuse(urn, NSS, i)
+                    return reject(urn, NSS, i)
                 digits = triplet_at(s, n, i)
                 if not digits:
-                    return refuse(urn, PERCENT, i)
+                    return reject(urn, PERCENT, i)
                 # Section 2.4: "byte 0 (0 hex) should NEVER be used, in either unencoded or %-encoded form".
                 if s[i + 1] == c'0' and s[i + 2] == c'0':
-                    return refuse(urn, PERCENT_NULL, i)
+                    return reject(urn, PERCENT_NULL, i)
                 urn.changes |= TRIPLETS | (DIGITS if digits & SMALL_DIGIT else 0)
         start += size
     urn.nss_end = urn.end = n
@@ -166,16 +166,16 @@ cdef bint read_2141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
     return True
 
 
-cdef bint begins_component(const uint8_t *s, size_t n, size_t i, Reading *urn) noexcept nogil:
+cdef bint begins_component(const uint8_t *s, size_t n, size_t i, ParsedUrn *urn) noexcept nogil:
     """Whether a pchar is there, as far as the marks do not tell."""
     if i == n or s[i] == c'#':
-        return refuse(urn, COMPONENT_EMPTY, i)
+        return reject(urn, COMPONENT_EMPTY, i)
     if s[i] == c'/' or s[i] == c'?':
-        return refuse(urn, COMPONENT, i)
+        return reject(urn, COMPONENT, i)
     return True
 
 
-cdef bint read_question(const uint8_t *s, size_t n, size_t i, Reading *urn) noexcept nogil:
+cdef bint read_question(const uint8_t *s, size_t n, size_t i, ParsedUrn *urn) noexcept nogil:
     """A '?' of an NSS or an r-component, which it may end."""
     cdef bint inside = urn.r != 0
     # "a "?" that is not immediately followed by "=" or "+" is not defined for URNs", other than inside components
@@ -187,16 +187,16 @@ cdef bint read_question(const uint8_t *s, size_t n, size_t i, Reading *urn) noex
     if inside:
         return True
     if n - i < 2 or s[i + 1] != c'+':
-        return refuse(urn, COMPONENT, i)
+        return reject(urn, COMPONENT, i)
     urn.r = i + 2
     urn.nss_end = i
     # An r-component extends to the first "?=": this one would be empty.
     if n - i >= 4 and s[i + 2] == c'?' and s[i + 3] == c'=':
-        return refuse(urn, COMPONENT_EMPTY, i + 2)
+        return reject(urn, COMPONENT_EMPTY, i + 2)
     return begins_component(s, n, i + 2, urn)
 
 
-cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
+cdef bint read_8141(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
     cdef uint64_t words[WORDS]
     cdef uint64_t word
     cdef size_t start, size, i, w
@@ -205,9 +205,9 @@ cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
         return False
     start = urn.nid_end + 1
     if start == n or s[start] == c'?' or s[start] == c'#':
-        return refuse(urn, NSS_EMPTY, start)
+        return reject(urn, NSS_EMPTY, start)
     if s[start] == c'/':
-        return refuse(urn, NSS, start)
+        return reject(urn, NSS, start)
     urn.r = urn.q = urn.f = urn.nss_end = 0
     while start < n:
         size = n - start if n - start < CHUNK else CHUNK
@@ -220,7 +220,7 @@ cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
                 if s[i] == c'%':
                     digits = triplet_at(s, n, i)
                     if not digits:
-                        return refuse(urn, PERCENT, i)
+                        return reject(urn, PERCENT, i)
                     if not urn.nss_end:
                         urn.changes |= TRIPLETS | (DIGITS if digits & SMALL_DIGIT else 0)
                     elif digits & SMALL_DIGIT:
@@ -233,7 +233,7 @@ cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
                     if not urn.nss_end:
                         urn.nss_end = i
                 else:
-                    return refuse(urn, COMPONENT if urn.nss_end else NSS, i)
+                    return reject(urn, COMPONENT if urn.nss_end else NSS, i)
         start += size
     urn.end = n
     if not urn.nss_end:
@@ -242,9 +242,9 @@ cdef bint read_8141(const uint8_t *s, size_t n, Reading *urn) noexcept nogil:
     return True
 
 
-cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, Reading *urn) noexcept nogil:
+cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil:
     """Whether it is a URN by the RFC: by RFC 8141 if it can be, for ANY. The fault is then that of RFC 8141."""
-    cdef Reading older
+    cdef ParsedUrn older
     urn.rfc = rfc
     if rfc == RFC2141:
         return read_2141(s, n, urn)
@@ -263,7 +263,7 @@ cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, Reading *urn) noexcept n
 
 cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) noexcept nogil:
     cdef size_t i = 4
-    if refuses_scheme(s, n):
+    if rejects_scheme(s, n):
         return False
     while i < n and nid.member[s[i]]:
         i += 1
@@ -305,7 +305,7 @@ provide(&portable)
 
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil:
     """Where the NSS starts after the scheme and the NID of RFC 2141; 0 if there are none."""
-    cdef Reading urn
+    cdef ParsedUrn urn
     urn.rfc = RFC2141
     return urn.nid_end + 1 if read_nid(s, n, &urn) else 0
 

@@ -1,7 +1,7 @@
 """The normal forms of a URN, written from what was read."""
 from libc.stdint cimport uint8_t, uint32_t
 
-from uricodec.urn._grammar cimport Reading
+from uricodec.urn._grammar cimport ParsedUrn
 
 
 # Each level merges what the one before keeps apart.
@@ -30,7 +30,7 @@ cdef enum:
     GROWTH = 3          # a form is at most that much longer than the URN: an ISBN-13 for an ISBN-10
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil
-cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=*) noexcept nogil
+cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=*) noexcept nogil
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
                      uint8_t *rules) noexcept nogil
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
@@ -40,7 +40,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
 cdef const void *freeze_rules() noexcept nogil
 
 
-cdef inline bint is_normal(const Reading *urn, Level level) noexcept nogil:
+cdef inline bint is_normal(const ParsedUrn *urn, Level level) noexcept nogil:
     """Whether the text is in normal form already; a namespace's rule may have to say more."""
     if level <= CASE_2141:
         return level == BYTES or not urn.changes & ~8

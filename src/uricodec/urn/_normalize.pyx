@@ -9,7 +9,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
 from uricodec._base._kernels cimport ByteSet, kernels, provide, remove_octet, uc_kernels, uc_lowest_bit, uc_set
-from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_OCTETS, TRIPLETS, Reading
+from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_OCTETS, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
 
@@ -315,7 +315,7 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-cdef size_t write_form(const uint8_t *s, const Reading *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
+cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
     """Write the normal form, and return its size. dst has capacity for GROWTH bytes more than the URN, and may overlap it
     from
     below."""

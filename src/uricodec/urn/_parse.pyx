@@ -95,7 +95,7 @@ cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
     return <const uint8_t *>PyBytes_AS_STRING(text)
 
 
-cdef bint read(object text, Rfc rfc, Reading *urn) except -1:
+cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
     """Parse an object that plain() returned. False: the fault is in `urn`."""
     cdef size_t n
     cdef const uint8_t *s
@@ -114,7 +114,7 @@ cdef object raise_fault_at(object urn, Code code, size_t offset):
     raise UrnError(REASONS[code], urn, <Py_ssize_t>offset)
 
 
-cdef object raise_fault(object urn, const Reading *fault):
+cdef object raise_fault(object urn, const ParsedUrn *fault):
     return raise_fault_at(urn, fault.code, fault.offset)
 
 
@@ -144,7 +144,7 @@ def check(urn, rfc="8141"):
     >>> check("urn:x:a") and check("urn:x:a", rfc="2141") is None
     True
     """
-    cdef Reading reading
+    cdef ParsedUrn reading
     if read(plain(urn), <Rfc>rfc_of(rfc), &reading):
         return None
     return diagnostic(CODE_NAMES[reading.code], REASONS[reading.code], urn, <Py_ssize_t>reading.offset)
@@ -168,7 +168,7 @@ def is_valid(urn, rfc="8141"):
     >>> is_valid("urn:example:a/b"), is_valid("urn:example:/a"), is_valid("urn:example:/a", rfc="2141")
     (True, False, True)
     """
-    cdef Reading reading
+    cdef ParsedUrn reading
     return read(plain(urn), <Rfc>rfc_of(rfc), &reading)
 
 
@@ -186,7 +186,7 @@ def rfcs(urn):
     >>> rfcs("urn:example:a"), rfcs("urn:example:a~b"), rfcs("urn:x:a"), rfcs("x")
     (('2141', '8141'), ('8141',), ('2141',), ())
     """
-    cdef Reading reading
+    cdef ParsedUrn reading
     cdef list found = []
     text = plain(urn)
     for rfc in (RFC2141, RFC8141):
@@ -224,7 +224,7 @@ cdef class URN:
     URN('URN:Example:a%2fb?+r?=q#f')
     """
     cdef str text, normal
-    cdef Reading reading
+    cdef ParsedUrn reading
 
     def __cinit__(self, urn, rfc="8141"):
         text = plain(urn)
@@ -246,13 +246,13 @@ cdef class URN:
     @property
     def r_component(self):
         """The text after "?+"; None if the URN has no r-component."""
-        cdef Reading *urn = &self.reading
+        cdef ParsedUrn *urn = &self.reading
         return part(self, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end) if urn.r else None
 
     @property
     def q_component(self):
         """The text after "?="; None if the URN has no q-component."""
-        cdef Reading *urn = &self.reading
+        cdef ParsedUrn *urn = &self.reading
         return part(self, urn.q, urn.f - 1 if urn.f else urn.end) if urn.q else None
 
     @property
@@ -339,7 +339,7 @@ def parse(urn, rfc="8141"):
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
-cdef object new_form(object text, const Reading *urn, Level level):
+cdef object new_form(object text, const ParsedUrn *urn, Level level):
     """Return the form of a text that is not in normal form, at a level up to CASE_8141."""
     cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
     cdef const uint8_t *s = octets_of(text, &n)
@@ -358,7 +358,7 @@ cdef object new_form(object text, const Reading *urn, Level level):
     return form
 
 
-cdef object namespace_form(object text, const Reading *urn, Level level):
+cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
     """Return the form at level NAMESPACE or above."""
     cdef uint8_t room[SMALL + GROWTH]
     cdef uint8_t *dst = room
@@ -380,7 +380,7 @@ cdef object namespace_form(object text, const Reading *urn, Level level):
     return form
 
 
-cdef inline object form_of(object text, const Reading *urn, Level level):
+cdef inline object form_of(object text, const ParsedUrn *urn, Level level):
     """Return the normal form of a parsed text; the same object if it is already in normal form."""
     if level >= NAMESPACE:
         return namespace_form(text, urn, level)
@@ -389,7 +389,7 @@ cdef inline object form_of(object text, const Reading *urn, Level level):
 
 cdef object read_form(object urn, object level, object rfc, bint keep_class):
     """Return the result of normalize() (keep_class) or key()."""
-    cdef Reading reading
+    cdef ParsedUrn reading
     cdef Level at = <Level>level_of(level)
     cdef object text = plain(urn), form
     cdef Rfc by = rfc_at(at) if rfc is None else <Rfc>rfc_of(rfc)
@@ -515,7 +515,7 @@ def set_rule(nid, rule):
     >>> normalize("urn:EXAMPLE-1:A:B", level="namespace")
     'urn:example-1:a:B'
     """
-    cdef Reading reading
+    cdef ParsedUrn reading
     cdef bytes lower
     cdef int number = rule
     if not 0 <= number < RULES:
@@ -551,41 +551,41 @@ cdef inline bint is_short_call(PyObject *const *args, size_t flags, PyObject *na
     return PyVectorcall_NARGS(flags) == 1 and names == NULL and is_short(args[0])
 
 
-cdef inline bint reads(PyObject *text, Reading *urn) noexcept:
+cdef inline bint reads(PyObject *text, ParsedUrn *urn) noexcept:
     """Return whether a short text is a URN by RFC 8141."""
     return read_urn(<const uint8_t *>PyUnicode_DATA(<object>text), <size_t>PyUnicode_GET_LENGTH(<object>text), RFC8141,
                     urn)
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Reading urn
+    cdef ParsedUrn urn
     if is_short_call(args, flags, names) and reads(args[0], &urn):
         return None
     return parse_check(function, args, flags, names)
 
 
 cdef object call_is_valid(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Reading urn
+    cdef ParsedUrn urn
     if is_short_call(args, flags, names):
         return reads(args[0], &urn)
     return parse_is_valid(function, args, flags, names)
 
 
 cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Reading urn
+    cdef ParsedUrn urn
     if is_short_call(args, flags, names) and reads(args[0], &urn):
         return form_of(<object>args[0], &urn, CASE_8141)
     return parse_normalize(function, args, flags, names)
 
 
 cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Reading urn
+    cdef ParsedUrn urn
     if is_short_call(args, flags, names) and reads(args[0], &urn):
         return form_of(<object>args[0], &urn, CASE_8141)
     return parse_key(function, args, flags, names)
 
 
-cdef inline const uint8_t *short_form(PyObject *text, const Reading *urn, uint8_t *room) noexcept:
+cdef inline const uint8_t *short_form(PyObject *text, const ParsedUrn *urn, uint8_t *room) noexcept:
     """Return where the normal form is: in the text itself, or in `room` if the text is not normal."""
     cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
     if urn.changes & (LETTERS | DIGITS) == 0:
@@ -595,7 +595,7 @@ cdef inline const uint8_t *short_form(PyObject *text, const Reading *urn, uint8_
 
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef Reading a, b
+    cdef ParsedUrn a, b
     cdef uint8_t room_a[SMALL]
     cdef uint8_t room_b[SMALL]
     if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])

@@ -5,7 +5,7 @@ from uricodec.urn._grammar cimport Rfc
 from uricodec._rows._operation cimport *
 
 
-cdef struct Naming:
+cdef struct UrnOptions:
     Level level
     Rfc rfc
     const uc_set *nss       # what plain ones consist of,
@@ -14,5 +14,5 @@ cdef struct Naming:
 
 
 cdef class UrnRows(RowOperation):
-    cdef Naming naming
-    cdef int set_naming(self, Rfc rfc, Level level) except -1
+    cdef UrnOptions naming
+    cdef int set_options(self, Rfc rfc, Level level) except -1

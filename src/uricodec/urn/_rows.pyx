@@ -26,27 +26,27 @@ FIELDS = ("nid", "nss", "r_component", "q_component", "f_component")
 
 # --- one row ----------------------------------------------------------------------------------------------------------
 
-cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, Reading *urn, Outcome *outcome) noexcept nogil:
-    if read_urn(src, n, (<const Naming *>options).rfc, urn):
+cdef inline bint read_row(const uint8_t *src, size_t n, const void *options, ParsedUrn *urn, Outcome *outcome) noexcept nogil:
+    if read_urn(src, n, (<const UrnOptions *>options).rfc, urn):
         return True
     outcome.code, outcome.offset = urn.code, urn.offset
     return False
 
 
 cdef size_t normalize_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Reading urn
+    cdef ParsedUrn urn
     if not read_row(src, n, options, &urn, outcome):
         return UC_REJECTED
-    return write_form(src, &urn, (<const Naming *>options).level, dst, (<const Naming *>options).rules)
+    return write_form(src, &urn, (<const UrnOptions *>options).level, dst, (<const UrnOptions *>options).rules)
 
 
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *_dst, Outcome *outcome) noexcept nogil:
-    cdef Reading urn
+    cdef ParsedUrn urn
     return 0 if read_row(src, n, options, &urn, outcome) else UC_REJECTED
 
 
 cdef size_t nid_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Reading urn
+    cdef ParsedUrn urn
     if not read_row(src, n, options, &urn, outcome):
         return UC_REJECTED
     memcpy(dst, src + 4, urn.nid_end - 4)
@@ -59,7 +59,7 @@ cdef inline void set_component(Component *component, size_t start, size_t end) n
 
 
 cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef Reading urn
+    cdef ParsedUrn urn
     cdef Component *components = <Component *>dst
     if not read_row(src, n, options, &urn, outcome):
         return UC_REJECTED
@@ -121,7 +121,7 @@ cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) n
     cdef uint8_t *dst = run.out + run.written
     cdef size_t n = lines.ends[stop] - lines.ends[first], i
     cdef uint32_t shift = <uint32_t>run.written - lines.ends[first]
-    if (<const Naming *>run.options).level == BYTES:
+    if (<const UrnOptions *>run.options).level == BYTES:
         memcpy(dst, src, n)
     else:
         kernels.normalize_urns(src, n, lines.terminator, dst)
@@ -133,7 +133,7 @@ cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) n
 
 cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
     """Bring plain lines into normal form, one by one after the kernel, and give each its terminator."""
-    cdef const Naming *naming = <const Naming *>run.options
+    cdef const UrnOptions *naming = <const UrnOptions *>run.options
     cdef uint8_t nids[ROWS]
     cdef uint8_t rules[ROWS]
     cdef const uint8_t *src = lines.data + lines.ends[first]
@@ -165,7 +165,7 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
     run.done += stop - first
 
 
-cdef size_t span_with_cr(const uint8_t *src, size_t n, const Naming *naming) noexcept nogil:
+cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *naming) noexcept nogil:
     """Return where the first line that is not plain starts, as kernels.span_urns does. Lines may end with CR LF."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
@@ -184,14 +184,14 @@ cdef size_t span_with_cr(const uint8_t *src, size_t n, const Naming *naming) noe
 
 
 cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, bint has_cr,
-                              const Naming *naming) noexcept nogil:
+                              const UrnOptions *naming) noexcept nogil:
     if has_cr:
         return span_with_cr(src, n, naming)
     return kernels.span_urns(src, n, &NID_OCTETS.set, naming.nss, terminator)
 
 
 cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
-    cdef const Naming *naming = <const Naming *>run.options
+    cdef const UrnOptions *naming = <const UrnOptions *>run.options
     cdef size_t i = 0, stop, others = 1
     while i < lines.count:
         stop = lines_before(lines.ends, i, lines.count, lines.ends[i] + span_lines(
@@ -219,7 +219,7 @@ cdef bint do_block(Run *run) noexcept nogil:
     cdef uint32_t ends[ROWS + 1]
     cdef Lines lines
     cdef size_t stop
-    if block.gap and not (block.has_cr and run.writes and (<const Naming *>run.options).level >= NAMESPACE):
+    if block.gap and not (block.has_cr and run.writes and (<const UrnOptions *>run.options).level >= NAMESPACE):
         lines.data, lines.ends, lines.count = block.data, &block.at[0], block.rows
         lines.terminator, lines.has_cr, lines.packed = run.source.terminator, block.has_cr, False
         return do_lines(run, &lines)
@@ -239,7 +239,7 @@ cdef bint do_block(Run *run) noexcept nogil:
     return True
 
 
-cdef size_t span_whole(const LineSpan *span, const Naming *naming, bint with_cr) noexcept nogil:
+cdef size_t span_whole(const LineSpan *span, const UrnOptions *naming, bint with_cr) noexcept nogil:
     """Return where the first line that is not plain starts. Lines that end with CR LF are plain, too, if they may be."""
     cdef size_t n = kernels.span_urns(span.data, span.size, &NID_OCTETS.set, naming.nss, span.terminator)
     if n == 0 and with_cr and span.terminator == c'\n':
@@ -249,7 +249,7 @@ cdef size_t span_whole(const LineSpan *span, const Naming *naming, bint with_cr)
 
 cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
     """Bring the plain ones of lines into normal form, up to the first that is not."""
-    cdef const Naming *naming = <const Naming *>options
+    cdef const UrnOptions *naming = <const UrnOptions *>options
     cdef size_t n = span_whole(span, naming, naming.level < NAMESPACE)
     if n == 0:
         return 0
@@ -262,7 +262,7 @@ cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *
 
 
 cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst, size_t *_written) noexcept nogil:
-    return span_whole(span, <const Naming *>options, True)
+    return span_whole(span, <const UrnOptions *>options, True)
 
 
 # --- operations -------------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ cdef class UrnRows(RowOperation):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
         self.slots.options = &self.naming
 
-    cdef int set_naming(self, Rfc rfc, Level level) except -1:
+    cdef int set_options(self, Rfc rfc, Level level) except -1:
         self.naming.rfc, self.naming.level = rfc, level
         self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
         self.naming.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
@@ -296,7 +296,7 @@ cdef class CheckUrnRows(UrnRows):
     """
 
     def __cinit__(self, rfc="8141"):
-        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
+        self.set_options(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.result, self.slots.block = Operation(check_row, 0, 0), WRITES_NOTHING, do_block
         self.slots.whole, self.slots.prefix = check_whole, True
 
@@ -315,7 +315,7 @@ cdef class NidRows(UrnRows):
     """
 
     def __cinit__(self, rfc="8141"):
-        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
+        self.set_options(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.block = Operation(nid_row, 1, 0), NULL
 
 
@@ -335,7 +335,7 @@ cdef class NormalizeUrnRows(UrnRows):
 
     def __cinit__(self, level="8141", rfc=None):
         cdef Level form = <Level>level_of(level)
-        self.set_naming((RFC2141 if form == CASE_2141 else RFC8141) if rfc is None else <Rfc>rfc_of(rfc), form)
+        self.set_options((RFC2141 if form == CASE_2141 else RFC8141) if rfc is None else <Rfc>rfc_of(rfc), form)
         self.slots.strict, self.slots.block = Operation(normalize_row, 1, GROWTH), do_block
         if form != FUNCTIONAL:      # which may make lines longer
             self.slots.whole, self.slots.prefix = normalize_whole, True
@@ -353,6 +353,6 @@ cdef class SplitUrns(UrnRows):
     """
 
     def __cinit__(self, rfc="8141"):
-        self.set_naming(<Rfc>rfc_of(rfc), BYTES)
+        self.set_options(<Rfc>rfc_of(rfc), BYTES)
         self.slots.strict, self.slots.block = Operation(split_row, 0, 5 * sizeof(Component)), NULL
         self.slots.result = WRITES_COMPONENTS
