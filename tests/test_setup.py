@@ -45,7 +45,7 @@ def test_no_compiler():
     """That is said in one line, before Cython compiles anything."""
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     environment = dict(os.environ, CC="no-such-compiler", PYTHONWARNINGS="")
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
     assert "Cythonizing" not in done.stdout + done.stderr
     assert "uricodec: expected a C compiler. Debian and Ubuntu: apt-get install gcc" in done.stderr.splitlines()[-1]

@@ -80,7 +80,11 @@ print(len(before), *sorted(changed))
 @pytest.mark.skipif(sys.byteorder != "little", reason="reads little-endian ELF")
 def test_nothing_else_lives_longer_than_a_call():
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.replace("SYS_PATH", repr(sys.path))], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM.replace("SYS_PATH", repr(sys.path))],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
     )
     if "no symbols" in done.stderr:
         pytest.skip("the compiled modules have no symbols")
