@@ -5,8 +5,10 @@ from libc.string cimport memchr
 
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._kernels cimport ByteSet, remove_octet
+from uricodec._base._text cimport borrow_octets, copy_of_octets
 from uricodec._records._quoting cimport *
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
@@ -164,16 +166,16 @@ cdef class Framing:
         >>> Framing("csv", delimiter=b",").cut(b'a,b\\n"c\\nd",e\\n"f\\n', 0, 15)
         12
         """
-        cdef const uint8_t[::1] octets
-        cdef size_t i = start, n = stop, end
+        cdef Py_buffer view
+        cdef size_t i = start, n = stop, end = i
         if self.frame.form != CSV:
             return buffer.rfind(self.end, start, stop) + 1
-        octets = buffer
-        n = min(n, <size_t>octets.shape[0])
-        if i >= n:
-            return 0
-        with nogil:
-            end = end_of_records(&self.frame, &octets[0], i, n)
+        borrow_octets(buffer, &view)
+        n = min(n, <size_t>view.len)
+        if i < n:
+            with nogil:
+                end = end_of_records(&self.frame, <const uint8_t *>view.buf, i, n)
+        PyBuffer_Release(&view)
         return <Py_ssize_t>end if end > i else 0
 
     def skip(self, buffer, start, stop, state):
@@ -191,20 +193,24 @@ cdef class Framing:
         >>> Framing("csv").skip(b'"a', 0, 2, 0), Framing("csv").skip(b'\\n"\\nb', 0, 4, 2)
         ((0, 2), (3, 3))
         """
-        cdef const uint8_t[::1] octets = buffer
-        cdef size_t i, n = stop
+        cdef Py_buffer view
+        cdef const uint8_t *s
+        cdef size_t i = start, n = stop, end = 0
         cdef int at = state     # 0: field begins; 1: in an unquoted field; 2: in quotes; 3: after a quote in quotes
-        n = min(n, <size_t>octets.shape[0])
-        for i in range(<size_t>start, n):
+        borrow_octets(buffer, &view)
+        s, n = <const uint8_t *>view.buf, min(n, <size_t>view.len)
+        while i < n and end == 0:
             if at == 2:
-                at = 3 if octets[i] == c'"' else 2
-            elif octets[i] == c'"' and at != 1:
+                at = 3 if s[i] == c'"' else 2
+            elif s[i] == c'"' and at != 1:
                 at = 2
-            elif octets[i] == c'\n':
-                return <Py_ssize_t>i + 1, at
+            elif s[i] == c'\n':
+                end = i + 1
             else:
-                at = 0 if octets[i] == self.frame.delimiter else 1
-        return 0, at
+                at = 0 if s[i] == self.frame.delimiter else 1
+            i += 1
+        PyBuffer_Release(&view)
+        return <Py_ssize_t>end, at
 
     def first(self, buffer, stop):
         """Return the fields of the first record, which is the header.
@@ -219,16 +225,15 @@ cdef class Framing:
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)
         """
-        cdef const uint8_t[::1] octets = buffer
-        cdef const uint8_t *s
+        cdef bytes octets = copy_of_octets(memoryview(buffer)[:stop])
+        cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(octets)
         cdef CsvField field
         cdef size_t i = 0, end, next
         cdef bytes value
         cdef list values = []
-        s = &octets[0]
-        end = end_of_record(&self.frame, s, min(<size_t>stop, <size_t>octets.shape[0]), &next)
+        end = end_of_record(&self.frame, s, <size_t>len(octets), &next)
         if self.frame.form == DELIMITED:
-            return bytes(octets[:end]).split(bytes([self.frame.delimiter])), next
+            return octets[:end].split(bytes([self.frame.delimiter])), next
         while i <= end:
             find_csv_field(s, i, end, &self.frame.inside, &field)
             value = PyBytes_FromStringAndSize(<const char *>s + i, field.end - i)

@@ -423,7 +423,7 @@ cdef class Work:
         cdef size_t i
         cdef int64_t index
         cdef dict bads = {}
-        cdef uint8_t[::1] marks = bytearray(max(array.dictionary.length, 1))
+        cdef bytearray marks = bytearray(array.dictionary.length)
         for job in jobs:
             bad = <const Rejected *>job.task.found.data
             for i in range(job.task.found.size // sizeof(Rejected)):
