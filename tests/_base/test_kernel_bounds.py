@@ -18,7 +18,7 @@ from reference import codec as naive
 from uricodec import ByteSet
 from uricodec._base import (
     _kernels,
-    _utf8,  # noqa: F401  (the latter provide kernels)
+    _text,  # noqa: F401  (the latter provide kernels)
 )
 from uricodec.bytesets import RFC8141_NSS
 from uricodec.urn import _grammar as _urn_grammar  # noqa: F401  (the latter provide kernels)

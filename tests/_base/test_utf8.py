@@ -13,7 +13,7 @@ from reference import codec as naive
 
 from uricodec._base import (
     _kernels,
-    _utf8,  # noqa: F401  (the latter provides the kernels)
+    _text,  # noqa: F401  (the latter provides the kernels)
 )
 
 # Longer than two blocks of 64 octets.

@@ -16,7 +16,7 @@ from reference.codec import lines_of
 from uricodec import ByteSet, bulk
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
-from uricodec.urn._find import TERMINATORS, find
+from uricodec.urn._parse import TERMINATORS, find
 from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, rfcs, set_rule
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 

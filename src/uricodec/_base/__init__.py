@@ -3,8 +3,8 @@
 - simd/kernels.h: the contract of the kernels; dispatch.c and isa/: the table of CPU tiers, and their vector code;
   octets16.h, utf8_*.h, urn*.h: algorithms that several tiers share; atomic.h, memory.h, fingerprint.h
 - _kernels: the table of the kernels in use; ByteSet
-- _text: inline functions between Python objects and bytes
-- _utf8: the portable UTF-8 kernels; conversion of UTF-8 to str, with U+FFFD for ill-formed sequences
+- _cpython: all that depends on the layout of CPython's objects and on its version
+- _text: conversions between Python objects, bytes and UTF-8; the portable UTF-8 kernels
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers
 - diagnostics: why an identifier is invalid

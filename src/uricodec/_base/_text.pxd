@@ -1,51 +1,53 @@
-"""Conversions between Python objects and the bytes that loops process. Also: replacement of a function's vectorcall slot.
+"""Text: conversions between Python objects, bytes and UTF-8 (RFC 3629).
 
-Inline functions only. An ASCII str is read and written in place; any other str is converted to UTF-8 (RFC 3629) in a
-buffer on the caller's stack, or on the heap if it is long.
+An ASCII str is read and written in place; any other str is converted to UTF-8 in a buffer on the caller's stack, or on
+the heap if it is long. Each importing module compiles the inline functions of this file, so only what short calls need is
+inline; the rest is in _text.pyx.
 """
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy, strchr
+from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport UC_SURROGATE, kernels
-from uricodec._base._utf8 cimport code_unit
-
-
-cdef extern from "Python.h":
-    int PyUnicode_READY(object) except -1
-    bint PyUnicode_IS_ASCII(object) noexcept
-    bint PyUnicode_IS_COMPACT_ASCII(object) noexcept
-    Py_ssize_t PyUnicode_GET_LENGTH(object) noexcept
-    int PyUnicode_KIND(object) noexcept
-    void *PyUnicode_DATA(object) noexcept
-    Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t i) noexcept
-    str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
-    str PyUnicode_Substring(object, Py_ssize_t start, Py_ssize_t end)
-    str PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
-    str PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t size)
-    const Py_ssize_t PY_SSIZE_T_MAX
-    Py_ssize_t PyVectorcall_NARGS(size_t flags) noexcept
-    ctypedef struct PyTypeObject:
-        Py_ssize_t tp_vectorcall_offset
-    PyTypeObject *Py_TYPE(object) noexcept
+from uricodec._base._cpython cimport *
+from uricodec._base._kernels cimport uc_utf8
 
 
-cdef extern from *:
-    """
-    /* Since 3.14 tuples cache their hash. tp_alloc leaves it 0, but -1 means that it is not computed. */
-    #if PY_VERSION_HEX >= 0x030E0000
-    #define UC_FORGET_HASH(tuple) (((PyTupleObject *)(tuple))->ob_hash = -1)
-    #else
-    #define UC_FORGET_HASH(tuple) ((void)0)
-    #endif
-    #define UC_NEW_TUPLE(type, size) (((PyTypeObject *)(type))->tp_alloc((PyTypeObject *)(type), (size)))
-    """
-    object UC_NEW_TUPLE(object type, Py_ssize_t size)
-    void UC_FORGET_HASH(object tuple)
+# --- UTF-8: the grammar (section 4), for loops that read one byte at a time -------------------------------------------
 
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef inline int sequence_length(uint8_t lead) noexcept nogil:
+    """Return the length of a UTF-8 sequence that begins with this byte; 0 if none does."""
+    return 1 if lead < 0x80 else 0 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 0
+
+
+cdef inline bint continues(uint8_t lead, int index, uint8_t octet) noexcept nogil:
+    """Return whether a byte is allowed at this index of a sequence; overlong forms and surrogates are not."""
+    if index == 1:
+        if lead == 0xE0:
+            return 0xA0 <= octet <= 0xBF
+        if lead == 0xED:
+            return 0x80 <= octet <= 0x9F
+        if lead == 0xF0:
+            return 0x90 <= octet <= 0xBF
+        if lead == 0xF4:
+            return 0x80 <= octet <= 0x8F
+    return 0x80 <= octet <= 0xBF
+
+
+# Like scan_utf8 and from_utf8, but with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace").
+cdef void scan_replacing(const uint8_t *src, size_t n, uc_utf8 *found) noexcept nogil
+cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *dst) noexcept nogil
+
+# Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace".
+cdef str utf8_text(const uint8_t *src, size_t n, const char *errors)
+
+
+# --- objects ----------------------------------------------------------------------------------------------------------
 
 # Inputs of up to SMALL characters or bytes use buffers on the stack.
 cdef enum:
@@ -114,111 +116,32 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
         return ascii_text(data, n)
     return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
 
+# The part of utf8_octets() for a str that is not ASCII.
+cdef bint encode_utf8(str text, Octets *octets, uint8_t *room) except -1
+
 
 cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
     """Set `octets` to the UTF-8 of a str, in `room` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
 
     The caller must keep the str alive until it calls release().
     """
-    cdef Py_ssize_t n
-    cdef int kind
-    cdef void *data
-    cdef uint8_t *dst = room
     PyUnicode_READY(text)
-    n = PyUnicode_GET_LENGTH(text)
-    data = PyUnicode_DATA(text)
     octets.heap = NULL
     if PyUnicode_IS_ASCII(text):
-        octets.data = <const uint8_t *>data
-        octets.size = <size_t>n
+        octets.data = <const uint8_t *>PyUnicode_DATA(text)
+        octets.size = <size_t>PyUnicode_GET_LENGTH(text)
         return True
-    kind = PyUnicode_KIND(text)
-    if n > SMALL:
-        # At most 2, 3 and 4 bytes for a code unit of 1, 2 and 4.
-        if n > PY_SSIZE_T_MAX // 4:
-            raise OverflowError("the text is too long for UTF-8")  # pragma: no cover: too large
-        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
-    octets.data = dst
-    octets.size = kernels.to_utf8(data, <size_t>n, kind, dst)
-    if octets.size == UC_SURROGATE:
-        release(octets)
-        return False
-    return True
+    return encode_utf8(text, octets, room)
 
 
-cdef inline bint has_octets(const char *format) noexcept:
-    """Return whether a buffer format means bytes or numbers, not pointers to objects, characters or fixed-size strings."""
-    if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
-        return True
-    if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
-        format += 1
-    while c'0' <= format[0] <= c'9':
-        format += 1
-    return format[0] != 0 and strchr("BbcH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
+# Return the index of the first lone surrogate; -1 if there is none.
+cdef Py_ssize_t first_surrogate(str text) noexcept
 
+# Borrow the bytes of a bytes-like, until PyBuffer_Release().
+cdef int borrow_octets(object data, Py_buffer *view) except -1
 
-cdef inline int reject_buffer(object data, format) except -1:
-    raise TypeError(f"expected a buffer of bytes or numbers, got {type(data).__name__} with items of format {format!r}")
+# Borrow the bytes of an item of a list. TypeError if it is not bytes-like.
+cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1
 
-
-cdef inline int borrow_octets(object data, Py_buffer *view) except -1:
-    """Borrow the bytes of a bytes-like, until PyBuffer_Release()."""
-    PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
-    # Scalars of NumPy and ctypes export buffers, but their memory is not text.
-    if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
-        PyBuffer_Release(view)
-        raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
-    if has_octets(view.format):
-        return 0
-    format = view.format.decode("latin-1")
-    PyBuffer_Release(view)
-    return reject_buffer(data, format)
-
-
-cdef inline int borrow_row(object item, size_t row, Py_buffer *view) except -1:
-    """Borrow the bytes of an item of a list. TypeError if it is not bytes-like."""
-    try:
-        return borrow_octets(item, view)
-    except (TypeError, ValueError, BufferError) as error:
-        if not isinstance(error, (TypeError, ValueError, BufferError)):     # replaced by a MemoryError
-            raise error  # pragma: no cover: no memory
-        raise TypeError(f"row {row}: {error}") from None
-
-
-cdef inline bytes copy_of_octets(object data):
-    """Return a copy of the bytes of a bytes-like, which need not be contiguous."""
-    if type(data) is bytearray:
-        return bytes(data)
-    if not PyObject_CheckBuffer(data):
-        raise TypeError(f"expected str or a bytes-like object, got {type(data).__name__}")
-    view = memoryview(data)
-    if not has_octets(view.format.encode()):
-        reject_buffer(data, view.format)
-    return bytes(view)
-
-
-# The type of a function's vectorcall slot (PEP 590), which the interpreter calls.
-ctypedef object (*vectorcall)(object function, PyObject *const *args, size_t flags, PyObject *names)
-
-
-cdef inline vectorcall take_calls(object function, vectorcall call):
-    """Set the vectorcall slot of a compiled function to `call`. Return the previous slot, for calls that it passes on."""
-    cdef vectorcall *slot = <vectorcall *>(<char *><PyObject *>function + Py_TYPE(function).tp_vectorcall_offset)
-    cdef vectorcall before = slot[0]
-    slot[0] = call
-    return before
-
-
-cdef inline bint is_call_of_text(PyObject *const *args, size_t flags, PyObject *names) noexcept:
-    return PyVectorcall_NARGS(flags) == 1 and names == NULL and type(<object>args[0]) is str
-
-
-cdef inline Py_ssize_t first_surrogate(str text) noexcept:
-    """Return the index of the first lone surrogate; -1 if there is none."""
-    cdef Py_ssize_t i = 0
-    cdef Py_UCS4 c
-    for c in text:
-        if 0xD800 <= c <= 0xDFFF:
-            return i
-        i += 1
-    return -1
+# Return a copy of the bytes of a bytes-like, which need not be contiguous.
+cdef bytes copy_of_octets(object data)

@@ -1,9 +1,9 @@
-"""UTF-8 (RFC 3629): the portable kernels that validate it, and convert it from and to code units."""
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+"""UTF-8 (RFC 3629): the portable kernels that validate it, and convert it from and to code units. Bytes of objects."""
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from libc.stdint cimport uint64_t
+from libc.string cimport strchr
 
-from uricodec._base._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels, uc_utf8
-from uricodec._base._text cimport PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_New, ascii_text
+from uricodec._base._kernels cimport UC_SURROGATE, kernels, provide, uc_kernels
 
 
 cdef extern from "simd/target.h" nogil:
@@ -238,7 +238,7 @@ cdef void from_utf8_replacing(const uint8_t *src, size_t n, int width, uint8_t *
         i += size + subpart
 
 
-# --- objects ------------------------------------------------------------------------------------------------------------
+# --- str --------------------------------------------------------------------------------------------------------------
 
 cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
     """Return a str decoded from UTF-8. `errors` is the name of the error handler; NULL: "replace"."""
@@ -259,3 +259,85 @@ cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
     else:
         from_utf8_replacing(src, n, width, <uint8_t *>PyUnicode_DATA(text))
     return text
+
+
+cdef bint encode_utf8(str text, Octets *octets, uint8_t *room) except -1:
+    """The part of utf8_octets() for a str that is not ASCII."""
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef uint8_t *dst = room
+    if n > SMALL:
+        # At most 2, 3 and 4 bytes for a code unit of 1, 2 and 4.
+        if n > PY_SSIZE_T_MAX // 4:
+            raise OverflowError("the text is too long for UTF-8")  # pragma: no cover: too large
+        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    octets.data = dst
+    octets.size = kernels.to_utf8(PyUnicode_DATA(text), <size_t>n, kind, dst)
+    if octets.size == UC_SURROGATE:
+        release(octets)
+        return False
+    return True
+
+
+cdef Py_ssize_t first_surrogate(str text) noexcept:
+    """Return the index of the first lone surrogate; -1 if there is none."""
+    cdef Py_ssize_t i = 0
+    cdef Py_UCS4 c
+    for c in text:
+        if 0xD800 <= c <= 0xDFFF:
+            return i
+        i += 1
+    return -1
+
+
+# --- bytes-like objects -----------------------------------------------------------------------------------------------
+
+cdef bint has_octets(const char *format) noexcept:
+    """Return whether a buffer format means bytes or numbers, not pointers to objects, characters or fixed-size strings."""
+    if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
+        return True
+    if format[0] != 0 and strchr("@=<>!", format[0]) != NULL:
+        format += 1
+    while c'0' <= format[0] <= c'9':
+        format += 1
+    return format[0] != 0 and strchr("BbcH?hIiLlQqNnefd", format[0]) != NULL and format[1] == 0
+
+
+cdef int reject_buffer(object data, format) except -1:
+    raise TypeError(f"expected a buffer of bytes or numbers, got {type(data).__name__} with items of format {format!r}")
+
+
+cdef int borrow_octets(object data, Py_buffer *view) except -1:
+    """Borrow the bytes of a bytes-like, until PyBuffer_Release()."""
+    PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
+    # Scalars of NumPy and ctypes export buffers, but their memory is not text.
+    if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
+        PyBuffer_Release(view)
+        raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
+    if has_octets(view.format):
+        return 0
+    format = view.format.decode("latin-1")
+    PyBuffer_Release(view)
+    return reject_buffer(data, format)
+
+
+cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1:
+    """Borrow the bytes of an item of a list. TypeError if it is not bytes-like."""
+    try:
+        return borrow_octets(item, view)
+    except (TypeError, ValueError, BufferError) as error:
+        if not isinstance(error, (TypeError, ValueError, BufferError)):     # replaced by a MemoryError
+            raise error  # pragma: no cover: no memory
+        raise TypeError(f"row {row}: {error}") from None
+
+
+cdef bytes copy_of_octets(object data):
+    """Return a copy of the bytes of a bytes-like, which need not be contiguous."""
+    if type(data) is bytearray:
+        return bytes(data)
+    if not PyObject_CheckBuffer(data):
+        raise TypeError(f"expected str or a bytes-like object, got {type(data).__name__}")
+    view = memoryview(data)
+    if not has_octets(view.format.encode()):
+        reject_buffer(data, view.format)
+    return bytes(view)

@@ -2,14 +2,6 @@
 
 from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels
 from uricodec._base._text cimport *
-from uricodec._base._utf8 cimport utf8_text
-
-from cpython.ref cimport Py_DECREF
-
-
-cdef extern from "Python.h":
-    PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
-    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 
 # --- the portable kernels: what every tier computes --------------------------------------------------------------------
@@ -150,15 +142,10 @@ cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
     cdef uint8_t room[DECODED_CAPACITY]
     cdef PyObject *result
-    cdef size_t size
     if n <= SMALL:
         return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_CAPACITY))
     result = new_bytes(NULL, <Py_ssize_t>n)
-    size = kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n)
-    _PyBytes_Resize(&result, <Py_ssize_t>size)
-    whole = <bytes>result
-    Py_DECREF(whole)    # `result` held a reference
-    return whole
+    return resized(result, kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n))
 
 
 cdef str decode_runs(str text, run_decoder decoder, void *context):

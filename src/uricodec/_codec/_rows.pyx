@@ -17,7 +17,7 @@ from libc.string cimport memchr, memcpy
 from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
-from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._base._text cimport continues, sequence_length
 from uricodec._rows._operation cimport *
 
 from uricodec._codec._triplets import percent_decode

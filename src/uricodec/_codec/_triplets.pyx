@@ -8,7 +8,6 @@ from libc.string cimport memchr, memmove
 from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
-from uricodec._base._utf8 cimport continues, sequence_length, utf8_text
 from uricodec.errors import UriError, UriSyntaxError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer

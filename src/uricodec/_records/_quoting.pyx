@@ -11,7 +11,7 @@ from libc.string cimport memchr, memcpy
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._operation cimport BAD_JSON, SURROGATE_ESCAPE
-from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._base._text cimport continues, sequence_length
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------------------

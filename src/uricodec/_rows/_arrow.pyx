@@ -9,6 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset, strlen
 
+from uricodec._base._cpython cimport resized
+
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_Clear
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
@@ -18,7 +20,6 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
-    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 cdef extern from *:
     """
@@ -207,11 +208,8 @@ cdef bytes settle_bytes(Buffer *room, list lent):
     object = <PyObject *>made
     Py_INCREF(made)
     made = None
-    _PyBytes_Resize(&object, <Py_ssize_t>room.size)
     room.data, room.lent = NULL, False
-    made = <bytes>object
-    Py_DECREF(made)
-    return made
+    return resized(object, room.size)
 
 
 cdef Memory keep(Buffer *room):

@@ -11,8 +11,7 @@ from libc.string cimport memcmp, memset
 
 from uricodec._rows._arrow cimport discard, grow
 from uricodec._base._fingerprint cimport fingerprints
-from uricodec._base._kernels cimport kernels, uc_utf8
-from uricodec._base._utf8 cimport utf8_text
+from uricodec._base._kernels cimport UC_SURROGATE, kernels, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
@@ -33,9 +32,6 @@ cdef extern from *:
     #endif
     """
     void prefetch "UC_PREFETCH"(const void *at) noexcept
-
-cdef extern from "Python.h":
-    PyObject *PyList_GET_ITEM(list items, Py_ssize_t i) noexcept
 
 cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:
     """Prefetch the memory of an item."""

@@ -4,7 +4,6 @@ from libc.string cimport memcmp
 
 from uricodec.iri._normalize cimport *
 from uricodec._base._kernels cimport kernels
-from uricodec._base._utf8 cimport utf8_text
 from uricodec._codec._percent cimport ENCODED_CAPACITY
 from uricodec._rows._operation cimport UC_REJECTED, Outcome
 from uricodec._base._text cimport *
@@ -15,11 +14,6 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_XDECREF
 
 from uricodec.errors import IriError
-
-
-cdef extern from "Python.h":
-    PyObject *new_bytes "PyBytes_FromStringAndSize"(const char *data, Py_ssize_t size) except NULL
-    int _PyBytes_Resize(PyObject **bytes, Py_ssize_t size) except -1
 
 
 # --- bytes and objects ------------------------------------------------------------------------------------------------
@@ -116,8 +110,8 @@ cdef object to_iri(object given):
             return utf8_text(dst, size, "strict")
         if capacity_of_result == NULL:
             return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
-        _PyBytes_Resize(&capacity_of_result, <Py_ssize_t>size)      # sets the pointer to NULL on failure
-        return <object>capacity_of_result
+        made, capacity_of_result = capacity_of_result, NULL
+        return resized(made, size)
     finally:
         Py_XDECREF(capacity_of_result)
         PyMem_RawFree(heap)

@@ -21,7 +21,7 @@ from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_utf8
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._operation cimport UC_REJECTED, Outcome
 from uricodec.uri._grammar cimport *
-from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._base._text cimport continues, sequence_length
 
 cdef enum:
     WORDS = 64

@@ -17,7 +17,7 @@ from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._records._quoting cimport starts_formula
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8, policy_of
 from uricodec._codec._triplets cimport KEEP as KEEP_OCTETS
-from uricodec._base._utf8 cimport continues, sequence_length
+from uricodec._base._text cimport continues, sequence_length
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc

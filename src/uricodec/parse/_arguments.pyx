@@ -14,32 +14,10 @@ from libc.stdint cimport uint64_t
 
 
 cdef extern from "Python.h":
-    PyTypeObject PyUnicode_Type
-    PyObject *_PyType_Lookup(PyTypeObject *, object name) noexcept
-    bint PyUnicode_Check(object) noexcept
     object PyObject_GenericGetDict(object, void *)
-    object PyUnicode_FromObject(object)
     str PyUnicode_DecodeLatin1(const char *data, Py_ssize_t size, const char *errors)
     str PyUnicode_DecodeASCII(const char *data, Py_ssize_t size, const char *errors)
     str PyUnicode_Decode(const char *data, Py_ssize_t size, const char *encoding, const char *errors)
-
-
-cdef extern from *:
-    """
-    /* The version of a type; 0 while it has none. */
-    static inline uint32_t uc_type_version(PyTypeObject *type) {
-    #ifdef Py_GIL_DISABLED
-        return _Py_atomic_load_uint32_relaxed(&type->tp_version_tag);
-    #elif PY_VERSION_HEX >= 0x030E0000
-        return type->tp_version_tag;
-    #else
-        return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
-    #endif
-    }
-    #define UC_HAS_DICT(object) (Py_TYPE(object)->tp_dictoffset != 0)
-    """
-    uint32_t uc_type_version(PyTypeObject *type) noexcept
-    bint UC_HAS_DICT(object) noexcept
 
 
 cdef void *stdlib_module = NULL     # once it is there, it stays: several threads may find that it is not

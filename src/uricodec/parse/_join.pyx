@@ -11,14 +11,7 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from uricodec.parse._arguments cimport stdlib
 from uricodec.parse._split cimport *
 from uricodec._base._text cimport *
-from uricodec._base._utf8 cimport utf8_text
 from uricodec.parse._split import KNOWS_MISSING as _KNOWS_MISSING
-
-
-cdef extern from "Python.h":
-    Py_ssize_t PyUnicode_CopyCharacters(object to, Py_ssize_t to_start, object source, Py_ssize_t start, Py_ssize_t n) except -1
-    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
-    Py_UCS4 PyUnicode_MAX_CHAR_VALUE(object) noexcept
 
 
 cdef bint KNOWS_MISSING = _KNOWS_MISSING

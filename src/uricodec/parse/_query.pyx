@@ -22,9 +22,6 @@ cimport cython
 
 cdef extern from "Python.h":
     Py_ssize_t PyObject_Size(object) noexcept       # -1: an exception is set
-    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
-    bint PyUnicode_Check(object) noexcept
-    str PyUnicode_FromObject(object)
     bytes PyUnicode_AsEncodedString(object, const char *encoding, const char *errors)
 
 

@@ -14,12 +14,6 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.tuple cimport PyTuple_GET_SIZE
 
 
-cdef extern from "Python.h":
-    PyObject *PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
-    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
-    object PyUnicode_FromObject(object)
-
-
 # --- urllib.parse -------------------------------------------------------------------------------------------------------
 
 cdef enum:

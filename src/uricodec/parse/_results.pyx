@@ -11,7 +11,6 @@ from uricodec.parse._split cimport *
 from uricodec._base._text cimport *
 from uricodec.parse import _join
 
-from cpython.tuple cimport PyTuple_GET_ITEM
 
 
 cdef object split_result = stdlib().module.SplitResult

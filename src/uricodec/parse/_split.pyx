@@ -17,10 +17,6 @@ from cpython.object cimport PyObject_SetAttr
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 
-cdef extern from "Python.h":
-    Py_ssize_t PyUnicode_FindChar(object, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction) except -2
-
-
 # --- what is a URL ------------------------------------------------------------------------------------------------------
 
 cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
@@ -366,19 +362,7 @@ cdef Py_ssize_t hits = 0, misses = 0
 
 # All of that is read and written by one thread at a time. While it has the lock a thread does nothing that may wait, not
 # even for the end of an object, so that the two halves of a place always belong together.
-cdef extern from *:
-    """
-    #ifdef Py_GIL_DISABLED
-    static PyMutex uc_kept_lock;
-    #define UC_LOCK_KEPT() PyMutex_Lock(&uc_kept_lock)
-    #define UC_UNLOCK_KEPT() PyMutex_Unlock(&uc_kept_lock)
-    #else
-    #define UC_LOCK_KEPT() ((void)0)
-    #define UC_UNLOCK_KEPT() ((void)0)
-    #endif
-    """
-    void lock_kept "UC_LOCK_KEPT"() noexcept
-    void unlock_kept "UC_UNLOCK_KEPT"() noexcept
+cdef uc_mutex kept_lock
 
 
 cdef inline uint64_t mix(const uint8_t *s, size_t n) noexcept:
@@ -402,7 +386,7 @@ cdef inline void keep_at(Py_ssize_t i, str url, object result):
     cdef PyObject *result_before = kept_results[i]
     kept_urls[i] = <PyObject *>url
     kept_results[i] = <PyObject *>result
-    unlock_kept()
+    UC_UNLOCK(&kept_lock)
     Py_XDECREF(url_before)
     Py_XDECREF(result_before)
 
@@ -420,14 +404,14 @@ cdef object split_kept(str url):
     if 8 <= n <= LONGEST and PyUnicode_IS_ASCII(url):
         hash = mix(<const uint8_t *>PyUnicode_DATA(url), <size_t>n)
         i = <Py_ssize_t>(hash >> 57)
-        lock_kept()
+        UC_LOCK(&kept_lock)
         kept = PLACES if is_kept(PLACES, url) else i if seen[i] == <uint32_t>hash and is_kept(i, url) else -1
         if kept >= 0:
             hits += 1
             result = <object>kept_results[kept]
-            unlock_kept()
+            UC_UNLOCK(&kept_lock)
             return result
-        unlock_kept()
+        UC_UNLOCK(&kept_lock)
     read_text(url, &found)
     if not find(&found, True, &parts):
         return None
@@ -435,7 +419,7 @@ cdef object split_kept(str url):
     if i >= 0:
         Py_INCREF(url)
         Py_INCREF(result)
-        lock_kept()
+        UC_LOCK(&kept_lock)
         misses += 1
         if seen[i] != <uint32_t>hash:
             seen[i] = <uint32_t>hash
@@ -450,14 +434,14 @@ def cache_clear():
     cdef PyObject *urls[PLACES + 1]
     cdef PyObject *results[PLACES + 1]
     cdef Py_ssize_t i
-    lock_kept()
+    UC_LOCK(&kept_lock)
     hits = misses = 0
     memcpy(urls, kept_urls, sizeof(urls))
     memcpy(results, kept_results, sizeof(results))
     memset(kept_urls, 0, sizeof(kept_urls))
     memset(kept_results, 0, sizeof(kept_results))
     memset(seen, 0, sizeof(seen))
-    unlock_kept()
+    UC_UNLOCK(&kept_lock)
     for i in range(PLACES + 1):
         Py_XDECREF(urls[i])
         Py_XDECREF(results[i])
@@ -469,11 +453,11 @@ def cache_info():
     """What urlsplit keeps, here and in the stdlib's own function: hits, misses, maxsize, currsize."""
     cdef Py_ssize_t i, found, made, kept = 0
     info = stdlib().urlsplit.cache_info()
-    lock_kept()
+    UC_LOCK(&kept_lock)
     found, made = hits, misses
     for i in range(PLACES + 1):
         kept += kept_urls[i] != NULL
-    unlock_kept()
+    UC_UNLOCK(&kept_lock)
     return type(info)(info.hits + found, info.misses + made, info.maxsize + PLACES, info.currsize + kept)
 
 

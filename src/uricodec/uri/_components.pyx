@@ -2,7 +2,6 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
-from uricodec._base._utf8 cimport utf8_text
 from uricodec._rows._operation cimport Outcome
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *

@@ -1,9 +1,10 @@
 """Normal forms of a URI or an IRI, written from its components."""
 from libc.stdint cimport uint8_t
+from libc.string cimport memmove
 
 from uricodec._base._kernels cimport uc_set
 from uricodec._rows._operation cimport Operation, Outcome
-from uricodec.uri._grammar cimport Parts
+from uricodec.uri._grammar cimport SCHEME_TAIL, Parts
 
 
 # Each level up to AT_IRI ignores the differences that the one before ignores, and more.
@@ -36,3 +37,41 @@ cdef Operation NORMALIZE_ROWS[LEVELS]
 # see `outcome`.
 cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, uint8_t *dst,
                        Outcome *outcome) noexcept nogil
+
+# Return the offset of the first dot segment, including the "/" before it; n if the path has none.
+cdef size_t first_dot_segment(const uint8_t *path, size_t n) noexcept nogil
+
+# Remove dot segments in place (RFC 3986 section 5.2.4). Return the new size.
+cdef size_t remove_dot_segments(uint8_t *path, size_t n) noexcept nogil
+
+
+# --- guards: what keeps a path from being parsed as an authority or a scheme ------------------------------------------
+
+cdef enum:
+    GUARD = 2           # bytes that a guard adds before a path
+
+
+cdef inline size_t scheme_end(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the longest prefix that may be a scheme; 0 if the first byte may not."""
+    cdef size_t i = 0
+    if n and <uint8_t>((s[0] | 0x20) - c'a') < 26:
+        while i < n and SCHEME_TAIL.set.member[s[i]]:
+            i += 1
+    return i
+
+
+cdef inline size_t put_before(uint8_t *path, size_t n, uint8_t first, uint8_t second) noexcept nogil:
+    memmove(path + GUARD, path, n)
+    path[0], path[1] = first, second
+    return n + GUARD
+
+
+cdef inline size_t guard_slashes(uint8_t *path, size_t n) noexcept nogil:
+    """Put "/." before a path that begins with "//": without an authority, the rest would be parsed as one."""
+    return put_before(path, n, c'/', c'.') if n >= 2 and path[0] == c'/' and path[1] == c'/' else n
+
+
+cdef inline size_t guard_colon(uint8_t *path, size_t n) noexcept nogil:
+    """Put "./" before a path whose first segment has a ":": without a scheme, the part before it could be parsed as one."""
+    cdef size_t end = scheme_end(path, n)
+    return put_before(path, n, c'.', c'/') if end and end < n and path[end] == c':' else n

@@ -20,8 +20,7 @@ from uricodec._codec._triplets import percent_decode, percent_encode
 from uricodec.bytesets import RFC2141_NSS
 from uricodec.errors import UriError, UrnError
 from uricodec.urn import _parse, namespaces
-from uricodec.urn._find import TERMINATORS, find
-from uricodec.urn._parse import URN, check, equivalent, is_valid, key, normalize, parse, rfcs
+from uricodec.urn._parse import TERMINATORS, URN, check, equivalent, find, is_valid, key, normalize, parse, rfcs
 from uricodec.urn.namespaces import NAMESPACES, lookup, nid_class, register_namespace
 
 if TYPE_CHECKING:

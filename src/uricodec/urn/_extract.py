@@ -7,7 +7,7 @@ written in pieces.
 """
 
 from uricodec._io import streams
-from uricodec.urn._find import find
+from uricodec.urn._parse import find
 
 # The capacity of the buffer, in chunks.
 CAPACITY = 4

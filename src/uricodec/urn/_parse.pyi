@@ -2,13 +2,14 @@ from typing import Any, Literal, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
+from uricodec._base._kernels import ByteSet
 from uricodec._base.diagnostics import Diagnostic
-
 from uricodec.typing import UrnLevel, UrnRfc
 
 _StrOrURN = TypeVar("_StrOrURN", str, "URN")
 
 RULE_NUMBERS: dict[str, int]
+TERMINATORS: ByteSet
 
 @final
 class URN:
@@ -53,3 +54,4 @@ def key(urn: str | URN, level: UrnLevel = "8141", rfc: UrnRfc | None = None) -> 
 def key(urn: Buffer, level: UrnLevel = "8141", rfc: UrnRfc | None = None) -> bytes: ...
 def equivalent(a: _Urn, b: _Urn, level: UrnLevel = "8141", rfc: UrnRfc | None = None) -> bool: ...
 def set_rule(nid: str, rule: int) -> None: ...
+def find(buffer: Buffer, terminators: ByteSet | Buffer | str = ...) -> list[tuple[int, int]]: ...

@@ -1,12 +1,14 @@
-"""Single URNs: checking, parsing, normalizing and comparing them (RFC 2141, RFC 8141)."""
+"""URNs as Python objects: checking, parsing, normalizing and comparing them (RFC 2141, RFC 8141); finding them in text."""
 cimport cython
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
+from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
 from uricodec._base._text cimport *
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
@@ -535,6 +537,119 @@ cdef const void *frozen_rules() except NULL:
         return freeze_rules()
 
 
+# --- URNs in other text -----------------------------------------------------------------------------------------------
+
+# RFC 2141 section 2.4:
+#   <excluded> ::= bytes 1-32 (1-20 hex) | "\" | """ | "&" | "<"
+#                  | ">" | "[" | "]" | "^" | "`" | "{" | "|" | "}" | "~"
+#                  | bytes 127-255 (7F-FF hex)
+#   "In addition, byte 0 (0 hex) should NEVER be used".
+TERMINATORS = ByteSet(range(1, 33)) | '\\"&<>[]^`{|}~' | bytes(range(127, 256)) | b"\0"
+
+# A URN may begin three bytes before each ":" that follows an "n": kernels mark both characters in blocks of the text.
+cdef enum:
+    SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # bytes in a block
+    FOUND = 256                                 # the most URNs that one call of scan_urns() returns
+cdef ByteSet NO_N = ~ByteSet("nN")
+cdef ByteSet NO_COLON = ~ByteSet(":")
+
+
+cdef size_t end_of_urn(const uint8_t *s, size_t n, const uc_set *plain, bint triplets) noexcept nogil:
+    """Return the length of the URN at the start of s; 0 if there is none."""
+    cdef size_t start = start_of_nss(s, n), i = start
+    if start == 0:
+        return 0
+    while i < n:
+        if plain.member[s[i]]:
+            i += kernels.span(s + i, n - i, plain)
+        elif triplets and s[i] == c'%' and is_triplet(s, n, i):
+            i += 3
+        else:
+            break
+    return 0 if i == start else i
+
+
+cdef size_t scan_urns(const uint8_t *s, size_t n, size_t *start, const uc_set *plain, bint triplets, size_t *spans,
+                      size_t capacity) noexcept nogil:
+    """Write the start and end of each URN from *start on, until the text ends or `capacity` URNs are found.
+
+    Return their number, and set *start to where the next call continues.
+    """
+    cdef uint64_t colons[SCAN_WORDS]
+    cdef uint64_t ns[SCAN_WORDS]
+    cdef uint64_t word, carry = 0
+    cdef size_t chunk = start[0], done = chunk, count = 0, size, w, colon, at, length
+    while chunk < n:
+        size = n - chunk if n - chunk < SCAN else SCAN
+        kernels.mark_outside(s + chunk, size, &NO_COLON.set, colons)
+        kernels.mark_outside(s + chunk, size, &NO_N.set, ns)
+        for w in range((size + 63) // 64):
+            word = colons[w] & (ns[w] << 1 | carry)
+            carry = ns[w] >> 63
+            while word:
+                colon = chunk + 64 * w + <size_t>uc_lowest_bit(word)
+                word &= word - 1
+                if colon < done + 3:
+                    continue
+                at = colon - 3
+                if s[at] | 0x20 != c'u' or s[at + 1] | 0x20 != c'r' or at and ALPHANUM.set.member[s[at - 1]]:
+                    continue
+                length = end_of_urn(s + at, n - at, plain, triplets)
+                if length == 0:
+                    continue
+                done = at + length
+                spans[2 * count] = at
+                spans[2 * count + 1] = done
+                count += 1
+                if count == capacity:
+                    start[0] = done
+                    return count
+        chunk += size
+    start[0] = n
+    return count
+
+
+def find(buffer, terminators=TERMINATORS):
+    """Find the URNs in any bytes, such as logs, web pages or dumps.
+
+    A URN begins with "urn:" in any case, not directly after a letter or digit, and an NID of RFC 2141. It ends before
+    the first terminator, "%00", or "%" that does not begin a percent-encoded triplet. All other characters belong to
+    it, including a final "." or ",".
+
+    Args:
+        buffer (bytes-like): The bytes.
+        terminators (ByteSet | bytes-like | str): The bytes that end a URN. By default those that RFC 2141 excludes,
+            including "~" and "&", which RFC 8141 allows.
+
+    Returns:
+        list[tuple[int, int]]: The start and end of each URN, in order.
+
+    Source: RFC 2141 section 2.4: "An URN ends when an octet/character from the excluded character set [...] is
+    encountered."
+
+    >>> find(b'see <urn:isbn:0451450523>, "URN:x:a%2Fb"')
+    [(5, 24), (28, 39)]
+    """
+    cdef Py_buffer view
+    cdef ByteSet ends = terminators if type(terminators) is ByteSet else ByteSet(terminators)
+    cdef ByteSet plain = ~(ends | "%")
+    cdef list found = []
+    cdef size_t spans[2 * FOUND]
+    cdef size_t i, count, start = 0
+    cdef bint triplets = not ends.set.member[c'%']
+    borrow_octets(buffer, &view)
+    try:
+        while start < <size_t>view.len:
+            with nogil:
+                count = scan_urns(<const uint8_t *>view.buf, <size_t>view.len, &start, &plain.set, triplets, spans,
+                                  FOUND)
+            for i in range(count):
+                found.append((<Py_ssize_t>spans[2 * i], <Py_ssize_t>spans[2 * i + 1]))
+    finally:
+        PyBuffer_Release(&view)
+    return found
+
+
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 # Fast path: most calls are f(text) or f(text, text). These functions handle them without argument parsing if the texts
@@ -610,6 +725,6 @@ parse_is_valid = take_calls(is_valid, call_is_valid)
 parse_normalize = take_calls(normalize, call_normalize)
 parse_key = take_calls(key, call_key)
 parse_equivalent = take_calls(equivalent, call_equivalent)
-for function in check, is_valid, rfcs, parse, normalize, key, equivalent:
+for function in check, is_valid, rfcs, parse, normalize, key, equivalent, find:
     function.__module__ = "uricodec.urn"        # pickled by reference to their public name
 del function

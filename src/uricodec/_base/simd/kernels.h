@@ -3,7 +3,7 @@
  * A kernel is a loop over bytes. It knows no Python, no rows and no exceptions, and it keeps two promises on every
  * input: it loads nothing outside src[0 .. n) and stores nothing outside dst[0 .. cap).
  *
- * The portable definition of each kernel is Cython code in the module of its loop (_base/_kernels.pyx, _base/_utf8.pyx,
+ * The portable definition of each kernel is Cython code in the module of its loop (_base/_kernels.pyx, _base/_text.pyx,
  * _codec/_percent.pyx, urn/_grammar.pyx, urn/_normalize.pyx); the files in isa/ hold faster ones. dispatch.c lists the
  * tiers in order and asks the CPU which of them it can run.
  */
