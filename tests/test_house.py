@@ -135,6 +135,14 @@ def test_import_is_light():
     assert loaded <= {"operator", "_operator"}, loaded
 
 
+def test_tests_that_scripts_leave_out_exist():
+    for script in ("sanitize", "qemu", "free_threaded"):
+        found = re.findall(r"(tests/\w+(?:/\w+)*\.py)::(\w+)", (ROOT / ".ci" / script).read_text("utf-8"))
+        assert found, script
+        for path, name in found:
+            assert re.search(rf"^ *def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE), f"{path}::{name}"
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python reads TOML from 3.11 on")
 def test_each_fault_has_its_line():
     """What `.ci/faults` puts a fault into stands in its file, once; docs/trust.md lists the faults, and counts them."""
