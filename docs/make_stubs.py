@@ -3,6 +3,9 @@
 python docs/make_stubs.py >src/uricodec/integrations/_signatures.pyi
 """
 
+import re
+
+from uricodec import typing
 from uricodec._rows.registry import OPERATIONS
 
 HEAD = '''"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
@@ -12,23 +15,6 @@ from typing import Any, Generic, TypeVar
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec.bulk import InvalidRows
-from uricodec.typing import (
-    CodecErrors,
-    DiagnosticErrors,
-    DisallowedCharacters,
-    FingerprintErrors,
-    HostInIri,
-    HostInUri,
-    IdentifierKind,
-    IriProduction,
-    StructErrors,
-    TextErrors,
-    UriLevel,
-    UriProduction,
-    UrnLevel,
-    UrnRfc,
-    VerdictErrors,
-)
 '''
 ERRORS = {
     "verdict": "VerdictErrors",
@@ -70,7 +56,7 @@ def default(value):
 def stub():
     """The stub."""
     names = "".join(f'    "{name}",\n' for name in sorted(OPERATIONS))
-    lines = [HEAD, f"__all__ = [\n{names}]", CLASSES]
+    lines = [f"\n__all__ = [\n{names}]", CLASSES]
     for name, about, options in (
         ("ExpressionMethods", "Methods of an expression, which is evaluated later.", ["errors"]),
         ("ColumnMethods", "Methods of a column.", ["errors", "invalid", "threads"]),
@@ -83,7 +69,9 @@ def stub():
     for operation in OPERATIONS.values():
         options = ["errors"] if operation.result in ("text", "struct", "fingerprint") else []
         lines.append(function(operation, "column: Any", options, "Any"))
-    return "\n".join(lines) + "\n"
+    body = "\n".join(lines) + "\n"
+    types = "".join(f"    {name},\n" for name in sorted(set(re.findall(r"\w+", body)) & set(dir(typing))))
+    return f"{HEAD}from uricodec.typing import (\n{types})\n{body}"
 
 
 if __name__ == "__main__":
