@@ -18,7 +18,7 @@ def encode_lines(src, dst, safe, plus=False, end=b"\n", errors="keep"):  # noqa:
 
 def capacity_for(src, errors="keep", encode=False):
     """How large dst must be."""
-    return (EncodeRows(ByteSet()) if encode else DecodeRows()).room(len(src), errors)
+    return (EncodeRows(ByteSet()) if encode else DecodeRows()).capacity(len(src), errors)
 
 
 def _run(rows, src, dst, end, errors):

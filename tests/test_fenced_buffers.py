@@ -174,7 +174,7 @@ def names_of(operation, lines):
     names = LineBatch(operation, KEY)
     found = names.read(lines, 0, 9)
     Table(1 << 16).add(names)
-    room = bytearray(names.room())
+    room = bytearray(names.capacity())
     return found, names.fingerprints, names.marks, bytes(room[: names.write(room)])
 
 

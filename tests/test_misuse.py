@@ -107,9 +107,9 @@ def test_what_makes_no_plan(make):
 def test_an_operation_cannot_be_changed():
     """Its room is asked for once: what grew after that would be written past the end."""
     rows = EncodeRows(uricodec.ByteSet(b"a"))
-    before = rows.room(100)
+    before = rows.capacity(100)
     rows.__init__(uricodec.ByteSet(b"a"), False, "replace")
-    assert rows.room(100) == before
+    assert rows.capacity(100) == before
 
 
 # --- calls from within calls, and calls after the end -----------------------------------------------------------------

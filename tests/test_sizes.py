@@ -44,15 +44,15 @@ large = pytest.mark.skipif(
 def test_the_room_of_a_row_grows_with_it(name, size):
     if size > LARGEST // 100:
         pytest.skip("more than such an address has")
-    room = ROWS[name].room(size)
+    room = ROWS[name].capacity(size)
     assert size <= room <= LARGEST
-    assert ROWS[name].room(size + 1) >= room
+    assert ROWS[name].capacity(size + 1) >= room
 
 
 @pytest.mark.parametrize("size", [LARGEST // 3 + 1, LARGEST - 1, LARGEST])
 def test_more_than_an_object_can_be(size):
     with pytest.raises(OverflowError):
-        ROWS["encode"].room(size)
+        ROWS["encode"].capacity(size)
 
 
 def test_the_largest_row():
@@ -61,7 +61,7 @@ def test_the_largest_row():
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            assert ROWS["encode"].room(middle, "keep") <= LARGEST
+            assert ROWS["encode"].capacity(middle, "keep") <= LARGEST
             low = middle
         except OverflowError:
             high = middle

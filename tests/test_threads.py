@@ -456,7 +456,7 @@ def test_names_that_are_read_anew_while_somebody_looks():
 
 
 def test_buffers_that_are_taken_while_somebody_adds():
-    names, buffers = LineBatch(RowOperation(), FingerprintKey("k"), b"\n"), SpillBuffers(room=4096)
+    names, buffers = LineBatch(RowOperation(), FingerprintKey("k"), b"\n"), SpillBuffers(capacity=4096)
     done = threading.Event()
 
     def guarded(function, *arguments):

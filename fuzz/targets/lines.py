@@ -100,7 +100,7 @@ def lines_as_rows(draw):
     if type(operation) is CheckRows:  # which writes nothing
         want = b""
     written, found, count, start = b"", [], 0, 0
-    room = bytearray(max((operation.room(len(line)) for line, _ in lines), default=0) + more)
+    room = bytearray(max((operation.capacity(len(line)) for line, _ in lines), default=0) + more)
     while start < len(src):
         read, done = transform_lines(src[start:], room, operation, end, errors, limit)
         assert 0 < read <= len(src) - start
@@ -112,7 +112,7 @@ def lines_as_rows(draw):
     assert (written, count) == (want, len(lines) if counted else 0)
     assert found == faults or limit == 0
     if faults:
-        room = bytearray(len(want) + operation.room(len(src)))
+        room = bytearray(len(want) + operation.capacity(len(src)))
         read, done = transform_lines(src, room, operation, end, "raise")
         assert read == faults[0][1] and tuple(done.faults[-1]) == faults[0]
 
@@ -126,7 +126,7 @@ def bases(draw):
         assert 0 <= error.offset <= len(base) and isinstance(outcome(uri.resolve, base, ref), tuple)
         return
     src = ref.replace(b"\n", b"").rstrip(b"\r")
-    room = bytearray(rows.room(len(src)))
+    room = bytearray(rows.capacity(len(src)))
     read, found = transform_lines(src, room, rows)
     assert read == len(src) and (found.invalid or room[: found.written] == uri.resolve(base, src) or not src)
 

@@ -166,7 +166,7 @@ def test_nothing_gives_nothing(tmp_path):
 def convert_at_once(command, errors, data):
     """What the core makes of all octets in one call."""
     rows = DecodeRows(decodable=NO_CONTROL) if command == "decode" else EncodeRows(RFC3986_UNRESERVED | "/\n")
-    buffer = bytearray(rows.room(len(data)))
+    buffer = bytearray(rows.capacity(len(data)))
     read, found = transform_lines(data, buffer, rows, b"\n", errors, 0)
     assert read == len(data)
     return bytes(buffer[: found.written])

@@ -75,7 +75,7 @@ def check(data, make, key, end=b"\n", names=None):
             seen.add(form)
             counts += b"%d\t" % len(seen) + line + (tail or end)
             want += line + (tail or end)
-    room = bytearray(b"\xaa" * names.room())
+    room = bytearray(b"\xaa" * names.capacity())
     assert names.new == len(seen)
     assert bytes(room[: names.write(room)]) == want
     numbers = memoryview(struct.pack(f"=B{len(seen)}Q", 0, *range(1, len(seen) + 1)))[1:]  # at an odd address
@@ -126,7 +126,7 @@ def test_nothing_beyond_the_end_is_read(tier, fences, n):
     names = LineBatch(NormalizeUrnRows("8141"), KEY)
     assert names.read(hostile, 0).lines == len(lines_of(data))
     Table(1 << 20).add(names)
-    room = bytearray(names.room())
+    room = bytearray(names.capacity())
     assert bytes(room[: names.write(room)]) == b"".join(
         line + (tail or b"\n") for line, tail in dict(lines_of(data)).items()
     )
@@ -190,7 +190,7 @@ def test_what_is_dropped():
     assert found == (0, 6, 3, [])
     assert names.marks == b"\0\1\1\0\1\0"
     Table(1 << 20).add(names)
-    room = bytearray(names.room())
+    room = bytearray(names.capacity())
     assert bytes(room[: names.write(room)]) == b"urn:example:a\nurn:example:b\n"
 
 
@@ -255,7 +255,7 @@ def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
         while time.monotonic() < stop:
             names.read(data, 0)
             Table(1 << 20, exact=True).add(names)
-            room = bytearray(names.room())
+            room = bytearray(names.capacity())
             assert names.write(room) <= len(room)
             assert names.write(room, bytes(8 * names.new)) <= len(room)
     finally:

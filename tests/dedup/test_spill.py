@@ -115,7 +115,7 @@ def test_many_rows(exact):
     chance = random.Random(1)
     rows = random_rows(chance, 30_000, exact, 2**40)
     marks = bytes(chance.choices([0, 1, 2, 3], [1, 1, 1, 5], k=len(rows)))
-    names, buffers = made_of(rows, marks, exact), SpillBuffers(exact=exact, room=4096)
+    names, buffers = made_of(rows, marks, exact), SpillBuffers(exact=exact, capacity=4096)
     at, found = 0, []
     while at < len(names):
         at = buffers.add(names, at)
@@ -162,7 +162,7 @@ def test_rooms_are_used_to_their_ends():
     rows = [(bytes(16), i, b"abcd") for i in range(40)]
     for room in range(128, 400):
         for exact in False, True:
-            buffers = SpillBuffers(exact=exact, room=room, parts=1)
+            buffers = SpillBuffers(exact=exact, capacity=room, parts=1)
             fit = (room // 8 * 8 - HEADER) // (28 if exact else 20)
             assert buffers.add(made_of(rows, bytes([LATER]) * 40, exact)) == fit
             assert buffers.take(0) == naive.pack(rows[:fit], exact)
@@ -204,7 +204,7 @@ def test_a_view_outlives_the_buffers():
 
 
 def test_a_long_block_is_cleared_and_its_buffer_is_a_usual_one():
-    buffers = SpillBuffers(exact=True, room=128, parts=1)
+    buffers = SpillBuffers(exact=True, capacity=128, parts=1)
     for size in 1000, 1001, 5, 70_003, 4999, 56:
         rows = [(bytes(16), 1, b"a" * size)]
         assert buffers.add(made_of(rows, bytes([LATER]), exact=True)) == 1
@@ -218,7 +218,7 @@ def test_what_is_refused():
             SpillBuffers(depth)
     for room in 0, 127, -1, 2**30 + 1:
         with pytest.raises(ValueError, match="buffer size must be from 128 to 1073741824 bytes"):
-            SpillBuffers(room=room)
+            SpillBuffers(capacity=room)
     for parts in -1, 0, 3, 65, 128:
         with pytest.raises(ValueError, match="partitions"):
             SpillBuffers(parts=parts)

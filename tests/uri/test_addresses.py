@@ -225,7 +225,7 @@ def test_only_addresses_are_respelled(text):
     form = uri.normalize(before, "scheme")
     assert form == f"x://[{expected}]/"
     # The room that the operation asks for, but for the end of a line.
-    assert len(form) <= NormalizeRows("scheme").room(len(before)) - 2
+    assert len(form) <= NormalizeRows("scheme").capacity(len(before)) - 2
 
 
 def test_mapped_addresses_are_not_ipv4():

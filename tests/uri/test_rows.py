@@ -111,7 +111,7 @@ def transform(src, operation, room=0, limit=100, **options):
     view = memoryview(src)
     while start < len(src):
         longest = max(len(text) for text, _ in lines_of(src[start:], end))
-        dst = bytearray(max(room, operation.room(longest)))
+        dst = bytearray(max(room, operation.capacity(longest)))
         read, found = transform_lines(view[start:], dst, operation, limit=limit, **options)
         assert read > 0
         assert found.invalid <= limit or limit == 0
@@ -177,7 +177,7 @@ def test_records_stay_records(case, src):
 @given(src=TEXT)
 def test_the_first_refused_line_fails(case, src):
     before, found = model(src, case, "raise")
-    dst = bytearray(sum(case.operation.room(len(text)) for text, _ in lines_of(src)))
+    dst = bytearray(sum(case.operation.capacity(len(text)) for text, _ in lines_of(src)))
     read, made = transform_lines(src, dst, case.operation, errors="raise")
     assert bytes(dst[: made.written]) == before
     assert (made.invalid, made.faults) == (found.invalid, found.faults)
@@ -192,7 +192,7 @@ def test_nothing_past_the_ends(tier, fences, case):
     for src in (line + tail for line in LINES for tail in (b"", b"\n", b"\r\n") if line + tail):
         expected, _ = model(src, case, "keep")
         text, _ = lines_of(src)[0]
-        dst = fences[1].at_end(bytes(case.operation.room(len(text))))
+        dst = fences[1].at_end(bytes(case.operation.capacity(len(text))))
         read, found = transform_lines(fences[0].at_end(src), dst, case.operation)
         assert (read, bytes(dst[: found.written])) == (len(src), expected)
         read, found = transform_lines(fences[0].at_start(src), dst[4:], case.operation)
@@ -251,11 +251,11 @@ def test_many_lines(tier, level, share):
 
 def test_room():
     rows = SplitRows("uri", "jsonl")
-    assert rows.room(1000) - rows.room(0) >= 1000
+    assert rows.capacity(1000) - rows.capacity(0) >= 1000
     with pytest.raises(OverflowError):
-        rows.room(2**63)
+        rows.capacity(2**63)
     with pytest.raises(OverflowError):
-        rows.room(-1)
+        rows.capacity(-1)
 
 
 def test_what_writes_nothing_needs_no_room():

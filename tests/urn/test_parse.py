@@ -372,7 +372,7 @@ def model_of_lines(src, level, rfc, errors):
 def normalize_lines(src, level, rfc=None, **options):
     """The bytes of src that were read, those that were written, and what was found."""
     rows, options = NormalizeUrnRows(level, rfc), {"terminator": b"\n", "limit": 0, **options}
-    dst = bytearray(rows.room(len(src)) + src.count(options["terminator"]) * rows.room(0))
+    dst = bytearray(rows.capacity(len(src)) + src.count(options["terminator"]) * rows.capacity(0))
     read, found = transform_lines(src, dst, rows, **options)
     return read, dst[: found.written], found
 

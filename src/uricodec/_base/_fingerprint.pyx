@@ -66,13 +66,13 @@ cdef class FingerprintKey:
         >>> key.fingerprint("d\\xe9j\\xe0") == key.fingerprint(b"d\\xc3\\xa9j\\xc3\\xa0")
         True
         """
-        cdef uint8_t room[UTF8_CAPACITY]
+        cdef uint8_t utf8[UTF8_CAPACITY]
         cdef Octets octets
         cdef Py_buffer buffer
         cdef bytes result = PyBytes_FromStringAndSize(NULL, UC_FINGERPRINT)
         cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(result)
         if isinstance(data, str):
-            if not utf8_octets(data, &octets, room):
+            if not utf8_octets(data, &octets, utf8):
                 data.encode()
             fingerprint(&self.key, octets.data, octets.size, dst)
             release(&octets)

@@ -117,11 +117,11 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
     return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
 
 # The part of utf8_octets() for a str that is not ASCII.
-cdef bint encode_utf8(str text, Octets *octets, uint8_t *room) except -1
+cdef bint encode_utf8(str text, Octets *octets, uint8_t *buffer) except -1
 
 
-cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
-    """Set `octets` to the UTF-8 of a str, in `room` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
+cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *buffer) except -1:
+    """Set `octets` to the UTF-8 of a str, in `buffer` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
 
     The caller must keep the str alive until it calls release().
     """
@@ -131,7 +131,7 @@ cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *room) except -1:
         octets.data = <const uint8_t *>PyUnicode_DATA(text)
         octets.size = <size_t>PyUnicode_GET_LENGTH(text)
         return True
-    return encode_utf8(text, octets, room)
+    return encode_utf8(text, octets, buffer)
 
 
 # Return the index of the first lone surrogate; -1 if there is none.

@@ -261,11 +261,11 @@ cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
     return text
 
 
-cdef bint encode_utf8(str text, Octets *octets, uint8_t *room) except -1:
+cdef bint encode_utf8(str text, Octets *octets, uint8_t *buffer) except -1:
     """The part of utf8_octets() for a str that is not ASCII."""
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     cdef int kind = PyUnicode_KIND(text)
-    cdef uint8_t *dst = room
+    cdef uint8_t *dst = buffer
     if n > SMALL:
         # At most 2, 3 and 4 bytes for a code unit of 1, 2 and 4.
         if n > PY_SSIZE_T_MAX // 4:

@@ -78,9 +78,9 @@ provide(&portable)
 
 cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
     """Return the encoded bytes as an ASCII str (`text`) or as bytes."""
-    cdef uint8_t room[ENCODED_CAPACITY]
+    cdef uint8_t buffer[ENCODED_CAPACITY]
     if n <= SMALL:
-        return text_or_bytes(text, room, kernels.encode(src, n, safe, plus, room, ENCODED_CAPACITY))
+        return text_or_bytes(text, buffer, kernels.encode(src, n, safe, plus, buffer, ENCODED_CAPACITY))
     return encode_counted(src, n, kernels.count_outside(src, n, safe), safe, plus, text)
 
 
@@ -128,10 +128,10 @@ cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *saf
 
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors):
     """Return the decoded bytes as a str, converted from UTF-8 like utf8_text()."""
-    cdef uint8_t room[DECODED_CAPACITY]
+    cdef uint8_t buffer[DECODED_CAPACITY]
     cdef uint8_t *dst
     if n <= SMALL:
-        return utf8_text(room, kernels.decode(src, n, plus, room, DECODED_CAPACITY), errors)
+        return utf8_text(buffer, kernels.decode(src, n, plus, buffer, DECODED_CAPACITY), errors)
     dst = allocate(n)
     try:
         return utf8_text(dst, kernels.decode(src, n, plus, dst, n), errors)
@@ -140,10 +140,10 @@ cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors
 
 
 cdef bytes decode_bytes(const uint8_t *src, size_t n, bint plus):
-    cdef uint8_t room[DECODED_CAPACITY]
+    cdef uint8_t buffer[DECODED_CAPACITY]
     cdef PyObject *result
     if n <= SMALL:
-        return PyBytes_FromStringAndSize(<char *>room, <Py_ssize_t>kernels.decode(src, n, plus, room, DECODED_CAPACITY))
+        return PyBytes_FromStringAndSize(<char *>buffer, <Py_ssize_t>kernels.decode(src, n, plus, buffer, DECODED_CAPACITY))
     result = new_bytes(NULL, <Py_ssize_t>n)
     return resized(result, kernels.decode(src, n, plus, <uint8_t *>PyBytes_AS_STRING(<object>result), n))
 

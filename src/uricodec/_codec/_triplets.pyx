@@ -106,14 +106,14 @@ cdef ByteSet safe_set(object safe):
 
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     """Encode a str or bytes-like; return the same object if it is a plain one and does not change."""
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Py_buffer view
     cdef object result
     cdef str plain      # keeps the memory of `octets` alive
     if isinstance(data, str):
         plain = data if type(data) is str else str.__str__(data)
-        if not utf8_octets(plain, &octets, room):
+        if not utf8_octets(plain, &octets, buffer):
             raise UriError("lone surrogate", data, first_surrogate(plain))
         try:
             result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
@@ -171,9 +171,9 @@ def percent_encode(data, safe=UNRESERVED, plus=False):
 cdef str decode_text_strictly(const uint8_t *src, size_t n, Py_ssize_t start, void *context):
     """Decode a run of ASCII characters of a str; errors have their positions in the run."""
     cdef StrictOptions *how = <StrictOptions *>context
-    cdef uint8_t room[3 * SMALL]
+    cdef uint8_t buffer[3 * SMALL]
     cdef uint8_t *heap = NULL
-    cdef uint8_t *dst = room
+    cdef uint8_t *dst = buffer
     cdef size_t size
     if n > SMALL:
         if how.policy == REPLACE and n > <size_t>PY_SSIZE_T_MAX // 3:
@@ -400,7 +400,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
     Kernels store in wide pieces, past the end of the result. Therefore the last piece goes through a buffer on the
     stack: dst is not changed after the result.
     """
-    cdef uint8_t room[ENCODED_CAPACITY]
+    cdef uint8_t buffer[ENCODED_CAPACITY]
     cdef Py_buffer source, target
     cdef const uint8_t *s
     cdef uint8_t *d
@@ -421,14 +421,14 @@ cdef object code_into(object src, object dst, ByteSet safe):
             if safe is not None:
                 if head:
                     written = kernels.encode(s, head, &safe.set, False, d, cap)
-                last = kernels.encode(s + head, n - head, &safe.set, False, room, ENCODED_CAPACITY)
+                last = kernels.encode(s + head, n - head, &safe.set, False, buffer, ENCODED_CAPACITY)
             else:
                 if head:
                     written = kernels.decode(s, head, False, d, cap)
-                last = kernels.decode(s + head, n - head, False, room, ENCODED_CAPACITY)
+                last = kernels.decode(s + head, n - head, False, buffer, ENCODED_CAPACITY)
             if written == UC_FULL or last > cap - written:
                 raise ValueError(f"dst is too small: {cap} bytes")
-            memcpy(d + written, room, last)
+            memcpy(d + written, buffer, last)
             return written + last
         finally:
             PyBuffer_Release(&target)

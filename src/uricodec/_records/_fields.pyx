@@ -94,7 +94,7 @@ cdef struct Task:
     const uint8_t *src
     size_t n
     uint8_t *dst            # NULL: no output
-    size_t room
+    size_t capacity
     size_t read
     size_t written
     size_t copied           # bytes of src up to here are written, or not to be written
@@ -124,7 +124,7 @@ cdef struct Task:
     bint breaks             # some results contain a delimiter or terminator
     bint clean              # no result needs escaping
     bint escapes            # results are escaped for CSV or JSON
-    bint roomy              # the output has capacity for all results
+    bint fits               # the output has capacity for all results
 
 
 # --- values of a window -----------------------------------------------------------------------------------------------
@@ -605,7 +605,7 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     cdef const Record *record = <const Record *>task.records.data
     cdef size_t size, rejected, i
     cdef bint runs
-    run.data.data, run.data.cap = task.dst + task.written, task.room - task.written     # the caller has checked the capacity
+    run.data.data, run.data.cap = task.dst + task.written, task.capacity - task.written     # the caller has checked the capacity
     runs = run_values(task)
     size = run.data.size
     run.data = own
@@ -658,7 +658,7 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
 cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept nogil:
     """Return the most bytes that are written up to the end of the record, with what is still to be copied before it."""
     cdef const Frame *frame = task.frame
-    cdef size_t i, size, room = record.next - task.copied if frame.copies else 0
+    cdef size_t i, size, capacity = record.next - task.copied if frame.copies else 0
     cdef const uint8_t *text
     cdef const Value *value
     for i in range(record.first, (record + 1).first):
@@ -667,16 +667,16 @@ cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept 
         if frame.copies:
             if is_unchanged(task, i, text, size):
                 continue
-            room -= value.end - value.start
+            capacity -= value.end - value.start
         elif not task.lines:
-            room += 1
+            capacity += 1
         if (frame.form == JSON or frame.jsonl) and not frame.only:
-            room += max(most_of_json(text, size), <size_t>4)
+            capacity += max(most_of_json(text, size), <size_t>4)
         elif frame.form == CSV and not frame.only:
-            room += 2 * size + 2
+            capacity += 2 * size + 2
         else:
-            room += size
-    return room
+            capacity += size
+    return capacity
 
 
 cdef inline void put_quoted(Task *task, const uint8_t *text, size_t size) noexcept nogil:
@@ -738,9 +738,9 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
 
 cdef Done put_record(Task *task, const Record *record) noexcept nogil:
     cdef size_t i, size
-    if not task.roomy:
+    if not task.fits:
         size = capacity_of_record(task, record)
-        if size > task.room - task.written:
+        if size > task.capacity - task.written:
             return NO_ROOM
     for i in range(record.first, (record + 1).first):
         if task.frame.copies:
@@ -810,8 +810,8 @@ cdef bint weave(Task *task) noexcept nogil:
     most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
-    task.roomy = task.dst != NULL and most <= task.room - task.written
-    if task.roomy and not suspect and task.clean and task.frame.copies and task.frame.form != JSON:
+    task.fits = task.dst != NULL and most <= task.capacity - task.written
+    if task.fits and not suspect and task.clean and task.frame.copies and task.frame.form != JSON:
         weave_clean(task)
         return False
     for i in range(task.record_count):
@@ -847,7 +847,7 @@ cdef bint put_records(Task *task) noexcept nogil:
             task.run.status = NO_MEMORY
             return False
         most = capacity_for(&task.run, task.text.size, task.value_count)
-        if task.lines and task.dst != NULL and 0 < most <= task.room - task.written:
+        if task.lines and task.dst != NULL and 0 < most <= task.capacity - task.written:
             if not run_to_output(task, &done):
                 return False
             if done:
@@ -947,10 +947,10 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     borrow_octets(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
-        rows.room(task.n)       # raises OverflowError if results could be too long
+        rows.capacity(task.n)       # raises OverflowError if results could be too long
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
-            task.dst, task.room = <uint8_t *>target.buf, <size_t>target.len
+            task.dst, task.capacity = <uint8_t *>target.buf, <size_t>target.len
         try:
             set_run(&task, rows, policy, limit > 0)
             with nogil:

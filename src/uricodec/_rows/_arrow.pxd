@@ -84,11 +84,11 @@ cdef struct Buffer:
 cdef class Buffers:
     cdef Buffer first, second, third
 
-cdef bytes lend_bytes(Buffer *room, size_t size)
-cdef bytes settle_bytes(Buffer *room, list lent)
-cdef bint grow(Buffer *room, size_t more) noexcept nogil
-cdef void trim(Buffer *room) noexcept nogil
-cdef void discard(Buffer *room) noexcept nogil
+cdef bytes lend_bytes(Buffer *buffer, size_t size)
+cdef bytes settle_bytes(Buffer *buffer, list lent)
+cdef bint grow(Buffer *buffer, size_t more) noexcept nogil
+cdef void trim(Buffer *buffer) noexcept nogil
+cdef void discard(Buffer *buffer) noexcept nogil
 
 
 # Memory that was moved out of a growing buffer, freed with this object.
@@ -96,7 +96,7 @@ cdef class Memory:
     cdef uint8_t *data
     cdef size_t cap
 
-cdef Memory keep(Buffer *room)
+cdef Memory keep(Buffer *buffer)
 
 
 # An array: its buffers, which `owners` keep alive.
@@ -115,7 +115,7 @@ cdef class Array:
 
 
 # Move the memory of a buffer to the array, which owns it from then on.
-cdef const void *hold(Array array, Buffer *room) except NULL
+cdef const void *hold(Array array, Buffer *buffer) except NULL
 
 # Note that an array belongs to a column of this type. TypeError if it does not match.
 cdef int set_type(Array array, Type type) except -1

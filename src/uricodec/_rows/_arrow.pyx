@@ -142,43 +142,43 @@ cdef class Type:
         self.ordered = ordered
 
 
-cdef bint grow(Buffer *room, size_t more) noexcept nogil:
+cdef bint grow(Buffer *buffer, size_t more) noexcept nogil:
     """Ensure capacity for `more` bytes. False: out of memory."""
-    cdef size_t cap = room.size + more
+    cdef size_t cap = buffer.size + more
     cdef uint8_t *data
     if cap < more:
         return False  # pragma: no cover: too large
-    if cap <= room.cap:
+    if cap <= buffer.cap:
         return True
-    cap = max(cap, room.cap + room.cap // 2)
-    if room.lent:
+    cap = max(cap, buffer.cap + buffer.cap // 2)
+    if buffer.lent:
         data = <uint8_t *>uc_resize(NULL, 0, 0, &cap)
         if data != NULL:
-            memcpy(data, room.data, room.size)
+            memcpy(data, buffer.data, buffer.size)
     else:
-        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &cap)
+        data = <uint8_t *>uc_resize(buffer.data, buffer.cap, buffer.size, &cap)
     if data == NULL:
         return False
-    room.data, room.cap, room.lent = data, cap, False
+    buffer.data, buffer.cap, buffer.lent = data, cap, False
     return True
 
 
-cdef void trim(Buffer *room) noexcept nogil:
+cdef void trim(Buffer *buffer) noexcept nogil:
     """Free the unused capacity of a small buffer: there may be many of them."""
-    cdef size_t cap = max(room.size, <size_t>1)
+    cdef size_t cap = max(buffer.size, <size_t>1)
     cdef uint8_t *data
-    if room.data == NULL or room.lent or room.cap >= LARGE_BYTES:
+    if buffer.data == NULL or buffer.lent or buffer.cap >= LARGE_BYTES:
         return
-    data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &cap)
+    data = <uint8_t *>uc_resize(buffer.data, buffer.cap, buffer.size, &cap)
     if data != NULL:
-        room.data, room.cap = data, cap
+        buffer.data, buffer.cap = data, cap
 
 
-cdef void discard(Buffer *room) noexcept nogil:
-    if not room.lent:
-        uc_discard(room.data, room.cap)
-    room.data, room.lent = NULL, False
-    room.size = room.cap = 0
+cdef void discard(Buffer *buffer) noexcept nogil:
+    if not buffer.lent:
+        uc_discard(buffer.data, buffer.cap)
+    buffer.data, buffer.lent = NULL, False
+    buffer.size = buffer.cap = 0
 
 
 @cython.final
@@ -190,42 +190,42 @@ cdef class Buffers:
         discard(&self.third)
 
 
-cdef bytes lend_bytes(Buffer *room, size_t size):
+cdef bytes lend_bytes(Buffer *buffer, size_t size):
     """Return a bytes object whose memory the buffer uses; settle_bytes() returns it if its capacity was enough."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-    room.data, room.size, room.cap, room.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
+    buffer.data, buffer.size, buffer.cap, buffer.lent = <uint8_t *>PyBytes_AS_STRING(made), 0, size, True
     if size >= LARGE_BYTES:
-        uc_large_pages(room.data, size)
+        uc_large_pages(buffer.data, size)
     return made
 
 
-cdef bytes settle_bytes(Buffer *room, list lent):
+cdef bytes settle_bytes(Buffer *buffer, list lent):
     """Return the contents of the buffer as bytes. `lent` holds the only reference to the object from lend_bytes()."""
     cdef PyObject *object
-    if not room.lent:
-        return PyBytes_FromStringAndSize(<const char *>room.data, <Py_ssize_t>room.size)
+    if not buffer.lent:
+        return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
     made = lent.pop()
     object = <PyObject *>made
     Py_INCREF(made)
     made = None
-    room.data, room.lent = NULL, False
-    return resized(object, room.size)
+    buffer.data, buffer.lent = NULL, False
+    return resized(object, buffer.size)
 
 
-cdef Memory keep(Buffer *room):
+cdef Memory keep(Buffer *buffer):
     """Move the memory of the buffer, without unused capacity, into an object."""
     cdef Memory memory = Memory()
-    cdef size_t want = max(room.size, <size_t>1)
+    cdef size_t want = max(buffer.size, <size_t>1)
     cdef uint8_t *data
-    if room.data == NULL or room.cap - want > room.cap // 2:
-        data = <uint8_t *>uc_resize(room.data, room.cap, room.size, &want)
+    if buffer.data == NULL or buffer.cap - want > buffer.cap // 2:
+        data = <uint8_t *>uc_resize(buffer.data, buffer.cap, buffer.size, &want)
         if data != NULL:
-            room.data, room.cap = data, want
-        elif room.data == NULL:
+            buffer.data, buffer.cap = data, want
+        elif buffer.data == NULL:
             raise MemoryError  # pragma: no cover: no memory
-    memory.data, memory.cap = room.data, room.cap
-    room.data = NULL
-    room.size = room.cap = 0
+    memory.data, memory.cap = buffer.data, buffer.cap
+    buffer.data = NULL
+    buffer.size = buffer.cap = 0
     return memory
 
 
@@ -255,8 +255,8 @@ cdef class Array:
         PyMem_RawFree(self.buffers)
 
 
-cdef const void *hold(Array array, Buffer *room) except NULL:
-    cdef Memory memory = keep(room)
+cdef const void *hold(Array array, Buffer *buffer) except NULL:
+    cdef Memory memory = keep(buffer)
     array.owners.append(memory)
     return memory.data
 
@@ -655,97 +655,97 @@ cdef Array child_of(Array whole, int i):
 
 cdef int widen_offsets(Array array) except -1:
     """Convert 32-bit offsets to 64-bit offsets."""
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef int64_t i
     cdef const int32_t *narrow = <const int32_t *>array.buffers[1] + array.offset
-    if not grow(&rooms.first, 8 * <size_t>(array.offset + array.length + 1)):
+    if not grow(&buffers.first, 8 * <size_t>(array.offset + array.length + 1)):
         raise MemoryError  # pragma: no cover: no memory
-    rooms.first.size = 8 * <size_t>(array.offset + array.length + 1)
-    memset(rooms.first.data, 0, 8 * <size_t>array.offset)
+    buffers.first.size = 8 * <size_t>(array.offset + array.length + 1)
+    memset(buffers.first.data, 0, 8 * <size_t>array.offset)
     for i in range(array.length + 1):
-        (<int64_t *>rooms.first.data)[array.offset + i] = narrow[i]
-    array.buffers[1] = hold(array, &rooms.first)
+        (<int64_t *>buffers.first.data)[array.offset + i] = narrow[i]
+    array.buffers[1] = hold(array, &buffers.first)
     return 0
 
 
-cdef int extend(Buffer *room, const void *src, size_t n) except -1:
-    if not grow(room, n + 8):
+cdef int extend(Buffer *buffer, const void *src, size_t n) except -1:
+    if not grow(buffer, n + 8):
         raise MemoryError  # pragma: no cover: no memory
-    memcpy(room.data + room.size, src, n)
-    room.size += n
+    memcpy(buffer.data + buffer.size, src, n)
+    buffer.size += n
     return 0
 
 
 cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     """Join the bits of all rows. Bits of arrays without a bitmap are set."""
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef Array array
     cdef size_t place = 0
     cdef const uint8_t *src
-    if not grow(&rooms.first, (<size_t>joined.length + 7) // 8 + 8):
+    if not grow(&buffers.first, (<size_t>joined.length + 7) // 8 + 8):
         raise MemoryError  # pragma: no cover: no memory
-    rooms.first.size = (<size_t>joined.length + 7) // 8
-    memset(rooms.first.data, 0, rooms.first.size + 8)
+    buffers.first.size = (<size_t>joined.length + 7) // 8
+    memset(buffers.first.data, 0, buffers.first.size + 8)
     for array in arrays:
         src = <const uint8_t *>array.buffers[buffer]
         if src != NULL and (buffer or array.nulls):
-            copy_bits(src, <size_t>array.offset, <size_t>array.length, rooms.first.data, place)
+            copy_bits(src, <size_t>array.offset, <size_t>array.length, buffers.first.data, place)
         else:
-            set_bits(rooms.first.data, place, <size_t>array.length)
+            set_bits(buffers.first.data, place, <size_t>array.length)
         place += <size_t>array.length
-    return hold(joined, &rooms.first)
+    return hold(joined, &buffers.first)
 
 
 cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef Array array
     cdef int64_t i, base = 0
     cdef const int64_t *wide
     cdef const int32_t *narrow
     cdef bint large = type.format in (b"U", b"Z")
-    extend(&rooms.second, &base, 8)
+    extend(&buffers.second, &base, 8)
     for array in arrays:
-        if not grow(&rooms.second, 8 * <size_t>array.length):
+        if not grow(&buffers.second, 8 * <size_t>array.length):
             raise MemoryError  # pragma: no cover: no memory
         if array.length == 0:
             continue
         if large:
             wide = <const int64_t *>array.buffers[1] + array.offset
             for i in range(array.length):
-                (<int64_t *>(rooms.second.data + rooms.second.size))[i] = base + wide[i + 1] - wide[0]
-            extend(&rooms.first, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
+                (<int64_t *>(buffers.second.data + buffers.second.size))[i] = base + wide[i + 1] - wide[0]
+            extend(&buffers.first, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
         else:
             narrow = <const int32_t *>array.buffers[1] + array.offset
             for i in range(array.length):
-                (<int64_t *>(rooms.second.data + rooms.second.size))[i] = base + narrow[i + 1] - narrow[0]
-            extend(&rooms.first, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
-        rooms.second.size += 8 * <size_t>array.length
-        base = <int64_t>rooms.first.size
-    if not large and rooms.first.size <= limit:
+                (<int64_t *>(buffers.second.data + buffers.second.size))[i] = base + narrow[i + 1] - narrow[0]
+            extend(&buffers.first, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
+        buffers.second.size += 8 * <size_t>array.length
+        base = <int64_t>buffers.first.size
+    if not large and buffers.first.size <= limit:
         for i in range(joined.length + 1):
-            (<int32_t *>rooms.second.data)[i] = <int32_t>(<int64_t *>rooms.second.data)[i]
-        rooms.second.size //= 2
+            (<int32_t *>buffers.second.data)[i] = <int32_t>(<int64_t *>buffers.second.data)[i]
+        buffers.second.size //= 2
     elif not large:
         type = Type(LARGE[type.format], type.name)
-    joined.buffers[1] = hold(joined, &rooms.second)
-    joined.buffers[2] = hold(joined, &rooms.first)
+    joined.buffers[1] = hold(joined, &buffers.second)
+    joined.buffers[2] = hold(joined, &buffers.first)
     return type
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef Array array
     for array in arrays:
         if array.length:
-            extend(&rooms.first, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
-    joined.buffers[1] = hold(joined, &rooms.first)
+            extend(&buffers.first, <const uint8_t *>array.buffers[1] + <size_t>array.offset * width, <size_t>array.length * width)
+    joined.buffers[1] = hold(joined, &buffers.first)
     return 0
 
 
 cdef int join_views(Array joined, list arrays) except -1:
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef Array array
-    cdef int64_t buffers = 0, row = 0, n, i
+    cdef int64_t count = 0, row = 0, n, i
     cdef int32_t *view
     join_fixed(joined, arrays, 16)
     view = <int32_t *>joined.buffers[1]
@@ -753,15 +753,15 @@ cdef int join_views(Array joined, list arrays) except -1:
         joined.owners.extend(array.owners)
         n = max(array.n_buffers - 3, 0)
         for i in range(n):
-            joined.buffers[2 + buffers + i] = array.buffers[2 + i]
+            joined.buffers[2 + count + i] = array.buffers[2 + i]
         if n:
-            extend(&rooms.first, array.buffers[2 + n], 8 * <size_t>n)
+            extend(&buffers.first, array.buffers[2 + n], 8 * <size_t>n)
         for i in range(row, row + array.length):
             if view[4 * i] > 12:
-                view[4 * i + 2] += <int32_t>buffers
-        buffers += n
+                view[4 * i + 2] += <int32_t>count
+        count += n
         row += array.length
-    joined.buffers[2 + buffers] = hold(joined, &rooms.first)
+    joined.buffers[2 + count] = hold(joined, &buffers.first)
     return 0
 
 

@@ -116,8 +116,8 @@ cdef tuple text_array(Job job, Type type):
     cdef Array array = Array()
     cdef Array source = job.rows.array
     cdef size_t i, more = run.filled.size // sizeof(Buffer), n
-    cdef Buffer *room
-    cdef Buffers rooms = Buffers()
+    cdef Buffer *buffer
+    cdef Buffers buffers = Buffers()
     array.length = <int64_t>run.count
     if run.source.valid != NULL:
         array.nulls = -1
@@ -133,17 +133,17 @@ cdef tuple text_array(Job job, Type type):
         array.set_buffers(<int64_t>(3 + n + more))
         array.owners.extend(source.owners)
         array.buffers[1] = hold(array, &run.offsets)
-        if not grow(&rooms.first, 8 * (n + more) + 8):
+        if not grow(&buffers.first, 8 * (n + more) + 8):
             raise MemoryError
-        rooms.first.size = 8 * (n + more)
+        buffers.first.size = 8 * (n + more)
         for i in range(n):
             array.buffers[2 + i] = run.source.buffers[i]
-            (<int64_t *>rooms.first.data)[i] = run.source.sizes[i]
+            (<int64_t *>buffers.first.data)[i] = run.source.sizes[i]
         for i in range(more):
-            room = <Buffer *>run.filled.data + i if i < run.filled.size // sizeof(Buffer) else &run.data
-            (<int64_t *>rooms.first.data)[n + i] = <int64_t>room.size
-            array.buffers[2 + n + i] = hold(array, room)
-        array.buffers[2 + n + more] = hold(array, &rooms.first)
+            buffer = <Buffer *>run.filled.data + i if i < run.filled.size // sizeof(Buffer) else &run.data
+            (<int64_t *>buffers.first.data)[n + i] = <int64_t>buffer.size
+            array.buffers[2 + n + i] = hold(array, buffer)
+        array.buffers[2 + n + more] = hold(array, &buffers.first)
     if array.nulls:
         array.buffers[0] = hold(array, &job.valid)
     return Type(LARGE[type.format], type.name) if run.large and type.format in LARGE else type, array

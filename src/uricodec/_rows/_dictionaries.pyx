@@ -95,7 +95,7 @@ cdef Distinct distinct_of(Array values, Type type):
     """Return the distinct values of a dictionary."""
     cdef Distinct distinct = Distinct()
     cdef Rows rows = rows_of(values, type)
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef size_t n = rows.source.count, i
     cdef uint64_t mask = 1
     cdef int64_t count = 0, next = 0
@@ -104,23 +104,23 @@ cdef Distinct distinct_of(Array values, Type type):
     distinct.values, distinct.ordered = values, True
     while mask < 2 * n:
         mask = 2 * mask + 1
-    if not grow(&rooms.first, 8 * n + 8) or not grow(&rooms.second, 8 * <size_t>(mask + 1)):
+    if not grow(&buffers.first, 8 * n + 8) or not grow(&buffers.second, 8 * <size_t>(mask + 1)):
         raise MemoryError
-    rooms.first.size = 8 * n
-    numbers = <int64_t *>rooms.first.data
+    buffers.first.size = 8 * n
+    numbers = <int64_t *>buffers.first.data
     with nogil:
-        memset(rooms.second.data, 0, 8 * <size_t>(mask + 1))
-        found = number_values(&rows.source, &HASHES.key, <uint64_t *>rooms.second.data, mask, numbers, &count)
+        memset(buffers.second.data, 0, 8 * <size_t>(mask + 1))
+        found = number_values(&rows.source, &HASHES.key, <uint64_t *>buffers.second.data, mask, numbers, &count)
     if not found:
         raise ValueError("the Arrow array has decreasing offsets, or views out of range")
     if <size_t>count == n:
         return distinct
     for i in range(n):      # marks, in the memory of the slots
-        rooms.second.data[i] = numbers[i] == next
+        buffers.second.data[i] = numbers[i] == next
         next += numbers[i] == next
-    distinct.values = select_rows(rows, rooms.second.data, 1)
+    distinct.values = select_rows(rows, buffers.second.data, 1)
     distinct.ordered = is_ordered(numbers, n)
-    distinct.numbers = keep(&rooms.first)
+    distinct.numbers = keep(&buffers.first)
     return distinct
 
 
@@ -174,7 +174,7 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
     """
     cdef Array made = Array()
     cdef Rows rows
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef const int64_t *numbers = NULL
     cdef int width = abs(<int>WIDTHS[format])
     cdef size_t n = <size_t>array.length
@@ -189,18 +189,18 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
         made.owners.extend(array.owners)
         return made
     rows = rows_of(array, type)
-    if not grow(&rooms.first, (n + 7) // 8 + 1) or not grow(&rooms.second, <size_t>width * n + 8):
+    if not grow(&buffers.first, (n + 7) // 8 + 1) or not grow(&buffers.second, <size_t>width * n + 8):
         raise MemoryError
-    rooms.first.size, rooms.second.size = (n + 7) // 8, <size_t>width * n
-    memset(rooms.first.data, 0, rooms.first.size + 1)
+    buffers.first.size, buffers.second.size = (n + 7) // 8, <size_t>width * n
+    memset(buffers.first.data, 0, buffers.first.size + 1)
     with nogil:
-        nulls = renumber(&rows.source, numbers, first, rooms.second.data, width, rooms.first.data)
+        nulls = renumber(&rows.source, numbers, first, buffers.second.data, width, buffers.first.data)
     if nulls < 0:
         raise ValueError("the Arrow array has indices out of range")
     made.nulls = nulls
     if nulls:
-        made.buffers[0] = hold(made, &rooms.first)
-    made.buffers[1] = hold(made, &rooms.second)
+        made.buffers[0] = hold(made, &buffers.first)
+    made.buffers[1] = hold(made, &buffers.second)
     return made
 
 

@@ -49,7 +49,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
         src (bytes-like): The lines; the last one may lack its terminator.
         dst (bytes-like | None): The output, a writable buffer that does not overlap src; None for an operation that
             writes nothing. A line is read only if dst has the capacity for its largest possible result, see
-            `RowOperation.room`.
+            `RowOperation.capacity`.
         operation (RowOperation): The operation to apply to each line.
         terminator (bytes): The control character that terminates a line. A "\\r" before "\\n" belongs to the
             terminator.
@@ -70,7 +70,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
 
     >>> from uricodec.uri._rows import CheckedRows, NormalizeRows
     >>> rows = CheckedRows("uri", "URI", NormalizeRows("path"))
-    >>> buffer = bytearray(rows.room(29))
+    >>> buffer = bytearray(rows.capacity(29))
     >>> read, found = transform_lines(b"HTTP://A/./b\\r\\na/./b\\nx:%7e", buffer, rows)
     >>> read, bytes(buffer[:found.written])
     (25, b'http://a/b\\r\\na/./b\\nx:~')
@@ -91,7 +91,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     borrow_octets(src, &source_view)
     try:
         set_source(&source, &not_terminator, &source_view, terminator)
-        how.room(source.count, errors)      # raises OverflowError if it could be too long
+        how.capacity(source.count, errors)      # raises OverflowError if it could be too long
         if dst is not None:
             PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
             run.data.data, run.capacity = <uint8_t *>target.buf, <size_t>target.len

@@ -247,7 +247,7 @@ cdef class ListWork:
     cdef bint look
     cdef size_t limit
     cdef object missing
-    cdef uint8_t *room
+    cdef uint8_t *buffer
     cdef size_t cap
     cdef readonly Py_ssize_t count
     cdef readonly list found
@@ -262,16 +262,16 @@ cdef class ListWork:
         set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
         if self.octets is not self.text:
             set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
-        self.room, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
+        self.buffer, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
 
     def __dealloc__(self):
-        PyMem_RawFree(self.room)
+        PyMem_RawFree(self.buffer)
 
     cdef int have_capacity(self, size_t size) except -1:
         if size > self.cap:
-            PyMem_RawFree(self.room)
-            self.room = NULL
-            self.room, self.cap = allocate(size), size
+            PyMem_RawFree(self.buffer)
+            self.buffer = NULL
+            self.buffer, self.cap = allocate(size), size
         return 0
 
     cdef int have_capacity_for(self, const Run *run, size_t n) except -1:
@@ -309,7 +309,7 @@ cdef class ListWork:
         if stable != NULL and kernels.span(src, n, stable) == n and (type(item) is str or type(item) is bytes):
             return item
         self.have_capacity_for(run, n)
-        size = run.row_of(src, n, run.options, self.room, &outcome)
+        size = run.row_of(src, n, run.options, self.buffer, &outcome)
         if size == UC_REJECTED and outcome.code == UC_RAISED:
             raise_set()
         if size == UC_REJECTED:
@@ -321,7 +321,7 @@ cdef class ListWork:
                 return self.digest(plan, src, n)
             if run.otherwise == NULL:
                 return result
-            size = run.otherwise(src, n, plan.rows.slots.options, self.room, &outcome)
+            size = run.otherwise(src, n, plan.rows.slots.options, self.buffer, &outcome)
         if plan.kind == VERDICT:
             return True
         if plan.kind == DIAGNOSTIC:
@@ -329,10 +329,10 @@ cdef class ListWork:
         if plan.kind == STRUCT:
             return self.parts(plan, src, text)
         if plan.kind == FINGERPRINT:
-            return self.digest(plan, self.room, size)
-        if size == n and memcmp(src, self.room, n) == 0 and (type(item) is str or type(item) is bytes):
+            return self.digest(plan, self.buffer, size)
+        if size == n and memcmp(src, self.buffer, n) == 0 and (type(item) is str or type(item) is bytes):
             return item
-        return utf8_text(self.room, size, "strict") if text else (<const char *>self.room)[:size]
+        return utf8_text(self.buffer, size, "strict") if text else (<const char *>self.buffer)[:size]
 
     cdef bytes digest(self, Plan plan, const uint8_t *src, size_t n):
         cdef uint8_t octets[16]
@@ -341,7 +341,7 @@ cdef class ListWork:
         return (<const char *>octets)[:16]
 
     cdef dict parts(self, Plan plan, const uint8_t *src, bint text):
-        cdef const Component *span = <const Component *>self.room
+        cdef const Component *span = <const Component *>self.buffer
         cdef dict found = {}
         for name in plan.fields:
             octets = src[span.start:span.end] if span.start >= 0 else None
@@ -359,7 +359,7 @@ cdef class ListWork:
         code, reason = "surrogate", "lone surrogate"
         # An error of the grammar before the surrogate is reported first, as for a single value.
         self.have_capacity_for(run, n)
-        if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.room,
+        if run.slots.strict.row(<const uint8_t *>PyBytes_AS_STRING(octets), n, self.text.rows.slots.options, self.buffer,
                                 &outcome) == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
@@ -381,8 +381,8 @@ cdef class ListWork:
         n = <size_t>PyBytes_GET_SIZE(octets)
         self.have_capacity_for(run, n)
         n = run.slots.replace(<const uint8_t *>PyBytes_AS_STRING(octets), n,
-                              self.text.rows.slots.options, self.room, &outcome)
-        return utf8_text(self.room, n, "strict")
+                              self.text.rows.slots.options, self.buffer, &outcome)
+        return utf8_text(self.buffer, n, "strict")
 
     cdef object octets_of(self, object item, Py_ssize_t row):
         """Return the result for an item that is not a str."""

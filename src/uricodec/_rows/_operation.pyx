@@ -59,7 +59,7 @@ cdef class RowOperation:
         """
         return self.reasons[self.code_names.index(code)]
 
-    def room(self, n, errors="replace"):
+    def capacity(self, n, errors="replace"):
         """Return the capacity in bytes that the result of a row of n bytes needs, as a line with its terminator.
 
         Args:
@@ -72,7 +72,7 @@ cdef class RowOperation:
         Raises:
             OverflowError: The result may exceed the maximum size of an object.
 
-        >>> RowOperation().room(10)
+        >>> RowOperation().capacity(10)
         78
         """
         cdef size_t size = n, factor = max(self.slots.strict.factor, <size_t>1)

@@ -358,11 +358,11 @@ cdef void set_buffer_sink(Run *run) noexcept:
 
 # --- preparing and finishing ------------------------------------------------------------------------------------------
 
-cdef int zeros(Buffer *room, size_t n) except -1:
-    if not grow(room, n + 8):
+cdef int zeros(Buffer *buffer, size_t n) except -1:
+    if not grow(buffer, n + 8):
         raise MemoryError
-    memset(room.data, 0, n + 8)
-    room.size = n
+    memset(buffer.data, 0, n + 8)
+    buffer.size = n
     return 0
 
 
@@ -407,7 +407,7 @@ cdef int narrow(Buffer *offsets) except -1:
 cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
     """Return the codes and offsets of rejected rows; null for the others."""
     cdef size_t rows = run.count, i, next = 0, bads = run.found.size // sizeof(Rejected), size = 0
-    cdef Buffers rooms = Buffers()
+    cdef Buffers buffers = Buffers()
     cdef Rejected *bad = <Rejected *>run.found.data
     cdef bytes name
     cdef list names = []
@@ -416,27 +416,27 @@ cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
         names.append((code_name or "").encode())
     for i in range(bads):
         size += <size_t>len(names[bad[i].code])
-    zeros(&rooms.first, size)
-    zeros(&rooms.second, 4 * (rows + 1))
-    zeros(&rooms.third, 8 * rows)
+    zeros(&buffers.first, size)
+    zeros(&buffers.second, 4 * (rows + 1))
+    zeros(&buffers.third, 8 * rows)
     zeros(valid, (rows + 7) >> 3)
     size = 0
     for i in range(rows):
         if next < bads and bad[next].row - run.base == i:
             name = names[bad[next].code]
-            memcpy(rooms.first.data + size, <const char *>name, len(name))
+            memcpy(buffers.first.data + size, <const char *>name, len(name))
             size += <size_t>len(name)
-            (<int64_t *>rooms.third.data)[i] = <int64_t>bad[next].offset
+            (<int64_t *>buffers.third.data)[i] = <int64_t>bad[next].offset
             valid.data[i >> 3] |= 1 << (i & 7)
             next += 1
-        (<int32_t *>rooms.second.data)[i + 1] = <int32_t>size
+        (<int32_t *>buffers.second.data)[i + 1] = <int32_t>size
     for child in (array, code, offset):
         (<Array>child).length = <int64_t>rows
     code.set_buffers(3)
-    code.buffers[1] = hold(code, &rooms.second)
-    code.buffers[2] = hold(code, &rooms.first)
+    code.buffers[1] = hold(code, &buffers.second)
+    code.buffers[2] = hold(code, &buffers.first)
     offset.set_buffers(2)
-    offset.buffers[1] = hold(offset, &rooms.third)
+    offset.buffers[1] = hold(offset, &buffers.third)
     array.set_buffers(1)
     array.nulls = <int64_t>(rows - bads)
     array.buffers[0] = hold(array, valid)

@@ -137,13 +137,13 @@ class Rows(Worker):
             if read or found.invalid or not len(lines):
                 return read, found, memoryview(self._buffer)[: found.written]
             size = bytes(lines).find(self.end) + 1 or len(lines)  # the result of the first line did not fit
-            self._buffer = bytearray(self._rows.room(size, errors))
+            self._buffer = bytearray(self._rows.capacity(size, errors))
 
     def group(self, lines, found):
         if self._group_rows is None:
             names = memoryview(self._buffer)[: found.written]
         else:
-            names = bytearray(self._group_rows.room(len(lines)))
+            names = bytearray(self._group_rows.capacity(len(lines)))
             _, written = transform_lines(lines, names, self._group_rows, self.end, "drop", 0)
             del names[written.written :]
         names = bytes(names).replace(self.end, b"\n").splitlines()

@@ -426,8 +426,8 @@ def _new_lines(names: LineBatch) -> bytes:
     """Return the lines that are marked as new."""
     if not names.new:
         return b""
-    room = bytearray(names.room())
-    return bytes(memoryview(room)[: names.write(room)])
+    buffer = bytearray(names.capacity())
+    return bytes(memoryview(buffer)[: names.write(buffer)])
 
 
 def _is_arrow(column: Any) -> bool:

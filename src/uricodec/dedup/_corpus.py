@@ -394,14 +394,14 @@ class Lines:
 
     def __init__(self, output):
         self._output = output
-        self._room = memoryview(bytearray(ROOM))
+        self._buffer = memoryview(bytearray(ROOM))
         self.written = 0
 
     def write(self, names, counts=None):
         """Write the lines that are marked as new, with their counts if given."""
-        if names.room() > len(self._room):
-            self._room = memoryview(bytearray(2 * names.room()))
-        self._output.write(self._room[: names.write(self._room, counts)])
+        if names.capacity() > len(self._buffer):
+            self._buffer = memoryview(bytearray(2 * names.capacity()))
+        self._output.write(self._buffer[: names.write(self._buffer, counts)])
         self.written += names.new
 
     def copy(self, chunk, count=b""):

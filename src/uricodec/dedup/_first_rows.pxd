@@ -7,7 +7,7 @@ from uricodec.dedup._table cimport *
 cdef class FirstRows:
     cdef uint64_t *words        # bit i & 63 of word i >> 6 is that of row i
     cdef size_t size            # words
-    cdef Py_buffer room         # the caller's memory, if given
+    cdef Py_buffer memory         # the caller's memory, if given
     cdef bint given             # the caller provides the memory
     cdef readonly size_t count
     cdef uint64_t *ranks        # bits before each SPAN of words; NULL: not sealed

@@ -31,9 +31,9 @@ cdef struct Cursor:
     uint64_t before
 
 
-cdef int borrow(object room, Py_buffer *buffer, int flags, size_t unit) except -1:
+cdef int borrow(object memory, Py_buffer *buffer, int flags, size_t unit) except -1:
     """Borrow an array of 64-bit integers. Its size must be a multiple of `unit` bytes."""
-    PyObject_GetBuffer(room, buffer, flags)
+    PyObject_GetBuffer(memory, buffer, flags)
     if buffer.len and (<size_t>buffer.buf % sizeof(uint64_t) or <size_t>buffer.len % unit):
         PyBuffer_Release(buffer)
         raise ValueError(f"expected an aligned buffer of a multiple of {unit} bytes")
@@ -47,7 +47,7 @@ cdef class FirstRows:
     """A set of row numbers. Only one thread at a time may call methods that change it, and no others meanwhile.
 
     Args:
-        room (bytes-like | None): The memory for the bits: writable, aligned to 8 bytes, all zero, with a bit for each
+        memory (bytes-like | None): The memory for the bits: writable, aligned to 8 bytes, all zero, with a bit for each
             row in whole 64-bit words. None: memory is allocated, and grows.
 
     Attributes:
@@ -61,10 +61,10 @@ cdef class FirstRows:
     (128, 0)
     """
 
-    def __cinit__(self, room=None):
-        if room is not None:
-            borrow(room, &self.room, PyBUF_WRITABLE, 1)
-            self.given, self.words, self.size = True, <uint64_t *>self.room.buf, <size_t>self.room.len // 8
+    def __cinit__(self, memory=None):
+        if memory is not None:
+            borrow(memory, &self.memory, PyBUF_WRITABLE, 1)
+            self.given, self.words, self.size = True, <uint64_t *>self.memory.buf, <size_t>self.memory.len // 8
 
     def __dealloc__(self):
         self.discard()
@@ -81,7 +81,7 @@ cdef class FirstRows:
         self.unseal()
         if self.given:
             self.given = False
-            PyBuffer_Release(&self.room)
+            PyBuffer_Release(&self.memory)
         else:
             PyMem_RawFree(self.words)
         self.words, self.size, self.count = NULL, 0, 0
@@ -108,11 +108,11 @@ cdef class FirstRows:
         if rows and not has_capacity(self, rows - 1):
             raise_status(self, enlarge(self, rows - 1), rows - 1)
 
-    def move(self, room):
+    def move(self, memory):
         """Move the bits to other memory, and release the previous one.
 
         Args:
-            room (bytes-like): Memory as for the constructor, at least as large as the present one. It may be another
+            memory (bytes-like): Memory as for the constructor, at least as large as the present one. It may be another
                 mapping of the file in which the bits are already.
 
         Raises:
@@ -125,14 +125,14 @@ cdef class FirstRows:
         """
         cdef Py_buffer buffer
         cdef size_t count = self.count
-        borrow(room, &buffer, PyBUF_WRITABLE, 1)
+        borrow(memory, &buffer, PyBUF_WRITABLE, 1)
         if <size_t>buffer.len // 8 < self.size:
             PyBuffer_Release(&buffer)
             raise ValueError(f"buffer is too small for {64 * self.size} rows: {buffer.len} bytes")
         if self.size:
             memmove(buffer.buf, self.words, 8 * self.size)
         self.discard()
-        self.room, self.given, self.count = buffer, True, count
+        self.memory, self.given, self.count = buffer, True, count
         self.words, self.size = <uint64_t *>buffer.buf, <size_t>buffer.len // 8
 
     # --- bits

@@ -210,7 +210,7 @@ class Groups:
     ) -> None:
         self._corpus, self._make, self._forms, self._scratch = corpus, make, forms, scratch
         self._memory, self._exact, self._key, self._end = memory, exact, key, end
-        self._room = memoryview(bytearray(0))
+        self._buffer = memoryview(bytearray(0))
 
     def write(self, output: Output) -> int:
         """Write a line of JSON for each identifier with several spellings, in the order of their first rows.
@@ -256,9 +256,9 @@ class Groups:
         places = list(places_of(batch.marks))
         if not places:
             return
-        if batch.room() > len(self._room):
-            self._room = memoryview(bytearray(2 * batch.room()))
-        written = self._room[: batch.write(self._room)]
+        if batch.capacity() > len(self._buffer):
+            self._buffer = memoryview(bytearray(2 * batch.capacity()))
+        written = self._buffer[: batch.write(self._buffer)]
         counts = memoryview(spellings.rows.counts_of(batch, spellings.counts)).cast("Q")
         names.rows.mark(batch)
         first = batch.marks

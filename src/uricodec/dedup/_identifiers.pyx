@@ -50,9 +50,9 @@ cdef struct Batch:
     Buffer marks              # Mark values
 
 
-cdef bint have_rows(Buffer *room, size_t rows, size_t more, size_t width) noexcept nogil:
-    room.size = rows * width
-    return grow(room, more * width)
+cdef bint have_rows(Buffer *buffer, size_t rows, size_t more, size_t width) noexcept nogil:
+    buffer.size = rows * width
+    return grow(buffer, more * width)
 
 
 cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
@@ -416,7 +416,7 @@ cdef class LineBatch(Identifiers):
         """Write the lines that are marked as new, each with its terminator.
 
         Args:
-            dst (bytearray | memoryview): The destination, of at least `room()` bytes.
+            dst (bytearray | memoryview): The destination, of at least `capacity()` bytes.
             counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab.
 
         Returns:
@@ -427,10 +427,10 @@ cdef class LineBatch(Identifiers):
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> from uricodec.dedup._table import Table
-        >>> names, room = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
+        >>> names, buffer = LineBatch(RowOperation(), FingerprintKey()), bytearray(100)
         >>> _ = names.read(b"a\\na\\nb", 0)
         >>> Table(1 << 20).add(names)
-        >>> room[: names.write(room)]
+        >>> buffer[: names.write(buffer)]
         bytearray(b'a\\nb\\n')
         """
         cdef Py_buffer target, numbers
@@ -461,7 +461,7 @@ cdef class LineBatch(Identifiers):
                 written = self.write_counts(<const uint8_t *>numbers.buf, self.new, <uint8_t *>target.buf)
         return <Py_ssize_t>written
 
-    def room(self):
+    def capacity(self):
         """Return the capacity that write() needs.
 
         Returns:

@@ -148,8 +148,8 @@ class Spill:
 
     def __init__(self, scratch, depth, exact, memory):
         self._scratch = scratch
-        room = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
-        self._buffers = SpillBuffers(depth, exact, room)
+        capacity = max(LEAST_SPILL_CAPACITY, min(SPILL_CAPACITY, memory // 512))
+        self._buffers = SpillBuffers(depth, exact, capacity)
         self._file = scratch.file()
         self._size = 0
         self._blocks = [[] for _ in range(len(self._buffers))]

@@ -32,7 +32,7 @@ cdef class SpillBuffers:
     cdef size_t place           # the byte of a fingerprint where the word with the partition bits begins
     cdef int shift              # from the lowest bit of that word to the partition bits
     cdef bint exact
-    cdef size_t room
+    cdef size_t capacity
     cdef size_t most            # most rows of a partition
     cdef readonly Py_ssize_t full
     cdef char busy
@@ -44,7 +44,7 @@ cdef class SpillBuffers:
 cdef class SpilledBatch(IdentifierBatch):
     cdef Py_buffer block
     cdef bint held
-    cdef uint8_t *room          # marks, bounds, and numbers if those of the block are not aligned
+    cdef uint8_t *memory        # marks, bounds, and numbers if those of the block are not aligned
     cdef size_t allocated
 
     cdef int discard(self) except -1

@@ -108,8 +108,8 @@ cdef class _Block:
     cdef uint8_t *data
     cdef Py_ssize_t size
 
-    def __cinit__(self, size_t room):
-        self.data = <uint8_t *>PyMem_RawMalloc(room)
+    def __cinit__(self, size_t capacity):
+        self.data = <uint8_t *>PyMem_RawMalloc(capacity)
         if self.data == NULL:
             raise MemoryError  # pragma: no cover: no memory
 
@@ -133,7 +133,7 @@ cdef class SpillBuffers:
             bits of the fingerprint: the first ten use its second half, from the lowest bits on, then those of the first
             half, which also determines the home in a table. Identifiers with random fingerprints never need so many.
         exact (bool): Whether to store normal forms.
-        room (int): The size of a buffer in bytes, from 128 to 2**30.
+        capacity (int): The size of a buffer in bytes, from 128 to 2**30.
         parts (int): The number of partitions, a power of 2 up to 64.
 
     Attributes:
@@ -142,24 +142,24 @@ cdef class SpillBuffers:
     Raises:
         ValueError: If an argument is out of range.
 
-    >>> buffers, names = SpillBuffers(room=4096), SpilledBatch()
+    >>> buffers, names = SpillBuffers(capacity=4096), SpilledBatch()
     >>> buffers.add(names, 0), buffers.full, len(buffers), bytes(buffers.take(0))
     (0, -1, 64, b'')
     """
 
-    def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t room=65536, Py_ssize_t parts=64):
+    def __cinit__(self, Py_ssize_t depth=0, bint exact=False, Py_ssize_t capacity=65536, Py_ssize_t parts=64):
         cdef size_t i
         cdef Part *part
         cdef _Block block
         if not 0 <= depth < 2 * DEPTHS:
             raise ValueError(f"depth must be from 0 to {2 * DEPTHS - 1}, got {depth}")
-        if not SHORTEST <= room <= LONGEST:
-            raise ValueError(f"buffer size must be from {SHORTEST} to {LONGEST} bytes, got {room}")
+        if not SHORTEST <= capacity <= LONGEST:
+            raise ValueError(f"buffer size must be from {SHORTEST} to {LONGEST} bytes, got {capacity}")
         if not 0 < parts <= 64 or parts & (parts - 1):
             raise ValueError(f"number of partitions must be a power of 2 up to 64, got {parts}")
-        self.full, self.exact, self.room, self.blocks = -1, exact, <size_t>room & ~<size_t>7, []
+        self.full, self.exact, self.capacity, self.blocks = -1, exact, <size_t>capacity & ~<size_t>7, []
         self.place, self.shift = 8 if depth < DEPTHS else 0, 6 * (depth % DEPTHS)
-        self.most = (self.room - sizeof(Header)) // size_of_row(exact)
+        self.most = (self.capacity - sizeof(Header)) // size_of_row(exact)
         self.parts = <Part *>PyMem_RawMalloc(parts * sizeof(Part))
         if self.parts == NULL:
             raise MemoryError  # pragma: no cover: no memory
@@ -168,7 +168,7 @@ cdef class SpillBuffers:
             if self.sides == NULL:
                 raise MemoryError  # pragma: no cover: no memory
         for i in range(<size_t>parts):
-            block = _Block(self.room)
+            block = _Block(self.capacity)
             self.blocks.append(block)
             part = &self.parts[i]
             part.data = block.data
@@ -267,7 +267,7 @@ cdef class SpillBuffers:
             memcpy(at.data, &header, sizeof(Header))
             end = at.data + sizeof(Header) + at.rows * UC_FINGERPRINT
             if self.exact:      # first, because it frees the end of the buffer
-                memmove(end + 8 * at.rows, at.data + self.room - at.octets, at.octets)
+                memmove(end + 8 * at.rows, at.data + self.capacity - at.octets, at.octets)
                 memcpy(end + 4 * at.rows, at.lengths, 4 * at.rows)
             memmove(end, at.numbers, 4 * at.rows)
             memset(at.data + size, 0, header.size - size)
@@ -291,8 +291,8 @@ cdef class SpillBuffers:
         self.use()
         try:
             at, block = &self.parts[part], <_Block>self.blocks[part]
-            if <size_t>block.size > self.room:
-                block = _Block(self.room)
+            if <size_t>block.size > self.capacity:
+                block = _Block(self.capacity)
                 self.blocks[part] = block
                 at.data = block.data
             block.size, at.rows, at.octets, at.limit = 0, 0, 0, self.most
@@ -319,7 +319,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
     cdef int shift = self.shift
     cdef bint exact = self.exact
     cdef uint64_t word, number
-    most = self.room - sizeof(Header)
+    most = self.capacity - sizeof(Header)
     while first < names.count:
         rows = min(<size_t>CHUNK, names.count - first)
         marks = names.marks + first
@@ -345,7 +345,7 @@ cdef Added add_rows(SpillBuffers self, IdentifierBatch names, size_t *next, size
                     return FULL if part.rows else TOO_LONG
                 part.octets += n
                 part.lengths[part.rows] = <uint32_t>n
-                memcpy(part.data + self.room - part.octets, names.forms + names.form_starts[i], n)
+                memcpy(part.data + self.capacity - part.octets, names.forms + names.form_starts[i], n)
             memcpy(part.data + sizeof(Header) + UC_FINGERPRINT * part.rows, fingerprint, UC_FINGERPRINT)
             part.numbers[part.rows] = <uint32_t>(number - part.base)
             part.rows += 1
@@ -398,7 +398,7 @@ cdef class SpilledBatch(IdentifierBatch):
     def __dealloc__(self):
         if self.held:
             PyBuffer_Release(&self.block)
-        PyMem_RawFree(self.room)
+        PyMem_RawFree(self.memory)
 
     def release(self):
         """Release the block. The batch is then empty."""
@@ -428,7 +428,7 @@ cdef class SpilledBatch(IdentifierBatch):
         """
         cdef Header header
         cdef const uint8_t *at
-        cdef size_t rows, room
+        cdef size_t rows, size
         cdef bint sound, exact
         self.use()
         try:
@@ -441,13 +441,13 @@ cdef class SpilledBatch(IdentifierBatch):
             if header.size != <size_t>self.block.len:
                 raise ValueError(f"damaged block: expected {header.size} bytes, got {self.block.len}")
             rows, exact = header.rows, header.magic == MAGIC_EXACT
-            room = (rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
-            if self.allocated < room:
-                PyMem_RawFree(self.room)
-                self.allocated, self.room = 0, <uint8_t *>PyMem_RawMalloc(room)
-                if self.room == NULL:
+            size = (rows + 1) * sizeof(size_t) + rows * (sizeof(uint32_t) + 1)
+            if self.allocated < size:
+                PyMem_RawFree(self.memory)
+                self.allocated, self.memory = 0, <uint8_t *>PyMem_RawMalloc(size)
+                if self.memory == NULL:
                     raise MemoryError  # pragma: no cover: no memory
-                self.allocated = room
+                self.allocated = size
             with nogil:
                 sound = place_rows(self, at + sizeof(Header), rows, exact, header.octets)
             if not sound:
@@ -514,7 +514,7 @@ cdef class SpilledBatch(IdentifierBatch):
 
 cdef bint place_rows(SpilledBatch self, const uint8_t *src, size_t rows, bint exact, size_t octets) noexcept nogil:
     """Set the pointers to the arrays of a block. False: the sizes of the forms do not match the total."""
-    cdef size_t *bounds = <size_t *>self.room
+    cdef size_t *bounds = <size_t *>self.memory
     cdef uint32_t *numbers = <uint32_t *>(bounds + rows + 1)
     cdef const uint8_t *lengths
     cdef uint32_t length

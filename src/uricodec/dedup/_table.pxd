@@ -74,4 +74,4 @@ cdef class Table:
     cdef int ensure_capacity(self) noexcept nogil
     cdef int grow(self, size_t size) noexcept nogil
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
-    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t room) noexcept nogil
+    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil

@@ -330,19 +330,19 @@ cdef class Table:
 
     cdef tuple block_of_counts(self, size_t at, Py_ssize_t block):
         cdef bytes pairs = PyBytes_FromStringAndSize(NULL, 16 * block)
-        cdef uint64_t *room = <uint64_t *>PyBytes_AS_STRING(pairs)
+        cdef uint64_t *counts = <uint64_t *>PyBytes_AS_STRING(pairs)
         cdef size_t taken
         self.use()
         with nogil:
-            taken = self.take_counts(&at, room, <size_t>block)
+            taken = self.take_counts(&at, counts, <size_t>block)
         uc_give(&self.busy)
         return pairs[:16 * taken], at
 
-    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t room) noexcept nogil:
-        """Write the next pairs from slot *at on, up to the capacity `room`. Return their number."""
+    cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil:
+        """Write the next pairs from slot *at on, up to the capacity `capacity`. Return their number."""
         cdef uint64_t *slot = self.slots.start + at[0] * COUNTING
         cdef size_t taken = 0
-        while slot < self.slots.last and taken < room:
+        while slot < self.slots.last and taken < capacity:
             if slot[1]:
                 pairs[2 * taken] = slot[3]
                 pairs[2 * taken + 1] = slot[2]
@@ -635,7 +635,7 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
     cdef const uint8_t *fingerprints = names.fingerprints
     cdef const uint8_t *form
     cdef uint8_t *marks = names.marks
-    cdef size_t rows = names.count, new = 0, i, length, room
+    cdef size_t rows = names.count, new = 0, i, length, left
     cdef uint64_t low
     cdef uint64_t *slot
     for i in range(row, min(row + AHEAD, rows)):
@@ -657,8 +657,8 @@ cdef inline size_t take_forms(Table table, IdentifierBatch names, size_t row, si
                 if stride == COUNTING:
                     slot[2] += 1
             else:
-                room = table.arena.had - table.arena.used
-                if slots.count >= slots.enough or slot == slots.last or room < 9 or room - 9 < length:
+                left = table.arena.had - table.arena.used
+                if slots.count >= slots.enough or slot == slots.last or left < 9 or left - 9 < length:
                     table.stuck = slot == slots.last
                     break
                 slot[0] = low

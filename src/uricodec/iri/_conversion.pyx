@@ -32,12 +32,12 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
 
 cdef object encoded_object(bint text, const Octets *octets, size_t escapes, const Mapping *mapping):
     """Return the str or bytes of an IRI that was checked and needs encoding."""
-    cdef uint8_t room[ENCODED_CAPACITY]
+    cdef uint8_t buffer[ENCODED_CAPACITY]
     cdef const uint8_t *src = octets.data
     cdef size_t n = octets.size, size
     cdef uint8_t *dst
     if n <= SMALL:
-        return text_or_bytes(text, room, kernels.encode(src, n, &mapping.safe, False, room, ENCODED_CAPACITY))
+        return text_or_bytes(text, buffer, kernels.encode(src, n, &mapping.safe, False, buffer, ENCODED_CAPACITY))
     size = encoded_size(n, escapes)
     if text:
         result = PyUnicode_New(<Py_ssize_t>size, 127)
@@ -52,13 +52,13 @@ cdef object encoded_object(bint text, const Octets *octets, size_t escapes, cons
 
 cdef object to_uri(object given, const Mapping *mapping):
     """Return the URI of an IRI; the same object if a str or bytes does not change."""
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Outcome outcome
     cdef size_t escapes
     cdef object iri = plain(given)
     cdef bint text = type(iri) is str
-    if not borrow(iri, &octets, room):
+    if not borrow(iri, &octets, buffer):
         raise_first(given, iri, mapping)
     try:
         if kernels.span(octets.data, octets.size, &mapping.safe) == octets.size:
@@ -77,7 +77,7 @@ cdef object to_uri(object given, const Mapping *mapping):
 
 cdef object to_iri(object given):
     """Return the IRI of a URI; the same object if a str or bytes does not change."""
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef uint8_t short_result[SMALL]
     cdef uint8_t *dst = short_result
     cdef uint8_t *heap = NULL
@@ -87,7 +87,7 @@ cdef object to_iri(object given):
     cdef size_t size
     cdef object uri = plain(given)
     cdef bint text = type(uri) is str
-    if not borrow(uri, &octets, room):
+    if not borrow(uri, &octets, buffer):
         raise_first(given, uri, NULL)
     try:
         if kernels.span(octets.data, octets.size, &UNTOUCHED.set) == octets.size:

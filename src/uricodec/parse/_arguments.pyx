@@ -158,12 +158,12 @@ cdef str read_as(const uint8_t *src, size_t n, const Codec *codec):
 
 cdef str decode_as(const uint8_t *src, size_t n, bint plus, const Codec *codec):
     """The text of percent-encoded bytes."""
-    cdef uint8_t room[DECODED_CAPACITY]
+    cdef uint8_t buffer[DECODED_CAPACITY]
     cdef uint8_t *dst
     if codec.encoding == UTF_8:
         return decode_text(src, n, plus, codec.errors)
     if n <= SMALL:
-        return read_as(room, kernels.decode(src, n, plus, room, DECODED_CAPACITY), codec)
+        return read_as(buffer, kernels.decode(src, n, plus, buffer, DECODED_CAPACITY), codec)
     dst = allocate(n)
     try:
         return read_as(dst, kernels.decode(src, n, plus, dst, n), codec)

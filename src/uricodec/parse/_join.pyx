@@ -249,12 +249,12 @@ cdef inline bint is_empty(object given) noexcept:
 
 cdef object join_text(object base, Url *b, object reference, Url *u, object given):
     """The same for text beyond ASCII."""
-    cdef uint8_t base_room[UTF8_CAPACITY]
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t base_buffer[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets base_octets, octets
     base_octets.heap = octets.heap = NULL
     try:
-        if not utf8_octets(<str>base, &base_octets, base_room) or not utf8_octets(<str>reference, &octets, room):
+        if not utf8_octets(<str>base, &base_octets, base_buffer) or not utf8_octets(<str>reference, &octets, buffer):
             return None
         b.data, b.size, b.width, b.form = base_octets.data, <Py_ssize_t>base_octets.size, 1, UTF8_TEXT
         u.data, u.size, u.width, u.form = octets.data, <Py_ssize_t>octets.size, 1, UTF8_TEXT
@@ -267,8 +267,8 @@ cdef object join_text(object base, Url *b, object reference, Url *u, object give
 cdef object join_bytes(const Url *base, const Url *url, object given):
     """The same, in bytes. `given` is what `url` was."""
     cdef Parts b, u
-    cdef uint8_t room[1024]
-    cdef uint8_t *out = room
+    cdef uint8_t buffer[1024]
+    cdef uint8_t *out = buffer
     cdef uint8_t *heap = NULL
     cdef str scheme
     cdef Py_ssize_t size
@@ -293,7 +293,7 @@ cdef object join_bytes(const Url *base, const Url *url, object given):
     if u.netloc == u.path or u.netloc < 0 and (b.netloc == b.path or b.netloc < 0 and scheme):
         return None                     # an empty authority, or none where there should be one
     size = base.size + url.size + 8
-    if size > <Py_ssize_t>sizeof(room):
+    if size > <Py_ssize_t>sizeof(buffer):
         out = heap = allocate(size)
     try:
         size = join_parts(scheme, base, &b, url, &u, out)

@@ -281,14 +281,14 @@ parse_qs.__doc__ = PARSE_DOC.format(
 
 # --- encode ---------------------------------------------------------------------------------------------------------
 
-# A text under construction: in `room` while it fits, then on the heap.
+# A text under construction: in `buffer` while it fits, then on the heap.
 cdef struct Text:
     uint8_t *data
     size_t size
     size_t cap
     uint8_t *heap
     bint beyond         # it is UTF-8, with surrogates, of more than ASCII
-    uint8_t room[2048]
+    uint8_t buffer[2048]
 
 
 cdef int reserve(Text *text, size_t more) except -1:
@@ -335,14 +335,14 @@ cdef struct Quoting:
 
 cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
     """Appends bytes or text of any type, quoted."""
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
     cdef object quoted
     if type(given) is bytes:
         return put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), quoting.safe,
                            quoting.plus)
-    if given is not None and (quoting.utf8 or PyUnicode_IS_ASCII(given)) and utf8_octets(<str>given, &octets, room):
+    if given is not None and (quoting.utf8 or PyUnicode_IS_ASCII(given)) and utf8_octets(<str>given, &octets, buffer):
         try:
             return put_encoded(text, octets.data, octets.size, quoting.safe, quoting.plus)
         finally:
@@ -447,7 +447,7 @@ cdef inline bint is_list_of_pairs(object query):
 cdef object encode_query(object query, bint doseq, const Quoting *quoting):
     """The query of a mapping, or of a list or tuple of pairs."""
     cdef Text text
-    text.data, text.size, text.cap, text.heap, text.beyond = text.room, 0, sizeof(text.room), NULL, False
+    text.data, text.size, text.cap, text.heap, text.beyond = text.buffer, 0, sizeof(text.buffer), NULL, False
     try:
         if type(query) is not dict or not put_dict(&text, query, doseq, quoting):
             text.size = 0

@@ -225,7 +225,7 @@ def unquote_to_bytes(string):
     >>> unquote_to_bytes("a%20b%FF")
     b'a b\\xff'
     """
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef const uint8_t *data
     cdef size_t n
@@ -233,7 +233,7 @@ def unquote_to_bytes(string):
         data, n = <const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string)
         return string if memchr(data, c'%', n) == NULL else decode_bytes(data, n, False)
     given = usable(string, BOOL | LENGTH | ENCODE)
-    if given is not None and utf8_octets(<str>given, &octets, room):
+    if given is not None and utf8_octets(<str>given, &octets, buffer):
         try:
             return decode_bytes(octets.data, octets.size, False)
         finally:

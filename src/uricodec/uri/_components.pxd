@@ -14,9 +14,9 @@ cdef list REASONS           # the reason that errors state for it
 # Return the input as an exact str or bytes, not an instance of a subclass. A bytes-like object is copied.
 cdef object plain(object input)
 
-# Borrow the bytes of an object that plain() returned; `room` (UTF8_CAPACITY bytes) is used if a str must be encoded.
+# Borrow the bytes of an object that plain() returned; `buffer` (UTF8_CAPACITY bytes) is used if a str must be encoded.
 # False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
-cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1
+cdef bint borrow(object text, Octets *octets, uint8_t *buffer) except -1
 
 # --- errors: raise error_class(reason, input, position), where position is an index into the input
 

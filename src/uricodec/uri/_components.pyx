@@ -67,9 +67,9 @@ cdef object plain(object input):
     return copy_of_octets(input)
 
 
-cdef bint borrow(object text, Octets *octets, uint8_t *room) except -1:
+cdef bint borrow(object text, Octets *octets, uint8_t *buffer) except -1:
     if type(text) is str:
-        return utf8_octets(<str>text, octets, room)
+        return utf8_octets(<str>text, octets, buffer)
     octets.data = <const uint8_t *>PyBytes_AS_STRING(text)
     octets.size = <size_t>PyBytes_GET_SIZE(text)
     octets.heap = NULL
@@ -107,16 +107,16 @@ cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production pro
         return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
 
 
-cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, Production production, Parts *parts,
+cdef bint read_text(object text, Octets *octets, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
                     Outcome *outcome) except -1:
     """Borrow and read what plain() returned.
 
     False: the input is invalid, nothing has to be released, and the outcome's offset is an index into the text.
     """
-    cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, room)
+    cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, buffer)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")
-        borrow(text, octets, room)
+        borrow(text, octets, buffer)
     if read(octets, is_text and borrowed, syntax, production, parts, outcome):
         return True
     if not borrowed and outcome.code == UTF8:
@@ -129,12 +129,12 @@ cdef bint read_text(object text, Octets *octets, uint8_t *room, Syntax syntax, P
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, room, syntax, production, &parts, &outcome):
+    if not read_text(text, &octets, buffer, syntax, production, &parts, &outcome):
         return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
     release(&octets)
     return None
@@ -297,7 +297,7 @@ cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssi
 
 
 cdef object subcomponent(object authority, Subcomponent which):
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Authority parts
     cdef Outcome outcome
@@ -305,7 +305,7 @@ cdef object subcomponent(object authority, Subcomponent which):
     if authority is None:
         return None
     authority = plain(authority)
-    if not borrow(authority, &octets, room):
+    if not borrow(authority, &octets, buffer):
         raise_surrogate(authority, UriSyntaxError)
     try:
         s = octets.data
@@ -352,12 +352,12 @@ cdef object make_components(object text, const uint8_t *s, const Parts *parts):
 
 
 cdef object split_text(object input, Syntax syntax):
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+    if not read_text(text, &octets, buffer, syntax, REFERENCE, &parts, &outcome):
         raise error_of(syntax)(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
     try:
         return make_components(text, octets.data, &parts)
@@ -443,7 +443,7 @@ cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, objec
 
 cdef object join(object components, Syntax syntax):
     """Join the components (RFC 3986 section 5.3), and check that the result splits into them again."""
-    cdef uint8_t room[UTF8_CAPACITY]
+    cdef uint8_t buffer[UTF8_CAPACITY]
     cdef Octets octets
     cdef Parts parts
     cdef Outcome outcome
@@ -459,7 +459,7 @@ cdef object join(object components, Syntax syntax):
     if fragment is not None:
         pieces += marks[3], fragment
     text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
-    if not read_text(text, &octets, room, syntax, REFERENCE, &parts, &outcome):
+    if not read_text(text, &octets, buffer, syntax, REFERENCE, &parts, &outcome):
         raise error_of(syntax)(REASONS[outcome.code], text, <Py_ssize_t>outcome.offset)
     try:
         position = misread(text, octets.data, &parts, components)
@@ -528,7 +528,7 @@ cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri
 
 
 cdef struct Call:
-    uint8_t room[UTF8_CAPACITY]
+    uint8_t buffer[UTF8_CAPACITY]
     Octets octets
     Parts parts
 
@@ -539,7 +539,7 @@ cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syn
     if not is_call_of_text(args, flags, names):
         return False
     PyUnicode_READY(<object>args[0])
-    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.room):
+    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.buffer):
         return False
     return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &outcome)
 

@@ -63,8 +63,8 @@ cdef object raise_first(object given, str text, int level):
 cdef object form_of(object uri, int level, bint keep_class):
     """Return the normal form for normalize() (keep_class: unchanged input is returned as the same object) or key()."""
     cdef uint8_t utf8[UTF8_CAPACITY]
-    cdef uint8_t room[FORM_CAPACITY]
-    cdef uint8_t *dst = room
+    cdef uint8_t buffer[FORM_CAPACITY]
+    cdef uint8_t *dst = buffer
     cdef object text = plain(uri)
     cdef Octets octets
     cdef Outcome outcome
@@ -88,7 +88,7 @@ cdef object form_of(object uri, int level, bint keep_class):
             return PyUnicode_DecodeUTF8(<const char *>dst, <Py_ssize_t>size, NULL)
         return text_or_bytes(type(text) is str, dst, size)
     finally:
-        if dst != room:
+        if dst != buffer:
             PyMem_RawFree(dst)
         release(&octets)
 
@@ -212,11 +212,11 @@ cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t fl
     return -1
 
 
-cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *size) except -1:
+cdef inline int write_short(PyObject *text, int level, uint8_t *buffer, size_t *size) except -1:
     """Write the normal form of a short text. Return 0 if it is invalid: the slow path raises the error."""
     cdef Outcome outcome
     size[0] = NORMALIZE_ROWS[level].row(<const uint8_t *>PyUnicode_DATA(<object>text),
-                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, room, &outcome)
+                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, buffer, &outcome)
     if size[0] != UC_REJECTED:
         return 1
     return raise_set() if outcome.code == UC_RAISED else 0
@@ -224,13 +224,13 @@ cdef inline int write_short(PyObject *text, int level, uint8_t *room, size_t *si
 
 cdef inline object short_form(PyObject *text, int level):
     """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
-    cdef uint8_t room[FORM_CAPACITY]
+    cdef uint8_t buffer[FORM_CAPACITY]
     cdef size_t size
-    if not write_short(text, level, room, &size):
+    if not write_short(text, level, buffer, &size):
         return None
-    if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(room, PyUnicode_DATA(<object>text), size) == 0:
+    if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(buffer, PyUnicode_DATA(<object>text), size) == 0:
         return <object>text
-    return ascii_text(room, size)
+    return ascii_text(buffer, size)
 
 
 cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
@@ -253,12 +253,12 @@ cdef object call_key(object function, PyObject *const *args, size_t flags, PyObj
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef int level = level_in_call(args, 2, flags, names)
-    cdef uint8_t room_a[FORM_CAPACITY]
-    cdef uint8_t room_b[FORM_CAPACITY]
+    cdef uint8_t buffer_a[FORM_CAPACITY]
+    cdef uint8_t buffer_b[FORM_CAPACITY]
     cdef size_t a, b
     if level >= 0 and is_short(args[0]) and is_short(args[1]):
-        if write_short(args[0], level, room_a, &a) and write_short(args[1], level, room_b, &b):
-            return a == b and memcmp(room_a, room_b, a) == 0
+        if write_short(args[0], level, buffer_a, &a) and write_short(args[1], level, buffer_b, &b):
+            return a == b and memcmp(buffer_a, buffer_b, a) == 0
     return parse_equivalent(function, args, flags, names)
 
 

@@ -106,17 +106,17 @@ cdef class _Pair:
     """The bytes of a base and of a second text of the same type, borrowed for the lifetime of this object."""
     cdef object base, other
     cdef Octets base_octets, other_octets
-    cdef uint8_t base_room[UTF8_CAPACITY]
-    cdef uint8_t other_room[UTF8_CAPACITY]
+    cdef uint8_t base_buffer[UTF8_CAPACITY]
+    cdef uint8_t other_buffer[UTF8_CAPACITY]
 
     def __cinit__(self, base, other):
         self.base, self.other = plain(base), plain(other)
         if type(self.base) is not type(self.other):
             raise TypeError("expected two strs or two bytes-like objects, got "
                             f"{type(base).__name__} and {type(other).__name__}")
-        if not borrow(self.base, &self.base_octets, self.base_room):
+        if not borrow(self.base, &self.base_octets, self.base_buffer):
             raise_surrogate(base, UriSyntaxError)
-        if not borrow(self.other, &self.other_octets, self.other_room):
+        if not borrow(self.other, &self.other_octets, self.other_buffer):
             raise_surrogate(other, UriSyntaxError)
 
     def __dealloc__(self):
@@ -131,7 +131,7 @@ cdef class _Pair:
             raise_rejection(given, base.s, &outcome, UriSyntaxError)
         return 0
 
-    cdef size_t room(self, size_t extra) except 0:
+    cdef size_t capacity(self, size_t extra) except 0:
         if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
             raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
         return self.base_octets.size + self.other_octets.size + extra
@@ -172,7 +172,7 @@ def resolve(base, ref, strict=True):
     cdef uint8_t *dst
     cdef size_t size, n = pair.other_octets.size
     pair.find_base(base, strict, &found)
-    dst = allocate(pair.room(RESOLVE_EXTRA))
+    dst = allocate(pair.capacity(RESOLVE_EXTRA))
     try:
         with nogil:
             size = write_target(&found, pair.other_octets.data, n, dst)
@@ -286,17 +286,17 @@ cdef void write_reference(const Target *target, Kind kind, uint8_t *dst) noexcep
     memcpy(dst + o, target.s + start, end - start)
 
 
-cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *room) noexcept nogil:
+cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_t *buffer) noexcept nogil:
     """Write the shortest reference and return its kind; KINDS if none resolves to the target."""
     cdef size_t n = base.directory - <size_t>base.parts.path
     cdef int kind, best
     if base.parts.authority >= 0 and base.parts.path == base.parts.path_end:
-        room[0] = c'/'
+        buffer[0] = c'/'
         n = 1
     else:
-        memcpy(room, base.s + base.parts.path, n)
-        n = remove_dot_segments(room, n)
-    find_references(base, target, room, n)
+        memcpy(buffer, base.s + base.parts.path, n)
+        n = remove_dot_segments(buffer, n)
+    find_references(base, target, buffer, n)
     while True:
         best = KINDS
         for kind in range(<int>KINDS):
@@ -305,8 +305,8 @@ cdef Kind relativize_into(const Base *base, Target *target, uint8_t *dst, uint8_
         if best == KINDS:
             return KINDS
         write_reference(target, <Kind>best, dst)
-        n = write_target(base, dst, target.size[best], room)
-        if n == target.n and memcmp(room, target.s, n) == 0:
+        n = write_target(base, dst, target.size[best], buffer)
+        if n == target.n and memcmp(buffer, target.s, n) == 0:
             return <Kind>best
         target.size[best] = SIZE_MAX
 
@@ -339,7 +339,7 @@ def relativize(base, target):
     cdef Outcome outcome
     cdef Kind kind
     cdef uint8_t *dst
-    cdef uint8_t *room = NULL
+    cdef uint8_t *buffer = NULL
     pair.find_base(base, True, &found)
     to.s, to.n = pair.other_octets.data, pair.other_octets.size
     find_parts(to.s, to.n, &to.parts)
@@ -348,9 +348,9 @@ def relativize(base, target):
         raise_rejection(target, to.s, &outcome, UriSyntaxError)
     dst = allocate(to.n + 1)
     try:
-        room = allocate(pair.room(RESOLVE_EXTRA))
+        buffer = allocate(pair.capacity(RESOLVE_EXTRA))
         with nogil:
-            kind = relativize_into(&found, &to, dst, room)
+            kind = relativize_into(&found, &to, dst, buffer)
         if kind == KINDS:
             outcome.code = PATH
             outcome.offset = <size_t>to.parts.path + first_dot_segment(
@@ -361,7 +361,7 @@ def relativize(base, target):
         return pair.new_object(dst, to.size[<int>kind])
     finally:
         PyMem_RawFree(dst)
-        PyMem_RawFree(room)
+        PyMem_RawFree(buffer)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ cdef vectorcall parse_resolve
 
 
 cdef object call_resolve(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t room[2 * SMALL + RESOLVE_EXTRA]
+    cdef uint8_t buffer[2 * SMALL + RESOLVE_EXTRA]
     cdef const uint8_t *ref
     cdef size_t n, size
     cdef Base base
@@ -379,10 +379,10 @@ cdef object call_resolve(object function, PyObject *const *args, size_t flags, P
             and find_base(<const uint8_t *>PyUnicode_DATA(<object>args[0]),
                           <size_t>PyUnicode_GET_LENGTH(<object>args[0]), True, &base)):
         ref, n = <const uint8_t *>PyUnicode_DATA(<object>args[1]), <size_t>PyUnicode_GET_LENGTH(<object>args[1])
-        size = write_target(&base, ref, n, room)
-        if size == n and memcmp(room, ref, n) == 0:
+        size = write_target(&base, ref, n, buffer)
+        if size == n and memcmp(buffer, ref, n) == 0:
             return <object>args[1]
-        return ascii_text(room, size)
+        return ascii_text(buffer, size)
     return parse_resolve(function, args, flags, names)
 
 

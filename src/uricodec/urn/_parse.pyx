@@ -362,8 +362,8 @@ cdef object new_form(object text, const ParsedUrn *urn, Level level):
 
 cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
     """Return the form at level NAMESPACE or above."""
-    cdef uint8_t room[SMALL + GROWTH]
-    cdef uint8_t *dst = room
+    cdef uint8_t buffer[SMALL + GROWTH]
+    cdef uint8_t *dst = buffer
     cdef size_t n, size
     cdef const uint8_t *s = octets_of(text, &n)
     cdef object form = text
@@ -377,7 +377,7 @@ cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
         if size != n or memcmp(dst, s, n) != 0:
             form = text_or_bytes(type(text) is str, dst, size)
     finally:
-        if dst != room:
+        if dst != buffer:
             PyMem_RawFree(dst)
     return form
 
@@ -700,22 +700,22 @@ cdef object call_key(object function, PyObject *const *args, size_t flags, PyObj
     return parse_key(function, args, flags, names)
 
 
-cdef inline const uint8_t *short_form(PyObject *text, const ParsedUrn *urn, uint8_t *room) noexcept:
-    """Return where the normal form is: in the text itself, or in `room` if the text is not normal."""
+cdef inline const uint8_t *short_form(PyObject *text, const ParsedUrn *urn, uint8_t *buffer) noexcept:
+    """Return where the normal form is: in the text itself, or in `buffer` if the text is not normal."""
     cdef const uint8_t *s = <const uint8_t *>PyUnicode_DATA(<object>text)
     if urn.changes & (LETTERS | DIGITS) == 0:
         return s
-    write_form(s, urn, CASE_8141, room)
-    return room
+    write_form(s, urn, CASE_8141, buffer)
+    return buffer
 
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef ParsedUrn a, b
-    cdef uint8_t room_a[SMALL]
-    cdef uint8_t room_b[SMALL]
+    cdef uint8_t buffer_a[SMALL]
+    cdef uint8_t buffer_b[SMALL]
     if (PyVectorcall_NARGS(flags) == 2 and names == NULL and is_short(args[0]) and is_short(args[1])
             and reads(args[0], &a) and reads(args[1], &b)):
-        return a.nss_end == b.nss_end and memcmp(short_form(args[0], &a, room_a), short_form(args[1], &b, room_b),
+        return a.nss_end == b.nss_end and memcmp(short_form(args[0], &a, buffer_a), short_form(args[1], &b, buffer_b),
                                                  a.nss_end) == 0
     return parse_equivalent(function, args, flags, names)
 
