@@ -8,7 +8,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
-from uricodec._base._text cimport UTF8_CAPACITY, Octets, borrow_octets, release, utf8_octets
+from uricodec._base._text cimport UTF8_CAPACITY, Bytes, borrow_bytes, release, utf8_of
 
 import os
 
@@ -67,17 +67,17 @@ cdef class FingerprintKey:
         True
         """
         cdef uint8_t utf8[UTF8_CAPACITY]
-        cdef Octets octets
+        cdef Bytes source
         cdef Py_buffer buffer
         cdef bytes result = PyBytes_FromStringAndSize(NULL, UC_FINGERPRINT)
         cdef uint8_t *dst = <uint8_t *>PyBytes_AS_STRING(result)
         if isinstance(data, str):
-            if not utf8_octets(data, &octets, utf8):
+            if not utf8_of(data, &source, utf8):
                 data.encode()
-            fingerprint(&self.key, octets.data, octets.size, dst)
-            release(&octets)
+            fingerprint(&self.key, source.data, source.size, dst)
+            release(&source)
             return result
-        borrow_octets(data, &buffer)
+        borrow_bytes(data, &buffer)
         fingerprint(&self.key, <const uint8_t *>buffer.buf, <size_t>buffer.len, dst)
         PyBuffer_Release(&buffer)
         return result

@@ -59,7 +59,7 @@ cdef class ByteSet:
 
 
 # Change a copy of a set.
-cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
+cdef inline void add_byte(uc_set *set, uint8_t c) noexcept nogil:
     set.member[c] = 1
     set.bits[c >> 3] |= 1 << (c & 7)
     if c < 128:
@@ -68,7 +68,7 @@ cdef inline void add_octet(uc_set *set, uint8_t c) noexcept nogil:
         set.high[c & 15] |= 1 << ((c >> 4) - 8)
 
 
-cdef inline void remove_octet(uc_set *set, uint8_t c) noexcept nogil:
+cdef inline void remove_byte(uc_set *set, uint8_t c) noexcept nogil:
     set.member[c] = 0
     set.bits[c >> 3] &= ~(1 << (c & 7))
     if c < 128:

@@ -146,7 +146,7 @@ cdef class ByteSet:
             octet = PyNumber_Index(octet)
             if not 0 <= octet <= 255:
                 raise ValueError(f"expected integers from 0 to 255, got {octet!r}")
-            add_octet(&self.set, octet)
+            add_byte(&self.set, octet)
             if octet > 127:
                 self.ascii = False
 

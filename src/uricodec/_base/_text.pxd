@@ -56,16 +56,16 @@ cdef enum:
 
 
 # The bytes of an input: borrowed from the object, or in a buffer on the heap that release() frees.
-cdef struct Octets:
+cdef struct Bytes:
     const uint8_t *data
     size_t size
     uint8_t *heap
 
 
-cdef inline void release(Octets *octets) noexcept nogil:
-    if octets.heap != NULL:
-        PyMem_RawFree(octets.heap)
-        octets.heap = NULL
+cdef inline void release(Bytes *source) noexcept nogil:
+    if source.heap != NULL:
+        PyMem_RawFree(source.heap)
+        source.heap = NULL
 
 
 cdef inline uint8_t *allocate(size_t size) except NULL:
@@ -116,32 +116,32 @@ cdef inline object text_or_bytes(bint text, const uint8_t *data, size_t n):
         return ascii_text(data, n)
     return PyBytes_FromStringAndSize(<const char *>data, <Py_ssize_t>n)
 
-# The part of utf8_octets() for a str that is not ASCII.
-cdef bint encode_utf8(str text, Octets *octets, uint8_t *buffer) except -1
+# The part of utf8_of() for a str that is not ASCII.
+cdef bint encode_utf8(str text, Bytes *source, uint8_t *buffer) except -1
 
 
-cdef inline bint utf8_octets(str text, Octets *octets, uint8_t *buffer) except -1:
-    """Set `octets` to the UTF-8 of a str, in `buffer` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
+cdef inline bint utf8_of(str text, Bytes *source, uint8_t *buffer) except -1:
+    """Set `source` to the UTF-8 of a str, in `buffer` (UTF8_CAPACITY bytes) if the str is SMALL. False if it has a surrogate.
 
     The caller must keep the str alive until it calls release().
     """
     PyUnicode_READY(text)
-    octets.heap = NULL
+    source.heap = NULL
     if PyUnicode_IS_ASCII(text):
-        octets.data = <const uint8_t *>PyUnicode_DATA(text)
-        octets.size = <size_t>PyUnicode_GET_LENGTH(text)
+        source.data = <const uint8_t *>PyUnicode_DATA(text)
+        source.size = <size_t>PyUnicode_GET_LENGTH(text)
         return True
-    return encode_utf8(text, octets, buffer)
+    return encode_utf8(text, source, buffer)
 
 
 # Return the index of the first lone surrogate; -1 if there is none.
 cdef Py_ssize_t first_surrogate(str text) noexcept
 
 # Borrow the bytes of a bytes-like, until PyBuffer_Release().
-cdef int borrow_octets(object data, Py_buffer *view) except -1
+cdef int borrow_bytes(object data, Py_buffer *view) except -1
 
 # Borrow the bytes of an item of a list. TypeError if it is not bytes-like.
 cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1
 
 # Return a copy of the bytes of a bytes-like, which need not be contiguous.
-cdef bytes copy_of_octets(object data)
+cdef bytes copy_of_bytes(object data)

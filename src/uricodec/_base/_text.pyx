@@ -261,8 +261,8 @@ cdef str utf8_text(const uint8_t *src, size_t n, const char *errors):
     return text
 
 
-cdef bint encode_utf8(str text, Octets *octets, uint8_t *buffer) except -1:
-    """The part of utf8_octets() for a str that is not ASCII."""
+cdef bint encode_utf8(str text, Bytes *source, uint8_t *buffer) except -1:
+    """The part of utf8_of() for a str that is not ASCII."""
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     cdef int kind = PyUnicode_KIND(text)
     cdef uint8_t *dst = buffer
@@ -270,11 +270,11 @@ cdef bint encode_utf8(str text, Octets *octets, uint8_t *buffer) except -1:
         # At most 2, 3 and 4 bytes for a code unit of 1, 2 and 4.
         if n > PY_SSIZE_T_MAX // 4:
             raise OverflowError("the text is too long for UTF-8")  # pragma: no cover: too large
-        octets.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
-    octets.data = dst
-    octets.size = kernels.to_utf8(PyUnicode_DATA(text), <size_t>n, kind, dst)
-    if octets.size == UC_SURROGATE:
-        release(octets)
+        source.heap = dst = allocate(<size_t>n * (2 if kind == 1 else 3 if kind == 2 else 4))
+    source.data = dst
+    source.size = kernels.to_utf8(PyUnicode_DATA(text), <size_t>n, kind, dst)
+    if source.size == UC_SURROGATE:
+        release(source)
         return False
     return True
 
@@ -292,7 +292,7 @@ cdef Py_ssize_t first_surrogate(str text) noexcept:
 
 # --- bytes-like objects -----------------------------------------------------------------------------------------------
 
-cdef bint has_octets(const char *format) noexcept:
+cdef bint has_bytes(const char *format) noexcept:
     """Return whether a buffer format means bytes or numbers, not pointers to objects, characters or fixed-size strings."""
     if format == NULL or format[0] == c'B' and format[1] == 0:     # bytes and the like
         return True
@@ -307,14 +307,14 @@ cdef int reject_buffer(object data, format) except -1:
     raise TypeError(f"expected a buffer of bytes or numbers, got {type(data).__name__} with items of format {format!r}")
 
 
-cdef int borrow_octets(object data, Py_buffer *view) except -1:
+cdef int borrow_bytes(object data, Py_buffer *view) except -1:
     """Borrow the bytes of a bytes-like, until PyBuffer_Release()."""
     PyObject_GetBuffer(data, view, PyBUF_ND | PyBUF_FORMAT)     # PyBUF_SIMPLE has no format
     # Scalars of NumPy and ctypes export buffers, but their memory is not text.
     if view.ndim == 0 or not isinstance(data, (bytes, bytearray, memoryview)) and getattr(data, "shape", None) == ():
         PyBuffer_Release(view)
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
-    if has_octets(view.format):
+    if has_bytes(view.format):
         return 0
     format = view.format.decode("latin-1")
     PyBuffer_Release(view)
@@ -324,20 +324,20 @@ cdef int borrow_octets(object data, Py_buffer *view) except -1:
 cdef int borrow_row(object item, size_t row, Py_buffer *view) except -1:
     """Borrow the bytes of an item of a list. TypeError if it is not bytes-like."""
     try:
-        return borrow_octets(item, view)
+        return borrow_bytes(item, view)
     except (TypeError, ValueError, BufferError) as error:
         if not isinstance(error, (TypeError, ValueError, BufferError)):     # replaced by a MemoryError
             raise error  # pragma: no cover: no memory
         raise TypeError(f"row {row}: {error}") from None
 
 
-cdef bytes copy_of_octets(object data):
+cdef bytes copy_of_bytes(object data):
     """Return a copy of the bytes of a bytes-like, which need not be contiguous."""
     if type(data) is bytearray:
         return bytes(data)
     if not PyObject_CheckBuffer(data):
         raise TypeError(f"expected str or a bytes-like object, got {type(data).__name__}")
     view = memoryview(data)
-    if not has_octets(view.format.encode()):
+    if not has_bytes(view.format.encode()):
         reject_buffer(data, view.format)
     return bytes(view)

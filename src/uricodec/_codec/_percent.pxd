@@ -13,7 +13,7 @@ cdef enum:
 # Decodes a run of ASCII characters that starts at index `start` of a str.
 ctypedef str (*run_decoder)(const uint8_t *src, size_t n, Py_ssize_t start, void *context)
 
-cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
+cdef object encode_bytes(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text)
 cdef object encode_counted(const uint8_t *src, size_t n, size_t escapes, const uc_set *safe, bint plus, bint text)
 cdef str encode_units(const uint8_t *src, size_t n, int width, const uc_set *safe, bint plus)
 cdef str decode_text(const uint8_t *src, size_t n, bint plus, const char *errors)

@@ -76,7 +76,7 @@ provide(&portable)
 
 # --- encoding to objects ----------------------------------------------------------------------------------------------
 
-cdef object encode_octets(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
+cdef object encode_bytes(const uint8_t *src, size_t n, const uc_set *safe, bint plus, bint text):
     """Return the encoded bytes as an ASCII str (`text`) or as bytes."""
     cdef uint8_t buffer[ENCODED_CAPACITY]
     if n <= SMALL:

@@ -14,7 +14,7 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
 from uricodec._base._text cimport continues, sequence_length
@@ -50,7 +50,7 @@ cdef class CodecRows(RowOperation):
         self.unchanged = unchanged[0]
         if text:
             for byte in range(0x80, 0x100):
-                remove_octet(&self.unchanged, <uint8_t>byte)
+                remove_byte(&self.unchanged, <uint8_t>byte)
         self.slots.stable = &self.unchanged
 
 
@@ -482,7 +482,7 @@ cdef bint encode_block(Run *run) noexcept nogil:
         if crs != 0:            # some are not part of terminators
             return do_rows(run)
         with_cr = how.safe
-        add_octet(&with_cr, c'\r')
+        add_byte(&with_cr, c'\r')
         safe = &with_cr
     if strict and how.utf8 and not rows_are_utf8(block.data, block.at, rows):
         return do_rows(run)
@@ -607,11 +607,11 @@ cdef class EncodeRows(CodecRows):
         self.how.safe, self.how.plus, self.how.utf8 = safe.set, plus, text
         self.how.triplets = self.how.digits = False
         if plus:
-            add_octet(&self.how.safe, c' ')
-            remove_octet(&self.how.safe, c'+')
+            add_byte(&self.how.safe, c' ')
+            remove_byte(&self.how.safe, c'+')
         self.set_stable(&self.how.safe, text)
         if plus:
-            remove_octet(&self.unchanged, c' ')
+            remove_byte(&self.unchanged, c' ')
         set_encoding(&self.slots, &self.how)
         if not safe.set.member[0x80]:       # the results are ASCII
             self.slots.text, self.slots.text_policies = encode_object, ~0
@@ -635,7 +635,7 @@ cdef class RequoteRows(CodecRows):
     def __cinit__(self, ByteSet safe not None, text=True):
         self.how.digits = safe & HEX_DIGITS == HEX_DIGITS
         self.how.safe, self.how.plus, self.how.triplets, self.how.utf8 = safe.set, False, True, text
-        add_octet(&self.how.safe, c'%')
+        add_byte(&self.how.safe, c'%')
         self.set_stable(&safe.set, text)
-        remove_octet(&self.unchanged, c'%')
+        remove_byte(&self.unchanged, c'%')
         set_encoding(&self.slots, &self.how)

@@ -5,7 +5,7 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
 from uricodec.errors import UriError, UriSyntaxError
@@ -107,18 +107,18 @@ cdef ByteSet safe_set(object safe):
 cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
     """Encode a str or bytes-like; return the same object if it is a plain one and does not change."""
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Py_buffer view
     cdef object result
-    cdef str plain      # keeps the memory of `octets` alive
+    cdef str plain      # keeps the memory of `source` alive
     if isinstance(data, str):
         plain = data if type(data) is str else str.__str__(data)
-        if not utf8_octets(plain, &octets, buffer):
+        if not utf8_of(plain, &source, buffer):
             raise UriError("lone surrogate", data, first_surrogate(plain))
         try:
-            result = encode_octets(octets.data, octets.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
+            result = encode_bytes(source.data, source.size, safe, plus, ascii or PyUnicode_IS_ASCII(plain))
         finally:
-            release(&octets)
+            release(&source)
         if type(result) is bytes:
             # bytes beyond ASCII that were kept; they are UTF-8 only if whole characters were kept
             try:
@@ -126,9 +126,9 @@ cdef object encode_data(object data, const uc_set *safe, bint plus, bint ascii):
             except UnicodeDecodeError:
                 raise ValueError("safe contains only some of the bytes of a character") from None
         return data if type(data) is str and result == data else result
-    borrow_octets(data, &view)
+    borrow_bytes(data, &view)
     try:
-        result = encode_octets(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
+        result = encode_bytes(<const uint8_t *>view.buf, <size_t>view.len, safe, plus, False)
     finally:
         PyBuffer_Release(&view)
     return data if type(data) is bytes and result == data else result
@@ -163,8 +163,8 @@ def percent_encode(data, safe=UNRESERVED, plus=False):
     if not plus:
         return encode_data(data, &octets.set, False, octets.ascii)
     set = octets.set
-    add_octet(&set, c' ')
-    remove_octet(&set, c'+')
+    add_byte(&set, c' ')
+    remove_byte(&set, c'+')
     return encode_data(data, &set, True, octets.ascii)
 
 
@@ -207,7 +207,7 @@ cdef object decode_buffer(object data, StrictOptions *how):
     cdef uint8_t *dst
     cdef size_t n, size
     cdef bytes result
-    borrow_octets(data, &view)
+    borrow_bytes(data, &view)
     try:
         src, n = <const uint8_t *>view.buf, <size_t>view.len
         if type(data) is bytes and is_plain(src, n, how.plus):
@@ -359,7 +359,7 @@ def requote(data, safe=URI_CHARACTERS, errors="keep"):
     cdef size_t n, count
     cdef bytes plain
     cdef str text
-    add_octet(&set, c'%')
+    add_byte(&set, c'%')
     if policy != KEEP:
         if isinstance(data, str):
             text = str.__str__(data)
@@ -405,7 +405,7 @@ cdef object code_into(object src, object dst, ByteSet safe):
     cdef const uint8_t *s
     cdef uint8_t *d
     cdef size_t n, cap, head, written = 0, last
-    borrow_octets(src, &source)
+    borrow_bytes(src, &source)
     try:
         PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
         try:

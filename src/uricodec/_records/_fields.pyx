@@ -21,7 +21,7 @@ from uricodec._rows._arrow cimport Buffer, discard, grow
 from uricodec._records._framing cimport *
 from uricodec._base._kernels cimport kernels, uc_lowest_bit
 from uricodec._records._quoting cimport *
-from uricodec._base._text cimport borrow_octets
+from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
 from uricodec._rows._tasks cimport begin_work
@@ -944,7 +944,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
     task.escapes = frame.frame.form == CSV or frame.frame.form == JSON
     task.limit, task.stops = <size_t>limit if limit > 0 else <size_t>(policy == RAISE_ROW), limit > 0
-    borrow_octets(src, &source)
+    borrow_bytes(src, &source)
     try:
         task.src, task.n = <const uint8_t *>source.buf, <size_t>source.len
         rows.capacity(task.n)       # raises OverflowError if results could be too long

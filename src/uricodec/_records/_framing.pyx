@@ -4,8 +4,8 @@ from libc.stdint cimport SIZE_MAX
 from libc.string cimport memchr
 
 from uricodec._base._atomic cimport uc_put8
-from uricodec._base._kernels cimport ByteSet, remove_octet
-from uricodec._base._text cimport borrow_octets, copy_of_octets
+from uricodec._base._kernels cimport ByteSet, remove_byte
+from uricodec._base._text cimport borrow_bytes, copy_of_bytes
 from uricodec._records._quoting cimport *
 
 from cpython.buffer cimport PyBuffer_Release
@@ -99,18 +99,18 @@ cdef class Framing:
         if frame.form == LINES:
             spans = [(1, None)]
         frame.inside = every.set
-        remove_octet(&frame.inside, frame.end)
+        remove_byte(&frame.inside, frame.end)
         if frame.form == DELIMITED or frame.form == CSV:
-            remove_octet(&frame.inside, frame.delimiter)
+            remove_byte(&frame.inside, frame.delimiter)
         frame.plain = frame.inside
-        remove_octet(&frame.plain, c'"')
-        remove_octet(&frame.plain, c'\r')
+        remove_byte(&frame.plain, c'"')
+        remove_byte(&frame.plain, c'\r')
         frame.unmarked = frame.inside
         if frame.form == CSV:
-            remove_octet(&frame.unmarked, c'"')
+            remove_byte(&frame.unmarked, c'"')
         elif frame.form == JSON:
             for octet in JSON_STRUCTURE:
-                remove_octet(&frame.unmarked, octet)
+                remove_byte(&frame.unmarked, octet)
         self.names, self.end = tuple(names), end
         steps = 0
         for name in self.names:
@@ -170,7 +170,7 @@ cdef class Framing:
         cdef size_t i = start, n = stop, end = i
         if self.frame.form != CSV:
             return buffer.rfind(self.end, start, stop) + 1
-        borrow_octets(buffer, &view)
+        borrow_bytes(buffer, &view)
         n = min(n, <size_t>view.len)
         if i < n:
             with nogil:
@@ -197,7 +197,7 @@ cdef class Framing:
         cdef const uint8_t *s
         cdef size_t i = start, n = stop, end = 0
         cdef int at = state     # 0: field begins; 1: in an unquoted field; 2: in quotes; 3: after a quote in quotes
-        borrow_octets(buffer, &view)
+        borrow_bytes(buffer, &view)
         s, n = <const uint8_t *>view.buf, min(n, <size_t>view.len)
         while i < n and end == 0:
             if at == 2:
@@ -225,7 +225,7 @@ cdef class Framing:
         >>> Framing("csv", delimiter=b",").first(b'a,"b""c"\\r\\nd', 10)
         ([b'a', b'b"c'], 10)
         """
-        cdef bytes octets = copy_of_octets(memoryview(buffer)[:stop])
+        cdef bytes octets = copy_of_bytes(memoryview(buffer)[:stop])
         cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(octets)
         cdef CsvField field
         cdef size_t i = 0, end, next

@@ -7,7 +7,7 @@ cimport cython
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t
 
-from uricodec._base._text cimport copy_of_octets
+from uricodec._base._text cimport copy_of_bytes
 from uricodec._rows._arrow cimport *
 from uricodec._rows._dictionaries cimport *
 from uricodec._rows._sinks cimport *
@@ -451,7 +451,7 @@ cdef class Work:
         cdef Job job
         cdef list parts = []
         if plan.kind != TEXT and type(source) is not bytes:
-            source = copy_of_octets(source)      # no other thread may change the number of lines
+            source = copy_of_bytes(source)      # no other thread may change the number of lines
         rows = rows_of_lines(source, end)
         jobs = jobs_of(plan, [rows], self.policy_for(plan), self.limit, self.look,
                        self.threads_for(rows.source.count), self.first)

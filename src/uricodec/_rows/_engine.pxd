@@ -335,7 +335,7 @@ cdef inline void pass_rows(Run *run, size_t stop) noexcept nogil:
         run.done = stop
 
 
-cdef inline void copy_octets(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+cdef inline void copy_bytes(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
     """Copy n bytes; both buffers have WIDE bytes more. For short rows, the usual ones, this is faster than memcpy."""
     cdef size_t i = 0
     if n > 8 * WIDE:

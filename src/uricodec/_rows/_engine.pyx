@@ -22,7 +22,7 @@ from libc.string cimport memchr, memset
 
 from uricodec._rows._arrow cimport grow
 from uricodec._base._atomic cimport uc_glance8
-from uricodec._base._kernels cimport add_octet, kernels, portable, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport add_byte, kernels, portable, uc_lowest_bit, uc_utf8
 
 ctypedef fused offset:
     int32_t
@@ -155,7 +155,7 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
                 return i
             src = <const uint8_t *>source.buffers[view.buffer] + view.start
             if behind >= WIDE:
-                copy_octets(run.gathered + size, src, n)
+                copy_bytes(run.gathered + size, src, n)
             else:
                 memcpy(run.gathered + size, src, n)
         size += n
@@ -483,7 +483,7 @@ cdef void set_lines(Run *run) noexcept nogil:
         return
     run.checks_utf8 = run.slots.utf8_code != 0 and run.sink.commit_whole != NULL     # the result is lines of text
     if run.has_stable:
-        add_octet(&run.stable, run.source.terminator)
+        add_byte(&run.stable, run.source.terminator)
     if run.slots.whole != NULL and run.sink.commit_whole != NULL:
         run.whole, run.as_rows = run.slots.whole, 0
         if run.slots.prefix:

@@ -2,8 +2,8 @@
 from libc.string cimport memset
 
 from uricodec._rows._arrow cimport discard
-from uricodec._base._kernels cimport ByteSet, remove_octet
-from uricodec._base._text cimport borrow_octets
+from uricodec._base._kernels cimport ByteSet, remove_byte
+from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport begin_work, run_to_end
@@ -27,7 +27,7 @@ cdef int set_source(Source *source, uc_set *not_terminator, const Py_buffer *vie
     memset(source, 0, sizeof(Source))
     source.layout, source.data, source.count = LINES, <const uint8_t *>view.buf, <size_t>view.len
     source.terminator, source.text, not_terminator[0] = terminator[0], True, ALL.set
-    remove_octet(not_terminator, source.terminator)
+    remove_byte(not_terminator, source.terminator)
     source.not_terminator = not_terminator
     return 0
 
@@ -88,7 +88,7 @@ def transform_lines(src, dst, operation, terminator=b"\n", errors="keep", limit=
     if dst is None and how.slots.result != WRITES_NOTHING:
         raise ValueError("dst is required for an operation that writes")
     memset(&run, 0, sizeof(Run))
-    borrow_octets(src, &source_view)
+    borrow_bytes(src, &source_view)
     try:
         set_source(&source, &not_terminator, &source_view, terminator)
         how.capacity(source.count, errors)      # raises OverflowError if it could be too long

@@ -243,7 +243,7 @@ cdef class ListWork:
     cdef RowPolicy policy
     cdef text_function whole        # processes a str; NULL: rows may be rejected
     cdef Run text_run               # the operations under the policy
-    cdef Run octets_run
+    cdef Run bytes_run
     cdef bint look
     cdef size_t limit
     cdef object missing
@@ -261,7 +261,7 @@ cdef class ListWork:
             self.whole = self.text.rows.slots.text
         set_operation(&self.text_run, &self.text.rows.slots, self.policy, self.look)
         if self.octets is not self.text:
-            set_operation(&self.octets_run, &self.octets.rows.slots, self.policy, self.look)
+            set_operation(&self.bytes_run, &self.octets.rows.slots, self.policy, self.look)
         self.buffer, self.cap = allocate(FIRST_CAPACITY), FIRST_CAPACITY
 
     def __dealloc__(self):
@@ -300,7 +300,7 @@ cdef class ListWork:
 
     cdef object answer(self, Plan plan, object item, const uint8_t *src, size_t n, Py_ssize_t row):
         """Return the result for the bytes of an item."""
-        cdef const Run *run = &self.text_run if plan is self.text else &self.octets_run
+        cdef const Run *run = &self.text_run if plan is self.text else &self.bytes_run
         cdef const uc_set *stable = self.octets.rows.slots.stable
         cdef bint text = isinstance(item, str)
         cdef Outcome outcome
@@ -384,7 +384,7 @@ cdef class ListWork:
                               self.text.rows.slots.options, self.buffer, &outcome)
         return utf8_text(self.buffer, n, "strict")
 
-    cdef object octets_of(self, object item, Py_ssize_t row):
+    cdef object bytes_of(self, object item, Py_ssize_t row):
         """Return the result for an item that is not a str."""
         cdef Py_buffer view
         if type(item) is bytes:
@@ -407,14 +407,14 @@ cdef class ListWork:
     cdef object text_of(self, object item, Py_ssize_t row):
         """Return the result for a str."""
         cdef uint8_t utf8[UTF8_CAPACITY]
-        cdef Octets octets
+        cdef Bytes source
         plain = item if type(item) is str else str.__str__(item)
-        if not utf8_octets(<str>plain, &octets, utf8):
+        if not utf8_of(<str>plain, &source, utf8):
             return self.surrogate(<str>plain, row)
         try:
-            return self.answer(self.text, item, octets.data, octets.size, row)
+            return self.answer(self.text, item, source.data, source.size, row)
         finally:
-            release(&octets)
+            release(&source)
 
     # --- batches
 
@@ -570,7 +570,7 @@ cdef class ListWork:
         if type(item) is str and self.whole != NULL:
             result = self.whole(<str>item, self.text.rows.slots.options)
         if result is None:
-            result = self.text_of(item, row) if isinstance(item, str) else self.octets_of(item, row)
+            result = self.text_of(item, row) if isinstance(item, str) else self.bytes_of(item, row)
         if result is not item:
             self.put(results, columns, row, result)
         return 0

@@ -111,7 +111,7 @@ cdef bint add_views(Run *run) noexcept nogil:
                 memset(view + i, 0, sizeof(View))
             continue
         if n > 12:
-            copy_octets(to + kept, row, n)
+            copy_bytes(to + kept, row, n)
         make_view(run, view + i, row, n, run.data.size + kept)
         if n > 12:
             kept += n
@@ -298,7 +298,7 @@ cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t
         if components != NULL and components[field].start >= 0:
             size = <size_t>(components[field].end - components[field].start)
             if <size_t>components[field].end <= readable:
-                copy_octets(part.data + part.size, src + components[field].start, size)
+                copy_bytes(part.data + part.size, src + components[field].start, size)
             else:
                 memcpy(part.data + part.size, src + components[field].start, size)
             part.size += size

@@ -10,8 +10,8 @@ from libc.string cimport memchr, memset
 from uricodec._rows._arrow cimport *
 from uricodec._base._atomic cimport uc_put8
 from uricodec._base._fingerprint cimport FingerprintKey
-from uricodec._base._kernels cimport ByteSet, kernels, remove_octet
-from uricodec._base._text cimport borrow_octets
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte
+from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._operation cimport *
 from uricodec._rows._sinks cimport *
 
@@ -233,7 +233,7 @@ cdef const uint8_t *first_row(const Source *source) noexcept:
     return source.data + (<const int64_t *>source.offsets)[0]
 
 
-cdef size_t octets_of_views(const Source *source, size_t start, size_t stop) noexcept:
+cdef size_t bytes_of_views(const Source *source, size_t start, size_t stop) noexcept:
     """Return about how many bytes rows with views have, estimated from a sample."""
     cdef size_t step = (stop - start) // 256 + 1, sum = 0, i
     i = start
@@ -284,7 +284,7 @@ cdef int begin(Job job) except -1:
     set_validity(job, stop - start)
     run.large = rows.source.layout == OFFSETS_64
     if rows.source.layout == VIEWS:
-        size = octets_of_views(&rows.source, start, stop)
+        size = bytes_of_views(&rows.source, start, stop)
         if not grow(&run.offsets, sizeof(View) * (stop - start)) or not grow(&run.data, min(size, rows.octets) + 4 * BLOCK):
             raise MemoryError
     else:
@@ -334,11 +334,11 @@ cdef Rows rows_of_lines(object buffer, object end):
     if len(end) != 1 or 0x20 <= end[0] != 0x7F:
         raise ValueError(f"line terminator must be one control character, got {end!r}")
     memset(source, 0, sizeof(Source))
-    borrow_octets(buffer, &rows.view)
+    borrow_bytes(buffer, &rows.view)
     rows.viewed = True
     source.layout, source.data, source.count = LINES, <const uint8_t *>rows.view.buf, <size_t>rows.view.len
     source.terminator, rows.not_terminator = end[0], ALL.set
-    remove_octet(&rows.not_terminator, source.terminator)
+    remove_byte(&rows.not_terminator, source.terminator)
     source.not_terminator, rows.octets = &rows.not_terminator, source.count
     return rows
 

@@ -369,7 +369,7 @@ cdef class LineBatch(Identifiers):
         cdef uint8_t terminator = self.rows.source.terminator
         cdef size_t n = starts[stop] - starts[i]
         if starts[stop] + WIDE <= self.rows.source.count:
-            copy_octets(dst, src, n)
+            copy_bytes(dst, src, n)
         else:
             memcpy(dst, src, n)
             if n == 0 or dst[n - 1] != terminator:
@@ -651,17 +651,17 @@ cdef class ColumnBatch(Identifiers):
     cdef int read_item(self, object item) except -1:
         """Read an item that cannot be gathered."""
         cdef uint8_t utf8[UTF8_CAPACITY]
-        cdef Octets octets
+        cdef Bytes source
         cdef Py_buffer view
         cdef str text
         if isinstance(item, str):
             text = item if type(item) is str else str.__str__(item)
-            if not utf8_octets(text, &octets, utf8):
+            if not utf8_of(text, &source, utf8):
                 return self.add_surrogate(item, text)
             try:
-                return self.add_item(octets.data, octets.size)
+                return self.add_item(source.data, source.size)
             finally:
-                release(&octets)
+                release(&source)
         borrow_row(item, self.first + self.batch.rows, &view)
         try:
             return self.add_item(<const uint8_t *>view.buf, <size_t>view.len)

@@ -30,11 +30,11 @@ cdef object raise_first(object given, str text, const Mapping *mapping):
     raise_surrogate(given, IriError)
 
 
-cdef object encoded_object(bint text, const Octets *octets, size_t escapes, const Mapping *mapping):
+cdef object encoded_object(bint text, const Bytes *source, size_t escapes, const Mapping *mapping):
     """Return the str or bytes of an IRI that was checked and needs encoding."""
     cdef uint8_t buffer[ENCODED_CAPACITY]
-    cdef const uint8_t *src = octets.data
-    cdef size_t n = octets.size, size
+    cdef const uint8_t *src = source.data
+    cdef size_t n = source.size, size
     cdef uint8_t *dst
     if n <= SMALL:
         return text_or_bytes(text, buffer, kernels.encode(src, n, &mapping.safe, False, buffer, ENCODED_CAPACITY))
@@ -53,26 +53,26 @@ cdef object encoded_object(bint text, const Octets *octets, size_t escapes, cons
 cdef object to_uri(object given, const Mapping *mapping):
     """Return the URI of an IRI; the same object if a str or bytes does not change."""
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Outcome outcome
     cdef size_t escapes
     cdef object iri = plain(given)
     cdef bint text = type(iri) is str
-    if not borrow(iri, &octets, buffer):
+    if not borrow(iri, &source, buffer):
         raise_first(given, iri, mapping)
     try:
-        if kernels.span(octets.data, octets.size, &mapping.safe) == octets.size:
+        if kernels.span(source.data, source.size, &mapping.safe) == source.size:
             return iri
-        if octets.size <= SMALL:
-            escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &outcome)
+        if source.size <= SMALL:
+            escapes = check_iri_bytes(source.data, source.size, mapping, not text, &outcome)
         else:
             with nogil:
-                escapes = check_iri_octets(octets.data, octets.size, mapping, not text, &outcome)
+                escapes = check_iri_bytes(source.data, source.size, mapping, not text, &outcome)
         if escapes == UC_REJECTED:
-            raise_rejection(given, octets.data, &outcome, IriError)
-        return encoded_object(text, &octets, escapes, mapping)
+            raise_rejection(given, source.data, &outcome, IriError)
+        return encoded_object(text, &source, escapes, mapping)
     finally:
-        release(&octets)
+        release(&source)
 
 
 cdef object to_iri(object given):
@@ -82,29 +82,29 @@ cdef object to_iri(object given):
     cdef uint8_t *dst = short_result
     cdef uint8_t *heap = NULL
     cdef PyObject *capacity_of_result = NULL
-    cdef Octets octets
+    cdef Bytes source
     cdef Outcome outcome
     cdef size_t size
     cdef object uri = plain(given)
     cdef bint text = type(uri) is str
-    if not borrow(uri, &octets, buffer):
+    if not borrow(uri, &source, buffer):
         raise_first(given, uri, NULL)
     try:
-        if kernels.span(octets.data, octets.size, &UNTOUCHED.set) == octets.size:
+        if kernels.span(source.data, source.size, &UNTOUCHED.set) == source.size:
             return uri
-        if octets.size <= SMALL:
-            size = decode_uri(octets.data, octets.size, not text, dst, &outcome)
+        if source.size <= SMALL:
+            size = decode_uri(source.data, source.size, not text, dst, &outcome)
         else:
             if text:
-                dst = heap = allocate(octets.size)
+                dst = heap = allocate(source.size)
             else:
-                capacity_of_result = new_bytes(NULL, <Py_ssize_t>octets.size)
+                capacity_of_result = new_bytes(NULL, <Py_ssize_t>source.size)
                 dst = <uint8_t *>PyBytes_AS_STRING(<object>capacity_of_result)
             with nogil:
-                size = decode_uri(octets.data, octets.size, not text, dst, &outcome)
+                size = decode_uri(source.data, source.size, not text, dst, &outcome)
         if size == UC_REJECTED:
-            raise_rejection(given, octets.data, &outcome, IriError)
-        if size == octets.size and memcmp(dst, octets.data, size) == 0:
+            raise_rejection(given, source.data, &outcome, IriError)
+        if size == source.size and memcmp(dst, source.data, size) == 0:
             return uri
         if text:
             return utf8_text(dst, size, "strict")
@@ -115,7 +115,7 @@ cdef object to_iri(object given):
     finally:
         Py_XDECREF(capacity_of_result)
         PyMem_RawFree(heap)
-        release(&octets)
+        release(&source)
 
 
 # --- public functions -------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ cdef Operation URI_TO_IRI_ROW   # options: none
 
 # Check an IRI. Return the number of bytes to percent-encode, or UC_REJECTED. `unsure`: the bytes may be ill-formed
 # UTF-8; otherwise the caller guarantees that they are well-formed.
-cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
+cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
                              Outcome *outcome) noexcept nogil
 
 # Write the IRI to dst, which must not overlap src and must have a capacity of n bytes. Return its size, or UC_REJECTED.

@@ -94,7 +94,7 @@ cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outc
     return True
 
 
-cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
+cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
                              Outcome *outcome) noexcept nogil:
     cdef size_t i = 0, size, whole, escapes = 0
     cdef uc_utf8 found
@@ -115,7 +115,7 @@ cdef size_t check_iri_octets(const uint8_t *src, size_t n, const Mapping *mappin
 cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                            Outcome *outcome) noexcept nogil:
     cdef const Mapping *mapping = <const Mapping *>options
-    if check_iri_octets(src, n, mapping, True, outcome) == UC_REJECTED:
+    if check_iri_bytes(src, n, mapping, True, outcome) == UC_REJECTED:
         return UC_REJECTED
     return kernels.encode(src, n, &mapping.safe, False, dst, 3 * n + ENCODE_SLACK)
 

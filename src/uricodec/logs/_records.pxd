@@ -4,7 +4,7 @@ from libc.string cimport memchr
 
 from uricodec.logs._fields cimport Code, Entry, Text
 from uricodec.logs._formats cimport Format, Layout, Line
-from uricodec._codec._triplets cimport Policy as OctetPolicy
+from uricodec._codec._triplets cimport Policy as BytePolicy
 
 
 # The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
@@ -15,7 +15,7 @@ cdef struct Writer:
     bint csv
     bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
     bint flags
-    OctetPolicy errors
+    BytePolicy errors
     const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
     uint8_t *room           # the buffer for decoded texts
 

@@ -16,7 +16,7 @@ from uricodec.logs._formats cimport *
 from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._records._quoting cimport starts_formula
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8, policy_of
-from uricodec._codec._triplets cimport KEEP as KEEP_OCTETS
+from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._base._text cimport continues, sequence_length
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -91,7 +91,7 @@ cdef uint8_t *put_character(const uint8_t *at, size_t n, Place place, uint8_t *d
     return dst
 
 
-cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
+cdef uint8_t *put_bytes(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
     """Write a text that is not UTF-8."""
     cdef size_t i = 0, have
     cdef size_t length
@@ -103,7 +103,7 @@ cdef uint8_t *put_octets(const Writer *w, const uint8_t *src, size_t n, Place pl
         if have == length:
             dst = put_character(src + i, have, place, dst)
             i += have
-        elif w.errors == KEEP_OCTETS:
+        elif w.errors == KEEP_BYTES:
             dst = put_triplet(src[i], dst)
             i += 1
         else:
@@ -120,7 +120,7 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
     if i == n:
         return dst
     if not is_utf8(src + i, n - i):
-        return put_octets(w, src + i, n - i, place, dst)
+        return put_bytes(w, src + i, n - i, place, dst)
     if place == RAW:
         memcpy(dst, src + i, n - i)
         return dst + n - i
@@ -152,8 +152,8 @@ cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint p
     if is_plain(text.at, text.n, plus):
         return put_text(w, entry, text, place, dst)
     size = kernels.decode(text.at, text.n, plus, w.room, text.n)
-    if w.errors == KEEP_OCTETS and not is_utf8(w.room, size):
-        how.policy = how.malformed = KEEP_OCTETS
+    if w.errors == KEEP_BYTES and not is_utf8(w.room, size):
+        how.policy = how.malformed = KEEP_BYTES
         how.plus, how.utf8, how.free, how.c1 = plus, True, NULL, False
         size = decode_strictly(text.at, text.n, &how, w.room)
     return put_any(w, w.room, size, place, dst)
@@ -235,7 +235,7 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
 
 # --- flags ------------------------------------------------------------------------------------------------------------
 
-cdef inline int octet_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+cdef inline int byte_at(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     """Return the byte that the triplet at i encodes; -1 without a triplet."""
     cdef int high, low
     if n - i < 3 or s[i] != c'%':
@@ -266,7 +266,7 @@ cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept
     cdef uint8_t *s = w.room
     i = 0 if decoded else find(text.at, 0, text.n, c'%')
     while not decoded and i < text.n:
-        octet = octet_at(text.at, i, text.n)
+        octet = byte_at(text.at, i, text.n)
         if octet < 0:
             flags |= MALFORMED
         elif not query and (octet == c'/' or octet == c'\\'):
@@ -281,7 +281,7 @@ cdef int flags_of(const Writer *w, Text text, bint decoded, bint query) noexcept
         flags |= NUL
     i = find(s, 0, size, c'%')
     while i < size:
-        if octet_at(s, i, size) >= 0:
+        if byte_at(s, i, size) >= 0:
             flags |= DOUBLE_ENCODED
         i = find(s, i + 1, size, c'%')
     i = find(s, 0, size, c'.')

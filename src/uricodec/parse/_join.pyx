@@ -251,17 +251,17 @@ cdef object join_text(object base, Url *b, object reference, Url *u, object give
     """The same for text beyond ASCII."""
     cdef uint8_t base_buffer[UTF8_CAPACITY]
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets base_octets, octets
-    base_octets.heap = octets.heap = NULL
+    cdef Bytes base_source, source
+    base_source.heap = source.heap = NULL
     try:
-        if not utf8_octets(<str>base, &base_octets, base_buffer) or not utf8_octets(<str>reference, &octets, buffer):
+        if not utf8_of(<str>base, &base_source, base_buffer) or not utf8_of(<str>reference, &source, buffer):
             return None
-        b.data, b.size, b.width, b.form = base_octets.data, <Py_ssize_t>base_octets.size, 1, UTF8_TEXT
-        u.data, u.size, u.width, u.form = octets.data, <Py_ssize_t>octets.size, 1, UTF8_TEXT
+        b.data, b.size, b.width, b.form = base_source.data, <Py_ssize_t>base_source.size, 1, UTF8_TEXT
+        u.data, u.size, u.width, u.form = source.data, <Py_ssize_t>source.size, 1, UTF8_TEXT
         return join_bytes(b, u, given)
     finally:
-        release(&base_octets)
-        release(&octets)
+        release(&base_source)
+        release(&source)
 
 
 cdef object join_bytes(const Url *base, const Url *url, object given):

@@ -3,7 +3,7 @@
 The fast paths take text and bytes, as `_arguments` knows them, in its encodings; a separator of one ASCII character; and
 for urlencode any mapping, or a list or tuple of pairs. Everything else is the stdlib's own function.
 """
-from uricodec._base._kernels cimport ByteSet, kernels, raise_set, remove_octet, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, raise_set, remove_byte, uc_lowest_bit, uc_set
 from uricodec._codec._percent cimport decode_bytes, decode_text, quote_set
 from uricodec._base._text cimport *
 from uricodec.parse._arguments cimport *
@@ -147,7 +147,7 @@ cdef object parse_ascii(const uint8_t *src, size_t n, uint8_t separator, const R
     cdef object result = {} if rules.grouped else []
     if separator != c'&':
         set = NO_MARK.set
-        remove_octet(&set, separator)
+        remove_byte(&set, separator)
         plain = &set
     for start in range(0, n, WINDOW):
         size = min(n - start, <size_t>WINDOW)
@@ -308,7 +308,7 @@ cdef int reserve(Text *text, size_t more) except -1:
     return 0
 
 
-cdef int put_octet(Text *text, uint8_t octet) except -1:
+cdef int put_byte(Text *text, uint8_t octet) except -1:
     reserve(text, 1)
     text.data[text.size] = octet
     text.size += 1
@@ -336,17 +336,17 @@ cdef struct Quoting:
 cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
     """Appends bytes or text of any type, quoted."""
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef object given = usable(value, BOOL | LENGTH | CONTAINS | ENCODE)
     cdef object quoted
     if type(given) is bytes:
         return put_encoded(text, <const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), quoting.safe,
                            quoting.plus)
-    if given is not None and (quoting.utf8 or PyUnicode_IS_ASCII(given)) and utf8_octets(<str>given, &octets, buffer):
+    if given is not None and (quoting.utf8 or PyUnicode_IS_ASCII(given)) and utf8_of(<str>given, &source, buffer):
         try:
-            return put_encoded(text, octets.data, octets.size, quoting.safe, quoting.plus)
+            return put_encoded(text, source.data, source.size, quoting.safe, quoting.plus)
         finally:
-            release(&octets)
+            release(&source)
     if isinstance(value, bytes):
         quoted = (<object>quoting.via)(value, <object>quoting.given_safe)
     else:
@@ -386,10 +386,10 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
     cdef size_t start = text.size, name, size
     cdef bint first = True
     if start:
-        put_octet(text, c'&')
+        put_byte(text, c'&')
     name = text.size
     put_object(text, key, quoting)
-    put_octet(text, c'=')
+    put_byte(text, c'=')
     size = text.size - name
     if not doseq or is_scalar(value):
         return put_object(text, value, quoting)
@@ -399,7 +399,7 @@ cdef int put_pair(Text *text, object key, object value, bint doseq, const Quotin
         return put_object(text, value, quoting)
     for element in value:
         if not first:
-            put_octet(text, c'&')
+            put_byte(text, c'&')
             reserve(text, size)
             memcpy(text.data + text.size, text.data + name, size)
             text.size += size

@@ -21,7 +21,7 @@ cdef enum:
 
 
 cdef inline object quote_bytes(bytes data, const uc_set *safe, bint plus):
-    return encode_octets(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
+    return encode_bytes(<const uint8_t *>PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data), safe, plus, True)
 
 
 cdef object quote_usable(object given, ByteSet octets, object safe, object encoding, object errors, bint plus):
@@ -37,7 +37,7 @@ cdef object quote_usable(object given, ByteSet octets, object safe, object encod
         result = quote_text(<str>given, &octets.set, plus)
         return None if result is None else PyUnicode_FromObject(result)
     if codec.encoding == LATIN_1 and PyUnicode_KIND(given) == 1:
-        return encode_octets(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &octets.set, plus,
+        return encode_bytes(<const uint8_t *>PyUnicode_DATA(given), <size_t>PyUnicode_GET_LENGTH(given), &octets.set, plus,
                              True)
     if plus and " " not in <str>given:      # a space that an error handler writes is encoded
         octets = quote_set(safe, False)
@@ -226,18 +226,18 @@ def unquote_to_bytes(string):
     b'a b\\xff'
     """
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef const uint8_t *data
     cdef size_t n
     if type(string) is bytes:
         data, n = <const uint8_t *>PyBytes_AS_STRING(string), <size_t>PyBytes_GET_SIZE(string)
         return string if memchr(data, c'%', n) == NULL else decode_bytes(data, n, False)
     given = usable(string, BOOL | LENGTH | ENCODE)
-    if given is not None and utf8_octets(<str>given, &octets, buffer):
+    if given is not None and utf8_of(<str>given, &source, buffer):
         try:
-            return decode_bytes(octets.data, octets.size, False)
+            return decode_bytes(source.data, source.size, False)
         finally:
-            release(&octets)
+            release(&source)
     return stdlib().unquote_to_bytes(string)
 
 

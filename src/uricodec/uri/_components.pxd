@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._rows._operation cimport Outcome
-from uricodec._base._text cimport Octets
+from uricodec._base._text cimport Bytes
 from uricodec.uri._grammar cimport Syntax
 
 
@@ -16,7 +16,7 @@ cdef object plain(object input)
 
 # Borrow the bytes of an object that plain() returned; `buffer` (UTF8_CAPACITY bytes) is used if a str must be encoded.
 # False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
-cdef bint borrow(object text, Octets *octets, uint8_t *buffer) except -1
+cdef bint borrow(object text, Bytes *source, uint8_t *buffer) except -1
 
 # --- errors: raise error_class(reason, input, position), where position is an index into the input
 

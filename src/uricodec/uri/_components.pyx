@@ -64,15 +64,15 @@ cdef object plain(object input):
         return input
     if isinstance(input, str):
         return str.__str__(input)
-    return copy_of_octets(input)
+    return copy_of_bytes(input)
 
 
-cdef bint borrow(object text, Octets *octets, uint8_t *buffer) except -1:
+cdef bint borrow(object text, Bytes *source, uint8_t *buffer) except -1:
     if type(text) is str:
-        return utf8_octets(<str>text, octets, buffer)
-    octets.data = <const uint8_t *>PyBytes_AS_STRING(text)
-    octets.size = <size_t>PyBytes_GET_SIZE(text)
-    octets.heap = NULL
+        return utf8_of(<str>text, source, buffer)
+    source.data = <const uint8_t *>PyBytes_AS_STRING(text)
+    source.size = <size_t>PyBytes_GET_SIZE(text)
+    source.heap = NULL
     return True
 
 
@@ -96,47 +96,47 @@ cdef int raise_surrogate(object input, object error_class) except -1:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-cdef bint read(const Octets *octets, bint is_text, Syntax syntax, Production production, Parts *parts,
+cdef bint read(const Bytes *source, bint is_text, Syntax syntax, Production production, Parts *parts,
                Outcome *outcome) noexcept:
     """Read the bytes of a str or of bytes."""
-    if octets.size <= SMALL:
+    if source.size <= SMALL:
         if is_text:     # the UTF-8 of a str is well-formed
-            return read_reference(octets.data, octets.size, syntax, production, parts, outcome)
-        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
+            return read_reference(source.data, source.size, syntax, production, parts, outcome)
+        return read_bytes(source.data, source.size, syntax, production, parts, outcome)
     with nogil:
-        return read_octets(octets.data, octets.size, syntax, production, parts, outcome)
+        return read_bytes(source.data, source.size, syntax, production, parts, outcome)
 
 
-cdef bint read_text(object text, Octets *octets, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
+cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
                     Outcome *outcome) except -1:
     """Borrow and read what plain() returned.
 
     False: the input is invalid, nothing has to be released, and the outcome's offset is an index into the text.
     """
-    cdef bint is_text = type(text) is str, borrowed = borrow(text, octets, buffer)
+    cdef bint is_text = type(text) is str, borrowed = borrow(text, source, buffer)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")
-        borrow(text, octets, buffer)
-    if read(octets, is_text and borrowed, syntax, production, parts, outcome):
+        borrow(text, source, buffer)
+    if read(source, is_text and borrowed, syntax, production, parts, outcome):
         return True
     if not borrowed and outcome.code == UTF8:
         outcome.code = SURROGATE
     if is_text:
-        outcome.offset = <size_t>characters_before(octets.data, outcome.offset)
-    release(octets)
+        outcome.offset = <size_t>characters_before(source.data, outcome.offset)
+    release(source)
     return False
 
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, buffer, syntax, production, &parts, &outcome):
+    if not read_text(text, &source, buffer, syntax, production, &parts, &outcome):
         return diagnostic(CODE_NAMES[outcome.code], REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
-    release(&octets)
+    release(&source)
     return None
 
 
@@ -298,20 +298,20 @@ cdef inline object piece(object text, const uint8_t *s, Py_ssize_t start, Py_ssi
 
 cdef object subcomponent(object authority, Subcomponent which):
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Authority parts
     cdef Outcome outcome
     cdef const uint8_t *s
     if authority is None:
         return None
     authority = plain(authority)
-    if not borrow(authority, &octets, buffer):
+    if not borrow(authority, &source, buffer):
         raise_surrogate(authority, UriSyntaxError)
     try:
-        s = octets.data
-        if not find_authority(s, 0, <Py_ssize_t>octets.size, &parts):
+        s = source.data
+        if not find_authority(s, 0, <Py_ssize_t>source.size, &parts):
             # The caller made these Components: split() only returns valid authorities.
-            read_authority(s, 0, <Py_ssize_t>octets.size, URI_SYNTAX, &parts, &outcome)
+            read_authority(s, 0, <Py_ssize_t>source.size, URI_SYNTAX, &parts, &outcome)
             raise_rejection(authority, s, &outcome, UriSyntaxError)
         if which == OF_KIND:
             return HOST_KINDS[<int>host_kind(s, parts.host, parts.host_end)]
@@ -319,9 +319,9 @@ cdef object subcomponent(object authority, Subcomponent which):
             return piece(authority, s, parts.host, parts.host_end)
         if which == OF_USERINFO:
             return None if parts.userinfo_end < 0 else piece(authority, s, 0, parts.userinfo_end)
-        return None if parts.port < 0 else piece(authority, s, parts.port, <Py_ssize_t>octets.size)
+        return None if parts.port < 0 else piece(authority, s, parts.port, <Py_ssize_t>source.size)
     finally:
-        release(&octets)
+        release(&source)
 
 
 # The schemes of most URIs: these objects are shared instead of created for each result.
@@ -353,16 +353,16 @@ cdef object make_components(object text, const uint8_t *s, const Parts *parts):
 
 cdef object split_text(object input, Syntax syntax):
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
     cdef object text = plain(input)
-    if not read_text(text, &octets, buffer, syntax, REFERENCE, &parts, &outcome):
+    if not read_text(text, &source, buffer, syntax, REFERENCE, &parts, &outcome):
         raise error_of(syntax)(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
     try:
-        return make_components(text, octets.data, &parts)
+        return make_components(text, source.data, &parts)
     finally:
-        release(&octets)
+        release(&source)
 
 
 cdef inline object error_of(Syntax syntax):
@@ -444,7 +444,7 @@ cdef Py_ssize_t misread(object text, const uint8_t *s, const Parts *parts, objec
 cdef object join(object components, Syntax syntax):
     """Join the components (RFC 3986 section 5.3), and check that the result splits into them again."""
     cdef uint8_t buffer[UTF8_CAPACITY]
-    cdef Octets octets
+    cdef Bytes source
     cdef Parts parts
     cdef Outcome outcome
     cdef Py_ssize_t position
@@ -459,12 +459,12 @@ cdef object join(object components, Syntax syntax):
     if fragment is not None:
         pieces += marks[3], fragment
     text = "".join(pieces) if isinstance(path, str) else b"".join(pieces)
-    if not read_text(text, &octets, buffer, syntax, REFERENCE, &parts, &outcome):
+    if not read_text(text, &source, buffer, syntax, REFERENCE, &parts, &outcome):
         raise error_of(syntax)(REASONS[outcome.code], text, <Py_ssize_t>outcome.offset)
     try:
-        position = misread(text, octets.data, &parts, components)
+        position = misread(text, source.data, &parts, components)
     finally:
-        release(&octets)
+        release(&source)
     if position >= 0:
         raise error_of(syntax)("result would split into different components", text, position)
     return text
@@ -529,7 +529,7 @@ cdef vectorcall parse_check, parse_is_valid, parse_check_iri, parse_is_valid_iri
 
 cdef struct Call:
     uint8_t buffer[UTF8_CAPACITY]
-    Octets octets
+    Bytes source
     Parts parts
 
 
@@ -539,9 +539,9 @@ cdef inline bint reads(PyObject *const *args, size_t flags, PyObject *names, Syn
     if not is_call_of_text(args, flags, names):
         return False
     PyUnicode_READY(<object>args[0])
-    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_octets(<str>args[0], &call.octets, call.buffer):
+    if PyUnicode_GET_LENGTH(<object>args[0]) > SMALL or not utf8_of(<str>args[0], &call.source, call.buffer):
         return False
-    return read_reference(call.octets.data, call.octets.size, syntax, REFERENCE, &call.parts, &outcome)
+    return read_reference(call.source.data, call.source.size, syntax, REFERENCE, &call.parts, &outcome)
 
 
 cdef object call_check(object function, PyObject *const *args, size_t flags, PyObject *names):
@@ -575,14 +575,14 @@ cdef object call_is_valid_iri(object function, PyObject *const *args, size_t fla
 cdef object call_split(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
     if reads(args, flags, names, URI_SYNTAX, &call):
-        return make_components(<object>args[0], call.octets.data, &call.parts)
+        return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split(function, args, flags, names)
 
 
 cdef object call_split_iri(object function, PyObject *const *args, size_t flags, PyObject *names):
     cdef Call call
     if reads(args, flags, names, IRI_SYNTAX, &call):
-        return make_components(<object>args[0], call.octets.data, &call.parts)
+        return make_components(<object>args[0], call.source.data, &call.parts)
     return parse_split_iri(function, args, flags, names)
 
 

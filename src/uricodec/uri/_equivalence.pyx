@@ -66,23 +66,23 @@ cdef object form_of(object uri, int level, bint keep_class):
     cdef uint8_t buffer[FORM_CAPACITY]
     cdef uint8_t *dst = buffer
     cdef object text = plain(uri)
-    cdef Octets octets
+    cdef Bytes source
     cdef Outcome outcome
     cdef size_t size
-    if not borrow(text, &octets, utf8):
+    if not borrow(text, &source, utf8):
         raise_first(uri, text, level)
     try:
-        if octets.size <= SMALL:
-            size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
+        if source.size <= SMALL:
+            size = NORMALIZE_ROWS[level].row(source.data, source.size, FORMS + level, dst, &outcome)
         else:
-            dst = allocate(capacity_for(octets.data, octets.size, level))
+            dst = allocate(capacity_for(source.data, source.size, level))
             with nogil:
-                size = NORMALIZE_ROWS[level].row(octets.data, octets.size, FORMS + level, dst, &outcome)
+                size = NORMALIZE_ROWS[level].row(source.data, source.size, FORMS + level, dst, &outcome)
         if size == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
-            raise_rejection(uri, octets.data, &outcome, UriSyntaxError)
-        if size == octets.size and memcmp(dst, octets.data, size) == 0:
+            raise_rejection(uri, source.data, &outcome, UriSyntaxError)
+        if size == source.size and memcmp(dst, source.data, size) == 0:
             return uri if keep_class and isinstance(uri, (str, bytes)) else text
         if type(text) is str and not PyUnicode_IS_ASCII(text):
             return PyUnicode_DecodeUTF8(<const char *>dst, <Py_ssize_t>size, NULL)
@@ -90,7 +90,7 @@ cdef object form_of(object uri, int level, bint keep_class):
     finally:
         if dst != buffer:
             PyMem_RawFree(dst)
-        release(&octets)
+        release(&source)
 
 
 def normalize(uri, level="path"):

@@ -60,7 +60,7 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
                          Outcome *outcome) noexcept nogil
 
 # Parse strictly. IRIs may contain ill-formed UTF-8, which is reported as a fault.
-cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
+cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Outcome *outcome) noexcept nogil
 
 # Parse an authority strictly. False: `outcome` has the first fault.

@@ -285,7 +285,7 @@ cdef bint read_component(const uint8_t *s, size_t start, size_t end, const uc_se
 
 # --- authority --------------------------------------------------------------------------------------------------------
 
-cdef inline size_t end_of_octet(const uint8_t *s, size_t i, size_t end) noexcept nogil:
+cdef inline size_t end_of_byte(const uint8_t *s, size_t i, size_t end) noexcept nogil:
     """Return the end of the longest dec-octet that starts at i; `i` if none does.
 
     dec-octet = DIGIT / %x31-39 DIGIT / "1" 2DIGIT / "2" %x30-34 DIGIT / "25" %x30-35
@@ -309,7 +309,7 @@ cdef bint read_ipv4(const uint8_t *s, size_t start, size_t end, size_t *stop) no
                 stop[0] = i
                 return False
             i += 1
-        next = end_of_octet(s, i, end)
+        next = end_of_byte(s, i, end)
         if next == i:
             stop[0] = i
             return False
@@ -357,7 +357,7 @@ cdef bint read_ipv6(const uint8_t *s, size_t i, size_t end, size_t *stop) noexce
             return False
         if s[i] == c']':
             return most == 7 or groups == 8
-        if s[i] == c'.' and end_of_octet(s, start, end) == i and (groups == 7 if most == 8 else groups < 7):
+        if s[i] == c'.' and end_of_byte(s, start, end) == i and (groups == 7 if most == 8 else groups < 7):
             return read_ipv4(s, start, end, stop) and stop[0] < end and s[stop[0]] == c']'
         if s[i] != c':' or groups == most:
             return False
@@ -538,7 +538,7 @@ cdef bint read_reference(const uint8_t *s, size_t n, Syntax syntax, Production p
     return done
 
 
-cdef bint read_octets(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
+cdef bint read_bytes(const uint8_t *s, size_t n, Syntax syntax, Production production, Parts *parts,
                       Outcome *outcome) noexcept nogil:
     """Parse an IRI that may contain ill-formed UTF-8: an earlier fault is reported first."""
     cdef uc_utf8 found

@@ -97,7 +97,7 @@ cdef inline size_t character_size(const uint8_t *s, size_t n) noexcept nogil:
     return <size_t>size if character_kind(character_at(s, &size)) != NO_CHARACTER else 0
 
 
-cdef size_t write_octets(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
+cdef size_t write_bytes(const uint8_t *s, size_t n, const Form *form, const uc_set *decoded, bint folds,
                          uint8_t *dst) noexcept nogil:
     """Write bytes with the percent-encoding of the level. They may span several components, with their delimiters."""
     cdef size_t i = 0, o = 0, size
@@ -312,9 +312,9 @@ cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint
     cdef size_t zone = n, size
     if n and s[0] == c'[':
         zone = zone_start(s, n)
-    size = write_octets(s, zone, form, form.in_authority, form.folds, dst)
+    size = write_bytes(s, zone, form, form.in_authority, form.folds, dst)
     if zone < n:
-        size += write_octets(s + zone, n - zone, form, form.in_authority, False, dst + size)
+        size += write_bytes(s + zone, n - zone, form, form.in_authority, False, dst + size)
     return size
 
 
@@ -326,7 +326,7 @@ cdef size_t write_authority(const uint8_t *s, Py_ssize_t start, Py_ssize_t end, 
         memcpy(dst, s + start, <size_t>(end - start))
         return <size_t>(end - start)
     if found.userinfo_end >= 0:
-        o = write_octets(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
+        o = write_bytes(s + start, <size_t>(found.userinfo_end - start), form, form.in_authority, False, dst)
         dst[o] = c'@'
         o += 1
     size = write_host(s + found.host, <size_t>(found.host_end - found.host), form, dst + o)
@@ -371,7 +371,7 @@ cdef size_t write_segments(const uint8_t *s, size_t n, const Form *form, uint8_t
         decoded = form.decoded
         if is_dot_segment(s + i, size):
             decoded = &NONE.set
-        o += write_octets(s + i, size, form, decoded, False, dst + o)
+        o += write_bytes(s + i, size, form, decoded, False, dst + o)
         i += size
         if i == n:
             return o
@@ -430,7 +430,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
     if form.rfc1630:
         size = write_segments(s + parts.path, path_size, form, path)
     else:
-        size = write_octets(s + parts.path, path_size, form, form.decoded, False, path)
+        size = write_bytes(s + parts.path, path_size, form, form.decoded, False, path)
     # Only paths that begin with "/" are hierarchical: data:text/plain,a/../b is not data:text/b.
     if form.removes_dots and size and path[0] == c'/':
         size = remove_dot_segments(path, size)
@@ -445,7 +445,7 @@ cdef size_t write_form(const uint8_t *s, const Parts *parts, const Form *form, u
         size = 1
     o += size
     size = <size_t>(parts.end - parts.path_end)
-    return o + write_octets(s + parts.path_end, size, form, form.decoded, False, dst + o)
+    return o + write_bytes(s + parts.path_end, size, form, form.decoded, False, dst + o)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

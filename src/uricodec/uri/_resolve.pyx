@@ -105,7 +105,7 @@ cdef Operation resolve_rows(const Base *base) noexcept:
 cdef class _Pair:
     """The bytes of a base and of a second text of the same type, borrowed for the lifetime of this object."""
     cdef object base, other
-    cdef Octets base_octets, other_octets
+    cdef Bytes base_source, other_source
     cdef uint8_t base_buffer[UTF8_CAPACITY]
     cdef uint8_t other_buffer[UTF8_CAPACITY]
 
@@ -114,27 +114,27 @@ cdef class _Pair:
         if type(self.base) is not type(self.other):
             raise TypeError("expected two strs or two bytes-like objects, got "
                             f"{type(base).__name__} and {type(other).__name__}")
-        if not borrow(self.base, &self.base_octets, self.base_buffer):
+        if not borrow(self.base, &self.base_source, self.base_buffer):
             raise_surrogate(base, UriSyntaxError)
-        if not borrow(self.other, &self.other_octets, self.other_buffer):
+        if not borrow(self.other, &self.other_source, self.other_buffer):
             raise_surrogate(other, UriSyntaxError)
 
     def __dealloc__(self):
-        release(&self.base_octets)
-        release(&self.other_octets)
+        release(&self.base_source)
+        release(&self.other_source)
 
     cdef int find_base(self, object given, bint strict, Base *base) except -1:
         cdef Outcome outcome
-        if not find_base(self.base_octets.data, self.base_octets.size, strict, base):
+        if not find_base(self.base_source.data, self.base_source.size, strict, base):
             outcome.code = SCHEME
             outcome.offset = scheme_end(base.s, base.n)
             raise_rejection(given, base.s, &outcome, UriSyntaxError)
         return 0
 
     cdef size_t capacity(self, size_t extra) except 0:
-        if self.base_octets.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_octets.size:
+        if self.base_source.size > <size_t>PY_SSIZE_T_MAX - extra - self.other_source.size:
             raise OverflowError("result may exceed the maximum object size")  # pragma: no cover: too large
-        return self.base_octets.size + self.other_octets.size + extra
+        return self.base_source.size + self.other_source.size + extra
 
     cdef object new_object(self, const uint8_t *data, size_t n):
         if type(self.base) is bytes or PyUnicode_IS_ASCII(self.base) and PyUnicode_IS_ASCII(self.other):
@@ -170,13 +170,13 @@ def resolve(base, ref, strict=True):
     cdef _Pair pair = _Pair(base, ref)
     cdef Base found
     cdef uint8_t *dst
-    cdef size_t size, n = pair.other_octets.size
+    cdef size_t size, n = pair.other_source.size
     pair.find_base(base, strict, &found)
     dst = allocate(pair.capacity(RESOLVE_EXTRA))
     try:
         with nogil:
-            size = write_target(&found, pair.other_octets.data, n, dst)
-        if size == n and memcmp(dst, pair.other_octets.data, n) == 0:
+            size = write_target(&found, pair.other_source.data, n, dst)
+        if size == n and memcmp(dst, pair.other_source.data, n) == 0:
             return ref if isinstance(ref, (str, bytes)) else pair.other
         return pair.new_object(dst, size)
     finally:
@@ -341,7 +341,7 @@ def relativize(base, target):
     cdef uint8_t *dst
     cdef uint8_t *buffer = NULL
     pair.find_base(base, True, &found)
-    to.s, to.n = pair.other_octets.data, pair.other_octets.size
+    to.s, to.n = pair.other_source.data, pair.other_source.size
     find_parts(to.s, to.n, &to.parts)
     if to.parts.scheme_end < 0:
         outcome.code, outcome.offset = SCHEME, scheme_end(to.s, to.n)

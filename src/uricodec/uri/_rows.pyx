@@ -215,7 +215,7 @@ for number in range(FIELDS):
 cdef size_t check_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Grammar *grammar = <const Grammar *>options
     cdef Parts parts
-    return 0 if read_octets(src, n, grammar.syntax, grammar.production, &parts, outcome) else UC_REJECTED
+    return 0 if read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome) else UC_REJECTED
 
 
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -226,7 +226,7 @@ cdef bint read_fields(const uint8_t *src, size_t n, const Grammar *grammar, Comp
                       Outcome *outcome) noexcept nogil:
     cdef Parts parts
     cdef Authority authority
-    if not read_octets(src, n, grammar.syntax, grammar.production, &parts, outcome):
+    if not read_bytes(src, n, grammar.syntax, grammar.production, &parts, outcome):
         return False
     authority.userinfo_end = authority.host = authority.host_end = authority.port = -1
     if parts.authority >= 0:

@@ -38,10 +38,10 @@ cdef struct ParsedUrn:
 
 
 cdef ByteSet ALPHANUM
-cdef ByteSet NID_OCTETS
+cdef ByteSet NID_BYTES
 cdef ByteSet PLAIN_2141     # what needs no decision in an NSS of RFC 2141,
 cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
-cdef ByteSet ALL_OCTETS     # that a URN may have
+cdef ByteSet ALL_BYTES     # that a URN may have
 
 
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil

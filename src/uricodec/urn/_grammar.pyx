@@ -26,7 +26,7 @@ ALPHANUM = UPPER | LOWER | NUMBER
 # RFC 8141 section 2:
 #   NID           = (alphanum) 0*30(ldh) (alphanum)
 #   ldh           = alphanum / "-"
-NID_OCTETS = ALPHANUM | "-"
+NID_BYTES = ALPHANUM | "-"
 
 # RFC 2141 section 2.2:
 #   <NSS>         ::= 1*<URN chars>
@@ -55,7 +55,7 @@ cdef ByteSet PCHAR = UNRESERVED | SUB_DELIMS | ":@"
 # What needs no decision: in all of an NSS of RFC 2141, and in the NSS and the components of RFC 8141.
 PLAIN_2141 = TRANS - "%"
 PLAIN_8141 = PCHAR | "/"
-ALL_OCTETS = PLAIN_8141 | TRANS
+ALL_BYTES = PLAIN_8141 | TRANS
 
 # The bytes of an NID: which kind they are, 0 for all others.
 cdef enum:
@@ -68,7 +68,7 @@ cdef uint8_t hex_kind[256]
 
 cdef int octet
 for octet in range(256):
-    if octet in NID_OCTETS:
+    if octet in NID_BYTES:
         nid_kind[octet] = CAPITAL if octet in UPPER else HYPHEN if octet not in ALPHANUM else SMALL_OR_NUMBER
     if octet in NUMBER or octet in b"ABCDEF":
         hex_kind[octet] = DIGIT

@@ -8,8 +8,8 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
-from uricodec._base._kernels cimport ByteSet, kernels, provide, remove_octet, uc_kernels, uc_lowest_bit, uc_set
-from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_OCTETS, TRIPLETS, ParsedUrn
+from uricodec._base._kernels cimport ByteSet, kernels, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
+from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
 
@@ -169,7 +169,7 @@ if table == NULL:
 
 # --- what a rule does to an NSS ---------------------------------------------------------------------------------------
 
-cdef inline void fold_octets(uint8_t *p, int n) noexcept nogil:
+cdef inline void fold_bytes(uint8_t *p, int n) noexcept nogil:
     """n is a constant."""
     cdef int i
     for i in range(n):
@@ -181,15 +181,15 @@ cdef inline void fold(uint8_t *nss, size_t n, bint triplets) noexcept nogil:
     cdef size_t i = 0
     if n >= 16:
         while n - i > 16:
-            fold_octets(nss + i, 16)
+            fold_bytes(nss + i, 16)
             i += 16
-        fold_octets(nss + n - 16, 16)
+        fold_bytes(nss + n - 16, 16)
     elif n >= 8:
-        fold_octets(nss, 8)
-        fold_octets(nss + n - 8, 8)
+        fold_bytes(nss, 8)
+        fold_bytes(nss + n - 8, 8)
     else:
         for i in range(n):
-            fold_octets(nss + i, 1)
+            fold_bytes(nss + i, 1)
     if triplets:
         kernels.upper_triplets(nss, n, nss)
 
@@ -352,7 +352,7 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t stop
     cdef size_t n = ends[rows] - ends[0], i, nid, size, line_end
-    kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
+    kernels.mark_outside(lines, n, &NID_BYTES.set, stops)
     stops[(n + 63) // 64] = 0
     for i in range(rows):
         nid, line_end = ends[i] - ends[0] + 4, ends[i + 1] - ends[0] - 1
@@ -393,8 +393,8 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
     cdef size_t w, nid_end, line_end, start = 0
     cdef size_t run = 0, out = 0        # lines from `run` on go to `out`
     cdef uint64_t word, nid
-    remove_octet(&no_end, end)
-    kernels.mark_outside(lines, n, &NID_OCTETS.set, stops)
+    remove_byte(&no_end, end)
+    kernels.mark_outside(lines, n, &NID_BYTES.set, stops)
     kernels.mark_outside(lines, n, &no_end, ends)
     stops[(n + 63) // 64] = 0
     if n and lines[n - 1] != end:       # the last line ends where all do

@@ -77,7 +77,7 @@ cdef object plain(object urn):
         return (<URN>urn).text
     if isinstance(urn, str):
         return str.__str__(urn)
-    return copy_of_octets(urn)
+    return copy_of_bytes(urn)
 
 
 cdef bytes to_fault(str text):
@@ -88,7 +88,7 @@ cdef bytes to_fault(str text):
     return text[:n].encode("ascii") + b"\xff"
 
 
-cdef const uint8_t *octets_of(object text, size_t *n) except NULL:
+cdef const uint8_t *bytes_of(object text, size_t *n) except NULL:
     """Borrow the bytes of an object that plain() returned; a str must be ASCII."""
     if type(text) is str:
         n[0] = <size_t>PyUnicode_GET_LENGTH(text)
@@ -105,7 +105,7 @@ cdef bint read(object text, Rfc rfc, ParsedUrn *urn) except -1:
         PyUnicode_READY(text)
         if not PyUnicode_IS_ASCII(text):
             text = to_fault(text)
-    s = octets_of(text, &n)
+    s = bytes_of(text, &n)
     if n <= SMALL:
         return read_urn(s, n, rfc, urn)
     with nogil:
@@ -344,14 +344,14 @@ def parse(urn, rfc="8141"):
 cdef object new_form(object text, const ParsedUrn *urn, Level level):
     """Return the form of a text that is not in normal form, at a level up to CASE_8141."""
     cdef size_t n, size = urn.end if level == CASE_2141 else urn.nss_end
-    cdef const uint8_t *s = octets_of(text, &n)
+    cdef const uint8_t *s = bytes_of(text, &n)
     cdef uint8_t *dst
     cdef object form
     if type(text) is str:
         form = PyUnicode_New(<Py_ssize_t>size, 127)
     else:
         form = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>size)
-    dst = <uint8_t *>octets_of(form, &n)
+    dst = <uint8_t *>bytes_of(form, &n)
     if size <= SMALL:
         write_form(s, urn, level, dst)
     else:
@@ -365,7 +365,7 @@ cdef object namespace_form(object text, const ParsedUrn *urn, Level level):
     cdef uint8_t buffer[SMALL + GROWTH]
     cdef uint8_t *dst = buffer
     cdef size_t n, size
-    cdef const uint8_t *s = octets_of(text, &n)
+    cdef const uint8_t *s = bytes_of(text, &n)
     cdef object form = text
     if n <= SMALL:
         size = write_form(s, urn, level, dst)
@@ -637,7 +637,7 @@ def find(buffer, terminators=TERMINATORS):
     cdef size_t spans[2 * FOUND]
     cdef size_t i, count, start = 0
     cdef bint triplets = not ends.set.member[c'%']
-    borrow_octets(buffer, &view)
+    borrow_bytes(buffer, &view)
     try:
         while start < <size_t>view.len:
             with nogil:

@@ -93,7 +93,7 @@ cdef size_t pack(Run *run, size_t stop, uint32_t *ends) noexcept nogil:
         if o + n + 1 > CHUNK:
             break
         if block.at[i] + n + WIDE <= last:
-            copy_octets(run.scratch + o, block.data + block.at[i], n)
+            copy_bytes(run.scratch + o, block.data + block.at[i], n)
         else:
             memcpy(run.scratch + o, block.data + block.at[i], n)
         run.scratch[o + n] = c'\n'
@@ -148,7 +148,7 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
         find_rules(forms, lines.ends + first, stop - first, naming.rules, nids, rules)
     for i in range(first, stop):
         size = lines.ends[i + 1] - lines.ends[first] - start - 1
-        copy_octets(dst + o, forms + start, size)
+        copy_bytes(dst + o, forms + start, size)
         start += size + 1
         if has_rules and rules[i - first] != BASE:
             size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, naming.level, False)
@@ -169,7 +169,7 @@ cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *naming)
     """Return where the first line that is not plain starts, as kernels.span_urns does. Lines may end with CR LF."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
-    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_OCTETS.set, naming.nss_or_cr, c'\n')
+    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_BYTES.set, naming.nss_or_cr, c'\n')
     kernels.mark_outside(src, size, &NO_CR.set, marks)
     for w in range((size + 63) // 64):
         word = marks[w]
@@ -187,7 +187,7 @@ cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, 
                               const UrnOptions *naming) noexcept nogil:
     if has_cr:
         return span_with_cr(src, n, naming)
-    return kernels.span_urns(src, n, &NID_OCTETS.set, naming.nss, terminator)
+    return kernels.span_urns(src, n, &NID_BYTES.set, naming.nss, terminator)
 
 
 cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
@@ -241,7 +241,7 @@ cdef bint do_block(Run *run) noexcept nogil:
 
 cdef size_t span_whole(const LineSpan *span, const UrnOptions *naming, bint with_cr) noexcept nogil:
     """Return where the first line that is not plain starts. Lines that end with CR LF are plain, too, if they may be."""
-    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_OCTETS.set, naming.nss, span.terminator)
+    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_BYTES.set, naming.nss, span.terminator)
     if n == 0 and with_cr and span.terminator == c'\n':
         n = span_with_cr(span.data, span.size, naming)
     return n
