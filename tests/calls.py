@@ -518,13 +518,13 @@ Path(_INPUT).write_bytes(_DOUBLES)
 _DOUBLE_COLUMNS = [_column([row and row.encode() for row in _DOUBLE_ROWS], each) for each in ("u", "vz")]
 
 
-def _deduplicated(*columns, **options):
-    with dedup.Deduplicator(**options) as names:
+def _deduplicated(*columns, kind="urn", **options):
+    with dedup.Deduplicator(kind, **options) as names:
         return [names.add(column) for column in columns], names.finish(), names.count, names.rows, names.invalid
 
 
 def _deduplicator(use, *columns, **options):
-    names = dedup.Deduplicator(memory=1 << 20, **options)
+    names = dedup.Deduplicator("urn", memory=1 << 20, **options)
     try:
         for column in columns:
             names.add(column)
@@ -533,13 +533,13 @@ def _deduplicator(use, *columns, **options):
         names.close()
 
 
-def _dedup_file(**options):
+def _dedup_file(kind="urn", **options):
     """The output, what the groups are, and the statistics but for octets on the disk."""
     with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
         output, groups = os.path.join(folder, "output"), os.path.join(folder, "groups")
         if options.pop("groups", False):
             options["groups"] = groups
-        done = dedup.dedup_files(_INPUT, output, secret="k", **options)
+        done = dedup.dedup_files(_INPUT, output, kind=kind, secret="k", **options)
         found = [Path(name).read_bytes() if os.path.exists(name) else None for name in (output, groups)]
         return found, {**done.as_dict(), "spilled": done.spilled > 0}
 
@@ -552,7 +552,7 @@ def _rejected():
 
 def _reported():
     told = []
-    dedup.estimate_files(_INPUT, on_progress=told.append, threads=1)
+    dedup.estimate_files(_INPUT, kind="urn", on_progress=told.append, threads=1)
     return [type(each) is dedup.Progress for each in told]
 
 

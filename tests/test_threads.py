@@ -307,7 +307,7 @@ def test_a_deduplicator(memory, exact, tmp_path):
     """Each name is the first once, wherever it was found out; the numbers may be read at any time."""
     names, over = [f"urn:example:{'x' * (i % 99)}{i}" for i in range(3000)], threading.Event()
     lines = "\n".join(names).encode()
-    with dedup.Deduplicator(memory=memory, exact=exact, spill_dir=tmp_path) as shared:
+    with dedup.Deduplicator("urn", memory=memory, exact=exact, spill_dir=tmp_path) as shared:
         answers = []
 
         def look():

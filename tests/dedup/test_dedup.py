@@ -287,7 +287,7 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors)
             check(tmp_path, [data[::-1], data], "bytes", exclude=[data[: len(data) // 3]], report=report, **how)
         done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
         assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
-    assert dedup.estimate_files(tmp_path / "in0", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
+    assert dedup.estimate_files(tmp_path / "in0", kind="urn", max_line=500) == pytest.approx(3000 + 5 + 50, rel=0.05)
 
 
 def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
@@ -440,7 +440,7 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
     paths = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
     for path, data in zip(paths, [pack(DATA), DATA[::-1], pack(DATA[:5000])], strict=True):
         path.write_bytes(data)
-    done = dedup.dedup_files(paths, tmp_path / "out", memory=memory, report=report, rules=True)
+    done = dedup.dedup_files(paths, tmp_path / "out", kind="urn", memory=memory, report=report, rules=True)
     twin = Twin([DATA, DATA[::-1], DATA[:5000]])
     assert (tmp_path / "out").read_bytes() == twin.output(report)
     assert sum(done.merged.values()) == done.duplicates
@@ -451,7 +451,7 @@ def test_truncated_inputs(tmp_path, threads):
     whole = gzip.compress(DATA)
     (tmp_path / "in.gz").write_bytes(whole[:-20])
     with pytest.raises(streams.FileError, match=r"in.gz: truncated gzip data \(after [0-9]{5,} bytes\)$"):
-        dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", threads=threads)
+        dedup.dedup_files(tmp_path / "in.gz", tmp_path / "out", kind="urn", threads=threads)
     assert [each.name for each in tmp_path.iterdir()] == ["in.gz"]
 
 
@@ -474,11 +474,11 @@ def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # 
     for begins in True, False:
         monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=NotAFile(pack(DATA if pack is bytes else data))))
         names = ["-", tmp_path / "a"] if begins else [tmp_path / "a", "-"]
-        dedup.dedup_files(names, tmp_path / "out", memory=memory, report=report, rules=rules)
+        dedup.dedup_files(names, tmp_path / "out", kind="urn", memory=memory, report=report, rules=rules)
         read = {"-": DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
         assert (tmp_path / "out").read_bytes() == Twin([read[name] for name in names]).output(report)
     with pytest.raises(ValueError, match="standard input"):
-        dedup.dedup_files(["-", "-"], tmp_path / "out")
+        dedup.dedup_files(["-", "-"], tmp_path / "out", kind="urn")
 
 
 @pytest.mark.slow
@@ -502,7 +502,7 @@ def test_named_pipes(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = subprocess.Popen(["sh", "-c", f"cat '{tmp_path}/in' > '{tmp_path}/pipe'"])
     (tmp_path / "in").write_bytes(DATA)
-    dedup.dedup_files(tmp_path / "pipe", tmp_path / "out", memory=TINY)
+    dedup.dedup_files(tmp_path / "pipe", tmp_path / "out", kind="urn", memory=TINY)
     assert writer.wait() == 0
     assert (tmp_path / "out").read_bytes() == Twin([DATA]).output()
 
@@ -510,7 +510,7 @@ def test_named_pipes(tmp_path):
 def test_the_output_may_be_an_input(tmp_path):
     (tmp_path / "a").write_bytes(DATA)
     for _ in range(2):
-        dedup.dedup_files(tmp_path / "a", tmp_path / "a", memory=TINY)
+        dedup.dedup_files(tmp_path / "a", tmp_path / "a", kind="urn", memory=TINY)
         assert (tmp_path / "a").read_bytes() == Twin([DATA]).output()
 
 
@@ -532,7 +532,7 @@ def test_an_input_that_changes(tmp_path, report, change):
 
     message = "No such file" if change == "gone" else "in: file was changed while it was read"
     with pytest.raises(streams.FileError, match=message):
-        dedup.dedup_files(source, tmp_path / "out", memory=TINY, report=report, on_progress=meddle)
+        dedup.dedup_files(source, tmp_path / "out", kind="urn", memory=TINY, report=report, on_progress=meddle)
     assert (tmp_path / "out").read_bytes() == b"as it was"
 
 
@@ -544,7 +544,9 @@ def test_lines_that_fail(tmp_path):
     (tmp_path / "b").write_bytes(b"urn:isbn:1\r\n" * 29_999 + b"urn:isbn:\r\nurl:x\n")
     for threads in 1, 2:
         with pytest.raises(UrnError, match=r"b:30000:10 \(byte 359997\): ") as caught:
-            dedup.dedup_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", errors="raise", threads=threads)
+            dedup.dedup_files(
+                [tmp_path / "a", tmp_path / "b"], tmp_path / "out", kind="urn", errors="raise", threads=threads
+            )
         assert (caught.value.input, caught.value.offset) == (b"urn:isbn:", 9)
     (tmp_path / "b").write_bytes(b"http://a/%zz")
     with pytest.raises(UriSyntaxError, match="b:1:10 "):
@@ -570,23 +572,23 @@ def test_lines_that_fail(tmp_path):
 def test_what_makes_no_sense(tmp_path, how):
     (tmp_path / "in").write_bytes(b"a\n")
     with pytest.raises(ValueError):
-        dedup.dedup_files(tmp_path / "in", tmp_path / "out", **how)
+        dedup.dedup_files(tmp_path / "in", tmp_path / "out", **{"kind": "urn", **how})
     assert not (tmp_path / "out").exists()
     if how.keys() <= {"kind", "level", "errors", "line_terminator", "threads"}:
         with pytest.raises(ValueError):
-            dedup.estimate_files(tmp_path / "in", **how)
+            dedup.estimate_files(tmp_path / "in", **{"kind": "urn", **how})
 
 
 def test_files_that_fail(tmp_path):
     (tmp_path / "in").write_bytes(b"a\n")
     with pytest.raises(streams.FileError, match="none: No such file"):
-        dedup.dedup_files([tmp_path / "in", tmp_path / "none"], tmp_path / "out")
+        dedup.dedup_files([tmp_path / "in", tmp_path / "none"], tmp_path / "out", kind="urn")
     for folder in tmp_path / "none", tmp_path / "in", "/dev/null/x":
         with pytest.raises(streams.FileError) as caught:
-            dedup.dedup_files(tmp_path / "none", tmp_path / "out", spill_dir=folder)
+            dedup.dedup_files(tmp_path / "none", tmp_path / "out", kind="urn", spill_dir=folder)
         assert str(folder) in str(caught.value)
     with pytest.raises(streams.FileError):
-        dedup.Deduplicator(spill_dir=tmp_path / "none")
+        dedup.Deduplicator("urn", spill_dir=tmp_path / "none")
     assert os.listdir(tmp_path) == ["in"]
 
 
@@ -609,7 +611,9 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(Scratch, "file", lambda self: Full(whole(self)))
     for report in "unique", "counts":
         with pytest.raises(streams.FileError, match="No space left on device") as caught:
-            dedup.dedup_files(tmp_path / "in", tmp_path / "out", spill_dir=tmp_path, memory=TINY, report=report)
+            dedup.dedup_files(
+                tmp_path / "in", tmp_path / "out", kind="urn", spill_dir=tmp_path, memory=TINY, report=report
+            )
         assert caught.value.filename == str(tmp_path)
     assert sorted(os.listdir(tmp_path)) == ["in", "out"]
     assert (tmp_path / "out").read_bytes() == b"as it was"
@@ -624,6 +628,7 @@ def test_nothing_is_left(tmp_path):
     dedup.dedup_files(
         tmp_path / "in",
         tmp_path / "out",
+        kind="urn",
         memory=TINY,
         spill_dir=spills,
         on_progress=lambda progress: seen.append((progress.phase, os.listdir(spills))),
@@ -636,11 +641,11 @@ def test_nothing_is_left(tmp_path):
 def test_progress(tmp_path):
     (tmp_path / "in").write_bytes(DATA)
     seen = []
-    dedup.dedup_files(tmp_path / "in", tmp_path / "out", memory=TINY, rules=True, on_progress=seen.append)
+    dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", memory=TINY, rules=True, on_progress=seen.append)
     assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "partitions", "write"]
     assert all(0 <= each.octets <= each.total == len(DATA) or each.phase == "partitions" for each in seen)
     with pytest.raises(ZeroDivisionError):
-        dedup.dedup_files(tmp_path / "in", tmp_path / "out", on_progress=lambda _: 1 / 0)
+        dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", on_progress=lambda _: 1 / 0)
 
 
 @pytest.mark.parametrize(
@@ -672,9 +677,9 @@ def test_names_that_only_rfc_2141_accepts():
 @pytest.mark.parametrize("memory", [2 * sys.maxsize + 2, "99999999999999T", 10**400, float("inf"), float("nan"), -1])
 def test_memory_that_no_machine_has(tmp_path, memory):
     for give in (
-        lambda: dedup.Deduplicator(memory=memory),
+        lambda: dedup.Deduplicator("urn", memory=memory),
         lambda: dedup.unique(["a"], "urn", memory=memory),
-        lambda: dedup.dedup_files(os.devnull, tmp_path / "out", memory=memory),
+        lambda: dedup.dedup_files(os.devnull, tmp_path / "out", kind="urn", memory=memory),
     ):
         with pytest.raises(ValueError, match=r"^(invalid memory size|memory size exceeds the address space): "):
             give()
@@ -684,7 +689,9 @@ def test_memory_that_no_machine_has(tmp_path, memory):
 @pytest.mark.parametrize("report", ["unique", "counts"])
 def test_all_memory_that_has_an_address(tmp_path, report):
     check(tmp_path, [DATA], report=report, memory=2 * sys.maxsize + 1)
-    dedup.dedup_files(tmp_path / "in0", tmp_path / "out", groups=tmp_path / "groups", memory=2 * sys.maxsize + 1)
+    dedup.dedup_files(
+        tmp_path / "in0", tmp_path / "out", kind="urn", groups=tmp_path / "groups", memory=2 * sys.maxsize + 1
+    )
 
 
 # --- estimates --------------------------------------------------------------------------------------------------------
@@ -701,7 +708,7 @@ def test_estimates(tmp_path):
             )
             assert abs(got - want) < 0.04 * want
     (tmp_path / "a").write_bytes(b"")
-    assert dedup.estimate_files(tmp_path / "a") == 0
+    assert dedup.estimate_files(tmp_path / "a", kind="urn") == 0
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -775,10 +782,10 @@ def test_lines_in_buffers(monkeypatch, kind, memory):
 
 def test_rows_that_are_refused():
     rows = ["urn:isbn:1", "urn:", b"urn:", "\ud800", None, "URN:isbn:1", "urn:"]
-    with dedup.Deduplicator() as deduplicator:
+    with dedup.Deduplicator("urn") as deduplicator:
         assert deduplicator.add(rows) == [True, True, False, True, True, False, False]
         assert (deduplicator.invalid, deduplicator.count) == (4, 3)
-    with dedup.Deduplicator(errors="drop") as deduplicator:
+    with dedup.Deduplicator("urn", errors="drop") as deduplicator:
         assert deduplicator.add(rows) == [True, False, False, False, True, False, False]
         assert (deduplicator.invalid, deduplicator.count) == (4, 1)
     assert dedup.unique(rows, "urn", errors="drop") == ["urn:isbn:1", None]
@@ -795,7 +802,7 @@ def test_rows_that_are_refused():
         with pytest.raises(TypeError):
             dedup.unique(column, "urn")
     with pytest.raises(ValueError, match="errors"):
-        dedup.Deduplicator(errors="null")
+        dedup.Deduplicator("urn", errors="null")
 
 
 def test_finish_gives_rows_in_their_order():
@@ -808,7 +815,7 @@ def test_finish_gives_rows_in_their_order():
 
 
 def test_what_is_finished():
-    deduplicator = dedup.Deduplicator()
+    deduplicator = dedup.Deduplicator("urn")
     deduplicator.add(["urn:a1:b"])
     assert deduplicator.finish() == deduplicator.finish() == []
     assert deduplicator.count == 1
@@ -826,7 +833,7 @@ def test_memory_in_pieces():
     lines = memoryview(b"a\n" * 8).cast("B", (4, 4))
     assert dedup.unique(lines, "urn") == b"a\n"
     for column in lines[::2], memoryview(b"a\nb\n")[::-1]:
-        for give in lambda lines: dedup.unique(lines, "urn"), dedup.Deduplicator().add, bulk.quote:
+        for give in lambda lines: dedup.unique(lines, "urn"), dedup.Deduplicator("urn").add, bulk.quote:
             with pytest.raises(BufferError, match=r"^memoryview: underlying buffer is not C-contiguous$"):
                 give(column)
     with pytest.raises(TypeError, match=r"^expected a list, Arrow object or bytes-like object, got int$"):
@@ -838,7 +845,7 @@ def test_threads_that_share_one(exact):
     """Each name is new to one of them."""
     rows, answers = [f"urn:example:{'x' * (i % 99)}{i}" for i in range(20_000)], []
     lines = "\n".join(rows).encode()
-    with dedup.Deduplicator(memory="8M", exact=exact) as deduplicator:
+    with dedup.Deduplicator("urn", memory="8M", exact=exact) as deduplicator:
         threads = [
             threading.Thread(target=lambda column=column: answers.append(deduplicator.add(column)))
             for column in (rows, lines, rows, lines)
@@ -1043,7 +1050,7 @@ def test_real_urns(tmp_path, level):
     for report in "unique", "counts", "repeated":
         want = twin.output(report)
         for way in ways:
-            done = dedup.dedup_files(tmp_path / "in", tmp_path / "out", level=level, report=report, **way)
+            done = dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", level=level, report=report, **way)
             assert (tmp_path / "out").read_bytes() == want
             assert done.unique == len(twin.first)
     assert dedup.unique(data, "urn", level) == twin.output()

@@ -99,7 +99,7 @@ class DedupStats:
         return f"DedupStats({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-def rules_of(kind: IdentifierKind = "urn", level: UriLevel | UrnLevel | None = None) -> tuple[str, ...]:
+def rules_of(kind: IdentifierKind, level: UriLevel | UrnLevel | None = None) -> tuple[str, ...]:
     """Return the levels of a kind up to a given one, from fine to coarse.
 
     Each level merges what the previous one merges, and more. For URNs, this requires that all read identifiers by the
@@ -226,7 +226,7 @@ class Deduplicator:
 
     def __init__(  # noqa: PLR0913
         self,
-        kind: IdentifierKind = "urn",
+        kind: IdentifierKind,
         level: UriLevel | UrnLevel | None = None,
         *,
         memory: Memory = None,
@@ -460,7 +460,7 @@ def dedup_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     output: Path | None = None,
     *,
-    kind: IdentifierKind = "urn",
+    kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     report: DedupReport = "unique",
     groups: Path | None = None,
@@ -522,7 +522,7 @@ def dedup_files(  # noqa: PLR0913
     ...     source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
     ...     with open(source, "w") as file:
     ...         _ = file.write("urn:isbn:1\\nURN:ISBN:1\\nurn:isbn:2\\nurn:isbn:1\\n")
-    ...     done = dedup_files(source, target, rules=True)
+    ...     done = dedup_files(source, target, kind="urn", rules=True)
     ...     with open(target) as file:
     ...         print(file.read(), end="")
     urn:isbn:1
@@ -599,7 +599,7 @@ def dedup_files(  # noqa: PLR0913
 def estimate_files(  # noqa: PLR0913
     inputs: Path | Sequence[Path],
     *,
-    kind: IdentifierKind = "urn",
+    kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     secret: Secret = None,
     errors: DedupErrors = "keep",
@@ -623,7 +623,7 @@ def estimate_files(  # noqa: PLR0913
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open(os.path.join(folder, "in"), "w") as file:
     ...         _ = file.write("urn:isbn:1\\nURN:ISBN:1\\nurn:isbn:2\\n")
-    ...     estimate_files(os.path.join(folder, "in"))
+    ...     estimate_files(os.path.join(folder, "in"), kind="urn")
     2
     """
     level = _level_of(kind, level)
