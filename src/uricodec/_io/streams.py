@@ -296,7 +296,7 @@ class Input:
                 self._raw = open(self._path, "rb", buffering=0)
             except (OSError, ValueError) as error:  # ValueError: a name with NUL
                 raise failure(self.name, error) from None
-        if self._output is not None and self._output.goes_behind(self):
+        if self._output is not None and self._output.follows(self):
             self.__exit__()
             raise FileError(self.name, "input file is output file")
         self._opened = self.status()
@@ -629,7 +629,7 @@ class Output:
                 self._restore_signals()
         self._raw = self._temporary.raw
 
-    def goes_behind(self, source):
+    def follows(self, source):
         """Return whether writes append to the file that `source` (Input) is reading, which would never end."""
         read = source.status() if self._temporary is None else None
         if read is None or not S_ISREG(read.st_mode):

@@ -132,7 +132,7 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
     cdef View view
     cdef size_t i, n, size = 0, rows = min(run.most_rows, run.stop - run.next)
     cdef const uint8_t *src
-    cdef int64_t behind
+    cdef int64_t remaining
     block.data = run.gathered
     for i in range(rows):
         view = views[i]
@@ -148,13 +148,13 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
         else:
             if not 0 <= view.buffer < source.n_buffers or view.start < 0:
                 return UC_REJECTED
-            behind = source.sizes[view.buffer] - view.start - <int64_t>n
-            if behind < 0:
+            remaining = source.sizes[view.buffer] - view.start - <int64_t>n
+            if remaining < 0:
                 return UC_REJECTED
             if n > most_bytes - size:
                 return i
             src = <const uint8_t *>source.buffers[view.buffer] + view.start
-            if behind >= WIDE:
+            if remaining >= WIDE:
                 copy_bytes(run.gathered + size, src, n)
             else:
                 memcpy(run.gathered + size, src, n)

@@ -1,18 +1,18 @@
-"""IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops, over octets.
+"""Conversion of IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops over bytes.
 
-To a URI: every character beyond ASCII becomes the triplets of its UTF-8, if it is one that an IRI may have. All others
-begin with one of a few bytes (or belong to ill-formed UTF-8): a kernel marks these and the ASCII that no IRI has, only
-what is marked is looked at, and the encoder does the rest.
+To a URI: each character beyond ASCII is encoded as the triplets of its UTF-8. Characters that no IRI may contain are
+rejected. They are ASCII, or begin with one of a few lead bytes: a kernel marks these bytes, the loop checks only the marked
+ones, and another kernel encodes.
 
-To an IRI, in pieces that fit the first cache:
+To an IRI, in pieces that fit the first-level cache:
 
-    given     /D%c3%BC%2fx%FC?        what is marked: "%" before two digits of which the first is below 8
-    copied    /D%c3%BC!2fx%FC?        their "%" becomes a byte that is nowhere else, unless they are unreserved
-    decoded   /Du:!2fx*?              by the kernel, once; u: are two bytes, * is one, which is ill-formed
-    settled   /Du:%2fx%FC?            "!" is "%" again; what may not be in an IRI is encoded again, in upper case
+    given     /D%c3%BC%2fx%FC?        marked: each "%" of an encoded ASCII character, so before a digit below 8
+    shielded  /D%c3%BC!2fx%FC?        "%" is replaced by a byte that occurs nowhere else, unless the character is unreserved
+    decoded   /Du:!2fx*?              by one kernel call; here, u: stands for two bytes, * for one that is not UTF-8
+    settled   /Du:%2fx%FC?            "!" becomes "%" again; what an IRI may not contain is encoded again, in upper case
 
-So a triplet that stays can never be a part of a character, and keeps its spelling. Neither can a byte that was raw:
-raw ones are well-formed by themselves, which is checked before. Pieces end where no triplet and no character is cut.
+So a triplet that stays keeps its spelling, and its bytes never become part of a character. Nor do bytes that were not
+encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces never end within a triplet or character.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -30,21 +30,21 @@ cdef enum:
 
 # --- characters -------------------------------------------------------------------------------------------------------
 
-# RFC 3986 section 2: all that a URI is made of.
+# RFC 3986 section 2: all characters of URIs.
 cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@" | "!$&'()*+,;=" | "%"
 # RFC 3987 section 3.1: "the printable characters in US-ASCII that are not allowed in URIs, namely "<", ">", '"', space,
 # "{", "}", "|", "\", "^", and "`""
 cdef ByteSet OPTIONAL = ByteSet("<>\" {}|\\^`")
-# Bytes beyond ASCII with which no character begins that an IRI may not have: continuations, and leads of ucschar alone
-# (without ill-formed ones: UTF-8 is checked as such).
+# Bytes beyond ASCII that need no check, given well-formed UTF-8: continuation bytes, and lead bytes of characters that are
+# all in ucschar.
 cdef ByteSet NO_QUESTION = ByteSet(range(0x80, 0x100)) - [0xC2, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4]
-# The same where iprivate (section 2.2) and the bidi controls (section 4.1) are a question, too: U+E000 is EE 80 80,
-# U+200E is E2 80 8E.
+# The same if iprivate (section 2.2) and bidi controls (section 4.1) must be checked, too: U+E000 is EE 80 80, U+200E is
+# E2 80 8E.
 cdef ByteSet NO_DOUBT = NO_QUESTION - [0xE2, 0xEE]
 
 
 cdef inline CharacterKind kind_at(const uint8_t *s, int *length) noexcept nogil:
-    """Of a character with a lead that is in question. Most are plain even so, and need no search."""
+    """Return the kind of a character whose lead byte needs a check. Most are ucschar, which a few comparisons tell."""
     cdef uint32_t c = character_at(s, length)
     if s[0] == 0xE2 and s[1] != 0x80 or 0xF0 <= s[0] <= 0xF2 and c & 0xFFFE != 0xFFFE or 0xFF00 <= c < 0xFFF0:
         return UCSCHAR
@@ -52,12 +52,12 @@ cdef inline CharacterKind kind_at(const uint8_t *s, int *length) noexcept nogil:
 
 
 cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
-    """The n bytes before src[n] without the sequence that is cut there, if one is."""
+    """Return the largest size up to n that does not cut a UTF-8 sequence. src[n] is readable."""
     cdef size_t k
     for k in range(min(<size_t>4, n)):
         if src[n - k] & 0xC0 != 0x80:
             return n - k
-    return n        # ill-formed, which others see
+    return n        # ill-formed: the caller rejects it
 
 
 cdef inline size_t reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
@@ -77,7 +77,7 @@ make_mapping(&LENIENT_MAPPING, URI_ASCII | OPTIONAL, URI_ASCII)
 
 
 cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outcome *outcome) noexcept nogil:
-    """Whether well-formed UTF-8, CHUNK bytes at most, has only characters that an IRI may have somewhere."""
+    """Return whether all characters may occur in an IRI. src is well-formed UTF-8 of at most CHUNK bytes."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
     cdef size_t i, w
@@ -128,52 +128,57 @@ IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row
 
 # --- to an IRI --------------------------------------------------------------------------------------------------------
 
-# Stands for the "%" of a triplet that stays. A control: no URI has a raw one, and none is ever decoded.
+# Replaces the "%" of a triplet that stays. A control character: it is neither in URIs nor ever decoded.
 cdef enum:
     SHIELD = 1
 
-# Where a reference is read: iprivate is for queries.
+# The current part of a reference: characters of iprivate are allowed in queries only.
 cdef enum Place:
     BEFORE_QUERY, IN_QUERY, IN_FRAGMENT
 
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
 cdef ByteSet BELOW_8 = ByteSet("01234567")
-# Of what is given, and of what was decoded: what needs no look. "?" and "#" are where the place changes.
+# Bytes that need no check, in the input and after decoding. "?" and "#" end a place.
 cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
 cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ByteSet(range(0x80)) | NO_DOUBT)
-# What has nothing to decode, nor to reject.
+# Bytes that are neither decoded nor rejected.
 UNTOUCHED = URI_ASCII - "%"
 
 
 cdef inline Place place_after(uint8_t delimiter, Place place) noexcept nogil:
-    return IN_FRAGMENT if delimiter == c'#' else IN_QUERY if place == BEFORE_QUERY else place
+    if delimiter == c'#':
+        return IN_FRAGMENT
+    return IN_QUERY if place == BEFORE_QUERY else place
 
 
 cdef inline Code objection(const uint8_t *s, Place place, int *length) noexcept nogil:
-    """What is against a character in this place of an IRI."""
+    """Return why a character is not allowed in this place of an IRI; VALID if it is."""
     cdef CharacterKind kind = kind_at(s, length)
-    return (VALID if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY
-            else PRIVATE if kind == IPRIVATE else BIDI if kind == BIDI_CONTROL else CHARACTER)
+    if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY:
+        return VALID
+    if kind == IPRIVATE:
+        return PRIVATE
+    return BIDI if kind == BIDI_CONTROL else CHARACTER
 
 
-cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
-    """Bit i of a word: whether bit i + by is set. There is a word after the last one."""
+cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
-# The work to do in a piece.
+# The triplets of a piece.
 cdef struct Work:
-    uint64_t ascii[WORDS]   # the triplets of ASCII
+    uint64_t ascii[WORDS]   # marks the triplets that encode ASCII
     bint triplets
     bint ascii_triplets
 
 
-cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcome *outcome) noexcept nogil:
-    """Find the triplets of a piece, and the first thing in it that no IRI has."""
+cdef bint check_and_mark(const uint8_t *src, size_t n, Place *place, Work *work, Outcome *outcome) noexcept nogil:
+    """Find the triplets of a piece. Return False if it is invalid, and set `outcome` to its first error."""
     cdef uint64_t percent[WORDS + 1]
-    cdef uint64_t others[WORDS + 1]     # no digits
-    cdef uint64_t high[WORDS + 1]       # no digits below 8
+    cdef uint64_t others[WORDS + 1]     # bytes that are not hexadecimal digits
+    cdef uint64_t high[WORDS + 1]       # bytes that are not digits below 8
     cdef uint64_t strange[WORDS]
     cdef uint64_t triplets, word, any_triplet = 0, any_ascii = 0
     cdef size_t words = (n + 63) // 64, w, i
@@ -189,9 +194,9 @@ cdef bint look_at(const uint8_t *src, size_t n, Place *place, Work *work, Outcom
         others[words - 1] |= ~<uint64_t>0 << (n & 63)
         high[words - 1] |= ~<uint64_t>0 << (n & 63)
     for w in range(words):
-        triplets = percent[w] & ~(ahead(others, w, 1) | ahead(others, w, 2))
+        triplets = percent[w] & ~(bits_ahead(others, w, 1) | bits_ahead(others, w, 2))
         strange[w] |= percent[w] & ~triplets
-        work.ascii[w] = triplets & ~ahead(high, w, 1)
+        work.ascii[w] = triplets & ~bits_ahead(high, w, 1)
         any_triplet |= triplets
         any_ascii |= work.ascii[w]
     for w in range(words):
@@ -222,7 +227,7 @@ for octet in range(256):
 
 
 cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil:
-    """Hide the triplets of ASCII that are not unreserved from the decoder."""
+    """Replace the "%" of triplets of ASCII, unless they encode unreserved characters, so that they are not decoded."""
     cdef uint64_t word
     cdef size_t w
     cdef uint8_t *at
@@ -235,7 +240,7 @@ cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil
 
 
 cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
-    """How long the well-formed sequence is that begins here; 0 if none does."""
+    """Return the length of the well-formed UTF-8 sequence at s; 0 if there is none."""
     cdef int length = sequence_length(s[0]), k
     if length == 0 or <size_t>length > n:
         return 0
@@ -246,7 +251,7 @@ cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef size_t begun(const uint8_t *s, size_t n) noexcept nogil:
-    """How many bytes at the end of s[0 .. n) are the beginning of a sequence."""
+    """Return the number of bytes at the end of s[0 .. n) that begin a UTF-8 sequence without completing it."""
     cdef size_t k
     for k in range(1, min(<size_t>4, n + 1)):
         if s[n - k] < 0x80:
@@ -267,7 +272,7 @@ cdef inline uint8_t *put_triplets(const uint8_t *s, int n, uint8_t *dst) noexcep
 
 cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Place *place,
                               uint8_t **dst) noexcept nogil:
-    """The same for what begins with a fault, until there have been no more of them for a while; returns where that is."""
+    """Settle bytes one by one, from ill-formed ones up to where 32 characters in a row are valid. Return the offset there."""
     cdef uint8_t *to = dst[0]
     cdef int length, calm = 0
     while start < n and calm < 32:
@@ -293,7 +298,7 @@ cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Plac
 
 
 cdef size_t settle(uint8_t *piece, size_t n, Place place, uint8_t *dst) noexcept nogil:
-    """Copies what was decoded; "%" for shields, and triplets again for what may not be in an IRI."""
+    """Copy what was decoded. Restore the "%" of shielded triplets, and encode again what an IRI may not contain."""
     cdef uint64_t marks[WORDS + 1]
     cdef uint64_t word
     cdef size_t start = 0, whole, w, i, copied = 0
@@ -326,9 +331,9 @@ cdef size_t settle(uint8_t *piece, size_t n, Place place, uint8_t *dst) noexcept
 
 
 cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
-    """Where the first triplet is, of those that would become a scheme if they were decoded; n if they would not.
+    """Return the offset of the first triplet before a ":" if decoding all triplets there would create a scheme; else n.
 
-    "%61:b" is not a URI, but it is not "a:b" either: the first one stays.
+    "%61:b" has no scheme, so it must not become "a:b": its first triplet stays.
     """
     cdef size_t i = 0, first = n
     cdef bint inside = False
@@ -340,7 +345,7 @@ cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
             c = <uint8_t>(nibbles[src[i + 1]] << 4 | nibbles[src[i + 2]])
             i += 2
             if not UNRESERVED.set.member[c]:
-                break           # stays anyway
+                break           # such a triplet is not decoded
         elif c == c':':
             return first
         if not SCHEME_TAIL.set.member[c] or not inside and not c'a' <= (c | 32) <= c'z':
@@ -362,10 +367,10 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
         if size > CHUNK:
             size = whole_sequences(src + i, CHUNK)
             size -= 1 if src[i + size - 1] == c'%' else 2 if src[i + size - 2] == c'%' else 0
-        # What is checked is what is decoded, even if somebody changes src meanwhile.
+        # The piece is a copy, so that what is decoded is what was checked, even if another thread changes src.
         memcpy(piece, src + i, size)
         whole = kernels.scan_utf8(piece, size, &found) if unsure else size
-        if not look_at(piece, whole, &looked, &work, outcome):
+        if not check_and_mark(piece, whole, &looked, &work, outcome):
             return reject(outcome, <Code>outcome.code, outcome.offset + i)
         if whole < size:
             return reject(outcome, UTF8, i + whole)
@@ -379,7 +384,7 @@ cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, 
                     piece[kept - i] = SHIELD
             decoded = kernels.decode(piece, size, False, piece, CHUNK)
             if size < n - i:
-                k = begun(piece, decoded)       # of triplets: raw sequences are whole
+                k = begun(piece, decoded)       # from triplets: sequences that were not encoded are complete
                 decoded -= k
                 size -= 3 * k
             o += settle(piece, decoded, settled, dst + o)

@@ -66,12 +66,12 @@ cdef inline bint may_stay(const uint8_t *triplet) noexcept nogil:
         not UNRESERVED.set.member[VALUES[triplet[1]] << 4 | VALUES[triplet[2]]]
 
 
-cdef inline uint64_t ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
+cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
     """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
     return words[w] >> by | words[w + 1] << (64 - by)
 
 
-cdef inline uint64_t behind(const uint64_t *words, size_t w, int by) noexcept nogil:
+cdef inline uint64_t bits_after(const uint64_t *words, size_t w, int by) noexcept nogil:
     """Return a word whose bit i is bit i - by of the input."""
     return words[w] << by | (words[w - 1] >> (64 - by) if w else 0)
 
@@ -97,10 +97,10 @@ cdef void settle_triplets(const uint8_t *src, size_t n, uint64_t *percent, uint6
         others[words - 1] |= ~<uint64_t>0 << (n & 63)
         low[words - 1] |= ~<uint64_t>0 << (n & 63)
     for w in range(words):
-        triplets[w] = percent[w] & ~(ahead(low, w, 1) | ahead(others, w, 2))
-        letters[w] &= ~(behind(triplets, w, 1) | behind(triplets, w, 2))
-        changing[w] = triplets[w] & (ahead(lower, w, 1) | ahead(lower, w, 2))
-        percent[w] = percent[w] & ~triplets[w] | changing[w] & ~behind(changing, w, 3)
+        triplets[w] = percent[w] & ~(bits_ahead(low, w, 1) | bits_ahead(others, w, 2))
+        letters[w] &= ~(bits_after(triplets, w, 1) | bits_after(triplets, w, 2))
+        changing[w] = triplets[w] & (bits_ahead(lower, w, 1) | bits_ahead(lower, w, 2))
+        percent[w] = percent[w] & ~triplets[w] | changing[w] & ~bits_after(changing, w, 3)
 
 
 cdef inline size_t third(const uint64_t *delimiters, size_t start, size_t stop) noexcept nogil:
@@ -151,7 +151,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
     kernels.mark_outside(src, n, &NO_DELIMITER.set, delimiters)
     for w in range(words):
         any_percent |= percent[w]
-        marks[w] &= behind(slashes, w, 1)
+        marks[w] &= bits_after(slashes, w, 1)
     if any_percent:
         for i in range(1, rows):
             mark_percent(src, at[i], percent, marks)

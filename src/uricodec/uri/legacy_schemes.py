@@ -185,8 +185,8 @@ def _url(piece: _Piece) -> _Url:
     authority = userinfo = host = port = None
     if parts.authority is not None:
         authority, path = path.at(2, 2 + len(parts.authority)), path.at(2 + len(parts.authority))
-        before, behind = authority.cut("@")
-        userinfo, server = (None, before) if behind is None else (before, behind)
+        before, after = authority.cut("@")
+        userinfo, server = (None, before) if after is None else (before, after)
         host = server.at(0, len(parts.host or ""))
         port = None if parts.port is None else server.at(len(host.text) + 1)
     return _Url(scheme.text.lower(), rest, authority, userinfo, host, port, path, query, fragment)
@@ -474,9 +474,9 @@ def _wais(url: _Url) -> _Found:
     kind, wpath = document.cut("/")
     if wpath is None:
         raise document.error("missing document path", len(document.text))
-    *fields, behind = wpath.split(";")
-    if behind.text or not fields:
-        raise behind.error('expected ";" after field', len(behind.text))
+    *fields, rest = wpath.split(";")
+    if rest.text or not fields:
+        raise rest.error('expected ";" after field', len(rest.text))
     return {**found, "wtype": kind.filled("type").decoded(), "wpath": [_wais_field(field) for field in fields]}
 
 
@@ -506,9 +506,9 @@ def _file(url: _Url) -> _Found:
 def _message(url: _Url) -> _Found:
     url.without("authority", "query")
     left, right = _local_and_host(url)
-    _, behind = url.path.cut("/")
-    if behind is not None:
-        raise behind.error('unexpected "/" in message identifier', -1)
+    _, rest = url.path.cut("/")
+    if rest is not None:
+        raise rest.error('unexpected "/" in message identifier', -1)
     return {"id_left": left.decoded(), "id_right": right.decoded()}
 
 

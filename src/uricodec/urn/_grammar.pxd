@@ -1,4 +1,4 @@
-"""What a URN consists of, as positions."""
+"""The parts of a URN, as offsets."""
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport ByteSet
@@ -8,22 +8,22 @@ cdef enum Rfc:
     RFC2141, RFC8141, ANY
 
 
-# What is wrong first. The names are those of Diagnostic.code.
+# The first error. Diagnostic.code has the same names in lower case.
 cdef enum Code:
     VALID, SCHEME, NID, NID_LENGTH, NID_HYPHEN, NID_URN, NSS_EMPTY, NSS, PERCENT, PERCENT_NULL, COMPONENT_EMPTY, COMPONENT
     CODES
 
 
-# What of a URN is not in normal form yet.
+# What is not in normal form.
 cdef enum Changes:
-    LETTERS = 1             # of "urn" or the NID are upper case
-    DIGITS = 2              # of triplets of the NSS are lower case
-    COMPONENT_DIGITS = 4    # the same in a component
-    TRIPLETS = 8            # there are triplets in the NSS
+    LETTERS = 1             # upper-case letters in "urn" or the NID
+    DIGITS = 2              # lower-case digits in triplets of the NSS
+    COMPONENT_DIGITS = 4    # the same in components
+    TRIPLETS = 8            # the NSS contains triplets
 
 
-# A URN that was read: where things end, and where a component starts, 0 for one that there is not. After a fault, only
-# code and offset say something.
+# The parts of a URN: the ends of NID and NSS, and the starts of components (0: missing). If the URN is invalid, only
+# `code` and `offset` are defined.
 cdef struct ParsedUrn:
     size_t nid_end          # the colon after the NID, which starts at 4
     size_t nss_end
@@ -31,17 +31,17 @@ cdef struct ParsedUrn:
     size_t q
     size_t f
     size_t end
-    size_t offset           # of the fault
+    size_t offset           # of the error
     Code code
-    Rfc rfc               # by which it was read: not ANY
+    Rfc rfc                 # whose grammar was used; never ANY
     int changes
 
 
 cdef ByteSet ALPHANUM
 cdef ByteSet NID_BYTES
-cdef ByteSet PLAIN_2141     # what needs no decision in an NSS of RFC 2141,
+cdef ByteSet PLAIN_2141     # bytes that need no decision in an NSS of RFC 2141,
 cdef ByteSet PLAIN_8141     # and in the NSS and the components of RFC 8141
-cdef ByteSet ALL_BYTES     # that a URN may have
+cdef ByteSet ALL_BYTES      # that a URN may contain
 
 
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil

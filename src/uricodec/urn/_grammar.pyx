@@ -1,7 +1,8 @@
-"""The grammars of URNs: RFC 2141 section 2 and RFC 8141 section 2, read from left to right up to the first fault.
+"""The grammars of URNs (RFC 2141 section 2, RFC 8141 section 2). Knows no normal form and no Python object.
 
-Most bytes of a URN need no decision. One pass of a kernel marks those that do, "%", "?", "#" and whatever is illegal,
-in words of 64 bits, and only the marked ones are looked at, in order.
+read_urn() reads a URN from left to right, and returns the offsets of its parts, or the code and offset of the first
+error. Most bytes need no decision. A kernel marks those that do ("%", "?", "#" and invalid ones) in words of 64 bits, and
+the loops visit only these, in order.
 """
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
@@ -9,7 +10,7 @@ from libc.string cimport memchr
 from uricodec._base._kernels cimport ByteSet, kernels, provide, uc_kernels, uc_lowest_bit, uc_set
 
 cdef enum:
-    WORDS = 64, CHUNK = 64 * WORDS      # bytes that are marked at once
+    WORDS = 64, CHUNK = 64 * WORDS      # bytes that a kernel marks at once
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
@@ -52,16 +53,16 @@ cdef ByteSet UNRESERVED = ALPHANUM | "-._~"
 cdef ByteSet SUB_DELIMS = ByteSet("!$&'()*+,;=")
 cdef ByteSet PCHAR = UNRESERVED | SUB_DELIMS | ":@"
 
-# What needs no decision: in all of an NSS of RFC 2141, and in the NSS and the components of RFC 8141.
+# Bytes that need no decision: in an NSS of RFC 2141; in the NSS and the components of RFC 8141.
 PLAIN_2141 = TRANS - "%"
 PLAIN_8141 = PCHAR | "/"
 ALL_BYTES = PLAIN_8141 | TRANS
 
-# The bytes of an NID: which kind they are, 0 for all others.
+# The kind of each byte of an NID; 0 for all other bytes.
 cdef enum:
     SMALL_OR_NUMBER = 1, CAPITAL = 2, HYPHEN = 4
 cdef uint8_t nid_kind[256]
-# Hexadecimal digits (RFC 3986 section 2.1: HEXDIG): 0 for all others.
+# The kind of each hexadecimal digit (RFC 3986 section 2.1: HEXDIG); 0 for all other bytes.
 cdef enum:
     DIGIT = 1, SMALL_DIGIT = 2
 cdef uint8_t hex_kind[256]
@@ -84,7 +85,7 @@ cdef bint reject(ParsedUrn *urn, Code code, size_t offset) noexcept nogil:
 
 
 cdef inline bint rejects_scheme(const uint8_t *s, size_t n) noexcept nogil:
-    """Whether it does not begin with "urn:", in any case."""
+    """Return whether the text does not begin with "urn:", in any case."""
     return n < 4 or s[0] | 0x20 != c'u' or s[1] | 0x20 != c'r' or s[2] | 0x20 != c'n' or s[3] != c':'
 
 
@@ -96,7 +97,7 @@ cdef bint reject_scheme(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nog
 
 
 cdef inline bint read_nid(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
-    """`"urn:" NID ":"`. The NID as a whole: its bytes before its length, its length before its hyphens."""
+    """Read `"urn:" NID ":"`. Errors are reported in this order: invalid bytes, the length of the NID, its hyphens."""
     cdef size_t i = 4
     cdef uint8_t kind, kinds = 0
     if rejects_scheme(s, n):
@@ -126,7 +127,7 @@ cdef inline bint read_nid(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept n
 
 
 cdef inline int triplet_at(const uint8_t *s, size_t n, size_t i) noexcept nogil:
-    """The kinds of the two digits after a '%'; 0 if they are not there."""
+    """Return the combined kinds of the two digits after a "%"; 0 if they are not two hexadecimal digits."""
     if n - i < 3 or not hex_kind[s[i + 1]] or not hex_kind[s[i + 2]]:
         return 0
     return hex_kind[s[i + 1]] | hex_kind[s[i + 2]]
@@ -167,7 +168,7 @@ cdef bint read_2141(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
 
 
 cdef bint begins_component(const uint8_t *s, size_t n, size_t i, ParsedUrn *urn) noexcept nogil:
-    """Whether a pchar is there, as far as the marks do not tell."""
+    """Return whether a component may begin at i, given that the byte there is not marked, or is a "?" or "#"."""
     if i == n or s[i] == c'#':
         return reject(urn, COMPONENT_EMPTY, i)
     if s[i] == c'/' or s[i] == c'?':
@@ -176,7 +177,7 @@ cdef bint begins_component(const uint8_t *s, size_t n, size_t i, ParsedUrn *urn)
 
 
 cdef bint read_question(const uint8_t *s, size_t n, size_t i, ParsedUrn *urn) noexcept nogil:
-    """A '?' of an NSS or an r-component, which it may end."""
+    """Process a "?" in an NSS or an r-component, which may end there."""
     cdef bint inside = urn.r != 0
     # "a "?" that is not immediately followed by "=" or "+" is not defined for URNs", other than inside components
     if n - i >= 2 and s[i + 1] == c'=':
@@ -243,7 +244,7 @@ cdef bint read_8141(const uint8_t *s, size_t n, ParsedUrn *urn) noexcept nogil:
 
 
 cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept nogil:
-    """Whether it is a URN by the RFC: by RFC 8141 if it can be, for ANY. The fault is then that of RFC 8141."""
+    """Read a URN by the grammar of an RFC. ANY: by RFC 8141 if valid, otherwise by RFC 2141; errors are those of RFC 8141."""
     cdef ParsedUrn older
     urn.rfc = rfc
     if rfc == RFC2141:
@@ -262,6 +263,7 @@ cdef bint read_urn(const uint8_t *s, size_t n, Rfc rfc, ParsedUrn *urn) noexcept
 # --- lines of URNs ----------------------------------------------------------------------------------------------------
 
 cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *nss) noexcept nogil:
+    """Return whether a line is a valid URN without components."""
     cdef size_t i = 4
     if rejects_scheme(s, n):
         return False
@@ -285,6 +287,7 @@ cdef bint is_plain(const uint8_t *s, size_t n, const uc_set *nid, const uc_set *
 
 
 cdef size_t span_urns(const uint8_t *src, size_t n, const uc_set *nid, const uc_set *nss, uint8_t end) noexcept nogil:
+    """Return where the first line starts that is not plain. See simd/kernels.h."""
     cdef size_t start = 0, size
     cdef const uint8_t *found
     while start < n:
@@ -304,12 +307,12 @@ provide(&portable)
 # --- URNs in other text -----------------------------------------------------------------------------------------------
 
 cdef size_t start_of_nss(const uint8_t *s, size_t n) noexcept nogil:
-    """Where the NSS starts after the scheme and the NID of RFC 2141; 0 if there are none."""
+    """Return the start of the NSS, after the scheme and an NID of RFC 2141; 0 if the text does not begin with these."""
     cdef ParsedUrn urn
     urn.rfc = RFC2141
     return urn.nid_end + 1 if read_nid(s, n, &urn) else 0
 
 
 cdef bint is_triplet(const uint8_t *s, size_t n, size_t i) noexcept nogil:
-    """Whether the '%' begins a triplet of RFC 2141, which is any but %00."""
+    """Return whether the "%" at i begins a triplet that RFC 2141 allows: any except %00."""
     return triplet_at(s, n, i) != 0 and not (s[i + 1] == c'0' and s[i + 2] == c'0')

@@ -1,21 +1,21 @@
-"""The normal forms of a URN, written from what was read."""
+"""The normal forms of a URN, written from its parts."""
 from libc.stdint cimport uint8_t, uint32_t
 
-from uricodec.urn._grammar cimport ParsedUrn
+from uricodec.urn._grammar cimport TRIPLETS, ParsedUrn
 
 
-# Each level merges what the one before keeps apart.
+# Each level merges URNs that the level before distinguishes.
 cdef enum Level:
     BYTES, CASE_2141, CASE_8141, NAMESPACE, FUNCTIONAL
 
 
-# What a namespace adds to the lexical normal form of its NSS.
+# How a namespace changes the lexical normal form of its NSSs.
 cdef enum Rule:
     BASE                # nothing
-    FOLD_NSS            # letters to lower case: all,
+    FOLD_NSS            # converts letters to lower case: all,
     FOLD_SEGMENT        # those before the first ":",
     FOLD_HYPHEN         # those before the first "-", if there is one
-    DROP_HYPHENS        # no "-", but as the first byte; "X" for "x"
+    DROP_HYPHENS        # removes "-" except as the first byte, converts "x" to "X"
     EXCEPT_PARAMS       # as FOLD_NSS, unless it begins with "params:"
     ONLY_UL             # as FOLD_NSS, if the first segment is "ul"
     IMEI                # as FOLD_NSS and without ";vers=0", if it begins with "imei:"
@@ -24,10 +24,10 @@ cdef enum Rule:
 
 
 cdef enum:
-    WORDS = 256, CHUNK = 64 * WORDS     # bytes of lines that get their rules at once
+    WORDS = 256, CHUNK = 64 * WORDS     # maximum bytes of lines that are processed at once
 
 cdef enum:
-    GROWTH = 3          # a form is at most that much longer than the URN: an ISBN-13 for an ISBN-10
+    GROWTH = 3          # how many bytes a normal form may be longer than the URN: an ISBN-10 becomes an ISBN-13
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil
 cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=*) noexcept nogil
@@ -35,13 +35,13 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
                      uint8_t *rules) noexcept nogil
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=*) noexcept nogil
-# The rules as they are now, for as long as anybody likes; what takes `frozen` goes by them, or by the current ones
-# (NULL).
+# Return the current rules, which stay valid and unchanged, for the parameters `frozen`. There, NULL means the rules at the
+# time of the call.
 cdef const void *freeze_rules() noexcept nogil
 
 
 cdef inline bint is_normal(const ParsedUrn *urn, Level level) noexcept nogil:
-    """Whether the text is in normal form already; a namespace's rule may have to say more."""
+    """Return whether the text is in normal form, as far as this does not depend on the rule of its namespace."""
     if level <= CASE_2141:
-        return level == BYTES or not urn.changes & ~8
-    return urn.nss_end == urn.end and not urn.changes & ~8
+        return level == BYTES or not urn.changes & ~TRIPLETS
+    return urn.nss_end == urn.end and not urn.changes & ~TRIPLETS

@@ -1,8 +1,7 @@
-"""The normal forms of URNs, lexical equivalence being equality of them: RFC 2141 section 5, RFC 8141 section 3.1.
+"""The normal forms of URNs (RFC 2141 section 5, RFC 8141 section 3.1). Equivalent URNs have equal normal forms.
 
-What is equivalent in every URN: the case of "urn", of the NID and of the digits of triplets. A namespace may
-add a rule: the table in this module maps each NID to its rule, and `namespaces` fills it. Nothing is ever decoded, and
-only ASCII letters have case.
+In every URN, case does not matter in "urn", in the NID and in the digits of triplets. A namespace may add a rule: the
+table in this module maps NIDs to rules; `namespaces` fills it. No triplet is decoded, and only ASCII letters are folded.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
@@ -18,10 +17,10 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     return c + 32 if c'A' <= c <= c'Z' else c
 
 
-# --- lines, without a look at their grammar ---------------------------------------------------------------------------
+# --- lines, without validation ----------------------------------------------------------------------------------------
 
 cdef size_t end_of_nid(const uint8_t *line, size_t n) noexcept nogil:
-    """Where the second colon of a URN stands, or the line ends; 0 if the line is not a URN."""
+    """Return the offset of the second colon of a URN, or of the end of the line; 0 if the line does not begin with "urn:"."""
     cdef size_t i = 4
     if n < 4 or lower(line[0]) != c'u' or lower(line[1]) != c'r' or lower(line[2]) != c'n' or line[3] != c':':
         return 0
@@ -53,12 +52,13 @@ provide(&portable)
 
 # --- the rules of namespaces ------------------------------------------------------------------------------------------
 
-# Open addressing by the lower-case NID, at most a quarter full. A loop without the GIL may be reading a table while a
-# larger one takes its place: old ones stay, all of them together no larger than the new one. Or while a row is filled
-# in: what it is, its `state`, is written last and read first.
+# A hash table with open addressing: the key is the lower-case NID, and at most a quarter of the rows are used. Loops read
+# it without the GIL, perhaps while another thread
+# - replaces it by a larger one: so old tables are never freed (together they are no larger than the new one);
+# - fills in a row: so the `state` of a row is written last and read first.
 cdef struct Row:
-    uint64_t ends       # the first and the last four bytes: all of an NID of up to eight
-    uint16_t state      # its size; above that, the rule. 0: free
+    uint64_t ends       # the first and the last four bytes of the NID: all of it, if it has at most eight
+    uint16_t state      # the size of the NID; above that, the rule. 0: unused
 
 cdef struct Nid:
     uint8_t octets[4 + 32]      # after "urn:"
@@ -66,15 +66,15 @@ cdef struct Nid:
 cdef struct Table:
     size_t mask         # number of rows - 1
     size_t used
-    bint frozen         # somebody counts on what it is: the next rule gets a copy
+    bint frozen         # an operation uses it unchanged: the next rule goes to a copy
     Row *rows
-    Nid *nids           # of the rows, apart: few are asked for, and the rows stay in the first cache
+    Nid *nids           # of the rows, apart: they are rarely needed, so that the rows stay in the first-level cache
 
 cdef void *table = NULL
 
 
 cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
-    """The NID stands after "urn:", so that a short one needs no branch: it is read with what is before."""
+    """Return `ends` of an NID. Loads may begin before it, because "urn:" precedes it: short NIDs need no branch."""
     cdef uint32_t first, last
     memcpy(&first, nid + min(n, <size_t>4) - 4, 4)
     memcpy(&last, nid + n - 4, 4)
@@ -82,7 +82,7 @@ cdef inline uint64_t ends_of(const uint8_t *nid, size_t n) noexcept nogil:
 
 
 cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *state) noexcept nogil:
-    """The row of a lower-case NID of 1 to 32 bytes after "urn:", or the free one where it would be; and its state."""
+    """Return the row of a lower-case NID of 1 to 32 bytes after "urn:", or the unused row for it; and the row's state."""
     cdef uint64_t ends = ends_of(nid, n)
     cdef size_t i = <size_t>((ends + n) * <uint64_t>0x9E3779B97F4A7C15 >> 40)
     cdef Row *row
@@ -91,7 +91,7 @@ cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *sta
         row = rows.rows + (i & rows.mask)
         state[0] = uc_read16(&row.state)
         size = <uint8_t>state[0]
-        # Of this row or a free one it is 0: one branch, nearly always taken, where two would often be mispredicted.
+        # 0 for the row of this NID and for an unused row: one branch, nearly always taken; two would often be mispredicted.
         if min(uc_glance64(&row.ends) ^ ends | size ^ n, <uint64_t>size) == 0:
             if n <= 8 or size == 0 or memcmp(rows.nids[i & rows.mask].octets + 4, nid, n) == 0:
                 return row
@@ -99,14 +99,14 @@ cdef inline Row *row_of(Table *rows, const uint8_t *nid, size_t n, uint16_t *sta
 
 
 cdef inline Rule rule_of(const void *rules, const uint8_t *nid, size_t n) noexcept nogil:
-    """The rule of a lower-case NID after "urn:", by a frozen table; NULL: by the one in use."""
+    """Return the rule of a lower-case NID after "urn:". `rules` is a frozen table; NULL: the current one."""
     cdef uint16_t state
     row_of(<Table *>rules if rules != NULL else <Table *>uc_read(&table), nid, n, &state)
     return <Rule>(state >> 8)
 
 
 cdef const void *freeze_rules() noexcept nogil:
-    """Return the table, which no longer changes. Not while a rule is set."""
+    """Freeze the current table and return it. The caller ensures that no rule is set meanwhile."""
     (<Table *>table).frozen = True
     return table
 
@@ -121,7 +121,7 @@ cdef Table *new_table(size_t rows) noexcept nogil:
 
 
 cdef Table *publish_copy(size_t size) noexcept nogil:
-    """Put a table of so many rows in the place of the one in use. NULL: out of memory."""
+    """Replace the current table by a copy with `size` rows. NULL: out of memory."""
     cdef Table *rows = <Table *>table
     cdef Table *made = new_table(size)
     cdef Row *moved
@@ -139,7 +139,7 @@ cdef Table *publish_copy(size_t size) noexcept nogil:
 
 
 cdef int add_rule(const uint8_t *nid, size_t n, Rule rule) noexcept nogil:
-    """Set the rule of a lower-case NID of 1 to 32 bytes. -1: out of memory. One thread at a time."""
+    """Set the rule of a lower-case NID of 1 to 32 bytes. -1: out of memory. One thread at a time may call this."""
     cdef Nid name
     cdef Row *row
     cdef Table *rows = <Table *>table
@@ -167,17 +167,17 @@ if table == NULL:
     raise MemoryError
 
 
-# --- what a rule does to an NSS ---------------------------------------------------------------------------------------
+# --- applying a rule to an NSS ----------------------------------------------------------------------------------------
 
 cdef inline void fold_bytes(uint8_t *p, int n) noexcept nogil:
-    """n is a constant."""
+    """Convert n letters to lower case. n is a constant, so that the loop is unrolled or vectorized."""
     cdef int i
     for i in range(n):
         p[i] += (<uint8_t>(p[i] - c'A') < 26) << 5
 
 
 cdef inline void fold(uint8_t *nss, size_t n, bint triplets) noexcept nogil:
-    """Lower case for all letters but the digits of triplets. Twice does no harm: the last block overlaps."""
+    """Convert letters to lower case, except the digits of triplets. The last block overlaps the one before it."""
     cdef size_t i = 0
     if n >= 16:
         while n - i > 16:
@@ -200,7 +200,7 @@ cdef size_t before(const uint8_t *nss, size_t n, uint8_t delimiter) noexcept nog
 
 
 cdef bint begins(const uint8_t *nss, size_t n, const char *word, size_t size) noexcept nogil:
-    """Whether the NSS begins with a word in lower case, in whatever case."""
+    """Return whether the NSS begins with a word, in any case. The word is in lower case."""
     cdef size_t i
     if n < size:
         return False
@@ -211,10 +211,10 @@ cdef bint begins(const uint8_t *nss, size_t n, const char *word, size_t size) no
 
 
 cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
-    """RFC 3187 section 3.2, RFC 3044. Without its first byte, even if that is a hyphen, an NSS might be none."""
+    """Remove hyphens, and convert "x" to "X" (RFC 3187 section 3.2, RFC 3044). The first byte stays: an NSS is not empty."""
     cdef size_t i, size = 1
     cdef uint8_t octet
-    if n == 0:      # what somebody else wrote meanwhile
+    if n == 0:      # another thread has changed the input
         return 0
     for i in range(n):
         octet = nss[i]
@@ -227,7 +227,7 @@ cdef size_t drop_hyphens(uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t drop_version_0(uint8_t *nss, size_t n) noexcept nogil:
-    """RFC 7254: "the 'vers=0' parameter is to be ignored"; parameters stand after semicolons."""
+    """Remove the parameter ";vers=0" (RFC 7254: "the 'vers=0' parameter is to be ignored")."""
     cdef size_t i = before(nss, n, c';'), size = i, length
     while i < n:
         length = 1 + before(nss + i + 1, n - i - 1, c';')
@@ -239,7 +239,7 @@ cdef size_t drop_version_0(uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
-    """RFC 3085: of ProviderId ":" DateId ":" NewsItemId ":" RevisionId Update, the last one is not compared."""
+    """Remove Update from ProviderId ":" DateId ":" NewsItemId ":" RevisionId Update (RFC 3085: it is not compared)."""
     cdef size_t i = 0
     if n < 5 or nss[n - 1] != c'a' and nss[n - 1] != c'u':
         return n
@@ -256,7 +256,7 @@ cdef size_t drop_update(const uint8_t *nss, size_t n) noexcept nogil:
 
 
 cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
-    """ISO 2108: the digits of a right ISBN-10 after 978, and the other check digit. 13, or 10 if the ISBN is invalid."""
+    """Convert an ISBN-10 to an ISBN-13 (ISO 2108): 978, nine digits, a new check digit. Return 13; 10 if it is invalid."""
     cdef int i, digit, sum_10 = 0, sum_13 = 9 + 3 * 7 + 8
     for i in range(10):
         if c'0' <= isbn[i] <= c'9':
@@ -277,9 +277,10 @@ cdef size_t to_isbn_13(uint8_t *isbn) noexcept nogil:
 
 
 cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets) noexcept nogil:
-    """Apply a rule but BASE to an NSS where it stands, and return its size. Its triplets stay in upper case if
-    `triplets`
-    says that there are some."""
+    """Apply a rule other than BASE to an NSS in place, and return its size.
+
+    If `triplets` is true, the NSS contains triplets, whose digits stay in upper case.
+    """
     cdef size_t prefix
     if rule == DROP_HYPHENS:
         return drop_hyphens(nss, size)
@@ -304,8 +305,10 @@ cdef inline size_t write_nss(Rule rule, uint8_t *nss, size_t size, bint triplets
 
 
 cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level level, bint triplets) noexcept nogil:
-    """Apply the rule of its namespace, but BASE, to a URN in normal form without components, with capacity for GROWTH bytes
-    more, and return its size. `triplets`: see write_nss."""
+    """Apply a rule other than BASE to a URN in normal form without components, and return its size.
+
+    The buffer has a capacity of n + GROWTH bytes. `triplets`: see write_nss().
+    """
     cdef size_t nss = nid_end + 1
     n = nss + write_nss(rule, urn + nss, n - nss, triplets)
     if level == FUNCTIONAL and rule == DROP_HYPHENS and n == nss + 10 and memcmp(urn + 4, b"isbn:", 5) == 0:
@@ -316,9 +319,10 @@ cdef size_t apply_rule(Rule rule, uint8_t *urn, size_t nid_end, size_t n, Level 
 # --- normal forms -----------------------------------------------------------------------------------------------------
 
 cdef size_t write_form(const uint8_t *s, const ParsedUrn *urn, Level level, uint8_t *dst, const void *frozen=NULL) noexcept nogil:
-    """Write the normal form, and return its size. dst has capacity for GROWTH bytes more than the URN, and may overlap it
-    from
-    below."""
+    """Write the normal form, and return its size.
+
+    dst has a capacity of the URN's size + GROWTH bytes. It may overlap the URN if it does not start after it.
+    """
     cdef Rule rule
     cdef size_t nss = urn.nid_end + 1, n = urn.nss_end if level >= CASE_8141 else urn.end
     if dst != s:
@@ -340,15 +344,16 @@ cdef ByteSet ALL = ByteSet(range(256))
 
 
 cdef inline uint64_t bits_from(const uint64_t *words, size_t i) noexcept nogil:
-    """64 bits from bit i on."""
+    """Return 64 bits, starting at bit i."""
     return words[i // 64] >> i % 64 | words[i // 64 + 1] << 1 << (63 - i % 64)
 
 
 cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, const void *frozen, uint8_t *nids,
                      uint8_t *rules) noexcept nogil:
-    """Write how long the NID is and which rule it has, for each of the lines of URNs in normal form, at most CHUNK
-    bytes:
-    line i ends at ends[i + 1] - ends[0]."""
+    """Write the size of the NID and its rule for each line. Lines are URNs in normal form, together at most CHUNK bytes.
+
+    Line i ends at ends[i + 1] - ends[0].
+    """
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t stop
     cdef size_t n = ends[rows] - ends[0], i, nid, size, line_end
@@ -357,7 +362,7 @@ cdef void find_rules(const uint8_t *lines, const uint32_t *ends, size_t rows, co
     for i in range(rows):
         nid, line_end = ends[i] - ends[0] + 4, ends[i + 1] - ends[0] - 1
         nids[i], rules[i] = 1, BASE
-        # Every URN has an NID; what somebody else wrote meanwhile may have none.
+        # Every URN has an NID, unless another thread has changed the input.
         stop = bits_from(stops, nid) if nid < line_end else 0
         if stop:
             size = <size_t>uc_lowest_bit(stop)
@@ -381,23 +386,23 @@ cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, siz
 
 
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
-    """Apply the rules of namespaces to whole lines, at most CHUNK bytes, of URNs in normal form without components.
-    Returns the bytes that remain.
+    """Apply the rules of namespaces to whole lines, and return their new size.
 
-    A rule works where its line stands. Lines move up only after one that became shorter, those between two of these at
-    once. Triplets, which a rule may have folded, become upper case again for all lines together.
+    The lines are URNs in normal form without components, together at most CHUNK bytes. A rule changes its line in place.
+    If a line becomes shorter, the lines up to the next such line are moved together. Finally, one pass restores the upper
+    case of triplets, which rules may have folded.
     """
     cdef uint64_t stops[WORDS + 1]
     cdef uint64_t ends[WORDS + 1]
     cdef uc_set no_end = ALL.set
     cdef size_t w, nid_end, line_end, start = 0
-    cdef size_t run = 0, out = 0        # lines from `run` on go to `out`
+    cdef size_t run = 0, out = 0        # lines from offset `run` on are moved to offset `out`
     cdef uint64_t word, nid
     remove_byte(&no_end, end)
     kernels.mark_outside(lines, n, &NID_BYTES.set, stops)
     kernels.mark_outside(lines, n, &no_end, ends)
     stops[(n + 63) // 64] = 0
-    if n and lines[n - 1] != end:       # the last line ends where all do
+    if n and lines[n - 1] != end:       # the last line has no terminator
         if n % 64 == 0:
             ends[n // 64] = 0
         ends[n // 64] |= <uint64_t>1 << n % 64
@@ -406,7 +411,7 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
         while word:
             line_end = 64 * w + <size_t>uc_lowest_bit(word)
             word &= word - 1
-            # Every URN has an NID; what somebody else wrote meanwhile may have none.
+            # Every URN has an NID, unless another thread has changed the input.
             if line_end - start > 4:
                 nid = bits_from(stops, start + 4)
                 nid_end = start + 4 + (<size_t>uc_lowest_bit(nid) if nid else 64)

@@ -8,11 +8,11 @@ from uricodec._rows._operation cimport *
 cdef struct UrnOptions:
     Level level
     Rfc rfc
-    const uc_set *nss       # what plain ones consist of,
-    const uc_set *nss_or_cr  # and lines that "\r\n" terminates
-    const void *rules       # of namespaces, as they were when the operation was made
+    const uc_set *nss       # the bytes of plain NSSs,
+    const uc_set *nss_or_cr # the same, with "\r"
+    const void *rules       # of namespaces, from freeze_rules()
 
 
 cdef class UrnRows(RowOperation):
-    cdef UrnOptions naming
+    cdef UrnOptions urn_options
     cdef int set_options(self, Rfc rfc, Level level) except -1

@@ -1,10 +1,10 @@
 """Operations on rows of URNs (RFC 2141, RFC 8141) for the row engine.
 
-A kernel says how many lines are plain: valid, and without components. Other kernels bring these into normal form, and
-get the rules of their namespaces; any other row is read by itself, and so are the next ones for a while, if there are
-more of that kind. Rows of a column are packed as lines into a buffer of the first cache's size first. So are lines that
-"\\r\\n" terminates where rules of namespaces need the end of the NSS; elsewhere their "\\r" passes as the last byte of
-the NSS.
+A line is plain if it is a valid URN without components. Kernels find how many lines at the start of a buffer are plain,
+and normalize them together; then the rules of namespaces are applied. Any other line is processed by itself, and so is a
+number of lines after it, which doubles while no plain line is found. Rows of a column are first packed as lines into a
+buffer that fits the first-level cache. So are lines that end with "\\r\\n" if rules of namespaces need the end of the
+NSS; otherwise, the "\\r" is processed as the last byte of the NSS.
 """
 cimport cython
 from libc.string cimport memchr
@@ -54,26 +54,28 @@ cdef size_t nid_row(const uint8_t *src, size_t n, const void *options, uint8_t *
 
 
 cdef inline void set_component(Component *component, size_t start, size_t end) noexcept nogil:
-    """A component starts after the start of the row; 0 is none."""
+    """Set the span of a component. Components never start at 0, which means that there is none."""
     component.start, component.end = <int64_t>start if start else -1, <int64_t>end
 
 
 cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef ParsedUrn urn
     cdef Component *components = <Component *>dst
+    cdef size_t query_end
     if not read_row(src, n, options, &urn, outcome):
         return UC_REJECTED
     set_component(components, 4, urn.nid_end)
     set_component(components + 1, urn.nid_end + 1, urn.nss_end)
-    set_component(components + 2, urn.r, urn.q - 2 if urn.q else urn.f - 1 if urn.f else urn.end)
-    set_component(components + 3, urn.q, urn.f - 1 if urn.f else urn.end)
+    query_end = urn.f - 1 if urn.f else urn.end
+    set_component(components + 2, urn.r, urn.q - 2 if urn.q else query_end)
+    set_component(components + 3, urn.q, query_end)
     set_component(components + 4, urn.f, urn.end)
     return 5 * sizeof(Component)
 
 
 # --- many rows --------------------------------------------------------------------------------------------------------
 
-# Rows as lines: those of the block where it stands, or packed ones. Line i is data[ends[i] .. ends[i + 1]).
+# Rows as lines, either in the memory of the block or packed. Line i is data[ends[i] .. ends[i + 1]).
 cdef struct Lines:
     const uint8_t *data
     const uint32_t *ends
@@ -84,7 +86,7 @@ cdef struct Lines:
 
 
 cdef size_t pack(Run *run, size_t stop, uint32_t *ends) noexcept nogil:
-    """Pack rows from the first that is not done as lines. Returns how many; ends[i] is where line i starts."""
+    """Pack the next rows as lines. Return their number, and set ends[i] to the start of line i."""
     cdef Block *block = run.block
     cdef size_t first = run.done, i = first, n, o = 0, last = block.at[block.rows]
     ends[0] = 0
@@ -116,7 +118,7 @@ cdef size_t lines_before(const uint32_t *ends, size_t first, size_t count, size_
 
 
 cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
-    """Bring plain lines into normal form where they have their terminators, and no rule can change their sizes."""
+    """Normalize plain lines together with their terminators. The level has no rules, so sizes do not change."""
     cdef const uint8_t *src = lines.data + lines.ends[first]
     cdef uint8_t *dst = run.out + run.written
     cdef size_t n = lines.ends[stop] - lines.ends[first], i
@@ -132,30 +134,30 @@ cdef void write_lines(Run *run, const Lines *lines, size_t first, size_t stop) n
 
 
 cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) noexcept nogil:
-    """Bring plain lines into normal form, one by one after the kernel, and give each its terminator."""
-    cdef const UrnOptions *naming = <const UrnOptions *>run.options
+    """Normalize plain lines, apply the rule of each, and write its terminator."""
+    cdef const UrnOptions *urn_options = <const UrnOptions *>run.options
     cdef uint8_t nids[ROWS]
     cdef uint8_t rules[ROWS]
     cdef const uint8_t *src = lines.data + lines.ends[first]
     cdef const uint8_t *forms = src
     cdef uint8_t *dst = run.out + run.written
     cdef size_t n = lines.ends[stop] - lines.ends[first], i, o = 0, start = 0, size, tail
-    cdef bint has_rules = naming.level >= NAMESPACE, has_tails = run.block.gap > 0
-    if naming.level != BYTES:
+    cdef bint has_rules = urn_options.level >= NAMESPACE, has_tails = run.block.gap > 0
+    if urn_options.level != BYTES:
         forms = run.scratch + lines.ends[first] if lines.packed else run.scratch
         kernels.normalize_urns(src, n, lines.terminator, <uint8_t *>forms)
     if has_rules:
-        find_rules(forms, lines.ends + first, stop - first, naming.rules, nids, rules)
+        find_rules(forms, lines.ends + first, stop - first, urn_options.rules, nids, rules)
     for i in range(first, stop):
         size = lines.ends[i + 1] - lines.ends[first] - start - 1
         copy_bytes(dst + o, forms + start, size)
         start += size + 1
         if has_rules and rules[i - first] != BASE:
-            size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, naming.level, False)
+            size = apply_rule(<Rule>rules[i - first], dst + o, 4 + nids[i - first], size, urn_options.level, False)
         o += size
         if has_tails:
             tail = tail_of(run, run.done + i - first)
-            dst[o] = c'\r'      # or what follows
+            dst[o] = c'\r'      # or the terminator
             o += tail
             dst[o - 1] = run.source.terminator
         run.out_at[run.done + i - first + 1] = <uint32_t>(run.written + o)
@@ -165,11 +167,11 @@ cdef void write_forms(Run *run, const Lines *lines, size_t first, size_t stop) n
     run.done += stop - first
 
 
-cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *naming) noexcept nogil:
+cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *urn_options) noexcept nogil:
     """Return where the first line that is not plain starts, as kernels.span_urns does. Lines may end with CR LF."""
     cdef uint64_t marks[WORDS]
     cdef uint64_t word
-    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_BYTES.set, naming.nss_or_cr, c'\n')
+    cdef size_t w, at, size = kernels.span_urns(src, min(n, <size_t>BLOCK), &NID_BYTES.set, urn_options.nss_or_cr, c'\n')
     kernels.mark_outside(src, size, &NO_CR.set, marks)
     for w in range((size + 63) // 64):
         word = marks[w]
@@ -184,23 +186,23 @@ cdef size_t span_with_cr(const uint8_t *src, size_t n, const UrnOptions *naming)
 
 
 cdef inline size_t span_lines(const uint8_t *src, size_t n, uint8_t terminator, bint has_cr,
-                              const UrnOptions *naming) noexcept nogil:
+                              const UrnOptions *urn_options) noexcept nogil:
     if has_cr:
-        return span_with_cr(src, n, naming)
-    return kernels.span_urns(src, n, &NID_BYTES.set, naming.nss, terminator)
+        return span_with_cr(src, n, urn_options)
+    return kernels.span_urns(src, n, &NID_BYTES.set, urn_options.nss, terminator)
 
 
 cdef bint do_lines(Run *run, const Lines *lines) noexcept nogil:
-    cdef const UrnOptions *naming = <const UrnOptions *>run.options
+    cdef const UrnOptions *urn_options = <const UrnOptions *>run.options
     cdef size_t i = 0, stop, others = 1
     while i < lines.count:
         stop = lines_before(lines.ends, i, lines.count, lines.ends[i] + span_lines(
-            lines.data + lines.ends[i], lines.ends[lines.count] - lines.ends[i], lines.terminator, lines.has_cr, naming))
+            lines.data + lines.ends[i], lines.ends[lines.count] - lines.ends[i], lines.terminator, lines.has_cr, urn_options))
         if stop > i:
             others = 1
             if not run.writes:
                 run.done += stop - i
-            elif lines.packed or naming.level >= NAMESPACE:
+            elif lines.packed or urn_options.level >= NAMESPACE:
                 write_forms(run, lines, i, stop)
             else:
                 write_lines(run, lines, i, stop)
@@ -239,25 +241,25 @@ cdef bint do_block(Run *run) noexcept nogil:
     return True
 
 
-cdef size_t span_whole(const LineSpan *span, const UrnOptions *naming, bint with_cr) noexcept nogil:
+cdef size_t span_whole(const LineSpan *span, const UrnOptions *urn_options, bint with_cr) noexcept nogil:
     """Return where the first line that is not plain starts. Lines that end with CR LF are plain, too, if they may be."""
-    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_BYTES.set, naming.nss, span.terminator)
+    cdef size_t n = kernels.span_urns(span.data, span.size, &NID_BYTES.set, urn_options.nss, span.terminator)
     if n == 0 and with_cr and span.terminator == c'\n':
-        n = span_with_cr(span.data, span.size, naming)
+        n = span_with_cr(span.data, span.size, urn_options)
     return n
 
 
 cdef size_t normalize_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
-    """Bring the plain ones of lines into normal form, up to the first that is not."""
-    cdef const UrnOptions *naming = <const UrnOptions *>options
-    cdef size_t n = span_whole(span, naming, naming.level < NAMESPACE)
+    """Normalize lines up to the first that is not plain."""
+    cdef const UrnOptions *urn_options = <const UrnOptions *>options
+    cdef size_t n = span_whole(span, urn_options, urn_options.level < NAMESPACE)
     if n == 0:
         return 0
-    if naming.level == BYTES:
+    if urn_options.level == BYTES:
         memcpy(dst, span.data, n)
     else:
         kernels.normalize_urns(span.data, n, span.terminator, dst)
-    written[0] = apply_rules(dst, n, span.terminator, naming.rules) if naming.level == NAMESPACE else n
+    written[0] = apply_rules(dst, n, span.terminator, urn_options.rules) if urn_options.level == NAMESPACE else n
     return n
 
 
@@ -268,17 +270,17 @@ cdef size_t check_whole(const LineSpan *span, const void *options, uint8_t *_dst
 # --- operations -------------------------------------------------------------------------------------------------------
 
 cdef class UrnRows(RowOperation):
-    """An operation on rows of URNs. This one copies."""
+    """The base class of operations on rows of URNs."""
 
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UrnError
-        self.slots.options = &self.naming
+        self.slots.options = &self.urn_options
 
     cdef int set_options(self, Rfc rfc, Level level) except -1:
-        self.naming.rfc, self.naming.level = rfc, level
-        self.naming.rules = frozen_rules() if level >= NAMESPACE else NULL
-        self.naming.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
-        self.naming.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
+        self.urn_options.rfc, self.urn_options.level = rfc, level
+        self.urn_options.rules = frozen_rules() if level >= NAMESPACE else NULL
+        self.urn_options.nss = &PLAIN_2141.set if rfc == RFC2141 else &PLAIN_8141.set
+        self.urn_options.nss_or_cr = &PLAIN_2141_OR_CR.set if rfc == RFC2141 else &PLAIN_8141_OR_CR.set
         return 0
 
 
@@ -303,7 +305,7 @@ cdef class CheckUrnRows(UrnRows):
 
 @cython.final
 cdef class NidRows(UrnRows):
-    """Leave the NID of each URN, as it is written.
+    """Return the NID of each URN, as it is written.
 
     Args:
         rfc (str): See `CheckUrnRows`.
@@ -321,7 +323,7 @@ cdef class NidRows(UrnRows):
 
 @cython.final
 cdef class NormalizeUrnRows(UrnRows):
-    """Bring URNs into normal form, by the rules of namespaces that are known when this is made.
+    """Normalize URNs, by the rules of namespaces that are registered when the operation is created.
 
     Args:
         level (str): See `normalize`.
@@ -343,7 +345,7 @@ cdef class NormalizeUrnRows(UrnRows):
 
 @cython.final
 cdef class SplitUrns(UrnRows):
-    """Take URNs apart.
+    """Split URNs into their components.
 
     Args:
         rfc (str): See `CheckUrnRows`.

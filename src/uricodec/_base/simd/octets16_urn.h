@@ -53,8 +53,8 @@ V16 static size_t v16_span_urns(const uint8_t *src, size_t n, const uc_set *nid,
         if (n - i < 64) o.ends = (o.ends & ((UINT64_C(1) << (n - i)) - 1)) | UINT64_C(1) << (n - i);
         faults = uc_urn_faults(&o, &state);
         if (n - i < 64) { /* no line begins after the last end */
-            uint64_t first_behind = UINT64_C(1) << (n - i);
-            faults &= src[n - 1] == end ? first_behind - 1 : first_behind | (first_behind - 1);
+            uint64_t after_end = UINT64_C(1) << (n - i);
+            faults &= src[n - 1] == end ? after_end - 1 : after_end | (after_end - 1);
         }
         if (faults) return uc_start_of_line(src, i + (size_t)uc_lowest_bit(faults), end);
         if (n - i < 64) return n;
