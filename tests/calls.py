@@ -1,7 +1,7 @@
 """Calls of everything that is public: a table, name -> calls without arguments.
 
 Sweeps, soaks and threads go through it. What a call takes is made here, once, and long enough that it needs memory;
-some calls are refused. A call gives the same whenever it is made, also beside others on other threads. test_calls.py
+some calls are rejected. A call gives the same whenever it is made, also beside others on other threads. test_calls.py
 sees that nothing public lacks a row.
 """
 
@@ -38,7 +38,7 @@ FOREIGN = {"uricodec.logs.to_arrow"}
 
 
 def outcome(call):
-    """What a call gives, or how it refuses, as something that can be compared. What no call may do is raised."""
+    """What a call gives, or how it rejects, as something that can be compared. What no call may do is raised."""
     try:
         return plain(call())
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, ImportError) as error:
@@ -365,7 +365,7 @@ for _name, _inputs in _BOTH_WAYS.items():
 
 # --- columns ----------------------------------------------------------------------------------------------------------
 
-# Rows that a function changes, leaves, and refuses.
+# Rows that a function changes, leaves, and rejects.
 _CODEC_ROWS = ["/a b%20c" + "é" * 40, "plain", "%zz%FF" * 9, "/longer than a view%C3%A9/" * 5, ""] * 12
 _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "%zz", "x" * 99, "//[::1]:8/?q#f"] * 10
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
@@ -545,9 +545,9 @@ def _dedup_file(kind="urn", **options):
 
 
 def _rejected():
-    refused = []
-    _dedup_file(on_invalid=lambda *line: refused.append(line), threads=1, memory=1 << 20)
-    return refused
+    rejected = []
+    _dedup_file(on_invalid=lambda *line: rejected.append(line), threads=1, memory=1 << 20)
+    return rejected
 
 
 def _reported():

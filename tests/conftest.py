@@ -55,7 +55,7 @@ def pytest_configure(config):
         settings.load_profile("fast")
 
 
-# "class" is per test for functions outside of classes, and Hypothesis refuses only what is of scope "function": it
+# "class" is per test for functions outside of classes, and Hypothesis rejects only what is of scope "function": it
 # would not be set up again for every example, which a tier need not be.
 TIERS = uricodec.cpu_tiers()
 

@@ -63,7 +63,7 @@ def test_any_allocation_may_fail(group, tmp_path):
 
 
 class Stop(BaseException):
-    """What no row is refused for."""
+    """What no row is rejected for."""
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -139,7 +139,7 @@ def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
     assert value()[0] == len(row.encode())
 
 
-def test_a_host_that_is_too_long_is_refused(monkeypatch):
+def test_a_host_that_is_too_long_is_rejected(monkeypatch):
     """Whatever the library for hosts gives: there is room for what a name may have."""
     monkeypatch.setattr(_hosts, "to_ascii", lambda _host: "a" * 100_000)
     with pytest.raises(IriError, match="row 0: "):

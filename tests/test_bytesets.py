@@ -92,7 +92,7 @@ OPERATIONS = [operator.or_, operator.and_, operator.sub, operator.xor]
 # The named sets
 
 
-def test_table_has_all_octets():
+def test_table_has_all_bytes():
     assert [int(row["octet"]) for row in ROWS] == list(range(256))
     assert all(int(row["hex"], 16) == int(row["octet"]) for row in ROWS)
     assert {row[column] for row in ROWS for column in COLUMNS.values()} == {"0", "1"}
@@ -250,13 +250,13 @@ def test_empty():
         ([2**40], str(2**40)),
     ],
 )
-def test_values_that_are_no_octets(octets, said):
+def test_values_that_are_no_bytes(octets, said):
     with pytest.raises(ValueError, match=said):
         ByteSet(octets)
 
 
 @pytest.mark.parametrize("octets", [None, 5, 1.5, object(), ["a"], [b"a"], [97.0], [None], [[97]], ("ab", "c")])
-def test_types_that_are_no_octets(octets):
+def test_types_that_are_no_bytes(octets):
     with pytest.raises(TypeError):
         ByteSet(octets)
 

@@ -25,7 +25,7 @@ class Fields(NamedTuple):
     field: int
 
 
-# What every class has, whatever it is, or gets when somebody looks at its annotations or pickles it; what named tuples are made with.
+# Attributes that every class has, or gets when its annotations are read or it is pickled; those of named tuples.
 EVERY = {*vars(Any), "__new__", "__init__", "__dict__", "__getattribute__", "__pyx_vtable__"}
 EVERY |= {"__annotations__", "__annotations_cache__", "__slotnames__"}
 TUPLE = {*vars(Fields), *EVERY}

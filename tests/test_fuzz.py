@@ -85,7 +85,7 @@ def test_what_was_found_once(path):
 @pytest.mark.slow
 @every_target
 @given(data=st.data())
-def test_any_octets(name, data):
+def test_any_bytes(name, data):
     module = module_of(name)
     words = st.sampled_from(list(words_of(module)))
     head = data.draw(st.binary(max_size=12))

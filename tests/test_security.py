@@ -1,6 +1,6 @@
 """Attacks that parsers of URLs fell for, by the number under which they are known.
 
-The strict functions (`uricodec.uri`, `uricodec.iri`) refuse, and say why and where. The drop-in (`uricodec.parse`) does
+The strict functions (`uricodec.uri`, `uricodec.iri`) reject, and say why and where. The drop-in (`uricodec.parse`) does
 what the urllib.parse of the running interpreter does, mended or not. At the end, long inputs for all functions.
 """
 
@@ -25,7 +25,7 @@ DELIMITERS = "/?#@:[]\\%"
 
 
 def assert_refused(text, code, offset, iri_code=None):
-    """Every strict function refuses it, as text and as octets."""
+    """Every strict function rejects it, as text and as octets."""
     octets = text.encode()
     before = len(text[:offset].encode())
     for given, at in (text, offset), (octets, before), (memoryview(octets), before):
@@ -219,13 +219,13 @@ ALIKE = list(delimiters_in_compatibility_form())
 
 def test_cve_2019_9636_exactly_the_characters_that_hold_a_delimiter():
     """Of all characters, in a host. What a newer Unicode adds is unassigned here."""
-    refused = [
+    rejected = [
         chr(code)
         for code in range(0x80, sys.maxunicode + 1)
         if not 0xD800 <= code <= 0xDFFF and brief(iri.check(f"http://a{chr(code)}b/")) == ("host-delimiter", 8)
     ]
-    assert set(ALIKE) <= set(refused)
-    assert {unicodedata.category(character) for character in set(refused) - set(ALIKE)} <= {"Cn"}
+    assert set(ALIKE) <= set(rejected)
+    assert {unicodedata.category(character) for character in set(rejected) - set(ALIKE)} <= {"Cn"}
 
 
 @pytest.mark.parametrize("character", ALIKE, ids=lambda character: f"U+{ord(character):04X}")
@@ -282,7 +282,7 @@ def test_cve_2021_23336_one_separator():
 
 
 @pytest.mark.parametrize("level", ["percent", "path", "scheme", "iri"])
-def test_cve_2021_41773_dots_behind_triplets(level):
+def test_cve_2021_41773_dots_after_triplets(level):
     """The server looked for "../" first and decoded "%2e" then. The grammar has no fault here: dots are dots."""
     text = "/cgi-bin/.%2e/%2E%2e/.%2e/etc/passwd"
     assert uri.check(text) is None
@@ -326,7 +326,7 @@ HOSTS = [f"%{code:02X}" for code in [*range(0x21), 0x7F, *map(ord, "/?#@:[]\\%")
 
 
 @pytest.mark.parametrize("triplet", HOSTS)
-def test_cve_2022_27780_delimiters_behind_triplets_in_a_host(triplet):
+def test_cve_2022_27780_delimiters_after_triplets_in_a_host(triplet):
     """ "good.example%2Fevil.example" was checked as one host, decoded, and read again."""
     for given in triplet, triplet.lower():
         for text in f"http://good.example{given}.evil.example/", f"//u@{given}:80", f"http://127.0.0.1{given}":
@@ -362,7 +362,7 @@ class Counted:
     ["é" * 64, "é" * 100_000, "é." * 100_000, "\u0300" * 1000, "\ufdfa" * 5000, "\u0661a" * 2000, "xn--é" * 20_000],
     ids=lambda host: f"{host[:2]!a}x{len(host)}",
 )
-def test_cve_2022_45061_long_hosts_are_refused_before_any_work(monkeypatch, host):
+def test_cve_2022_45061_long_hosts_are_rejected_before_any_work(monkeypatch, host):
     """To decode one took quadratic time."""
     counted = Counted(monkeypatch)
     for given in f"http://{host}/", f"http://{urllib.parse.quote(host)}/":
@@ -376,7 +376,7 @@ def test_cve_2022_45061_long_hosts_are_refused_before_any_work(monkeypatch, host
 
 
 @pytest.mark.parametrize("host", ["xn--" + "a" * 100_000, "xn--a." * 50_000, "xn--" + "9" * 60, "a" * 64 + ".xn--a"])
-def test_cve_2022_45061_long_a_labels_are_refused_before_any_work(monkeypatch, host):
+def test_cve_2022_45061_long_a_labels_are_rejected_before_any_work(monkeypatch, host):
     counted = Counted(monkeypatch)
     with pytest.raises(IriError) as caught:
         iri.uri_to_iri(f"http://{host}/", host="unicode")

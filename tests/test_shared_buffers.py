@@ -1,4 +1,4 @@
-"""Buffers that another thread changes while a call reads them: wrong text, perhaps, or a refusal, and nothing worse."""
+"""Buffers that another thread changes while a call reads them: wrong text or a rejection, and nothing worse."""
 
 import contextlib
 import threading

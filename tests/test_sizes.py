@@ -41,7 +41,7 @@ large = pytest.mark.skipif(
 
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("size", [(2**31 - 1) // 3, (2**31 - 1) // 3 + 1, (2**32 - 1) // 3 + 1, LARGEST // 100])
-def test_the_room_of_a_row_grows_with_it(name, size):
+def test_the_capacity_for_a_row_grows_with_it(name, size):
     if size > LARGEST // 100:
         pytest.skip("more than such an address has")
     room = ROWS[name].capacity(size)
@@ -111,7 +111,7 @@ def test_counts_of_more_than_4_gib(zeros):
 
 
 @large
-def test_names_are_found_behind_4_gib(marked):
+def test_names_are_found_after_4_gib(marked):
     for place in BORDERS[1], 2**32 - 5, 2**32 + 100:
         marked(place, b" urn:a:b ")
     places = [place + 1 for place in (BORDERS[1], 2**32 - 5, 2**32 + 100)]
@@ -120,7 +120,7 @@ def test_names_are_found_behind_4_gib(marked):
 
 
 @large
-def test_lines_behind_4_gib(marked):
+def test_lines_after_4_gib(marked):
     for place in BORDERS[0], 2**32 + 1:
         marked(place, b"\n")
     marked(2**32 + 2, b"urn:ab:c\nurn:\n")
@@ -130,8 +130,8 @@ def test_lines_behind_4_gib(marked):
 
 
 @large
-def test_no_room_for_what_becomes_of_4_gib(zeros):
-    """What cannot be written is refused, and nothing behind the end is touched."""
+def test_no_capacity_for_the_result_of_4_gib(zeros):
+    """What cannot be written is rejected, and nothing behind the end is touched."""
     room = bytearray(b"\xaa" * 100)
     with memoryview(room) as view, pytest.raises(ValueError, match="dst is too small: 64 bytes"):
         uricodec.quote_into(zeros, view[:64])

@@ -55,7 +55,7 @@ def in_columns(draw):
         errors = "keep"
     faults = bulk.InvalidRows(limit)
     made = getattr(bulk, name)(column_of(rows, kind, sizes), errors=errors, invalid=faults, threads=threads, **how)
-    want, refused = naive.column(name, rows, errors, **how)
+    want, rejected = naive.column(name, rows, errors, **how)
     if name.startswith("check"):
         for row, found in zip(rows, want, strict=True):
             if found:
@@ -63,8 +63,8 @@ def in_columns(draw):
     assert rows_of(made) == want
     assert type(made) is bulk.Column
     if not lists.has_answers(name):
-        assert faults.count == len(refused)
-        assert [(row, at) for row, _, at in faults.rows] == [(i, octets_before(rows[i], at)) for i, at in refused][
+        assert faults.count == len(rejected)
+        assert [(row, at) for row, _, at in faults.rows] == [(i, octets_before(rows[i], at)) for i, at in rejected][
             :limit
         ]
         assert name.startswith("split") or pa.chunked_array(made).type == kind

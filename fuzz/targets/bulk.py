@@ -49,14 +49,14 @@ def of_lists(draw):
             assert is_refusal(made)
         return
     made = getattr(bulk, name)(rows, errors=errors, invalid=faults, **how)
-    want, refused = naive.column(name, rows, errors, **how)
+    want, rejected = naive.column(name, rows, errors, **how)
     assert made == want, (name, how, errors)
     if has_answers(name):
-        refused = []
+        rejected = []
         faults.count = 0
         faults.rows.clear()
-    assert faults.count == len(refused)
-    assert [(number, place) for number, _, place in faults.rows] == refused[:limit]
+    assert faults.count == len(rejected)
+    assert [(number, place) for number, _, place in faults.rows] == rejected[:limit]
 
 
 def has_surrogate(text):
@@ -69,12 +69,12 @@ def of_lines(draw):
     end, threads = draw.one((b"\n", b"\0", b"\t")), draw.one((None, 1, 2))
     source = draw.octets()
     lines = lines_of(source, end)
-    want, refused = naive.lines(name, [line for line, _ in lines], errors, **how)
+    want, rejected = naive.lines(name, [line for line, _ in lines], errors, **how)
     want = joined(want, lines, end)
     faults, of_file = bulk.InvalidRows(), bulk.InvalidRows()
     function = getattr(bulk, name)
     assert function(source, errors=errors, invalid=faults, line_terminator=end, threads=threads, **how) == want
-    assert faults.count == len(refused) and [(row, place) for row, _, place in faults.rows] == refused[:100]
+    assert faults.count == len(rejected) and [(row, place) for row, _, place in faults.rows] == rejected[:100]
     output = io.BytesIO()
     how = {"output": output, "errors": errors, "invalid": of_file, "line_terminator": end, "threads": 1, **how}
     assert function(io.BytesIO(source), **how) == len(lines)

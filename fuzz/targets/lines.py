@@ -92,10 +92,10 @@ def lines_as_rows(draw):
     for number, (line, tail) in enumerate(lines):
         try:
             want += function(line) + tail
-        except Refused as refused:
-            faults.append((number, start, *refused.args))
+        except Refused as rejected:
+            faults.append((number, start, *rejected.args))
             if errors != "drop":
-                want += (record(*refused.args) if record else line if errors == "keep" else b"") + tail
+                want += (record(*rejected.args) if record else line if errors == "keep" else b"") + tail
         start += len(line) + len(tail)
     if type(operation) is CheckRows:  # which writes nothing
         want = b""

@@ -1,4 +1,4 @@
-"""Fingerprints: what docs/fingerprint.md defines, by its naive twin, and what follows from it."""
+"""Fingerprints: what docs/fingerprint.md defines, by its reference implementation, and what follows from it."""
 
 import copy
 import ctypes
@@ -34,7 +34,7 @@ def made_of(octets):
         return FingerprintKey()
 
 
-def test_a_random_key_has_all_its_octets():
+def test_a_random_key_has_all_its_bytes():
     with pytest.raises(ValueError, match="64 bytes"):
         made_of(bytes(63))
 
@@ -238,12 +238,12 @@ def test_a_random_key_cannot_be_pickled():
 
 
 @pytest.mark.parametrize("key", ["", b"", bytearray()])
-def test_an_empty_key_is_refused(key):
+def test_an_empty_key_is_rejected(key):
     with pytest.raises(ValueError, match="empty"):
         FingerprintKey(key)
 
 
-def test_what_is_no_text_is_refused():
+def test_what_is_no_text_is_rejected():
     for wrong in 1, 1.5, ["a"], object():
         with pytest.raises(TypeError):
             FingerprintKey(wrong)
@@ -257,7 +257,7 @@ def test_what_is_no_text_is_refused():
         KEY.fingerprint("a" * 1000 + "\ud800")
 
 
-def test_rows_outside_of_the_buffer_are_refused():
+def test_rows_outside_of_the_buffer_are_rejected():
     one = ctypes.c_size_t * 1
     for start, end in (0, 4), (2, 1), (4, 4), (2**32 - 1, 2**32 - 1):
         with pytest.raises(ValueError, match="row 0"):

@@ -1,4 +1,4 @@
-"""Every kernel on every CPU tier against its naive twin.
+"""Every kernel on every CPU tier against its reference implementation.
 
 _base/test_kernel_bounds.py checks what a kernel loads and stores.
 """
@@ -47,7 +47,7 @@ def guarded_run(name, src, octets, plus, capacity):
     return None if written < 0 else bytes(dst[:written])
 
 
-def twin(name, src, octets, plus):
+def reference(name, src, octets, plus):
     return naive.encode(src, octets, plus) if name == "encode" else naive.decode(src, plus)
 
 
@@ -64,7 +64,7 @@ def check_scan(src, octets):
 
 def check_code(name, src, octets=ALL, plus=False):
     """encode or decode: with plenty of room, with exactly enough, and with one octet less."""
-    want = twin(name, src, octets, plus)
+    want = reference(name, src, octets, plus)
     case = f"{name}({bytes(src)!r}, {octets!r}, plus={plus})"
     assert guarded_run(name, src, octets, plus, len(want) + 200) == want, case
     assert guarded_run(name, src, octets, plus, len(want)) == want, f"{case} with exact room"
@@ -82,7 +82,7 @@ def placed(special, length, fill=b"a"):
 
 
 @pytest.mark.parametrize("inverted", [False, True])
-def test_scan_finds_one_octet_anywhere(tier, inverted):
+def test_scan_finds_one_byte_anywhere(tier, inverted):
     for length in LENGTHS:
         for special in (b"\x00", b"\xff") if length else ():
             octets = ~ByteSet(special) if inverted else LETTERS
@@ -90,7 +90,7 @@ def test_scan_finds_one_octet_anywhere(tier, inverted):
                 check_scan(src, octets)
 
 
-def test_scan_looks_up_every_octet_in_every_lane(tier):
+def test_scan_looks_up_every_byte_in_every_lane(tier):
     octets = bytes(range(256))
     for members in SETS:
         for shift in range(34):
@@ -110,13 +110,13 @@ def test_scan_of_random_sets(tier, src, members):
 
 
 @pytest.mark.parametrize(("fill", "special"), [(b"a", b" "), (b" ", b"a"), (b"a", b"\xff"), (b"\x80", b"~")])
-def test_encode_one_octet_anywhere(tier, fill, special):
+def test_encode_one_byte_anywhere(tier, fill, special):
     for length in LENGTHS:
         for src in placed(special, length, fill):
             check_code("encode", src, UNRESERVED)
 
 
-def test_encode_every_octet_in_every_lane(tier):
+def test_encode_every_byte_in_every_lane(tier):
     octets = bytes(range(256))
     for safe in SETS:
         for shift in range(34):
@@ -180,7 +180,7 @@ def test_decode_among_digits(tier, special):
 
 
 @pytest.mark.parametrize("shift", [0, 1, 2, 31])
-def test_decode_every_pair_behind_a_percent_sign(tier, shift):
+def test_decode_every_pair_after_a_percent_sign(tier, shift):
     for first in range(256):
         check_code("decode", b"." * shift + b"".join(b"%%%c%c." % (first, second) for second in range(256)))
 
@@ -216,7 +216,7 @@ def test_decode_runs_of_triplets(tier, tail):
 
 
 @pytest.mark.parametrize("digits", ["%%%02x", "%%%02X"])
-def test_decode_run_of_all_octets(tier, digits):
+def test_decode_run_of_all_bytes(tier, digits):
     triplets = "".join(digits % octet for octet in range(256)).encode()
     for offset in range(49):
         check_code("decode", b"a" * offset + triplets)
@@ -329,7 +329,7 @@ def test_upper_one_triplet_anywhere(tier, special, fill):
 
 
 @pytest.mark.parametrize("shift", [0, 1, 2, 31, 62])
-def test_upper_every_pair_behind_a_percent_sign(tier, shift):
+def test_upper_every_pair_after_a_percent_sign(tier, shift):
     for first in range(256):
         src = b"." * shift + b"".join(b"%%%c%c." % (first, second) for second in range(256))
         check_copy("upper_triplets", src)
@@ -352,7 +352,7 @@ def test_normalize_a_nid_of_every_length(tier):
                 check_copy("normalize_urns", before + b"URN:" + b"A" * length + after)
 
 
-def test_normalize_every_octet_in_every_place(tier):
+def test_normalize_every_byte_in_every_place(tier):
     for octet in range(256):
         if octet != ord("\n"):
             for template in (
@@ -390,7 +390,7 @@ def test_normalize_random_lines(tier, src):
 # What wide blocks make special: positions in 64 octets, runs of clean blocks, carries between blocks
 
 
-def test_scan_of_every_set_of_one_octet(tier):
+def test_scan_of_every_set_of_one_byte(tier):
     """Each octet, from 0x80 on as well, alone in a set and alone outside of it."""
     octets = bytes(range(256))
     for octet in octets:
@@ -400,7 +400,7 @@ def test_scan_of_every_set_of_one_octet(tier):
 
 
 @pytest.mark.parametrize("fill", [b"a", b" "])
-def test_encode_every_pair_of_octets_in_a_block(tier, fill):
+def test_encode_every_pair_of_bytes_in_a_block(tier, fill):
     """Two escapes (or two octets that stay) at all places of 64 octets; the same with a third one at a block's end."""
     other = b" " if fill == b"a" else b"a"
     for first in range(64):
@@ -429,7 +429,7 @@ def test_codes_of_clean_runs(tier, before, special):
 
 
 @pytest.mark.parametrize("octets", [b"\x80", b"\xff", b"\xc3\xa9", bytes(range(128, 256))])
-def test_encode_clean_runs_of_high_octets(tier, octets):
+def test_encode_clean_runs_of_high_bytes(tier, octets):
     for length in 1, 31, 64, 127, 128, 129, 300, 700:
         for fill in octets, b"a":
             src = (fill * length)[:length]
@@ -492,7 +492,7 @@ def test_tiers_agree_on_long_inputs(tier, name):
         (TypeError, {"octets": None}),
     ],
 )
-def test_run_kernel_refuses(tier, error, arguments):
+def test_run_kernel_rejects(tier, error, arguments):
     arguments = {"name": "encode", "src": b"a b", "dst": bytearray(99), "octets": LETTERS} | arguments
     with pytest.raises(error):
         _kernels.run_kernel(**arguments)
@@ -584,7 +584,7 @@ def test_older_cpus_have_their_tiers(cpu, tiers):
     assert done.stdout.split() == [tiers[-1], *tiers], done.stderr
 
 
-def test_use_tier_refuses_an_unknown_one(tier):
+def test_use_tier_rejects_an_unknown_one(tier):
     for name in "mmx", "", None, 0:
         with pytest.raises(ValueError, match=r"kernel tier .* is not available"):
             _kernels.use_tier(name)

@@ -1,4 +1,4 @@
-"""The kernels of UTF-8 (RFC 3629) on every CPU tier against naive twins and Python's own codec.
+"""The kernels of UTF-8 (RFC 3629) on every CPU tier against reference implementations and Python's own codec.
 
 _base/test_kernel_bounds.py checks what they load and store.
 """
@@ -123,7 +123,7 @@ def test_scan_of_every_pair(tier):
 
 
 @pytest.mark.parametrize("shift", [0, 13, 14, 30, 62])
-def test_scan_of_three_and_four_octets(tier, shift):
+def test_scan_of_three_and_four_bytes(tier, shift):
     edges = bytes.fromhex("007f808f909fa0bfc0ff")
     for lead in range(0xE0, 0x100):
         for second in range(256) if lead < 0xF0 and not shift else edges:
@@ -161,7 +161,7 @@ def test_scan_again_and_again(tier):
 
 
 @given(src=random_octets)
-def test_scan_of_random_octets(tier, src):
+def test_scan_of_random_bytes(tier, src):
     check_scan(src)
 
 
@@ -243,7 +243,7 @@ def test_code_random_latin_texts(tier, text):
         check_codes(text, width)
 
 
-def test_to_utf8_refuses_too_little_room(tier):
+def test_to_utf8_rejects_too_small_a_capacity(tier):
     for width in WIDTHS:
         units = "abc".encode(CODECS[width])
         assert _kernels.run_kernel("to_utf8", units, bytearray(3 * OCTETS_OF_A_UNIT[width] - 1), width=width) == -1

@@ -1,5 +1,5 @@
-"""percent_encode, percent_decode, requote, the *_into functions and lines in buffers, against their naive twins, on
-every CPU tier."""
+"""percent_encode, percent_decode, requote, the *_into functions and lines in buffers, against their reference
+implementations, on every CPU tier."""
 
 import ctypes
 import itertools
@@ -41,7 +41,7 @@ SIZES = [0, 1, 15, 16, 31, 32, 33, 64, 511, 512, 513]
 
 
 def outcome(function, *arguments, **options):
-    """The result and its type, or which ValueError and where: what a function and its twin must share."""
+    """The result and its type, or which ValueError and where: what a function and its reference must share."""
     try:
         result = function(*arguments, **options)
     except UriError as error:
@@ -52,7 +52,7 @@ def outcome(function, *arguments, **options):
 
 
 def check(function, data, *arguments, **options):
-    """A function against its twin; and unchanged input is the same object."""
+    """A function against its reference; and unchanged input is the same object."""
     want = outcome(getattr(naive, function.__name__), data, *arguments, **options)
     assert outcome(function, data, *arguments, **options) == want, (function.__name__, data, arguments, options)
     if want == (type(data), data):
@@ -371,7 +371,7 @@ def test_requote_with_surrogates(tier, data, safe, errors):
 
 
 @pytest.mark.parametrize("text", ["%41\ud800", "%41a\ud800%42", "a%4\ud800", "%\udfff", "é%C3%A9%\ud800"])
-def test_the_place_of_a_surrogate_behind_triplets(tier, text):
+def test_the_place_of_a_surrogate_after_triplets(tier, text):
     """Also where the digits of triplets are no safe octets themselves."""
     place = next(i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff")
     for safe in ByteSet("-"), ByteSet(), ALL:
@@ -414,7 +414,7 @@ def test_bytes_like_gives_bytes(tier, kind, function):
     [(ctypes.py_object * 1)("%41"), (ctypes.c_wchar * 3)(*"%41"), (ctypes.c_void_p * 2)()],
     ids=["objects", "characters", "addresses"],
 )
-def test_pointers_and_characters_are_no_octets(buffer):
+def test_pointers_and_characters_are_no_bytes(buffer):
     """What is in such memory is nothing that anybody could have meant."""
     functions = {
         function: (buffer,)
@@ -440,7 +440,7 @@ def test_pointers_and_characters_are_no_octets(buffer):
     [(ctypes.c_char * 4)(*b"a%41"), (ctypes.c_ubyte * 4)(*b"a%41"), array("I", b"a%41"), memoryview(b"a%41").cast("I")],
     ids=["char", "ubyte", "array", "view"],
 )
-def test_numbers_are_octets(buffer):
+def test_numbers_are_bytes(buffer):
     assert percent_decode(buffer) == b"aA"
     assert percent_encode(buffer) == b"a%2541"
 
@@ -581,7 +581,7 @@ def decoded(src, room=None, **options):
 
 
 def check_lines(src, before=b"", **options):
-    """What stands before src, and is nothing to decode, is kept from the twin, which is slow."""
+    """What stands before src, and is nothing to decode, is kept from the reference, which is slow."""
     want = outcome(naive.decode_lines, src, **options)
     got = outcome(decoded, before + src, **options)
     want = (bytes, before + want[1]) if want[0] is bytes else (UriSyntaxError, before + src, len(before) + want[2])
@@ -737,7 +737,7 @@ def test_encode_lines(tier, src, options, want):
 
 
 @pytest.mark.parametrize("src", [b"ab\r\n", b"a b\r\n", b"\r\n", b"a\r\nb c\r\n"])
-def test_encode_lines_without_room(tier, src):
+def test_encode_lines_without_capacity(tier, src):
     """Wherever the room ends, nothing is written behind it."""
     for room in range(len(naive.encode_lines(src, UNRESERVED))):
         buffer = bytearray(bytes(room) + CANARY)

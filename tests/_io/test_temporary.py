@@ -487,7 +487,7 @@ def test_somebody_is_always_faster(tmp_path, monkeypatch):
     assert path.exists()
 
 
-def test_an_interrupt_behind_the_end_removes_nothing(tmp_path):
+def test_an_interrupt_after_the_end_removes_nothing(tmp_path):
     path = tmp_path / "out"
     mine = temporary.Temporary(str(path))
     os.replace(tmp_path / ".out.uricodec.tmp", path)

@@ -190,7 +190,7 @@ def test_commands_over_fields(name, parts):
 
 
 def test_a_result_never_breaks_the_frame():
-    """Whatever an operation would write: a delimiter of which there is no other spelling refuses the field."""
+    """Whatever an operation would write: a delimiter of which there is no other spelling rejects the field."""
     assert run("resolve", "--base", "http://a/b", "-d", "/", "-f", "1", stdin=b"c/d\n") == (0, b"c/d\n", "")
     status, output, said = run("encode", "-d", "2", "-f", "1", "--errors", "raise", stdin=b"a 2b\n")
     assert (status, output) == (1, b"")
@@ -268,7 +268,7 @@ def test_any_csv_keeps_its_records(data):
 
 
 @given(VALUES)
-def test_csv_is_copied_octet_for_octet_where_nothing_changes(rows):
+def test_csv_is_copied_byte_for_byte_where_nothing_changes(rows):
     data = plain(write_csv(rows).replace(b"%", b"_"))
     assert output_of("decode", "--csv", stdin=data, chunk=64) == data
 
@@ -436,7 +436,7 @@ def test_json_escapes_of_surrogate_pairs(character):
     assert output_of("decode", "--json-field", "url", stdin=line) == want
 
 
-def test_json_is_copied_octet_for_octet():
+def test_json_is_copied_byte_for_byte():
     line = b' { "url" :"\\u0041\\/%zz", "n":1.0e5,"x" : {"url":"%41"} ,"\\u0075rl":"%41", "url": null } \r\n'
     assert output_of("decode", "--json-field", "url", stdin=line) == line.replace(b'rl":"%41", ', b'rl":"A", ')
     assert output_of("decode", "--json-field", "url", stdin=b'\n{}\n{"url":"%0A%22%5C%E2%80%A8%00"}') == (
@@ -601,7 +601,7 @@ def test_a_small_buffer_is_no_fault(parts, size):
     ],
     ids=["lines", "jsonl", "delimited", "csv", "json"],
 )
-def test_nothing_is_written_behind_the_room(framing, record):
+def test_nothing_is_written_after_the_buffer(framing, record):
     """Quotes and backslashes, which become two octets each: as much is read as there is room for, however little."""
     data = record % (b"%22%5C" * 10) * 2
     whole = bytearray(1000)
@@ -867,7 +867,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_record(tmp_path, chunk):
     assert output_of("split", "--kind", "uri", "--csv", "-f", "1", stdin=MARK + b'"a:b"\n')[:3] != MARK
 
 
-def test_a_fault_behind_a_byte_order_mark_has_its_place():
+def test_a_fault_after_a_byte_order_mark_has_its_place():
     status, shown, _ = run("decode", "--csv", "-o", os.devnull, "--invalid-to", "-", stdin=MARK + b'"a","%"\n%\n')
     assert (status, shown) == (0, b'<stdin>\t1\t5\tpercent\t"a","%"\n<stdin>\t2\t0\tpercent\t%\n')
 

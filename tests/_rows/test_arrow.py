@@ -1,5 +1,5 @@
 """The Arrow C data interface by hand: what every library gives comes in, and what goes out every library takes;
-everything is released once, and what is no array is refused."""
+everything is released once, and what is no array is rejected."""
 
 import ctypes
 import gc

@@ -110,14 +110,14 @@ def test_dictionaries(name, values, index):
     source = pa.DictionaryArray.from_arrays(pa.array([0, 3, None, 2, 4, 0, 3, 2], index), pa.array(words, values))[1:]
     rows = source.cast(pa.string()).to_pylist() if values != pa.string_view() else source.to_pylist()
     for errors in ["keep"] if name == "is_valid_urn" else naive.policies(name):
-        want, refused = naive.column(name, rows, errors)
+        want, rejected = naive.column(name, rows, errors)
         faults = bulk.InvalidRows()
         result = run(name, source, errors, faults)
         assert as_rows(result) == want
         if name in ("unquote", "normalize_urn"):
             assert pa.array(result).type == source.type
-            assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
-            assert faults.count == len(refused)
+            assert [row for row, _, _ in faults.rows] == [row for row, _ in rejected]
+            assert faults.count == len(rejected)
     with pytest.raises(UriError, match="row"):
         run(name, source, "raise")
 
@@ -188,15 +188,15 @@ def test_no_triplet_reaches_into_the_next_row(tier, rows, type_):
     octets = pa.array([row.encode() for row in rows], pa.binary())
     assert as_rows(bulk.unquote(octets)) == [urllib.parse.unquote_to_bytes(row) for row in rows]
     for errors in "keep", "replace", "null":
-        found, refused = naive.column("requote", rows, errors)
+        found, rejected = naive.column("requote", rows, errors)
         faults = bulk.InvalidRows()
         assert as_rows(bulk.requote(pa.array(rows, type_), errors=errors)) == found
         assert as_rows(bulk.requote(pa.array(rows, type_), errors=errors, invalid=faults)) == found
-        assert [row for row, _, _ in faults.rows] == [row for row, _ in refused]
+        assert [row for row, _, _ in faults.rows] == [row for row, _ in rejected]
 
 
 def test_values_of_a_dictionary_that_are_null():
-    """A row that refers to one is null, whatever is asked, and nothing is refused."""
+    """A row that refers to one is null, whatever is asked, and nothing is rejected."""
     for rows in ["urn:example:a", "no urn", "%"], [b"urn:example:a", b"no urn", b"%FF"]:
         source = pa.DictionaryArray.from_arrays(pa.array([0, 3, 1, None, 2, 3]), pa.array([*rows, None]))
         as_list = source.to_pylist()
@@ -208,9 +208,9 @@ def test_values_of_a_dictionary_that_are_null():
             assert answers == getattr(bulk, name)(as_list, invalid=want, **how) or name.startswith("check")
             assert answers[1] is answers[3] is answers[5] is None
             assert [row for row, _, _ in found.rows] == [row for row, _, _ in want.rows]
-    refused = bulk.normalize_urn(pa.array(["urn:example:a", "bad"]).dictionary_encode(), errors="null")
-    assert as_rows(bulk.check_urn(refused, errors="raise")) == [None, None]
-    assert as_rows(bulk.is_valid_urn(refused, errors="raise")) == [True, None]
+    rejected = bulk.normalize_urn(pa.array(["urn:example:a", "bad"]).dictionary_encode(), errors="null")
+    assert as_rows(bulk.check_urn(rejected, errors="raise")) == [None, None]
+    assert as_rows(bulk.is_valid_urn(rejected, errors="raise")) == [True, None]
 
 
 def test_chunks_that_share_a_dictionary_beside_a_large_one():
@@ -383,7 +383,7 @@ def test_offsets_become_large_ones(type_, threads):
 
 
 @pytest.mark.parametrize(("rows", "type_"), [(1000, pa.string()), (1001, pa.large_string())], ids=str)
-def test_offsets_are_large_ones_behind_the_limit(rows, type_):
+def test_offsets_are_large_ones_after_the_limit(rows, type_):
     """Of all rows together: those that are worked on at once are far below it."""
     _tasks.set_limit_of_offsets(100_000)
     try:
@@ -421,7 +421,7 @@ def test_many_tasks():
         assert whole.to_pylist() == [row.replace("%41%42", "AB") for row in source.to_pylist()]
 
 
-# --- rows that are refused --------------------------------------------------------------------------------------------
+# --- rows that are rejected -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,7 @@ def test_errors_name_the_row_and_the_position(name, rows, row, position):
         ("fingerprint", [b"urn:example:\xc3"], 0, 12),
     ],
 )
-def test_errors_in_octets_name_octets(name, rows, row, position):
+def test_errors_in_bytes_name_bytes(name, rows, row, position):
     """As those of a single value do: nothing of what came in is lost in the error."""
     how = {"kind": "urn"} if name == "fingerprint" else {}
     sources = [rows, pa.array(rows).dictionary_encode(), pa.chunked_array([rows[:1], rows[1:]], pa.binary())]
@@ -470,7 +470,7 @@ def test_errors_in_octets_name_octets(name, rows, row, position):
         assert (caught.value.input, caught.value.offset) == (rows[row], position)
 
 
-def test_errors_in_decoded_lines_name_octets():
+def test_errors_in_decoded_lines_name_bytes():
     """Lines are octets where they are decoded to text, too."""
     with pytest.raises(UriError, match=r"^row 1: .* at offset 4$") as caught:
         bulk.unquote("a\néé%4\n".encode(), errors="raise")
@@ -508,7 +508,7 @@ def test_buffers_of_pointers_or_characters_are_no_columns(name, buffer):
             function(column, errors="raise")
 
 
-def test_arrays_of_numpy_are_columns_if_they_have_octets():
+def test_arrays_of_numpy_are_columns_if_they_have_bytes():
     np = pytest.importorskip("numpy")
     for dtype in object, "<U3", "S3":
         if dtype is not object:
@@ -867,7 +867,7 @@ def test_the_key_of_fingerprints():
 
 
 @pytest.mark.parametrize("last", [b"x", b"x" * 20_000, b"x" * 20_000 + b"\n"])
-def test_a_long_row_that_is_refused_has_one_fingerprint(last):
+def test_a_long_row_that_is_rejected_has_one_fingerprint(last):
     """And not one for each row of the block before, behind the end of the column."""
     for count in 0, 1, 2, 300:
         want = bulk.fingerprint(["urn:example:a"], kind="urn", secret="k") * count + [None]

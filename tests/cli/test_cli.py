@@ -720,7 +720,7 @@ def test_meter_and_output_do_not_mix(log):
         os.close(ours)
 
 
-def test_a_chunk_has_room_for_any_character():
+def test_a_chunk_has_capacity_for_any_character():
     assert filters.lines.streams.CHUNK >= streams.COMPRESSED_CHUNK >= 13
 
 

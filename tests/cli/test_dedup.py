@@ -1,4 +1,4 @@
-"""`uricodec dedup`: each option against a naive twin, and what it says of what it cannot do."""
+"""`uricodec dedup`: each option against a reference implementation, and what it says of what it cannot do."""
 
 import bz2
 import gzip
@@ -59,7 +59,7 @@ LINES = st.lists(st.sampled_from(NAMES), max_size=40)
 
 
 def form_of(line, kind, level):
-    """The normal form of a line, and whether it is refused."""
+    """The normal form of a line, and whether it is rejected."""
     try:
         if kind == "urn":
             return urn.normalize(line, level), False
@@ -68,13 +68,13 @@ def form_of(line, kind, level):
         return line, True
 
 
-def twin(lines, kind="urn", level="8141", errors="keep", against=()):
+def reference(lines, kind="urn", level="8141", errors="keep", against=()):
     """The names of lines: the first line, how often the name occurs; its spellings, with first row and count."""
     known = {form_of(line, kind, level)[0] for line in against}
     names = {}
     for row, line in enumerate(lines):
-        form, refused = form_of(line, kind, level)
-        if form in known or (refused and errors == "drop"):
+        form, rejected = form_of(line, kind, level)
+        if form in known or (rejected and errors == "drop"):
             continue
         first, count, spellings = names.get(form, (line, 0, {}))
         at, times = spellings.get(line, (row, 0))
@@ -97,8 +97,8 @@ def options_of(kind, level):
 @every_level
 @settings(max_examples=30)
 @given(LINES)
-def test_it_is_its_twin(kind, level, lines):
-    names = twin(lines, kind, level)
+def test_it_agrees_with_the_reference(kind, level, lines):
+    names = reference(lines, kind, level)
     options = options_of(kind, level)
     data = text(lines)
     assert output_of(*options, stdin=data) == text(first for first, _, _ in names.values())
@@ -116,7 +116,7 @@ def test_against_other_files(tmp_path_factory, lines, others, errors):
     folder = tmp_path_factory.mktemp("against")
     (folder / "a").write_bytes(text(others[:5]))
     (folder / "b").write_bytes(gzip.compress(text(others[5:])))
-    names = twin(lines, errors=errors, against=others)
+    names = reference(lines, errors=errors, against=others)
     options = [*URN, "--errors", errors, "--exclude", folder / "a", "--exclude", folder / "b"]
     assert output_of(*options, stdin=text(lines)) == text(first for first, _, _ in names.values())
     status, output, said = run(*options, "-d", "--stats", stdin=text(lines))
@@ -136,7 +136,7 @@ def test_standard_input_has_nothing_for_later(tmp_path, data, report):
 
 def groups_of(lines, kind, level, errors="keep", key=None):
     """The report, as objects of JSON."""
-    for form, (first, count, spellings) in twin(lines, kind, level, errors).items():
+    for form, (first, count, spellings) in reference(lines, kind, level, errors).items():
         if len(spellings) > 1:
             group = {"first": shown(first), "line": min(at for at, _ in spellings.values()) + 1}
             if key:
@@ -177,7 +177,7 @@ def test_groups(tmp_path_factory, kind, level, lines):
     if kind == "bytes":
         return
     path = tmp_path_factory.mktemp("groups") / "groups"
-    names = twin(lines, kind, level)
+    names = reference(lines, kind, level)
     options = [*options_of(kind, level), "--groups", path]
     for more, key in ([], None), (["--exact", "--memory", "1K"], None), (["--secret", "k"], "k"):
         assert output_of(*options, *more, stdin=text(lines)) == text(first for first, _, _ in names.values())
@@ -228,7 +228,7 @@ def test_groups_that_are_larger_than_memory(tmp_path):
 @given(LINES, st.sampled_from(["keep", "drop"]), st.sampled_from([16, 64, 4096]))
 def test_invalid_lines_are_what_check_says(tmp_path_factory, lines, errors, chunk):
     bad = tmp_path_factory.mktemp("bad") / "bad"
-    names = twin(lines, errors=errors)
+    names = reference(lines, errors=errors)
     options = ["--errors", errors, "--invalid-to", bad]
     assert output_of(*URN, *options, stdin=text(lines), chunk=chunk) == text(first for first, _, _ in names.values())
     assert bad.read_bytes() == run("check", "--kind", "urn", stdin=text(lines))[1]
@@ -353,8 +353,8 @@ def test_keys(tmp_path):
 @pytest.mark.parametrize("errors", ["keep", "drop"])
 def test_stats(errors):
     lines = [name for name in NAMES for _ in range(3)]
-    names = twin(lines, errors=errors)
-    refused = 3 * sum(form_of(name, "urn", "8141")[1] for name in NAMES)
+    names = reference(lines, errors=errors)
+    rejected = 3 * sum(form_of(name, "urn", "8141")[1] for name in NAMES)
     status, output, said = run(*URN, "--errors", errors, "--stats", stdin=text(lines))
     counts = json.loads(said)
     assert (status, said.count("\n")) == (0, 1)
@@ -363,7 +363,7 @@ def test_stats(errors):
         "rows": len(lines),
         "unique": len(names),
         "duplicates": sum(count - 1 for _, count, _ in names.values()),
-        "invalid": refused,
+        "invalid": rejected,
         "written": output.count(b"\n"),
         "spilled": 0,
     }

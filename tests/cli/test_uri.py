@@ -1,4 +1,4 @@
-"""The commands over URIs and IRIs: each option against a naive twin, lines at every place of the buffer."""
+"""The commands over URIs and IRIs: options against a reference implementation, lines at every place of the buffer."""
 
 import gzip
 import json
@@ -61,7 +61,7 @@ class Filter(NamedTuple):
 
     command: list[str]
     function: Any  # what it does with one line
-    record: Any  # what stands for one that is refused; None: nothing
+    record: Any  # what stands for one that is rejected; None: nothing
     header: bytes  # what it writes first
 
 
@@ -95,8 +95,8 @@ COMMANDS = [NORMALIZE, CHECK, SPLIT, [*SPLIT, "--format", "csv"], RESOLVE, ENCOD
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
-def twin(data, case, errors="keep"):
-    """What becomes of lines, and the refused ones: number, offset, code and text."""
+def expected_of(data, case, errors="keep"):
+    """What becomes of lines, and the rejected ones: number, offset, code and text."""
     output, found = model(data, case, errors)
     texts = [text for text, _ in lines_of(data)]
     return output, [(fault.line + 1, fault.offset, fault.code, texts[fault.line]) for fault in found.faults]
@@ -173,13 +173,13 @@ def test_split():
 
 @every_filter
 @every_policy
-def test_filters_are_their_twins(case, errors, tmp_path):
+def test_filters_agree_with_their_references(case, errors, tmp_path):
     for data in (
         b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES),
         b"\n".join([*LINES, b"x y"]),
         b"\r\n".join([*LINES, b"a:"]) + b"\r\n",
     ):
-        output, invalid = twin(data, case, errors)
+        output, invalid = expected_of(data, case, errors)
         output = case.header + with_last_end(output, data, errors)
         options = ["--errors", errors]
         assert output_of(*case.command, *options, stdin=data) == output
@@ -192,17 +192,17 @@ def test_filters_are_their_twins(case, errors, tmp_path):
 @settings(max_examples=15)
 @given(data=TEXT, chunk=st.integers(128, 256), errors=st.sampled_from(["keep", "null", "drop"]))
 def test_chunks_do_not_show(case, data, chunk, errors):
-    expected = case.header + with_last_end(twin(data, case, errors)[0], data, errors)
+    expected = case.header + with_last_end(expected_of(data, case, errors)[0], data, errors)
     assert output_of(*case.command, "--errors", errors, stdin=data, chunk=chunk) == expected
 
 
 @pytest.mark.parametrize("production", [*URI_PRODUCTIONS, *IRI_PRODUCTIONS, None, "iri"])
 @settings(max_examples=25)
 @given(data=TEXT, chunk=st.integers(128, 256))
-def test_check_is_its_twin(production, data, chunk):
+def test_check_agrees_with_the_reference(production, data, chunk):
     kind = "iri" if production in IRI_PRODUCTIONS or production == "iri" else "uri"
     options = ["--production", production] if production and production != "iri" else []
-    _, invalid = twin(
+    _, invalid = expected_of(
         data, Filter([], checked(kind, production if options else f"{kind.upper()}-reference"), None, b"")
     )
     for chunks in {}, {"chunk": chunk}:
@@ -223,13 +223,13 @@ def test_check_takes_references(kind):
 def test_a_fault_is_found_where_it_is(case, data, chunk):
     """And what was written is what comes before its line."""
     status, output, complaint = run(*case.command, "--errors", "raise", stdin=data, chunk=chunk)
-    expected, invalid = twin(data, case)
+    expected, invalid = expected_of(data, case)
     if not invalid:
         assert (status, output, complaint) == (0, case.header + with_last_end(expected, data, "keep"), "")
         return
     number, offset = invalid[0][:2]
     before = b"".join(text + tail for text, tail in lines_of(data)[: number - 1])
-    assert (status, output) == (1, case.header + twin(before, case)[0])
+    assert (status, output) == (1, case.header + expected_of(before, case)[0])
     assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (byte {len(before) + offset}): ")
     assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
@@ -269,7 +269,7 @@ def test_lines_that_are_too_long(tmp_path, case, errors, length):
     options = ["--errors", errors, "--invalid-to", bad, "--stats"]
     status, output, complaint = run(*case.command, *options, "--max-line", 128, stdin=data, chunk=32)
     assert status == 0
-    between = twin(b"x:y\n", case, errors)[0]
+    between = expected_of(b"x:y\n", case, errors)[0]
     reports = [line.split("\t") for line in bad.read_text().splitlines()]
     assert [(number, code) for _, number, _, code, _ in reports if code == "too-long"] == [
         ("1", "too-long"),
@@ -300,7 +300,7 @@ def test_long_lines(case):
         for size in (200_000, 400_000, 900_000)
         for piece in (b"a", b"%C3%A9", "é".encode(), b"../")
     )
-    assert output_of(*case.command, "--errors", "keep", stdin=data) == case.header + twin(data, case)[0]
+    assert output_of(*case.command, "--errors", "keep", stdin=data) == case.header + expected_of(data, case)[0]
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def test_stats_of_check(chunk):
 def test_stats(case, errors):
     data = b"".join(line + b"\n" for line in 3 * LINES)
     status, output, said = run(*case.command, "--errors", errors, "--stats", stdin=data, chunk=256)
-    expected, invalid = twin(data, case, errors)
+    expected, invalid = expected_of(data, case, errors)
     counts = json.loads(said)
     total = {"lines": len(3 * LINES), "valid": len(3 * LINES) - len(invalid), "invalid": len(invalid)}
     assert counts == total | {"faults": counts["faults"]}
@@ -475,7 +475,7 @@ def test_a_wrong_option_says_what_is_right(capfd):
     assert "--disallowed: not allowed without --iri" in capfd.readouterr().err
 
 
-def test_a_base_of_octets():
+def test_a_base_of_bytes():
     """An argument is what the octets were, in any locale."""
     command = [sys.executable, "-m", "uricodec", "resolve", "--base", b"http://\xc3\xa9/\xff/"]
     done = subprocess.run(command, input=b"a", capture_output=True, check=True)

@@ -1,4 +1,4 @@
-"""The commands over URNs: each option against a naive twin, lines and names at every place of the buffer."""
+"""The commands over URNs: options against a reference implementation, lines at every place of the buffer."""
 
 import gzip
 import json
@@ -62,7 +62,7 @@ TEXT = (
 )
 
 
-def twin(data, level="8141", spec=None, errors="keep"):
+def reference(data, level="8141", spec=None, errors="keep"):
     """What becomes of lines, in the output and among the invalid ones."""
     spec = spec or ("2141" if level == "2141" else "8141")
     output, invalid = b"", []
@@ -110,10 +110,10 @@ def test_normalize(options, line, expected):
 @pytest.mark.parametrize("level", naive_urn.LEVELS)
 @pytest.mark.parametrize("spec", [None, "2141", "8141", "any"])
 @pytest.mark.parametrize("errors", ["keep", "null", "drop"])
-def test_normalize_is_its_twin(level, spec, errors, tmp_path):
+def test_normalize_agrees_with_the_reference(level, spec, errors, tmp_path):
     data = b"\n".join(LINES) + b"\r\n" + b"\r\n".join(LINES)
     options = ["--level", level, "--errors", errors] + (["--rfc", spec] if spec else [])
-    output, invalid = twin(data, level, spec, errors)
+    output, invalid = reference(data, level, spec, errors)
     assert output_of(*NORMALIZE, *options, stdin=data) == output
     bad = tmp_path / "bad"
     assert output_of(*NORMALIZE, *options, "--invalid-to", bad, stdin=data) == output
@@ -129,12 +129,12 @@ def test_normalize_is_its_twin(level, spec, errors, tmp_path):
 )
 def test_chunks_do_not_show(data, chunk, level, spec, errors):
     options = ["--level", level, "--errors", errors] + (["--rfc", spec] if spec else [])
-    assert output_of(*NORMALIZE, *options, stdin=data, chunk=chunk) == twin(data, level, spec, errors)[0]
+    assert output_of(*NORMALIZE, *options, stdin=data, chunk=chunk) == reference(data, level, spec, errors)[0]
 
 
 @given(TEXT, st.integers(16, 64), st.sampled_from(["2141", "8141", "any"]))
-def test_check_is_its_twin(data, chunk, spec):
-    _, invalid = twin(data, "8141", spec)
+def test_check_agrees_with_the_reference(data, chunk, spec):
+    _, invalid = reference(data, "8141", spec)
     for options in {}, {"chunk": chunk}:
         status, output, complaint = run(*CHECK, "--rfc", spec, stdin=data, **options)
         assert (status, output.decode(), complaint) == (1 if invalid else 0, report(invalid), "")
@@ -144,13 +144,13 @@ def test_check_is_its_twin(data, chunk, spec):
 def test_a_fault_is_found_where_it_is(data, chunk):
     """And what was written is what comes before its line."""
     status, output, complaint = run(*NORMALIZE, "--errors", "raise", stdin=data, chunk=chunk)
-    expected, invalid = twin(data)
+    expected, invalid = reference(data)
     if not invalid:
         assert (status, output, complaint) == (0, expected, "")
         return
     number, offset = invalid[0][:2]
     before = b"".join(re.findall(rb"[^\n]*\n|[^\n]+", data)[: number - 1])
-    assert (status, output) == (1, twin(before)[0])
+    assert (status, output) == (1, reference(before)[0])
     assert complaint.startswith(f"uricodec: <stdin>:{number}:{offset + 1} (byte {len(before) + offset}): ")
     assert complaint.endswith(HINT) and complaint.count("\n") == 3
 
@@ -193,7 +193,7 @@ def test_lines_that_are_too_long(tmp_path, errors, expected, length):
 def test_more_invalid_lines_than_are_fetched_at_once(tmp_path, monkeypatch, errors):
     data = b"".join(line + end for line in LINES for end in (b"\n", b"\r\n"))
     bad = tmp_path / "bad"
-    expected, invalid = twin(data, errors=errors)
+    expected, invalid = reference(data, errors=errors)
     for number in 1, 2, 3, len(invalid) - 1, len(invalid):
         monkeypatch.setattr(lines, "FAULTS", number)
         for jobs in "1", "2":
@@ -297,7 +297,7 @@ def test_stats(level, errors):
     data = b"".join(line + b"\n" for line in 3 * LINES)
     options = ["--level", level, "--rfc", "any", "--errors", errors]
     status, output, said = run(*NORMALIZE, *options, "--stats", stdin=data, chunk=64)
-    assert (status, output) == (0, twin(data, level, "any", errors)[0])
+    assert (status, output) == (0, reference(data, level, "any", errors)[0])
     counts = json.loads(said)
     assert said.count("\n") == 1
     assert counts == {
@@ -392,7 +392,7 @@ def test_extract_from_several_inputs(tmp_path):
     assert output_of(*EXTRACT, "--offsets", a, b) == f"{a}\t0\turn:x:1\n{b}\t0\turn:x:2\n".encode()
 
 
-def test_the_octets_of_urns():
+def test_the_bytes_of_urns():
     terminators = {octet for octet in range(256) if urns(b"urn:x:a%c" % octet) == [(0, b"urn:x:a")]}
     assert terminators - set(URN_BYTES) == terminators - set(b"&~%")
     assert not set(URN_BYTES) & (terminators - set(b"&~%"))

@@ -43,11 +43,11 @@ every_kind = pytest.mark.parametrize(("kind", "level"), KINDS)
 TINY = 1  # octets of memory: a table has some hundred names anyway
 
 
-# --- the naive twin ---------------------------------------------------------------------------------------------------
+# --- the reference implementation -------------------------------------------------------------------------------------
 
 
 def name_of(octets, kind, level):
-    """The normal form of a name (bytes), and whether it has one; what is refused stands for itself."""
+    """The normal form of a name (bytes), and whether it has one; what is rejected stands for itself."""
     try:
         if kind == "bytes":
             return octets, True
@@ -63,7 +63,7 @@ def lines_of(data, line_terminator=b"\n"):
     return [(name + (tail or line_terminator), name) for name, tail in naive.lines_of(data, line_terminator)]
 
 
-class Twin:
+class Reference:
     """What comes of inputs (bytes)."""
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -119,12 +119,12 @@ def check(folder, inputs, kind="urn", level=None, exclude=(), report="unique", *
         paths["in"], folder / "out", kind=kind, level=level, exclude=paths["exclude"], report=report, **how
     )
     names = "errors", "line_terminator", "max_line"
-    twin = Twin(inputs, kind, level, exclude, **{name: how[name] for name in names if name in how})
+    reference = Reference(inputs, kind, level, exclude, **{name: how[name] for name in names if name in how})
     output = (folder / "out").read_bytes()
-    assert output == twin.output(report)
-    assert (done.rows, done.unique, done.invalid) == (twin.rows, len(twin.first), twin.invalid)
+    assert output == reference.output(report)
+    assert (done.rows, done.unique, done.invalid) == (reference.rows, len(reference.first), reference.invalid)
     assert done.written == len(lines_of(output, how.get("line_terminator", b"\n")))
-    left = sum(twin.counts.values()) - len(twin.first)
+    left = sum(reference.counts.values()) - len(reference.first)
     assert done.duplicates == left
     return done
 
@@ -212,7 +212,7 @@ def test_against(tmp_path, kind, level, memory, errors):
         exclude = [corpus(kind, size, 500, 3), b"", corpus(kind, size, 200, 4)]
         for report in "unique", "counts", "repeated":
             inputs = pieces(corpus(kind, 3000, 900, 5), 2)
-            twin = Twin(inputs, kind, level, exclude, errors)
+            reference = Reference(inputs, kind, level, exclude, errors)
             if report == "unique":
                 check(tmp_path, inputs, kind, level, exclude, report, memory=memory, errors=errors)
                 continue
@@ -221,7 +221,7 @@ def test_against(tmp_path, kind, level, memory, errors):
             (tmp_path / "b").write_bytes(b"\n".join(inputs))
             how = {"kind": kind, "level": level, "memory": memory, "errors": errors, "report": report}
             dedup.dedup_files(tmp_path / "b", tmp_path / "o", exclude=[tmp_path / "a"], **how)
-            assert (tmp_path / "o").read_bytes() == twin.output(report)
+            assert (tmp_path / "o").read_bytes() == reference.output(report)
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_lines_that_are_too_long_from_a_pipe_and_compressed(tmp_path):
     (tmp_path / "in.gz").write_bytes(gzip.compress(data))
     os.mkfifo(tmp_path / "pipe")
     for report in "unique", "counts":
-        expected = Twin([data], "bytes", max_line=100).output(report)
+        expected = Reference([data], "bytes", max_line=100).output(report)
         writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
         writer.start()
         for name in "pipe", "in.gz":
@@ -372,14 +372,14 @@ def test_rules(tmp_path, kind, level, memory):
         if kind != "urn":  # the levels of which read one text by several specifications
             before = 0
             for rule in rules:
-                twin = Twin([data], kind, rule if kind != "bytes" else None, exclude)
-                lost = twin.rows - len(twin.first)
+                reference = Reference([data], kind, rule if kind != "bytes" else None, exclude)
+                lost = reference.rows - len(reference.first)
                 assert done.merged[rule] == lost - before
                 before = lost
 
 
 @pytest.mark.parametrize("kind", ["urn", "uri", "iri"])
-def test_what_is_refused_stands_for_itself(kind):
+def test_what_is_rejected_stands_for_itself(kind):
     """In the forms that levels of groups are found by, too."""
     for last in dedup.rules_of(kind):
         for level in dedup.rules_of(kind, last):
@@ -441,8 +441,8 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
     for path, data in zip(paths, [pack(DATA), DATA[::-1], pack(DATA[:5000])], strict=True):
         path.write_bytes(data)
     done = dedup.dedup_files(paths, tmp_path / "out", kind="urn", memory=memory, report=report, rules=True)
-    twin = Twin([DATA, DATA[::-1], DATA[:5000]])
-    assert (tmp_path / "out").read_bytes() == twin.output(report)
+    reference = Reference([DATA, DATA[::-1], DATA[:5000]])
+    assert (tmp_path / "out").read_bytes() == reference.output(report)
     assert sum(done.merged.values()) == done.duplicates
 
 
@@ -476,7 +476,7 @@ def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # 
         names = ["-", tmp_path / "a"] if begins else [tmp_path / "a", "-"]
         dedup.dedup_files(names, tmp_path / "out", kind="urn", memory=memory, report=report, rules=rules)
         read = {"-": DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
-        assert (tmp_path / "out").read_bytes() == Twin([read[name] for name in names]).output(report)
+        assert (tmp_path / "out").read_bytes() == Reference([read[name] for name in names]).output(report)
     with pytest.raises(ValueError, match="standard input"):
         dedup.dedup_files(["-", "-"], tmp_path / "out", kind="urn")
 
@@ -494,7 +494,7 @@ def test_standard_input_that_is_a_file(tmp_path, memory, pack, report):
     )
     with (tmp_path / "in").open("rb") as file:
         subprocess.run([sys.executable, "-c", code], stdin=file, check=True)
-    assert (tmp_path / "out").read_bytes() == Twin([DATA]).output(report)
+    assert (tmp_path / "out").read_bytes() == Reference([DATA]).output(report)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -504,14 +504,14 @@ def test_named_pipes(tmp_path):
     (tmp_path / "in").write_bytes(DATA)
     dedup.dedup_files(tmp_path / "pipe", tmp_path / "out", kind="urn", memory=TINY)
     assert writer.wait() == 0
-    assert (tmp_path / "out").read_bytes() == Twin([DATA]).output()
+    assert (tmp_path / "out").read_bytes() == Reference([DATA]).output()
 
 
 def test_the_output_may_be_an_input(tmp_path):
     (tmp_path / "a").write_bytes(DATA)
     for _ in range(2):
         dedup.dedup_files(tmp_path / "a", tmp_path / "a", kind="urn", memory=TINY)
-        assert (tmp_path / "a").read_bytes() == Twin([DATA]).output()
+        assert (tmp_path / "a").read_bytes() == Reference([DATA]).output()
 
 
 @pytest.mark.parametrize("report", ["unique", "counts"])
@@ -702,7 +702,7 @@ def test_estimates(tmp_path):
     (tmp_path / "b").write_bytes(b"".join(b"URN:example:%d\nurn:example:%d\n" % (i, i) for i in range(50_000)))
     for threads in 1, 2:
         for kind in "urn", "bytes":
-            want = len(Twin([DATA, (tmp_path / "b").read_bytes()], kind).first)
+            want = len(Reference([DATA, (tmp_path / "b").read_bytes()], kind).first)
             got = dedup.estimate_files(
                 [tmp_path / "a", tmp_path / "b"], kind=kind, threads=threads, secret="of this test"
             )
@@ -767,20 +767,20 @@ def test_lists(kind, level, memory, exact):
 @pytest.mark.parametrize("kind", ["urn", "uri", "bytes"])
 def test_lines_in_buffers(monkeypatch, kind, memory):
     data = corpus(kind, 5000, 800, 12) + b"x" * 5000 + b"\nurn:a:b"
-    twin = Twin([data], kind)
+    reference = Reference([data], kind)
     for piece in 1 << 20, 1000:
         monkeypatch.setattr(dedup, "_PIECE", piece)
         for buffer in data, bytearray(data), memoryview(data):
-            assert dedup.unique(buffer, kind, memory=memory) == twin.output()
+            assert dedup.unique(buffer, kind, memory=memory) == reference.output()
         with dedup.Deduplicator(kind, memory=memory) as deduplicator:
             got = deduplicator.add(data)
-            assert len(got) == twin.rows == deduplicator.rows
-            assert sum(map(bool, got)) + len(deduplicator.finish()) == len(twin.first) == deduplicator.count
-            assert deduplicator.invalid == twin.invalid
+            assert len(got) == reference.rows == deduplicator.rows
+            assert sum(map(bool, got)) + len(deduplicator.finish()) == len(reference.first) == deduplicator.count
+            assert deduplicator.invalid == reference.invalid
     assert dedup.unique(b"", "urn") == b""
 
 
-def test_rows_that_are_refused():
+def test_rows_that_are_rejected():
     rows = ["urn:isbn:1", "urn:", b"urn:", "\ud800", None, "URN:isbn:1", "urn:"]
     with dedup.Deduplicator("urn") as deduplicator:
         assert deduplicator.add(rows) == [True, True, False, True, True, False, False]
@@ -924,7 +924,7 @@ def test_arrow(layout, memory, kind):
     assert found.to_pylist() == kept
 
 
-def test_surrogates_are_refused_by_row():
+def test_surrogates_are_rejected_by_row():
     with pytest.raises(UriError, match="row 1: lone surrogate") as caught:
         dedup.unique(["a", "b\ud800"], kind="bytes", errors="raise")
     assert (caught.value.input, caught.value.offset) == ("b\ud800", 1)
@@ -1020,13 +1020,13 @@ def test_after_a_failure_there_are_no_names():
     assert len(names) == 0 and names.marks == b""
 
 
-def test_marks_that_may_change_are_refused():
+def test_marks_that_may_change_are_rejected():
     """They are read more than once."""
-    for refused in bytearray(3), None:
+    for rejected in bytearray(3), None:
         with pytest.raises(TypeError):
-            mask(refused)
+            mask(rejected)
         with pytest.raises(TypeError):
-            select(None, refused)
+            select(None, rejected)
 
 
 # --- real names -------------------------------------------------------------------------------------------------------
@@ -1038,7 +1038,7 @@ def test_real_urns(tmp_path, level):
     """All lines, in every way."""
     data = lzma.decompress((Path(CORPORA) / "urns_stream.txt.xz").read_bytes())
     (tmp_path / "in").write_bytes(data)
-    twin = Twin([data], "urn", level)
+    reference = Reference([data], "urn", level)
     ways = [
         {},
         {"memory": "2M"},
@@ -1048,12 +1048,12 @@ def test_real_urns(tmp_path, level):
         {"memory": TINY, "exact": True, "threads": 2},
     ]
     for report in "unique", "counts", "repeated":
-        want = twin.output(report)
+        want = reference.output(report)
         for way in ways:
             done = dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", level=level, report=report, **way)
             assert (tmp_path / "out").read_bytes() == want
-            assert done.unique == len(twin.first)
-    assert dedup.unique(data, "urn", level) == twin.output()
+            assert done.unique == len(reference.first)
+    assert dedup.unique(data, "urn", level) == reference.output()
 
 
 @pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA does not say where the lines are")

@@ -195,7 +195,7 @@ SIZES = [4096, 32 * 1024, 256 * 1024, 1024 * 1024, 2 * 1024 * 1024]
 @pytest.mark.slow
 @every_mode
 @pytest.mark.parametrize("size", SIZES)
-def test_no_room_for_the_output(place, clean, mode, size):
+def test_no_space_for_the_output(place, clean, mode, size):
     (place / "disk").mkdir()
     expected = clean[mode][0]
     with small_disk(place / "disk", size) as (reason, options):
@@ -218,7 +218,7 @@ def test_no_room_for_the_output(place, clean, mode, size):
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["spilling", "counting", "groups"])
 @pytest.mark.parametrize("size", SIZES)
-def test_no_room_for_what_is_spilled(place, clean, mode, size):
+def test_no_space_for_what_is_spilled(place, clean, mode, size):
     expected = clean[mode][0]
     with small_disk(place / "spill", size) as (reason, options):
         child = start(place, mode, **options)
@@ -237,7 +237,7 @@ def test_no_room_for_what_is_spilled(place, clean, mode, size):
 
 
 @pytest.mark.parametrize("options", [[], ["--count"]], ids=["unique", "count"])
-def test_no_room_for_standard_input(place, options):
+def test_no_space_for_standard_input(place, options):
     """Which is kept in a file, when it is needed again."""
     with small_disk(place / "spill", 64 * 1024) as (reason, limits):
         command = [*DEDUP, *SMALL, *options, "--spill-dir", "spill", "-o", "out"]
@@ -411,7 +411,7 @@ def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, c
     assert (place / "out").read_bytes() == b"before"
 
 
-def test_lines_that_are_refused_in_the_second_reading_alone(place, monkeypatch):
+def test_lines_that_are_rejected_in_the_second_reading_alone(place, monkeypatch):
     """The file looks as before: nobody can tell but by what is in it."""
     monkeypatch.chdir(place)
     read = _corpus.Corpus.next_reading

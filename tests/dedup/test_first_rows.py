@@ -1,4 +1,4 @@
-"""Bits of first rows, ranks and counts, beside their naive twins."""
+"""Bits of first rows, ranks and counts, beside their reference implementations."""
 
 import array
 import mmap
@@ -53,38 +53,38 @@ def counts_in(rows, counts):
 
 
 @given(first=batches(), second=batches(), room=rooms())
-def test_set_and_mark_as_the_twin(first, second, room):
-    rows, twin = FirstRows(room()), naive.Bits()
+def test_set_and_mark_agree_with_the_reference(first, second, room):
+    rows, reference = FirstRows(room()), naive.Bits()
     for numbers, marks in first:
         rows.set(made_of(numbers, marks))
-        twin.set(numbers, marks)
-        assert rows.count == len(twin.rows)
+        reference.set(numbers, marks)
+        assert rows.count == len(reference.rows)
     for numbers, marks in second + first:
         names = made_of(numbers, marks)
         rows.mark(names)
-        assert names.marks == twin.marks(numbers, marks)
+        assert names.marks == reference.marks(numbers, marks)
         assert names.new == names.marks.count(NEW)
         assert names.later == 0
 
 
 @given(first=batches(), second=batches(), room=rooms(), least=st.integers(0, 4))
-def test_counts_as_the_twin(first, second, room, least):
-    rows, twin = FirstRows(room()), naive.Bits()
+def test_counts_agree_with_the_reference(first, second, room, least):
+    rows, reference = FirstRows(room()), naive.Bits()
     for numbers, marks in first:
         rows.set(made_of(numbers, marks))
-        twin.set(numbers, marks)
+        reference.set(numbers, marks)
     rows.seal()
-    assert rows.count == len(twin.rows)
-    for row in [0, 1, 63, 64, 511, 512, 513, 19_999, 30_000, 2**40, 2**64 - 1, *list(twin.rows)[:20]]:
-        assert rows.rank(row) == twin.rank(row)
-    counts = {row: row % 5 for row in twin.rows}
+    assert rows.count == len(reference.rows)
+    for row in [0, 1, 63, 64, 511, 512, 513, 19_999, 30_000, 2**40, 2**64 - 1, *list(reference.rows)[:20]]:
+        assert rows.rank(row) == reference.rank(row)
+    counts = {row: row % 5 for row in reference.rows}
     put, into = counts_in(rows, counts | {row: 99 for row in (3, 25_000, 2**33, 2**64 - 1) if row not in counts})
     assert put == len(counts)
     assert into.tolist() == [counts[row] for row in sorted(counts)]
     for numbers, marks in second + first:
         names = made_of(numbers, marks)
         rows.mark_counted(names, into, least)
-        assert names.marks == twin.marks(numbers, marks, counts, least)
+        assert names.marks == reference.marks(numbers, marks, counts, least)
         assert names.new == names.marks.count(NEW)
         assert names.later == 0
         got = memoryview(rows.counts_of(names, into)).cast("Q").tolist()
@@ -167,7 +167,7 @@ def test_rows_beyond_2_to_the_32():
     room.close()
 
 
-def test_a_room_that_is_too_small():
+def test_memory_that_is_too_small():
     room = bytearray(20)
     rows = FirstRows(room)
     assert len(rows) == 128
@@ -257,7 +257,7 @@ def test_two_mappings_of_one_file(tmp_path):
         rows.release()
 
 
-def test_the_room_is_held_until_release():
+def test_the_memory_is_held_until_release():
     room = bytearray(16)
     rows = FirstRows(room)
     with pytest.raises(BufferError):
@@ -268,7 +268,7 @@ def test_the_room_is_held_until_release():
     assert rows.count == 1
 
 
-def test_what_is_refused():
+def test_what_is_rejected():
     for wrong in bytes(8), memoryview(bytes(8)):
         with pytest.raises(BufferError):
             FirstRows(wrong)
@@ -276,14 +276,14 @@ def test_what_is_refused():
         with pytest.raises(ValueError, match="aligned"):
             FirstRows(memoryview(bytearray(32))[start:])
     rows, names = FirstRows(bytearray(16)), made_of([5], [NEW])
-    for refused in (
+    for rejected in (
         lambda: rows.rank(0),
         lambda: rows.put_counts(b"", b""),
         lambda: rows.mark_counted(names, b"", 1),
         lambda: rows.counts_of(names, b""),
     ):
         with pytest.raises(ValueError, match="sealed"):
-            refused()
+            rejected()
     rows.set(names)
     rows.seal()
     counts = array.array("Q", [0])
@@ -324,7 +324,7 @@ def test_nothing_at_all():
     assert (rows.count, names.new) == (0, 0)
 
 
-def test_stays_inside_its_room(fences):
+def test_stays_inside_its_memory(fences):
     numbers = list(range(0, 64 * 5, 3))
     for place in fences[0].at_start, fences[0].at_end:
         rows = FirstRows(place(bytes(40)))

@@ -106,7 +106,7 @@ def test_every_length(tier, make, key):
     st.sampled_from([b"\n", b"\r\n", b"\0"]),
     st.booleans(),
 )
-def test_any_octets(lines, kind, end, whole):
+def test_any_bytes(lines, kind, end, whole):
     data = end.join(lines) + end * whole
     check(data, *kind[1:], end=end[-1:])
 
@@ -234,7 +234,7 @@ def test_lines_that_are_only_found_have_no_forms():
         (lambda: NormalizeUrnRows("namespace"), b"urn:isbn:0\n", b"urn:isbn:\n\n"),
         (lambda: NormalizeRows("iri"), b"http://hhhhhhh/\n", "http://é/éé/\n".encode()),
     ],
-    ids=["ends", "refused", "no NSS", "growing"],
+    ids=["ends", "rejected", "no NSS", "growing"],
 )
 def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
     """Wrong names at worst."""
@@ -265,7 +265,7 @@ def test_lines_that_somebody_changes_meanwhile(make, one, other, errors):
 
 def test_names_that_threads_share():
     """One of them works on the names, the others are told."""
-    names, refused = LineBatch(NormalizeUrnRows("8141"), KEY), []
+    names, rejected = LineBatch(NormalizeUrnRows("8141"), KEY), []
     stop = time.monotonic() + 0.4
 
     def work(size):
@@ -275,14 +275,14 @@ def test_names_that_threads_share():
                 Table(1 << 20, exact=True).add(names)
                 names.write(bytearray(size * 16 + 1000))
             except (RuntimeError, ValueError) as error:
-                refused.append(str(error).split(":")[0])
+                rejected.append(str(error).split(":")[0])
 
     threads = [threading.Thread(target=work, args=(size,)) for size in (10, 20_000, 50_000)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(refused) <= {"another thread is using the identifiers", "dst is too small"}
+    assert set(rejected) <= {"another thread is using the identifiers", "dst is too small"}
     assert names.read(b"a\n", 0).lines == 1
 
 

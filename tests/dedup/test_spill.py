@@ -1,4 +1,4 @@
-"""Names that wait in buffers by partition, and blocks that are read again, beside their naive twins."""
+"""Names that wait in buffers by partition, and blocks that are read again, beside their reference implementations."""
 
 import random
 import struct
@@ -74,25 +74,25 @@ def read(block):
     room=st.sampled_from([128, 129, 135, 136, 200, 256, 1000, 65536]),
     parts=st.sampled_from([1, 2, 8, 64]),
 )
-def test_as_the_twin(found, depth, exact, room, parts):
-    buffers, twin = SpillBuffers(depth, exact, room, parts), naive.Buffers(depth, exact, room, parts)
+def test_agrees_with_the_reference(found, depth, exact, room, parts):
+    buffers, reference = SpillBuffers(depth, exact, room, parts), naive.Buffers(depth, exact, room, parts)
     written = [[] for _ in range(parts)]
 
     def empty(part):
         block = bytes(buffers.take(part))
-        assert block == bytes(buffers.take(part)) == twin.take(part)
+        assert block == bytes(buffers.take(part)) == reference.take(part)
         if block:
             assert block_size(block) == len(block)
             written[part] += read(block)
         buffers.clear(part)
-        twin.clear(part)
+        reference.clear(part)
 
     for rows, marks in found:
         names, at = made_of(rows, marks, exact), 0
         while at < len(rows):
             before, at = at, buffers.add(names, at)
-            assert at == twin.add(rows, marks, before)
-            assert buffers.full == twin.full
+            assert at == reference.add(rows, marks, before)
+            assert buffers.full == reference.full
             if at < len(rows):
                 empty(buffers.full)
         assert buffers.add(names, len(rows)) == len(rows)
@@ -158,7 +158,7 @@ def test_a_block_that_is_taken_gets_no_more():
     assert buffers.take(0) == naive.pack(rows)
 
 
-def test_rooms_are_used_to_their_ends():
+def test_buffers_are_used_to_their_ends():
     rows = [(bytes(16), i, b"abcd") for i in range(40)]
     for room in range(128, 400):
         for exact in False, True:
@@ -212,7 +212,7 @@ def test_a_long_block_is_cleared_and_its_buffer_is_a_usual_one():
         buffers.clear(0)
 
 
-def test_what_is_refused():
+def test_what_is_rejected():
     for depth in -1, 20:
         with pytest.raises(ValueError, match="depth"):
             SpillBuffers(depth)

@@ -34,8 +34,8 @@ def counted(table, block=65536):
 
 
 def compare(table, batches, first=0):
-    """Add batches of (fingerprint, form, mark) to a table and to its twin. Returns the twin."""
-    twin = naive.Table(table.exact)
+    """Add batches of (fingerprint, form, mark) to a table and to its reference. Returns the reference."""
+    reference = naive.Table(table.exact)
     for batch in batches:
         prints, forms, marks = map(list, zip(*batch, strict=True)) if batch else ([], [], [])
         names = FingerprintBatch(b"".join(prints), forms, first, marks=bytes(marks))
@@ -43,15 +43,15 @@ def compare(table, batches, first=0):
         table.add(names)
         given, numbers = list(names.marks), range(first, first + len(batch))
         until = given.index(LATER) if LATER in given and LATER not in marks else None
-        assert given == twin.add(prints, forms, numbers, marks, until)
+        assert given == reference.add(prints, forms, numbers, marks, until)
         pending = [mark for mark, before in zip(given, marks, strict=True) if before == PENDING]
         assert (names.new, names.later) == (pending.count(NEW), pending.count(LATER))
-        assert table.count == len(twin.names)
-        assert table.full == twin.full
+        assert table.count == len(reference.names)
+        assert table.full == reference.full
         first += len(batch)
     if table.counting:
-        assert counted(table) == sorted(map(tuple, twin.names.values()))
-    return twin
+        assert counted(table) == sorted(map(tuple, reference.names.values()))
+    return reference
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
@@ -315,10 +315,10 @@ for limit, which in (1 << 30, RLIMIT_DATA), (1 << 20, RLIMIT_AS):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
+# --- what is rejected -------------------------------------------------------------------------------------------------
 
 
-def test_refusals():
+def test_rejections():
     with pytest.raises(OverflowError):
         Table(-1)
     with pytest.raises(TypeError):
@@ -395,7 +395,7 @@ def test_registers_are_full():
 
 @given(st.integers(0, 300), st.integers(4, 18), st.integers(0, 5))
 def test_estimate_depends_on_registers_alone(count, precision, seed):
-    """One name for each register that the naive twin has the same place in gives the same estimate."""
+    """One name for each register that the reference implementation has the same place in gives the same estimate."""
     values = fingerprints(count, seed)
     least = [
         bytes(8) + (i << 63 - precision | 1 << 63 - precision - place).to_bytes(8, "little")

@@ -179,7 +179,7 @@ def test_lists_of_arrow_have_no_accessor():
 
 
 def test_categories():
-    """Values that become the same are one, in their order; those that are refused are missing; codes of -1 stay."""
+    """Values that become the same are one, in their order; those that are rejected are missing; codes of -1 stay."""
     kinds = pd.CategoricalDtype(["%zz", "b%20", "b ", "a"], ordered=True)
     column = pd.Series(["a", "b ", None, "b%20", "%zz"], dtype=kinds)
     done = column.uricodec.unquote(errors="null")

@@ -168,7 +168,7 @@ def test_plans_stream():
     assert len(seen) > 1 and sum(seen) == 500_000
 
 
-def test_arguments_that_are_wrong_are_refused_before_a_plan_runs():
+def test_arguments_that_are_wrong_are_rejected_before_a_plan_runs():
     column = pl.col("x").uricodec
     with pytest.raises(ValueError, match="errors of unquote must be one of"):
         column.unquote(errors="ignore")

@@ -148,7 +148,7 @@ def test_arguments(names, name, given):
     assert column_of(names.select("id", getattr(us, name)(sf.col("name"), **given))) == expected(name, **given)
 
 
-def test_octets_have_fingerprints_and_verdicts_but_no_text(names):
+def test_bytes_have_fingerprints_and_verdicts_but_no_text(names):
     octets = names.select("id", sf.col("name").cast("binary").alias("name"))
     assert column_of(octets.select("id", us.is_valid_urn("name"))) == expected("is_valid_urn")
     prints = column_of(octets.select("id", us.fingerprint("name", "urn", secret=KEY)))
@@ -178,7 +178,7 @@ def test_wrong_arguments_fail_in_the_driver(spark, call, error):
         call()
 
 
-def test_a_row_that_is_refused_fails_the_query_if_that_is_wanted(names):
+def test_a_row_that_is_rejected_fails_the_query_if_that_is_wanted(names):
     with pytest.raises(
         PythonException, match=r'"%" not followed by two hexadecimal digits|invalid UTF-8'
     ):  # that of any partition
@@ -272,7 +272,7 @@ def key_of(kind, level):
         try:
             return name and (function(name, level=level) if level else function(name))
         except uricodec.errors.UriError:
-            return "refused", name
+            return "rejected", name
 
     return key
 
@@ -341,7 +341,7 @@ def test_without_an_order_the_first_is_that_of_the_first_partition(files):
     assert sorted(row.id for row in us.dedup(frame, "name").collect()) == want
 
 
-def test_rows_behind_a_shuffle_are_kept_until_they_are_read_again(spark, files):
+def test_rows_after_a_shuffle_are_kept_until_they_are_read_again(spark, files):
     frame, rows, _ = files
     shuffled = frame.repartition(7)
     assert not us._is_deterministic(shuffled)
@@ -356,7 +356,7 @@ def test_rows_behind_a_shuffle_are_kept_until_they_are_read_again(spark, files):
     assert len({key_of("urn", None)(row.name) for row in halves}) == len(halves) > 30_000
 
 
-def test_dedup_of_octets_and_of_expressions(files):
+def test_dedup_of_bytes_and_of_expressions(files):
     frame, rows, _ = files
     want = [row[0] for row in first_of_each(list(enumerate(rows)), key_of("urn", None))]
     found = us.dedup(frame, sf.col("name").cast("binary"), order="id")
@@ -384,7 +384,7 @@ def test_names_are_not_shuffled(spark, files):
 
 
 @pytest.mark.parametrize(("given", "error"), [({"kind": "no"}, ValueError), ({"level": "no"}, ValueError)])
-def test_dedup_refuses_in_the_driver(names, given, error):
+def test_dedup_rejects_in_the_driver(names, given, error):
     with pytest.raises(error):
         us.dedup(names, "name", **given)
     with pytest.raises(TypeError, match="pickle"):
@@ -427,7 +427,7 @@ def test_a_text_with_many_urns_goes_in_pieces(spark):
 
 
 @pytest.mark.parametrize("given", [{"column": "no"}, {"column": "id"}, {"column": "text", "into": "id"}])
-def test_extraction_refuses_columns(spark, given):
+def test_extraction_rejects_columns(spark, given):
     with pytest.raises(ValueError, match="name"):
         us.extract_urns(spark.createDataFrame([(1, "a")], "id int, text string"), **given)
 

@@ -41,7 +41,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 def outcome(function, *arguments, **options):
-    """What a function returns, or where it refuses its input."""
+    """What a function returns, or where it rejects its input."""
     try:
         return function(*arguments, **options)
     except IriError as error:
@@ -145,7 +145,7 @@ def test_every_lead_and_continuation(tier):
 @pytest.mark.parametrize(
     "octets", [b"\xc0\xaf", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\x80"]
 )
-def test_octets_that_are_no_utf_8(tier, octets):
+def test_bytes_that_are_no_utf_8(tier, octets):
     for padding in b"", b"a" * 70, "é".encode() * 40:
         for function in iri_to_uri, uri_to_iri:
             assert outcome(function, padding + octets) == len(padding)
@@ -154,7 +154,7 @@ def test_octets_that_are_no_utf_8(tier, octets):
 
 
 @pytest.mark.parametrize("uri", ["%%341", "%%32%65", "%u0041", "%", "a%4", "%C3%2F%BC%", "%4g", "%-1"])
-def test_malformed_triplets_are_refused(uri):
+def test_malformed_triplets_are_rejected(uri):
     assert outcome(uri_to_iri, uri) == outcome(naive_iri.uri_to_iri, uri) < len(uri)
     assert iri_to_uri(uri) is uri
 
@@ -191,7 +191,7 @@ def test_any_text(tier, text):
 
 
 @given(st.binary(max_size=30))
-def test_any_octets(tier, octets):
+def test_any_bytes(tier, octets):
     assert outcome(uri_to_iri, octets) == outcome(naive_iri.uri_to_iri, octets)
     assert outcome(iri_to_uri, octets) == outcome(naive_iri.iri_to_uri, octets)
 
@@ -251,7 +251,7 @@ def test_pieces_cut_nothing(tier, special, filler):
 
 
 @pytest.mark.parametrize("before", range(CHUNK - 9, CHUNK + 1))
-def test_pieces_of_octets_that_are_no_utf8(tier, before):
+def test_pieces_of_bytes_that_are_no_utf8(tier, before):
     """Where a piece ends inside of octets that continue nothing."""
     data = b"a" * before + b"\x80" * 9 + b"/"
     for function in iri_to_uri, uri_to_iri:
@@ -409,7 +409,7 @@ def test_hosts_to_unicode(uri, iri):
         *("é" + "a" * 63, "é." * 127 + "é", "℀é", "é\u2024com\u2025", "\u00adé\u3002\u3002"),
     ],
 )
-def test_hosts_that_are_refused(host):
+def test_hosts_that_are_rejected(host):
     for before in "http://", "//é@":
         for text in f"{before}{host}/", f"{before}{host}:80/é":
             assert outcome(iri_to_uri, text, host="idna") == len(before)
@@ -490,22 +490,22 @@ def strings_in(value):
     "name", ["iris_wikipedia.txt", "iris_dbpedia.txt.xz", "urls_wikipedia_pct.txt", "urls_mixed_repos.txt.xz"]
 )
 def test_real_ones_come_back(name):
-    refused = 0
+    rejected = 0
     for text in corpus(name):
         try:
             uri = iri_to_uri(text, disallowed="encode")
         except IriError as error:
-            refused += 1
+            rejected += 1
             assert error.offset == outcome(naive_iri.iri_to_uri, text, "encode")
             continue
         try:
             iri = uri_to_iri(uri)
         except IriError as error:
             assert uri[error.offset] == "%"
-            refused += 1
+            rejected += 1
             continue
         assert naive_iri.same(iri_to_uri(iri), uri) and uri_to_iri(iri) == iri
-    assert refused == 0 or name.startswith("urls_mixed")
+    assert rejected == 0 or name.startswith("urls_mixed")
 
 
 @pytest.mark.skipif(CORPORA is None, reason="no real data")

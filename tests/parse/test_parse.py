@@ -1085,7 +1085,7 @@ def test_traps(name):
     check(name, *"abcdefghij")
 
 
-def test_every_octet_and_triplet():
+def test_every_byte_and_triplet():
     for n in range(256):
         for name in FUNCTIONS:
             check(name, chr(n))

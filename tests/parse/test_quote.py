@@ -1,5 +1,5 @@
 """Text through the codec, on every tier: each width of code unit, every error handler, every edge of the buffers that
-long text goes through piece by piece. The twin is urllib.parse."""
+long text goes through piece by piece. The reference is urllib.parse."""
 
 import random
 import urllib.parse
@@ -72,7 +72,7 @@ def test_quote_any_text(tier, text, count):
 
 @pytest.mark.parametrize("handler", HANDLERS)
 @pytest.mark.parametrize("filler", FILLERS)
-def test_unquote_ill_formed_octets_anywhere(every_tier, filler, handler):
+def test_unquote_ill_formed_bytes_anywhere(every_tier, filler, handler):
     filler = triplets(filler.encode()) if filler != "a" else filler
     texts = [
         filler * position + triplets(ill_formed) + filler * (length - position)
@@ -96,7 +96,7 @@ def test_unquote_between_other_characters(tier, handler):
             check("unquote_plus", text.format(triplets(ill_formed)), errors=handler)
 
 
-def test_unquote_every_pair_of_octets(tier):
+def test_unquote_every_pair_of_bytes(tier):
     for lead in range(0x80, 0x100):
         for follower in range(256):
             check("unquote", triplets([lead, follower]))
@@ -119,7 +119,7 @@ escaped = st.one_of(st.binary(max_size=6), st.sampled_from(ILL_FORMED), st.text(
 
 
 @given(texts=st.lists(st.one_of(escaped, st.text())), count=st.integers(1, 30), handler=st.sampled_from(HANDLERS))
-def test_unquote_any_octets(tier, texts, count, handler):
+def test_unquote_any_bytes(tier, texts, count, handler):
     text = "".join(texts) * count
     check("unquote", text, errors=handler)
     check("unquote_plus", text, errors=handler)

@@ -1,4 +1,4 @@
-"""The naive twin of uricodec.bulk: a loop over the rows, with the functions for single values."""
+"""The reference implementation of uricodec.bulk: a loop over the rows, with the functions for single values."""
 
 import urllib.parse
 
@@ -114,9 +114,9 @@ def policies(name):
 
 
 def column(name, rows, errors, **how):
-    """What becomes of a list, and the rows that are refused: (row, position). The first error with errors="raise"."""
+    """What becomes of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
     function = ROWS[name]
-    result, refused = [], []
+    result, rejected = [], []
     for number, row in enumerate(rows):
         if row is None:
             result.append(None)
@@ -124,7 +124,7 @@ def column(name, rows, errors, **how):
         try:
             made = function(row, **how)
         except UriError as error:
-            refused.append((number, error.offset))
+            rejected.append((number, error.offset))
             if errors == "raise":
                 raise
             made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None
@@ -133,4 +133,4 @@ def column(name, rows, errors, **how):
         if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):
             made = {key: value.encode() if isinstance(value, str) else value for key, value in made.items()}
         result.append(made)
-    return result, refused
+    return result, rejected

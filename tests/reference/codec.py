@@ -1,4 +1,4 @@
-"""Naive twins of the kernels and of the functions built on them: slow, short and obviously right.
+"""Naive references of the kernels and of the functions built on them: slow, short and obviously right.
 
 A set of octets is anything with `in`; positions and policies are those of the functions of the same name.
 """

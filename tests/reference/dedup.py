@@ -1,4 +1,4 @@
-"""Naive twins of the tables that find duplicates: dicts."""
+"""Naive references of the tables that find duplicates: dicts."""
 
 PENDING, SEEN, NEW, LATER = range(4)
 

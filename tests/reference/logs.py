@@ -1,4 +1,4 @@
-"""The naive twin of the log processor: regular expressions, split() and urllib, one line at a time.
+"""The naive reference of the log processor: regular expressions, split() and urllib, one line at a time.
 
 record() gives a record as a dict, None for a line that is none, and DIRECTIVE for one that describes the log.
 """

@@ -1,4 +1,4 @@
-"""The naive twins of what spills names, and of the bits of first rows: lists, sets and struct."""
+"""The reference implementations of what spills names, and of the bits of first rows: lists, sets and struct."""
 
 import struct
 import sys

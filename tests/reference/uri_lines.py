@@ -15,7 +15,7 @@ COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "
 
 
 class Refused(Exception):
-    """What a row is refused for."""
+    """What a row is rejected for."""
 
     def __init__(self, code, offset):
         super().__init__(code, offset)
@@ -37,7 +37,7 @@ def checked(kind, production):
 
 
 def guarded(function, operation):
-    """A function that raises, as one that refuses."""
+    """A function that raises, as one that rejects."""
 
     def guard(row):
         try:
@@ -198,9 +198,9 @@ TEXT = (
 )
 
 
-def stand_in(case, text, refused, errors):
+def stand_in(case, text, rejected, errors):
     if case.record:
-        return case.record(refused.code, refused.offset)
+        return case.record(rejected.code, rejected.offset)
     return text if errors == "keep" else b""
 
 
@@ -210,12 +210,12 @@ def model(src, case, errors, end=b"\n"):
     for number, (text, tail) in enumerate(lines_of(src, end), 1):
         try:
             written += case.function(text) + tail
-        except Refused as refused:
-            faults.append(LineFault(number - 1, start, refused.code, refused.offset))
+        except Refused as rejected:
+            faults.append(LineFault(number - 1, start, rejected.code, rejected.offset))
             if errors == "raise":
                 break
             if errors != "drop":
-                written += stand_in(case, text, refused, errors) + tail
+                written += stand_in(case, text, rejected, errors) + tail
         start += len(text) + len(tail)
     if type(getattr(case, "operation", None)) is CheckRows:  # which writes nothing
         written = b""

@@ -89,7 +89,7 @@ def compare_split(text, module, fault, error):
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_every_octet_at_every_place(tier, reference):
+def test_every_byte_at_every_place(tier, reference):
     """In place of each octet and before it; the components below a quarter of them."""
     for place in range(len(reference) + 1):
         for octet in range(256):
@@ -169,7 +169,7 @@ def test_the_first_fault_is_there_exactly_where_the_grammar_does_not_match(text)
 
 
 @given(octets=st.one_of(st.binary(max_size=40), st.binary(max_size=20).map("http://é/".encode().__add__)))
-def test_random_octets(tier, octets):
+def test_random_bytes(tier, octets):
     compare(octets)
 
 
@@ -716,7 +716,7 @@ def test_rows_between_guard_pages(tier, fences, text):
             ]
 
 
-def test_rows_have_room():
+def test_rows_have_capacity():
     """What EXTRA says is what is needed when everything is there, or nothing."""
     octets = b"s://u@h:1/?q#f"
     for name, (factor, extra) in EXTRA.items():

@@ -88,7 +88,7 @@ def lines():
 
 @pytest.mark.parametrize("references", list(lines()))
 def test_real_references(tier, references):
-    """Each is taken apart, and put together again, or refused with a code and an offset."""
+    """Each is taken apart, and put together again, or rejected with a code and an offset."""
     valid = 0
     for number, octets in enumerate(references):
         for split, unsplit, check, production, is_iri in (
@@ -120,7 +120,7 @@ def test_real_references(tier, references):
 
 
 def test_hostile_inputs_of_browsers():
-    """What browsers accept, the strict reading may refuse; where it does not, nothing is lost."""
+    """What browsers accept, the strict reading may reject; where it does not, nothing is lost."""
     for path in sorted(CORPORA.glob("wpt/*urltestdata*.json")):
         for row in json.loads(path.read_text("utf-8")):
             for text in (row["input"], row.get("base") or "") if isinstance(row, dict) else ():

@@ -1,4 +1,4 @@
-"""The schemes of RFC 1630: every row of tests/data/scheme_table.tsv, what is refused and where, and hostile input."""
+"""The schemes of RFC 1630: every row of tests/data/scheme_table.tsv, what is rejected and where, and hostile input."""
 
 import ast
 import inspect
@@ -247,7 +247,7 @@ def test_what_a_url_says(url, expected):
         ("afs://c:1/a", 7),
     ],
 )
-def test_what_is_refused_and_where(url, position):
+def test_what_is_rejected_and_where(url, position):
     with pytest.raises(UriSyntaxError) as caught:
         legacy_schemes.parse(url)
     assert (caught.value.offset, caught.value.input) == (position, url)

@@ -1,4 +1,4 @@
-"""Normal forms of URIs and IRIs, against their naive twins, and what must hold for all of them."""
+"""Normal forms of URIs and IRIs, against their reference implementations, and what must hold for all of them."""
 
 import os
 import pickle
@@ -385,7 +385,7 @@ def test_positions_are_those_of_characters():
             assert caught.value.offset == len(text) - 1
 
 
-def test_rows_stay_in_their_room(fences, tier):
+def test_rows_stay_in_their_buffer(fences, tier):
     source, _ = fences
     for text in b"HTTP://A%7e/../%", b"%41:b", b"s:/a/..//b", b"http://h", b"mailto:A@B", b"//[":
         for level in LEVELS[:6]:

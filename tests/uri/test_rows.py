@@ -62,7 +62,7 @@ class Case(NamedTuple):
     name: str
     operation: RowOperation
     function: Any  # what it does with one row
-    record: Any  # what stands for one that is refused; None: nothing
+    record: Any  # what stands for one that is rejected; None: nothing
 
 
 def operations():
@@ -175,7 +175,7 @@ def test_records_stay_records(case, src):
 @every_case
 @settings(max_examples=20)
 @given(src=TEXT)
-def test_the_first_refused_line_fails(case, src):
+def test_the_first_rejected_line_fails(case, src):
     before, found = model(src, case, "raise")
     dst = bytearray(sum(case.operation.capacity(len(text)) for text, _ in lines_of(src)))
     read, made = transform_lines(src, dst, case.operation, errors="raise")
@@ -249,7 +249,7 @@ def test_many_lines(tier, level, share):
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-def test_room():
+def test_capacity():
     rows = SplitRows("uri", "jsonl")
     assert rows.capacity(1000) - rows.capacity(0) >= 1000
     with pytest.raises(OverflowError):
@@ -258,7 +258,7 @@ def test_room():
         rows.capacity(-1)
 
 
-def test_what_writes_nothing_needs_no_room():
+def test_what_writes_nothing_needs_no_capacity():
     src = b"\n".join(LINES)
     case = Case("check", CheckRows("uri", "URI"), checked("uri", "URI"), None)
     for errors in "keep", "null", "drop":

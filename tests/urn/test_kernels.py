@@ -1,4 +1,4 @@
-"""The kernel span_urns on every CPU tier against its naive twin."""
+"""The kernel span_urns on every CPU tier against its reference implementation."""
 
 import random
 
@@ -86,7 +86,7 @@ def test_nids_of_every_length(tier):
                 check(before + b"urn:" + b"a" * length + after)
 
 
-def test_every_octet_at_every_place(tier):
+def test_every_byte_at_every_place(tier):
     line = b"urn:ab-c:d%4Ae%fFg:h"
     for shift in 0, 1, 30, 50, 57:
         start = b"urn:ab:" + b"x" * shift + b"\n"

@@ -492,7 +492,7 @@ def test_a_subscriber_gets_all_rows():
         namespaces._subscribers.remove(rows.append)
 
 
-def test_a_row_that_a_subscriber_refuses_is_none():
+def test_a_row_that_a_subscriber_rejects_is_none():
     def reject(row):
         if row.nid == "x-test-e":
             raise MemoryError

@@ -16,8 +16,20 @@ from reference.codec import lines_of
 from uricodec import ByteSet, bulk
 from uricodec._rows._lines import transform_lines
 from uricodec.errors import UrnError
-from uricodec.urn._parse import TERMINATORS, find
-from uricodec.urn._parse import RULE_NUMBERS, URN, check, equivalent, is_valid, key, normalize, parse, rfcs, set_rule
+from uricodec.urn._parse import (
+    RULE_NUMBERS,
+    TERMINATORS,
+    URN,
+    check,
+    equivalent,
+    find,
+    is_valid,
+    key,
+    normalize,
+    parse,
+    rfcs,
+    set_rule,
+)
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
 RFCS = ["2141", "8141", "any"]
@@ -79,7 +91,7 @@ def compare(text):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_octet_at_every_position(tier, shape):
+def test_every_byte_at_every_position(tier, shape):
     assert len(shape) == 40
     for position in range(40):
         for octet in range(256):
@@ -95,7 +107,7 @@ def test_every_octet_at_every_position(tier, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_octet_inserted_and_every_one_left_out(tier, shape):
+def test_every_byte_inserted_and_every_one_left_out(tier, shape):
     for position in range(41):
         compare(shape[:position])
         compare(shape[:position] + shape[position + 1 :])
@@ -131,7 +143,7 @@ def test_random_texts(tier, text):
 
 
 @given(octets=st.one_of(st.binary(max_size=80), st.binary(max_size=80).map(b"urn:ab:".__add__)))
-def test_random_octets(tier, octets):
+def test_random_bytes(tier, octets):
     for rfc in RFCS:
         assert brief(check(octets, rfc)) == naive.check(octets, rfc)
 

@@ -281,7 +281,7 @@ cdef class ListWork:
             raise OverflowError("the result may exceed the maximum size of an object")
         return self.have_capacity(size)
 
-    cdef object refused(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
+    cdef object reject_item(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """Return the result for a rejected item, unless the operation writes it according to the policy."""
         if self.policy == RAISE_ROW:
             raise plan.rows.error(f"row {row}: {reason}", item, offset)
@@ -316,7 +316,7 @@ cdef class ListWork:
             place = outcome.offset
             if text:
                 place = <size_t>len(src[:outcome.offset].decode("utf-8", "replace"))
-            result = self.refused(plan, item, row, plan.rows.code_names[outcome.code], plan.rows.reasons[outcome.code], place)
+            result = self.reject_item(plan, item, row, plan.rows.code_names[outcome.code], plan.rows.reasons[outcome.code], place)
             if self.policy == KEEP_ROW and plan.kind == FINGERPRINT:
                 return self.digest(plan, src, n)
             if run.otherwise == NULL:
@@ -367,7 +367,7 @@ cdef class ListWork:
             if before < place or before == place and self.text.rows.code_names[outcome.code] != "utf-8":
                 place, code = before, self.text.rows.code_names[outcome.code]
                 reason = self.text.rows.reasons[outcome.code]
-        result = self.refused(self.text, item, row, code, reason, place)
+        result = self.reject_item(self.text, item, row, code, reason, place)
         if self.policy == KEEP_ROW and self.text.kind == FINGERPRINT:
             return self.digest(self.text, <const uint8_t *>PyBytes_AS_STRING(octets), n)
         decoded = self.text.rows.with_surrogates(item, self.policy)
