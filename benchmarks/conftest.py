@@ -1,10 +1,9 @@
-"""How a benchmark is made: one library, one function, one kind of input, beside urllib.parse.
+"""The fixtures of benchmarks. A benchmark measures a function of a library on one kind of input, and urllib.parse.
 
-A round is one pass over all inputs; before each, urllib.parse makes a pass of its own, so that what disturbs the
-machine disturbs both. Time is that of the processor: on a busy machine the clock on the wall would favour short rounds,
-which are over before another process comes in between. `extra_info` has the calls in a round (n), the median of
-urllib.parse's passes (reference, in seconds), and whether the output was urllib.parse's (correct). A benchmark fails
-if that of uricodec was not.
+A round is one pass over all inputs. Before each round, urllib.parse makes a pass, so that disturbances of the machine
+affect both. Times are processor times: on a busy machine, elapsed times would favour short rounds, which end before
+another process runs. `extra_info` has the calls in a round (n), the median of urllib.parse's passes (reference, in
+seconds), and whether the output equals urllib.parse's (correct). A benchmark of uricodec fails if it does not.
 
     python -m pytest benchmarks
 """

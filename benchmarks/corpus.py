@@ -1,10 +1,10 @@
-"""Paths of logs and URNs by the million, the same in every run: for columns in memory, and as files.
+"""Generate millions of log paths and URNs, the same in every run, for columns in memory and for files.
 
     python benchmarks/corpus.py urns 10000000 urns.txt
     python benchmarks/corpus.py paths 2000000 paths.txt
 
-As in real corpora of URNs, a name occurs more often the nearer it is to the head of the list (Zipf, 0.7), and some of
-its occurrences are spelled differently: one in five of the lines in a file is a name that was not there before.
+As in real corpora of URNs, the frequency of an identifier falls with its rank (Zipf, exponent 0.7), and some of its
+occurrences are spelled differently. One line in five has an identifier that did not occur before.
 """
 
 import random
@@ -25,19 +25,19 @@ BATCH = 100_000
 
 
 def plain_path(rng):
-    """A path of an English site: 30 bytes on average, one in twenty with triplets."""
+    """Return a path of an English site: 30 bytes on average, one in twenty with triplets."""
     text = "".join(f"/{rng.choice(WORDS)}" for _ in range(rng.randint(2, 10)))
     return text + "?q=a%20b%2Bc" if rng.random() < 0.05 else text
 
 
 def word(rng):
-    """A word in one of the scripts, and in triplets."""
+    """Return a word in one of the scripts, percent-encoded."""
     first, last = rng.choice(SCRIPTS)
     return quote("".join(chr(rng.randint(first, last)) for _ in range(rng.randint(2, 7))))
 
 
 def path(rng):
-    """A path of a site that speaks many languages: 85 bytes on average, three quarters with triplets, 27 if any."""
+    """Return a path of a multilingual site: 85 bytes on average, three quarters with triplets, then 27 on average."""
     text = plain_path(rng).partition("?")[0][:20]
     if rng.random() < 0.24:
         return text
@@ -46,19 +46,19 @@ def path(rng):
 
 
 def urn(rng):
-    """A URN of 40 bytes on average."""
+    """Return a URN of 40 bytes on average."""
     scheme, nid = rng.choice((("urn", "isbn"), ("URN", "NBN"), ("urn", "example"), ("urn", "Uuid")))
     return f"{scheme}:{nid}:{rng.getrandbits(112):028x}{rng.choice(('', '', '%2f'))}"
 
 
 def spellings(name):
-    """A name, as often as it is, and in the ways that are equivalent to it."""
+    """Return a random URN with the frequency of its rank, in one of its equivalent spellings."""
     scheme, nid, nss = name.split(":")
     return name, name, name, f"{scheme}:{nid.upper()}:{nss}", f"Urn:{nid}:{nss.replace('%2f', '%2F')}"
 
 
 def urns(count, rng):
-    """Batches of names, of which there are a quarter as many as lines."""
+    """Yield batches of URNs. There are a quarter as many different URNs as lines."""
     names = [spellings(urn(rng)) for _ in range(count // 4)]
     weights = list(accumulate((i + 1) ** -0.7 for i in range(len(names))))
     for first in range(0, count, BATCH):

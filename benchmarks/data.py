@@ -34,7 +34,7 @@ CORPORA = os.environ.get("URICODEC_CORPORA")
 
 
 def many(make, *args, count=COUNT):
-    """Distinct results of make(rng, *args), the same in every run."""
+    """Return COUNT distinct results of make(rng, *args), the same in every run."""
     rng = random.Random(make.__name__)
     found = {}
     while len(found) < count:
@@ -43,12 +43,12 @@ def many(make, *args, count=COUNT):
 
 
 def clean(rng):
-    """50 unreserved characters."""
+    """Return 50 unreserved characters."""
     return "".join(rng.choices(string.ascii_letters + string.digits + "-._", k=50))
 
 
 def english(rng, marks="?:"):
-    """61 characters, 12 of which are escaped: spaces, and one or more of the marks."""
+    """Return 61 characters, 12 of which are percent-encoded: spaces, and one or more of the marks."""
     while True:
         words = [rng.choice(WORDS) + rng.choice(("", "", "", "", *marks)) for _ in range(20)]
         text = " ".join(words)[:61]
@@ -58,12 +58,12 @@ def english(rng, marks="?:"):
 
 
 def cjk(rng):
-    """20 ideographs: 60 bytes of UTF-8."""
+    """Return 20 ideographs: 60 bytes of UTF-8."""
     return "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(20))
 
 
 def field(rng):
-    """A name and its value: 22 bytes and 0.6 triplets on average (25 and 0.6 in real queries)."""
+    """Return a name and a value: 22 bytes and 0.6 triplets on average (25 and 0.6 in real queries)."""
     number = f"{rng.getrandbits(rng.choice((16, 32, 128))):x}"
     forms = "{}", "{}-{}", "{}_{}_{}", "{}+{}", "https%3A%2F%2F{}.org%2F{}", "caf%C3%A9+{}", *[number] * 4
     value = rng.choice(forms).format(*rng.choices(WORDS, k=3))
@@ -71,7 +71,7 @@ def field(rng):
 
 
 def query(rng, size):
-    """A query string of `size` bytes."""
+    """Return a query string of `size` bytes."""
     while True:
         text = "&".join([field(rng) for _ in range(size // 8)])[:size]
         last = text.rpartition("=")[2]
@@ -80,7 +80,7 @@ def query(rng, size):
 
 
 def url(rng):
-    """A web address: most have a query, some a fragment."""
+    """Return a URL. Most have a query, some a fragment."""
     host = f"{rng.choice(('www', 'docs', 'cdn'))}.{rng.choice(WORDS)}-{rng.choice(WORDS)}.{rng.choice(('com', 'org'))}"
     path = "/".join(rng.choices(WORDS, k=rng.randint(1, 5)))
     text = f"{rng.choice(('http', 'https', 'https'))}://{host}/{path}{rng.choice(('', '/', '.html', '%20x'))}"
@@ -90,19 +90,19 @@ def url(rng):
 
 
 def reference(rng):
-    """What stands in a link, beside the address of its page."""
+    """Return the URL of a page, and a reference in it."""
     forms = "../{}", "../../{}/{}", "/{}/{}.css", "{}.html", "./{}", "?{}={}", "#{}", "https://cdn.{}.org/{}"
     return url(rng).partition("?")[0], rng.choice(forms).format(*rng.choices(WORDS, k=2))
 
 
 def pairs(rng, text):
-    """Four names and values."""
+    """Return four names and values."""
     names = "q", "page", "lang", "sort by"
     return tuple(zip(names, (text(rng), rng.randrange(1000), *rng.choices(WORDS, k=2)), strict=True))
 
 
 def real(name):
-    """COUNT distinct lines, taken evenly, of a file of real data; none without the folder."""
+    """Return COUNT distinct lines, evenly spaced, of a file of real data; none if URICODEC_CORPORA is not set."""
     if CORPORA is None:
         return []
     text = Path(CORPORA, name).read_text("utf-8", errors="replace")
@@ -111,7 +111,7 @@ def real(name):
 
 
 def columns(rows):
-    """Lists of first, second ... arguments from a list of tuples of arguments."""
+    """Convert a list of tuples of arguments to lists of first, second ... arguments."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -119,7 +119,7 @@ def columns(rows):
 
 
 class Library(NamedTuple):
-    """A function to measure, how it takes urllib.parse's columns of arguments, and its result as urllib.parse gives it.
+    """A function to measure, with conversions of its arguments from those of urllib.parse, and of its result back.
 
     Only the call is timed. A result of None: there is nothing to compare.
     """
@@ -130,17 +130,17 @@ class Library(NamedTuple):
 
 
 def undefined(parts):
-    """Components as uritools has them: None where there is none."""
+    """Convert components to those of uritools, with None for missing ones."""
     return [None if part == "" and i != 2 else part for i, part in enumerate(parts)]
 
 
 def five(url):
-    """The components of a WHATWG URL as urlsplit has them."""
+    """Return the components of a WHATWG URL as urlsplit does."""
     return url.protocol[:-1], url.host, url.pathname, url.search[1:], url.hash[1:]
 
 
 def encoded_args(args):
-    """A query as fast-query-parsers has it, with its separator."""
+    """Convert a query and its separator to the arguments of fast-query-parsers."""
     return [list(map(str.encode, args[0])), repeat("&")]
 
 
@@ -197,7 +197,7 @@ LIBRARIES = {
 
 
 def cases(inputs, libraries=LIBRARIES):
-    """(function, kind, library) of every measurement; urllib.parse is a part of each."""
+    """Yield (function, kind, library) for each measurement. Each also measures urllib.parse."""
     return [
         (function, kind, library)
         for function, kinds in inputs.items()

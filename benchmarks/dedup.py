@@ -3,8 +3,8 @@
     python benchmarks/corpus.py urns 10000000 urns.txt && python benchmarks/dedup.py urns.txt
     python benchmarks/dedup.py urns.txt --rounds 5 --only uricodec,duckdb --json dedup.json
 
-The others get the lines in normal form, which they could not make. Each round runs all of them one after the other; the
-medians are compared. Every output is checked: brought into normal form and sorted, it is what `sort -u` makes.
+The other programs get normalized lines, because they cannot normalize. Each round runs all programs; the medians are
+compared. Every output is checked: normalized and sorted, it equals that of `sort -u`.
 """
 
 import argparse
@@ -42,7 +42,7 @@ with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:
 
 
 def commands(source, normal, target):
-    """What is compared: names and command lines."""
+    """Return the names and command lines of the programs."""
     return {
         "uricodec": [*OURS, source, "-o", target],
         "uricodec --memory 64M": [*OURS, "--memory", "64M", source, "-o", target],
@@ -58,7 +58,7 @@ def commands(source, normal, target):
 
 
 def run(command):
-    """Wall and processor time in seconds, memory in MB."""
+    """Return elapsed and processor time in seconds, and memory in MB."""
     environment = dict(os.environ, LC_ALL="C", POLARS_MAX_THREADS="1")
     start = time.perf_counter()
     child = subprocess.Popen(command, env=environment)
@@ -69,7 +69,7 @@ def run(command):
 
 
 def sorted_forms(path, folder, level="8141"):
-    """What identifies an output: its names in normal form, sorted."""
+    """Return the hash of the sorted normal forms of an output."""
     form = os.path.join(folder, "form")
     normalize = [sys.executable, "-m", "uricodec", "normalize", "--kind", "urn", "--level", level, path, "-o", form]
     subprocess.run(normalize, check=True)

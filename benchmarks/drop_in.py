@@ -1,12 +1,12 @@
-"""The drop-in beside urllib.parse, kind of call by kind of call, and inside whole operations of real libraries.
+"""Compare the drop-in with urllib.parse, by kind of call, and in whole operations of real libraries.
 
     python benchmarks/drop_in.py                    every kind
     python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
     python benchmarks/drop_in.py --applications     operations of the libraries that are installed
     python benchmarks/drop_in.py --write            both, into docs/drop_in.md
 
-All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
-of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first.
+All inputs of a kind are distinct. Both sides get the same ones and take turns, round by round. A figure is the minimum
+of the rounds in nanoseconds per call, including the loop. Before that, every output is compared with urllib.parse's.
 """
 
 import argparse
@@ -44,7 +44,7 @@ class SafeText(str):
 
 
 class Headers(Mapping):
-    """A mapping that is no dict."""
+    """A mapping other than dict."""
 
     def __init__(self, pairs):
         self.data = dict(pairs)
@@ -192,7 +192,7 @@ def seconds(call, columns):
 
 
 def in_turns(theirs, ours, rounds=ROUNDS):
-    """The smallest times of two calls, in turns."""
+    """Return the minimum times of two calls that take turns."""
     times = [(theirs(), ours()) for _ in range(rounds)]
     return [min(column) for column in zip(*times, strict=True)]
 
@@ -203,7 +203,7 @@ def with_drop_in(call):
 
 
 def measure(function, columns, options):
-    """Nanoseconds per call of urllib.parse and of the drop-in."""
+    """Return nanoseconds per call of urllib.parse and of the drop-in."""
     if function in ATTRIBUTES:
         call = ATTRIBUTES[function]
         expected = list(map(call, *columns))

@@ -1,4 +1,4 @@
-"""A plot as SVG: a line for each function and input, a dot for each library, times faster from left to right."""
+"""SVG plots: a row for each function and input, a dot for each library, faster ones further right."""
 
 from html import escape
 from math import ceil, floor, log10
@@ -8,7 +8,7 @@ LEFT, WIDTH, TOP, LINE = 270, 520, 62, 18  # pixels: of the labels, of the axis,
 
 
 def plot(title, dots):
-    """dots: (function and input, library, times faster than urllib.parse), in the order in which they appear."""
+    """Return an SVG. `dots`: (function and input, library, times faster than urllib.parse), in order."""
     labels = list(dict.fromkeys(label for label, _, _ in dots))
     libraries = list(dict.fromkeys(library for _, library, _ in dots))
     colours = {library: COLOURS[i % len(COLOURS)] for i, library in enumerate(libraries)}

@@ -61,7 +61,7 @@ IN_DROP_IN = {
 
 
 def keep(runs):
-    """A file of what is needed of the runs on one machine: neither names of machines nor every round."""
+    """Return the results that the pages need of one machine: without host names and single rounds."""
     names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py"}
     if missing := names - {file_of(row) for run in runs for row in run["benchmarks"]}:
         raise SystemExit(f"not measured: {', '.join(sorted(missing))}")
@@ -91,18 +91,18 @@ def digits(value):
 
 
 def figure(info, seconds):
-    """Nanoseconds per call, or gigabytes of input in a second."""
+    """Return nanoseconds per call, or gigabytes of input per second."""
     return digits(info["bytes"] / seconds / 1e9 if "bytes" in info else seconds / info["n"] * 1e9)
 
 
 def compared(run, unit):
-    """The rows that have urllib.parse beside them."""
+    """Return the rows that are compared with urllib.parse."""
     rows = [row for row in run["benchmarks"] if "reference" in row["extra_info"]]
     return [row for row in rows if ("bytes" in row["extra_info"]) == (unit == "buffers")]
 
 
 def table(rows):
-    """One line per function and kind of input, one column per library; urllib.parse as it ran beside uricodec."""
+    """Return a table: a line per function and input, a column per library. urllib.parse is that of uricodec's run."""
     lines, libraries = {}, {"urllib.parse": None, "uricodec": None}
     for row in rows:
         info, seconds = row["extra_info"], row["stats"]["median"]
@@ -124,7 +124,7 @@ def table(rows):
 
 
 def files(run):
-    """The rows of what is compared with something else, by the file of benchmarks that they are of."""
+    """Return the rows that are compared with something else than urllib.parse, by benchmark file."""
     found = {}
     for row in run["benchmarks"]:
         if "reference" not in row["extra_info"]:
@@ -141,7 +141,7 @@ def topic(file):
 
 
 def other_table(rows):
-    """What the rows of a file say themselves."""
+    """Return the table of a benchmark file from the `extra_info` of its rows."""
     keys = {key: None for row in rows for key in row["extra_info"]}
     extra = [key for key in keys if key not in {"function", "kind", "n", "bytes"}]
     speed = ["GB/s"] if "bytes" in keys and "GB/s" not in keys else []
@@ -181,7 +181,7 @@ def versions(run):
 
 
 def section(name, run):
-    """The lines of the page on one machine, and its plots."""
+    """Return the lines of the page about one machine, and its plots."""
     lines = [f"## {name_of(run)}", "", machine(run), ""]
     plots = {}
     for unit, title in UNITS.items():
@@ -205,13 +205,13 @@ def section(name, run):
 
 
 def selected(run, unit, kinds):
-    """The rows of these kinds of input, in the order of their functions."""
+    """Return the rows with these kinds of input, in the order of their functions."""
     rows = [row for row in compared(run, unit) if row["extra_info"]["kind"] in kinds.get(function(row), ())]
     return sorted(rows, key=lambda row: list(kinds).index(function(row)))
 
 
 def for_readme(run):
-    """A short table, of urllib.parse and uricodec alone."""
+    """Return a short table of urllib.parse and uricodec only."""
     measured = run["machine_info"]["measured"]
     programs = ", ".join(f"{name} {measured[name]}" for name in ("uricodec", "urllib.parse"))
     yield from (f"Medians; {name_of(run)}; {run['datetime'][:10]}; {programs}.", "")
@@ -226,7 +226,7 @@ def for_readme(run):
 
 
 def for_drop_in(run):
-    """The functions of urllib.parse in all libraries that have them."""
+    """Return the table of urllib.parse's functions in all libraries."""
     yield f"{name_of(run)}; {machine(run)}"
     for unit, title in UNITS.items():
         if rows := selected(run, unit, IN_DROP_IN):
@@ -238,14 +238,14 @@ def function(row):
 
 
 def filled(page, lines):
-    """The text of a page with these lines between its marks."""
+    """Return the text of a page with these lines between its markers."""
     before, begin, rest = page.read_text("utf-8").partition(MARKS[0])
     _, end, after = rest.partition(MARKS[1])
     return "\n".join([before + begin, *lines, "", end + after])
 
 
 def documents():
-    """The texts of all pages and plots, by their paths."""
+    """Return the contents of all pages and plots by path."""
     results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("*.json"))}
     lines, texts = [], {}
     for name, run in results.items():

@@ -36,11 +36,11 @@ CALLS = 10_000  # of one row
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
-folder = Path()  # where files of rows are; set by whoever starts a measurement
+folder = Path()  # the folder for files of rows; main() sets it
 
 
 def real(name):
-    """The lines of a file of real data; none without it."""
+    """Return the lines of a file of real data; none if it is missing."""
     path = Path(os.environ.get("URICODEC_CORPORA", ""), name)
     if "URICODEC_CORPORA" not in os.environ:
         return []
@@ -53,14 +53,14 @@ def real(name):
 
 
 def url(rng):
-    """A URL of 70 bytes on average. In one of four the normal form is another URL."""
+    """Return a URL of 70 bytes on average. One in four is not in normal form."""
     host = rng.choice(("www.example.org", "docs.example.com", "Example.ORG", "example.net:80", "dbpedia.example"))
     return f"{rng.choice(('http', 'https'))}://{host}{corpus.plain_path(rng)}{rng.choice(('', '', '#a', '?id=%7Ea'))}"
 
 
 @cache
 def rows(kind):
-    """COUNT rows, the same in every process."""
+    """Return COUNT rows, the same in every process."""
     rng = random.Random(kind)
     if kind == "urns":
         found = real("urns_stream.txt")[:COUNT] or list(chain.from_iterable(corpus.urns(COUNT, rng)))
@@ -80,7 +80,7 @@ def lines(kind, end="\n"):
 
 @cache
 def shuffled(kind):
-    """The same objects, in an order in which memory cannot be read ahead."""
+    """Return the same objects in an order that defeats prefetching."""
     found = list(rows(kind))
     random.Random(1).shuffle(found)
     return found
@@ -111,7 +111,7 @@ FORMS = {
 
 @cache
 def file(kind, form="lf", size=FILE_SIZE):
-    """The path of a file, and how many rows it has. A size of 0: COUNT rows, none repeated."""
+    """Return the path of a file and its number of rows. Size 0: COUNT rows, none repeated."""
     path = folder / f"{kind}-{form}-{size}"
     text = "".join(FORMS[form].format(number, row) for number, row in enumerate(rows(kind))).encode()
     times = max(1, -(-size // len(text)))
@@ -126,14 +126,14 @@ def file(kind, form="lf", size=FILE_SIZE):
 
 
 class Measurement(NamedTuple):
-    """What is called, after it was prepared: `prepare` returns the call and how many rows it has."""
+    """A measurement: `prepare` returns the call to measure and its number of rows."""
 
     prepare: Callable
     clock: Callable = process_time
 
 
 def call(name, make, **options):
-    """One operation of bulk on rows that `make` returns."""
+    """Return the measurement of an operation of bulk on the rows that `make` returns."""
 
     def prepare():
         from uricodec import bulk
@@ -149,7 +149,7 @@ def in_one_thread(name, make, **options):
 
 
 def one(name, make, **options):
-    """Many calls of one row."""
+    """Return the measurement of many calls with one row."""
 
     def prepare():
         from uricodec import bulk
@@ -166,7 +166,7 @@ def one(name, make, **options):
 
 
 def each(make):
-    """`uricodec.uri.normalize` of each row of a list."""
+    """Call `uricodec.uri.normalize` for each row of a list."""
 
     def prepare():
         from uricodec import uri
@@ -187,7 +187,7 @@ def unique(make, **options):
 
 
 def command(arguments, kind, form="lf", size=FILE_SIZE):
-    """The command line over a file, in this process; what it writes goes where the standard output goes."""
+    """Return the measurement of a command over a file, in this process. It writes to the standard output."""
     arguments = arguments.split()
 
     def prepare():
@@ -217,7 +217,7 @@ def column(kind, layout="string"):
 
 
 def one_of(kind):
-    """A column of one row."""
+    """Return a column of one row."""
     return lambda: array(kind).slice(0, 1)
 
 
@@ -315,14 +315,14 @@ TABLE = {
 
 
 def chosen(texts):
-    """Names of measurements: a text that is a name stands for that one, another one for all that contain it."""
+    """Return the names of measurements: a text selects the one of this name, otherwise all that contain it."""
     return [
         name for name in TABLE if not texts or any(name == text if text in TABLE else text in name for text in texts)
     ]
 
 
 def measure(name, rounds=1):
-    """Nanoseconds per row of so many calls."""
+    """Return the median nanoseconds per row of `rounds` calls."""
     measurement = TABLE[name]
     run, count = prepared(name)
     found = []
@@ -336,7 +336,7 @@ def measure(name, rounds=1):
 
 @cache
 def prepared(name):
-    """A call that has been made once, and its number of rows."""
+    """Prepare a measurement. Return its call, made once already, and its number of rows."""
     run, count = TABLE[name].prepare()
     run()
     return run, count
@@ -344,7 +344,7 @@ def prepared(name):
 
 @contextmanager
 def quiet():
-    """What commands write goes to nowhere."""
+    """Discard the output of commands."""
     kept = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
@@ -359,7 +359,7 @@ def quiet():
 
 
 def serve():
-    """Measure what is named on standard input, line by line, and write a figure for each."""
+    """Read names from standard input, measure each, and write a figure for each."""
     import uricodec
 
     print(uricodec.__file__, flush=True)

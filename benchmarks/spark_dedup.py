@@ -1,14 +1,14 @@
 """Spark on two cores: deduplication and decoding, compared with Spark's own functions.
 
-What is timed is a query from files (Parquet, in the cache of the machine) to a sink that drops what it gets: the
-session has started, and each query has run once before. The contenders take turns, and the table has medians, by the
-clock on the wall, and by the time that processors spent on Spark and its Python workers, which other programs on the
-machine disturb less. What is shuffled is what Spark says of its stages. The results are checked in the same run:
-duplicates against a dict of `uricodec.urn.key`, in plain Python, and decoded paths against urllib.parse.
+A measurement is a query from cached Parquet files to a sink that discards its input. The session has started, and each
+query has run once before. The contenders take turns. The table has medians of the elapsed time, and of the processor
+time of Spark and its Python workers, which other programs disturb less. Shuffled bytes are those that Spark reports for
+its stages. The results are checked in the same run: duplicates against a dict of `uricodec.urn.key`, and decoded paths
+against urllib.parse.
 
     python benchmarks/spark_dedup.py urns.txt paths.txt --json spark.json
 
-Both files, which benchmarks/corpus.py makes, have one name in each line.
+benchmarks/corpus.py generates both files.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def lines_of(path):
 
 
 def to_parquet(lines, column, path):
-    """The lines of a file and their numbers, as a table."""
+    """Return a table of the lines of a file and their numbers."""
     schema = pa.schema({"id": pa.int64(), column: pa.string()})
     rest, number = lines_of(lines), 0
     with pyarrow.parquet.ParquetWriter(path, schema) as table:
@@ -66,14 +66,14 @@ def to_parquet(lines, column, path):
 
 
 class Stages:
-    """Bytes that stages have written for a shuffle, as Spark counts them."""
+    """The bytes that stages have written for shuffles, from Spark's metrics."""
 
     def __init__(self, spark):
         self.context = spark.sparkContext
         self.seen = {}
 
     def written(self):
-        """Bytes and rows since the last call."""
+        """Return bytes and rows since the last call."""
         scala = self.context._jsc.sc()
         scala.listenerBus().waitUntilEmpty()
         quantiles = self.context._gateway.new_array(self.context._jvm.double, 0)
@@ -88,7 +88,7 @@ class Stages:
 
 
 def processor_seconds():
-    """What this process, Spark below it, and the Python workers below that have used, also those that ended (Linux)."""
+    """Return the processor time of this process, Spark and its Python workers, including ended ones (Linux)."""
     ticks, children = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -109,7 +109,7 @@ def drop(frame):
 
 
 def compare(spark, title, queries, rounds):
-    """Run queries in turns."""
+    """Run queries that take turns."""
     stages = Stages(spark)
     rows = {name: {"group": title, "query": name, "seconds": [], "processor_seconds": []} for name in queries}
     for turn in range(rounds + 1):
@@ -135,7 +135,7 @@ def key(name):
 
 
 def check_duplicates(found, lines):
-    """Row for row: the first line of each group, as it is spelled."""
+    """Check that the result is the first line of each group, unchanged."""
     first = {}
     for number, name in enumerate(lines_of(lines)):
         first.setdefault(key(name), (number, name))

@@ -39,7 +39,7 @@ INPUTS = {
 
 
 def into(name, result):
-    """The function that writes into a buffer of the caller."""
+    """Return the function that writes into the caller's buffer."""
     function = getattr(uricodec, name)
     return Library(lambda data: function(data, OUTPUT), result=lambda size: result(OUTPUT[:size]))
 

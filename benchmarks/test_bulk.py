@@ -1,7 +1,7 @@
 """Columns, lines and lists of a million rows, compared with the functions of data frame libraries and with a loop.
 
-A row is a path of a log: of a site that speaks many languages, and, where it says so, of an English one. Only what a
-library does with its own column is timed, and the output of each is compared with urllib.parse's.
+A row is a path of the log of a multilingual site, or of an English one where stated. Only the operation of a library on
+its own column is timed. Every output is compared with urllib.parse's.
 
 python -m pytest benchmarks/test_bulk.py
 """

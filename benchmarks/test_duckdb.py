@@ -1,8 +1,8 @@
 """DuckDB on one thread: its own url_decode, compared with `uri_decode` of `register` and a `stream` of two columns.
 
-A query decodes a million paths of a table, of a site that speaks many languages or of an English one, and adds up their
-lengths. Before each round, url_decode has a round of its own, so that what disturbs the machine disturbs both;
-`extra_info` has how many times faster than that the median is. Every row is compared with urllib.parse's.
+A query decodes the million paths of a table, of a multilingual site or of an English one, and adds up their lengths.
+url_decode runs before each round, so that disturbances of the machine affect both. `extra_info` has the ratio of the
+medians. Every row is compared with urllib.parse's.
 
 python -m pytest benchmarks/test_duckdb.py
 """

@@ -1,8 +1,8 @@
 """Fingerprints, compared with keyed BLAKE2b and with hashes without a proven bound, in batches and single calls.
 
-Before each round BLAKE2b makes a pass of its own, so that what disturbs the machine disturbs both; `extra_info` has the
-millions of names in a second, and how many times faster than BLAKE2b that is. Of the others, only those installed run:
-xxhash and mmh3 (128 bits), and SipHash, which Python hashes bytes with (64 bits).
+BLAKE2b runs before each round, so that disturbances of the machine affect both. `extra_info` has millions of
+identifiers per second, and the ratio to BLAKE2b. The others run if they are installed: xxhash and mmh3 (128 bits), and
+SipHash, with which Python hashes bytes (64 bits).
 
 python -m pytest benchmarks/test_fingerprint.py
 """
@@ -40,7 +40,7 @@ NAMES = {
 
 
 def batch(names):
-    """A call that takes all names from one buffer."""
+    """Return a call that processes all identifiers in one buffer."""
     size, src, dst = ctypes.c_size_t * len(names), b"".join(names), bytearray(16 * len(names))
     ends = list(accumulate(map(len, names)))
     starts = size(0, *ends[:-1])
@@ -51,7 +51,7 @@ def batch(names):
 
 
 def calls(function, make=list):
-    """A call for each name; what `make` makes of the names is not timed."""
+    """Return a function that calls another one for each identifier. The work of `make` is not timed."""
 
     def prepare(names):
         return lambda: deque(map(function, make(names)), maxlen=0)

@@ -1,7 +1,7 @@
-"""IRIs to URIs and back: per call, 60 bytes of several scripts, all distinct, and by the megabyte, beside a copy.
+"""Convert IRIs to URIs and back: per call (60 bytes of several scripts, all distinct), and megabytes beside a copy.
 
-What else does this does more or less: yarl, werkzeug and hyperlink take the address apart as well, and have their own
-opinion of what stays. urllib.parse stands for itself, with the nearest that it has, quote and unquote.
+The other libraries do more or less than this: yarl, werkzeug and hyperlink also split the URL, and differ in what they
+decode. For urllib.parse, quote and unquote are measured, its closest functions.
 
 python -m pytest benchmarks
 """
@@ -36,7 +36,7 @@ def word(rng, most=4):
 
 
 def mixed(rng):
-    """An IRI of 58 to 62 bytes."""
+    """Return an IRI of 58 to 62 bytes."""
     while True:
         path = "/".join(word(rng) for _ in range(rng.randint(2, 4)))
         text = f"http://www.{rng.choice(WORDS)}{rng.randrange(100)}.org/{path}?q={word(rng)}"
@@ -45,7 +45,7 @@ def mixed(rng):
 
 
 def encoded(rng):
-    """A URI of 58 to 62 bytes, about half of them in triplets, some of these of ASCII."""
+    """Return a URI of 58 to 62 bytes, about half of them in triplets, some of which encode ASCII."""
     while True:
         path = f"{quote(word(rng))}{rng.choice(('/', '%2F', '%20', '%2c'))}{rng.choice(WORDS)}"
         text = f"http://www.{rng.choice(WORDS)}.org/{path}?q={rng.randrange(100)}"
@@ -93,7 +93,7 @@ def test_iri(measure, function, kind, library):
 
 
 def whole(text, unit):
-    """A megabyte that cuts no unit."""
+    """Return a megabyte of whole identifiers."""
     data = megabyte(text)
     return data[: len(data) // unit * unit]
 

@@ -1,6 +1,6 @@
 """Decode a pandas column, stored by Arrow or as Python objects, compared with a loop over urllib.parse.
 
-A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
+A row is a path of a multilingual site (`corpus.path`). Every output is compared with urllib.parse's.
 
     python -m pytest benchmarks/test_pandas.py
 """

@@ -1,7 +1,7 @@
 """Decode five million paths in a streaming Polars query, compared with Polars' own function and with urllib.parse.
 
-A row is a path of a site that speaks many languages (`corpus.path`). Every output is compared with urllib.parse's.
-The loop has a sample of the rows: `rows_per_second` and `GB/s` in extra_info are what to compare.
+A row is a path of a multilingual site (`corpus.path`). Every output is compared with urllib.parse's.
+The loop processes a sample of the rows: compare `rows_per_second` and `GB/s` in extra_info.
 
     POLARS_MAX_THREADS=2 python -m pytest benchmarks/test_polars.py
 """

@@ -1,4 +1,4 @@
-"""Query strings, made and parsed, per call.
+"""Build and parse query strings, per call.
 
 python -m pytest benchmarks
 """

@@ -1,4 +1,4 @@
-"""Percent-encoding and -decoding of short strings, per call.
+"""Percent-encode and decode short strings, per call.
 
 python -m pytest benchmarks
 """

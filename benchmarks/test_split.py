@@ -1,4 +1,4 @@
-"""URLs taken apart, put together and resolved, per call: all distinct, and one again and again.
+"""Split, unsplit and resolve URLs, per call: distinct ones, and the same one repeatedly.
 
 python -m pytest benchmarks
 """

@@ -1,9 +1,8 @@
 """Find identifiers that were seen before: a table of fingerprints, compared with a Python set and a dict of counts.
 
-Names come in batches of 64 Ki rows: all new, all seen, in another order, or half of them seen within the last thousand.
-Making batches is not timed, nor are the bytes objects that go into the set made in that time. `extra_info` has the
-nanoseconds per row and the bytes per identifier, of the set without its values, and whether as many identifiers are new
-as in the set.
+Batches have 65,536 rows: all new, all seen in another order, or half of them seen within the last thousand rows.
+Creating batches is not timed, nor is creating the bytes objects for the set. `extra_info` has nanoseconds per row, bytes
+per identifier (of the set: without its values), and whether the number of new identifiers equals that of the set.
 
 python -m pytest benchmarks/test_table.py
 """

@@ -1,6 +1,6 @@
-"""URIs and IRIs checked and taken apart by their grammars, per call: all distinct, 60 bytes on average.
+"""Check and split URIs and IRIs by their grammars, per call: all distinct, 60 bytes on average.
 
-urllib.parse, which has no grammar, stands for itself: it takes apart anything.
+urllib.parse does not check a grammar: it splits any text.
 
 python -m pytest benchmarks
 """
@@ -16,7 +16,7 @@ from uricodec import iri, uri
 
 
 def url_of_60(rng):
-    """A web address of 58 to 62 bytes."""
+    """Return a URL of 58 to 62 bytes."""
     while True:
         text = url(rng)
         if 58 <= len(text) <= 62:
@@ -24,7 +24,7 @@ def url_of_60(rng):
 
 
 def mixed(rng):
-    """A web address of 56 to 64 bytes in Latin, Cyrillic and Chinese letters, and one or the other mark."""
+    """Return an IRI of 56 to 64 bytes in Latin, Cyrillic and Chinese letters, with a few marks."""
     while True:
         text = f"https://{rng.choice(('пример', '例え', 'exämple'))}.org/"
         while len(text.encode()) < 54:

@@ -1,6 +1,6 @@
-"""URIs brought into normal form and resolved, per call: all distinct.
+"""Normalize and resolve URIs, per call: all distinct.
 
-urllib.parse has no normal form: beside `normalize` stands what can be made of its functions, where all is well formed.
+urllib.parse has no normal form: `normalize` is compared with a combination of its functions, on well-formed input.
 
 python -m pytest benchmarks
 """
@@ -18,7 +18,7 @@ from uricodec import uri
 
 
 def untidy(rng):
-    """A URL in which every level has something to do."""
+    """Return a URL that every level changes."""
     scheme, _, rest = url(rng).partition("://")
     host, _, path = rest.partition("/")
     return f"{scheme.upper()}://{host.title()}/./%7e{rng.randrange(1000)}/../{path.replace('%20', '%2d')}"

@@ -1,7 +1,7 @@
-"""What the targets share: choices drawn from the bytes of an input, and outcomes that can be compared.
+"""Shared functions of the targets: drawing choices from the bytes of an input, and comparing outcomes.
 
-An input begins with bytes that choose, each by its distance from "0": the CPU tier, the operation of the target, then
-what the operation asks for. So seeds can be read and written by hand. What is left are texts, with 0x1E between them.
+An input begins with bytes that are choices, as distances from "0", so that seeds can be read and written by hand: the
+CPU tier, the operation of the target, then the choices of the operation. The rest is texts, separated by 0x1E.
 """
 
 import warnings
@@ -16,7 +16,7 @@ BETWEEN = b"\x1e"
 
 
 class Draw:
-    """Choices from the front of an input. At its end there are only first choices and empty texts.
+    """Choices from the start of an input. After its end, there are only first choices and empty texts.
 
     Args:
         data (bytes): The input.
@@ -27,25 +27,25 @@ class Draw:
         self._at = 0
 
     def number(self, limit=256):
-        """An int below the limit."""
+        """Return an int from 0 to limit - 1."""
         octet = self._data[self._at] if self._at < len(self._data) else 0x30
         self._at += 1
         return (octet - 0x30) % limit
 
     def one(self, options):
-        """One of a sequence."""
+        """Return an item of a sequence."""
         return options[self.number(len(options))]
 
     def flag(self):
         return self.one((False, True))
 
     def octets(self):
-        """All that is left."""
+        """Return the rest of the input."""
         rest, self._at = self._data[self._at :], len(self._data)
         return rest
 
     def parts(self, count):
-        """What is left, as so many pieces."""
+        """Return the rest of the input in `count` pieces."""
         found = self.octets().split(BETWEEN, count - 1)
         return found + [b""] * (count - len(found))
 
@@ -73,7 +73,7 @@ def run(operations, data):
 
 
 def outcome(function, *arguments, **options):
-    """What a function returns, or which error of the package it raises and where: a place in its first argument."""
+    """Return the result of a function, or the error that it raises and its offset in the first argument."""
     try:
         return function(*arguments, **options)
     except UriError as error:
@@ -86,7 +86,7 @@ def is_refusal(result):
 
 
 def exact(value):
-    """A value with the types of all of its parts, so that == tells whether two values are alike."""
+    """Return a value with the types of all its parts, so that == also compares types."""
     if isinstance(value, (tuple, list)):
         return type(value), [exact(item) for item in value]
     if isinstance(value, dict):
@@ -95,7 +95,7 @@ def exact(value):
 
 
 def behaviour(function, *arguments, **options):
-    """What a function does: its result, with all types, or its error; and its warnings. For comparison with urllib."""
+    """Return the result of a function with all types, or its error; and its warnings, to compare with urllib.parse."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -107,12 +107,12 @@ def behaviour(function, *arguments, **options):
 
 
 def octets_of(given):
-    """What a text is, as octets."""
+    """Return the bytes of a text."""
     return given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given)
 
 
 def same_on_every_tier(function, *arguments, **options):
-    """What a function does on the tier in use, which is what it does on the portable one."""
+    """Return the outcome of a function on the current tier, after comparing it with that on the portable tier."""
     tier = _kernels.cpu_tier()
     found = outcome(function, *arguments, **options)
     _kernels.use_tier("portable")

@@ -1,4 +1,4 @@
-"""Values in records: fields, CSV and JSON lines against Python's readers, whatever the buffers and the blocks are."""
+"""Values in records: fields, CSV and JSON lines against Python's readers, with any buffer and block sizes."""
 
 import csv
 import io
@@ -44,8 +44,10 @@ SPANS = ([(1, None)], [(2, 2)], [(1, 1), (3, 4)])
 
 
 def in_pieces(src, framing, rows, errors, size):
-    """What transform_fields writes of records that it gets in pieces, and how many are invalid; the same as of all at
-    once, and without a report."""
+    """Return the output of transform_fields for records in pieces, and the number of invalid ones.
+
+    Check that it is the same for all records at once, and without a report.
+    """
     made = all_pieces(src, framing, rows, errors, size, 1000)
     set_block_size(4, 64)
     try:

@@ -1,4 +1,4 @@
-"""IRIs: `uricodec.iri` against the grammar of RFC 3987 and the naive conversions."""
+"""IRIs: `uricodec.iri` against the grammar of RFC 3987 and the reference conversions."""
 
 import unicodedata
 
@@ -85,7 +85,7 @@ def is_ascii_host(authority):
 
 
 def in_encodings(draw):
-    """iri_to_uri of bytes in an encoding, and of what was written on paper."""
+    """iri_to_uri of bytes in an encoding, and of text that is not known to be in NFC."""
     encoding, written, disallowed = draw.one(ENCODINGS), draw.flag(), draw.one(("raise", "encode"))
     octets = draw.octets()
     made = outcome(iri.iri_to_uri, octets, encoding, disallowed, "percent", written)

@@ -39,13 +39,13 @@ def compare(name, *arguments, **options):
 
 
 def attribute(result, name):
-    """The value, or what it is called for."""
+    """Return the value; if it is callable, its result."""
     value = getattr(result, name)
     return value() if callable(value) else value
 
 
 def taken_apart(draw):
-    """urlsplit, urlparse, urldefrag, and what their results say."""
+    """urlsplit, urlparse, urldefrag, and the attributes of their results."""
     name, make = draw.one(("urlsplit", "urlparse", "urldefrag")), draw.one(MADE)
     options = {"scheme": draw.one(SCHEMES), "allow_fragments": draw.flag()}
     if draw.flag():
@@ -68,7 +68,7 @@ def taken_apart(draw):
 
 
 def put_together(draw):
-    """urlunsplit and urlunparse: any components, and those that a URL was taken apart into."""
+    """urlunsplit and urlunparse: of any components, and of those of a URL."""
     name, make, missing = draw.one(("urlunsplit", "urlunparse")), draw.one(MADE), draw.number(256)
     parts = [make(part) for part in draw.parts(6)]
     compare(name, parts)
@@ -128,7 +128,7 @@ def encoded_query(draw):
 
 
 def quoted(draw):
-    """The quoting functions are those of `uricodec`, which the target codec looks at."""
+    """The quoting functions are those of `uricodec`, which the target codec compares."""
     make = draw.one(MADE)
     data = make(draw.octets())
     for name in COVERS["uricodec.parse"][-6:]:
