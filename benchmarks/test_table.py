@@ -1,8 +1,8 @@
 """Find identifiers that were seen before: a table of fingerprints, compared with a Python set and a dict of counts.
 
 Batches have 65,536 rows: all new, all seen in another order, or half of them seen within the last thousand rows.
-Creating batches is not timed, nor is creating the bytes objects for the set. `extra_info` has nanoseconds per row, bytes
-per identifier (of the set: without its values), and whether the number of new identifiers equals that of the set.
+Creating batches is not timed, nor is creating the bytes objects for the set. `extra_info` has nanoseconds per row,
+bytes per identifier (of the set: without its values), and whether the number of new identifiers equals that of the set.
 
 python -m pytest benchmarks/test_table.py
 """
