@@ -1,3 +1,5 @@
+# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0
+# Cython 3.3 would release uninitialized pointers if it runs out of memory when a subclass is created with keyword arguments.
 """Operations on rows as objects. Code that processes many rows holds one of these and knows nothing else of it."""
 from libc.stdint cimport SIZE_MAX
 from libc.string cimport memcpy, memset
