@@ -84,13 +84,14 @@ def test_except_clauses_end_with_raise():
 
 
 def test_cython_still_releases_what_it_has_not_set():
-    """If this fails, Cython has changed: _operation.pyx needs no macro any more."""
+    """If this fails, Cython has changed: two modules need no macro any more."""
     utility = pytest.importorskip("Cython.Utility", reason="Cython only builds the package")
     text = Path(utility.__path__[0], "ExtensionTypes.c").read_text(encoding="utf-8")
     call = text[text.index("//// CallSlotAsVectorcall ////") :]
     assert "PyObject *stack_args[5];" in call and "if (unlikely(!kwnames)) goto cleanup;" in call
-    operation = Path(ROOT, "src/uricodec/_rows/_operation.pyx").read_text("utf-8")
-    assert operation.startswith("# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0\n")
+    for name in ("_rows/_operation.pyx", "dedup/_table.pyx"):
+        text = Path(ROOT, "src/uricodec", name).read_text("utf-8")
+        assert text.startswith("# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0\n"), name
 
 
 def test_cython_still_drops_an_item_twice():

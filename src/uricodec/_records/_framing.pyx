@@ -195,20 +195,21 @@ cdef class Framing:
         """
         cdef Py_buffer view
         cdef const uint8_t *s
-        cdef size_t i = start, n = stop, end = 0
+        cdef size_t i, n = stop, end = 0
+        cdef uint8_t delimiter = self.frame.delimiter
         cdef int at = state     # 0: field begins; 1: in an unquoted field; 2: in quotes; 3: after a quote in quotes
         borrow_bytes(buffer, &view)
         s, n = <const uint8_t *>view.buf, min(n, <size_t>view.len)
-        while i < n and end == 0:
+        for i in range(<size_t>start, n):
             if at == 2:
                 at = 3 if s[i] == c'"' else 2
             elif s[i] == c'"' and at != 1:
                 at = 2
             elif s[i] == c'\n':
                 end = i + 1
+                break
             else:
-                at = 0 if s[i] == self.frame.delimiter else 1
-            i += 1
+                at = 0 if s[i] == delimiter else 1
         PyBuffer_Release(&view)
         return <Py_ssize_t>end, at
 

@@ -1,3 +1,5 @@
+# distutils: define_macros=CYTHON_VECTORCALL_TPNEW=0
+# Cython 3.3: see _rows/_operation.pyx.
 """A hash table of the identifiers seen so far, by their fingerprints, in bounded memory.
 
     start                                                    last
