@@ -54,7 +54,7 @@ provide(&portable)
 
 # A hash table with open addressing: the key is the lower-case NID, and at most a quarter of the rows are used. Loops read
 # it without the GIL, perhaps while another thread
-# - replaces it by a larger one: so old tables are kept (together they are no larger than the new one);
+# - replaces it by a larger one: so old tables are kept (together, at most as large as the new one);
 # - fills in a row: so the `state` of a row is written last and read first.
 cdef struct Row:
     uint64_t ends       # the first and the last four bytes of the NID: all of it, if it has at most eight
