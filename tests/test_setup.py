@@ -71,6 +71,11 @@ def test_functions_append_in_loops():
     assert [line for line in found if not re.search(r"\{.*\bfor\b", line)] == []
 
 
+def test_constructors_name_their_parameters():
+    for path in SOURCES:
+        assert not re.search(r"def __cinit__\(.*\*\w", path.read_text("utf-8")), path.name
+
+
 def test_except_clauses_end_with_raise():
     found = []
     for path in SOURCES:

@@ -188,7 +188,8 @@ cdef class Identifiers(IdentifierBatch):
     cdef Batch batch
     cdef Run run
 
-    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, *_args, **_kwargs):
+    # The subclasses have the other parameters. With *args and **kwargs, Cython 3.3 crashes if these cannot be allocated.
+    def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=None, errors=None, forms=None):
         if operation.slots.result != WRITES_BYTES:
             raise ValueError("expected an operation that writes bytes")
         memset(&self.batch, 0, sizeof(Batch))
