@@ -30,11 +30,11 @@ cdef object defrag_result_bytes = stdlib().module.DefragResultBytes
 
 # --- urlunsplit, urlunparse, urldefrag ----------------------------------------------------------------------------------
 
-cdef Py_ssize_t copy(str url, Py_ssize_t at, str text) except -1:
+cdef inline Py_ssize_t copy(str url, Py_ssize_t at, str text) except -1:
     """Writes a piece of a URL at its place; returns where the next one goes."""
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     if PyUnicode_IS_ASCII(url):
-        memcpy(<uint8_t *>PyUnicode_DATA(url) + at, PyUnicode_DATA(text), n)
+        copy_text(<uint8_t *>PyUnicode_DATA(url) + at, <const uint8_t *>PyUnicode_DATA(text), <size_t>n)
     else:
         PyUnicode_CopyCharacters(url, at, text, 0, n)
     return at + n
@@ -188,8 +188,8 @@ cdef inline int dots(const Segment *segment) noexcept:
     return 2 if segment.size == 2 and segment.data[0] == c'.' and segment.data[1] == c'.' else 0
 
 
-cdef uint8_t *put(uint8_t *dst, const void *src, Py_ssize_t n) noexcept:
-    memcpy(dst, src, n)
+cdef inline uint8_t *put(uint8_t *dst, const void *src, Py_ssize_t n) noexcept:
+    copy_text(dst, <const uint8_t *>src, <size_t>n)
     return dst + n
 
 

@@ -121,17 +121,19 @@ cdef bint end_unusual(object result, const Rules *rules, const Field *field, con
 cdef inline bint end_field(object result, const Rules *rules, const Field *field, const uint8_t *end) except -1:
     """Puts a field into the result, if it counts; False where that is the stdlib's work."""
     cdef str name
-    if field.value == NULL and (rules.strict or not rules.keep_blank or field.name == end):
-        return not rules.strict
+    if field.value == NULL:
+        if rules.strict or not rules.keep_blank or field.name == end:
+            return not rules.strict
+        if rules.unusual:
+            return end_unusual(result, rules, field, end)
+        put(result, rules.grouped, decode_field(field.name, end - field.name, field.name_work, rules), "")
+        return True
     if field.value == end and not rules.keep_blank:
         return True
     if rules.unusual:
         return end_unusual(result, rules, field, end)
-    if field.value == NULL:
-        put(result, rules.grouped, decode_field(field.name, end - field.name, field.name_work, rules), "")
-    else:
-        name = decode_field(field.name, field.value - 1 - field.name, field.name_work, rules)
-        put(result, rules.grouped, name, decode_field(field.value, end - field.value, field.value_work, rules))
+    name = decode_field(field.name, field.value - 1 - field.name, field.name_work, rules)
+    put(result, rules.grouped, name, decode_field(field.value, end - field.value, field.value_work, rules))
     return True
 
 
@@ -291,12 +293,9 @@ cdef struct Text:
     uint8_t buffer[2048]
 
 
-cdef int reserve(Text *text, size_t more) except -1:
-    """Ensure a capacity for `more` bytes."""
+cdef int grow(Text *text, size_t more) except -1:
     cdef uint8_t *larger
     cdef size_t cap
-    if more <= text.cap - text.size:
-        return 0
     if more > <size_t>PY_SSIZE_T_MAX - text.size:
         raise OverflowError("the encoded query is longer than a str can be")  # pragma: no cover: too large
     cap = max(text.size + more, min(2 * text.cap, <size_t>PY_SSIZE_T_MAX))
@@ -308,7 +307,12 @@ cdef int reserve(Text *text, size_t more) except -1:
     return 0
 
 
-cdef int put_byte(Text *text, uint8_t octet) except -1:
+cdef inline int reserve(Text *text, size_t more) except -1:
+    """Ensure a capacity for `more` bytes."""
+    return 0 if more <= text.cap - text.size else grow(text, more)
+
+
+cdef inline int put_octet(Text *text, uint8_t octet) except -1:
     reserve(text, 1)
     text.data[text.size] = octet
     text.size += 1
@@ -362,13 +366,13 @@ cdef int put_quoted(Text *text, object value, const Quoting *quoting) except -1:
 
 
 cdef inline int put_object(Text *text, object value, const Quoting *quoting) except -1:
+    if type(value) is not str and not isinstance(value, bytes):
+        value = PyObject_Str(value)
     if type(value) is str:
         PyUnicode_READY(value)
         if PyUnicode_IS_ASCII(value):
             return put_encoded(text, <const uint8_t *>PyUnicode_DATA(value), <size_t>PyUnicode_GET_LENGTH(value), quoting.safe,
                                quoting.plus)
-    if type(value) is not str and not isinstance(value, bytes):
-        value = PyObject_Str(value)
     return put_quoted(text, value, quoting)
 
 

@@ -13,6 +13,7 @@ from uricodec.parse._arguments cimport *
 from uricodec._base._text cimport *
 
 from cpython.bytes cimport PyBytes_GET_SIZE
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.object cimport PyObject_SetAttr
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
@@ -465,10 +466,8 @@ def cache_info():
 cdef ByteSet IN_SCHEME = ByteSet(bytes(range(0x21, 0x7F)))
 
 
-cdef str usable_scheme(object scheme, object default, object url):
+cdef str usable_scheme(object scheme, object url):
     """The argument `scheme`, or None if that is for the stdlib."""
-    if scheme is default:
-        return ""
     if type(scheme) is bytes and type(url) is bytes and not scheme:
         return ""
     if type(scheme) is not str:
@@ -490,7 +489,7 @@ cdef object split(object url, object scheme, object default, object allow_fragme
     cdef str own_scheme
     if type(url) is str and scheme is default and allow_fragments is True:
         return split_kept(<str>url)
-    given, own_scheme = usable_url(url), usable_scheme(scheme, default, url)
+    given, own_scheme = usable_url(url), "" if scheme is default else usable_scheme(scheme, url)
     if given is None or own_scheme is None or not is_flag(allow_fragments):
         return None
     if read(given, &found) and find(&found, bool(allow_fragments), &parts):
@@ -509,10 +508,11 @@ cdef bint in_list(str scheme, str name) except -1:
     """Whether one of the stdlib's lists of schemes, which programs add to, has the scheme."""
     cdef object schemes = stdlib_names[name]
     cdef bint found = False
+    cdef Py_ssize_t i
     if type(schemes) is list:
         with cython.critical_section(schemes):
-            for each in <list>schemes:
-                if each is scheme:      # nearly always: both are interned
+            for i in range(PyList_GET_SIZE(schemes)):
+                if PyList_GET_ITEM(schemes, i) == <PyObject *>scheme:      # nearly always: both are interned
                     found = True
                     break
         if found:
@@ -524,7 +524,7 @@ cdef object parse(object url, object scheme, object default, object allow_fragme
     cdef Url found
     cdef Parts parts
     cdef object result, given = usable_url(url)
-    cdef str own_scheme = usable_scheme(scheme, default, url)
+    cdef str own_scheme = "" if scheme is default else usable_scheme(scheme, url)
     cdef Py_ssize_t path_end, params = -1
     if given is None or own_scheme is None or not is_flag(allow_fragments):
         return None
