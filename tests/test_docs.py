@@ -242,6 +242,7 @@ FAST = """
 quote("a b") quote(b"a b") quote(bytearray(b"a b")) quote("a b", b"/") quote_plus("a b", safe="+")
 quote("\\xe9", encoding="latin-1") quote("\\ud800", errors="replace") quote(Text("a"))
 quote_from_bytes(b"a b") unquote("%41") unquote("%FF", errors="surrogateescape") unquote(b"%41")
+unquote("%41", errors="mine") unquote_plus("%41", errors="mine") parse_qsl("a=%41", errors="mine")
 unquote("%41", "latin-1") unquote("%E9", "windows-1252") unquote(Text("%41")) unquote_plus("%41", "latin-1")
 unquote_plus("a+b") unquote_to_bytes("%41") unquote_to_bytes(b"%41") parse_qsl("a=b&c=%41") parse_qsl(b"a=b")
 parse_qsl("a=%E9", encoding="latin-1") parse_qs("a=b;c", separator=";") parse_qs(bytearray(b"a=b"))
@@ -256,7 +257,8 @@ urlunsplit(("http", "h", "/a", "b", "c")) urlunsplit(urlsplit("http://h/a")) url
 urlunparse(["http", "h", "/a", "", "b", "c"])
 """
 SLOW = """
-unquote("%41", errors="mine") unquote("%41", "utf-16") quote("a", encoding="utf-16") quote(Loud("a"))
+unquote("%FF", errors="mine") unquote_plus("%FF", errors="mine") parse_qsl("a=%FF", errors="mine")
+quote("a", errors="mine") unquote("%41", "utf-16") quote("a", encoding="utf-16") quote(Loud("a"))
 parse_qsl("a=b&&c=d", separator="&&") urlencode({"a": "b"}, quote_via=lambda *args: "x")
 urlencode(Text("")) urlsplit("http://h/a\\tb") urlsplit(" http://h") urlsplit("http://[::1]x/")
 urldefrag("http://h/a?#c") urldefrag("http://h/a;#c") urldefrag("HTTP://h/a#c")

@@ -19,7 +19,7 @@ COVERS = {
 SCHEMES = ("", "http", "HTTP", "ftp", "x y", "\t")
 SEPARATORS = ("&", ";", "", "&&", b"&", "é", None)
 ENCODINGS = ("utf-8", "latin-1", "ascii", "utf-16", "no-such-encoding", "cp1252", "UTF8", "iso-8859-1")
-ERRORS = ("replace", "strict", "ignore", "surrogateescape", "backslashreplace", "namereplace")
+ERRORS = ("replace", "strict", "ignore", "surrogateescape", "backslashreplace", "namereplace", "no-such-handler")
 ATTRIBUTES = ("hostname", "port", "username", "password", "geturl", "encode", "decode")
 
 

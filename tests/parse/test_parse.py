@@ -6,6 +6,7 @@ The differential tests are short by default. Ten minutes of them:
     URICODEC_EXAMPLES=12000 python -m pytest tests/parse/test_parse.py -k differential
 """
 
+import codecs
 import collections.abc
 import contextlib
 import copy
@@ -679,7 +680,17 @@ def test_differential_of_plain_texts(name, form):
 
 NAMED = ["utf-8", "UTF8", "latin-1", "ISO-8859-1", "ascii", "US-ASCII", "cp1252", "windows-1252"]
 HANDLERS = ["strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass", "xmlcharrefreplace",
-            "namereplace"]  # fmt: skip
+            "namereplace", "uricodec.triplets"]  # fmt: skip
+
+
+def as_triplets(error):
+    """An error handler of a program, as Werkzeug has one."""
+    if isinstance(error, UnicodeDecodeError):
+        return urllib.parse.quote_from_bytes(error.object[error.start : error.end]), error.end
+    return "?", error.end
+
+
+codecs.register_error("uricodec.triplets", as_triplets)
 
 
 @pytest.mark.slow
@@ -687,7 +698,7 @@ HANDLERS = ["strict", "ignore", "replace", "backslashreplace", "surrogateescape"
     "name", ["quote", "quote_plus", "unquote", "unquote_plus", "parse_qs", "parse_qsl", "urlencode"]
 )
 def test_differential_of_encodings(name):
-    """Each encoding that is compiled, by several names, with each error handler of the interpreter's."""
+    """Each encoding that is compiled, by several names, with each error handler of the interpreter's, and another."""
 
     @settings(max_examples=2 * EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(texts(), query_texts, st.text()), st.sampled_from(NAMED), st.sampled_from(HANDLERS))

@@ -100,7 +100,7 @@ cdef dict known_encodings = {"utf-8": UTF_8, "latin-1": LATIN_1, "ascii": ASCII}
 cdef enum:
     MANY_NAMES = 64
 
-# The interpreter's own error handlers. Any other one is the stdlib's affair.
+# The interpreter's own error handlers. A call of any other one is the stdlib's affair.
 cdef frozenset HANDLERS = frozenset([
     "strict", "ignore", "replace", "backslashreplace", "surrogateescape", "surrogatepass", "xmlcharrefreplace", "namereplace",
 ])
@@ -116,6 +116,12 @@ cdef object look_encoding_up(str name):
             known_encodings.clear()
         known_encodings[name] = found
     return found
+
+
+cdef bint is_custom_handler(object errors):
+    """Whether it may name an error handler of a program. Nothing asks for one as long as nothing is wrong."""
+    return (type(errors) is str and errors not in HANDLERS and (<str>errors).isascii() and (<str>errors).isprintable()
+            and not stdlib().CHECKS_HANDLERS)
 
 
 cdef bint find_any_codec(object encoding, object errors, str handler, Codec *codec):

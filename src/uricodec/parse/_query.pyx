@@ -193,9 +193,15 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
     cdef Rules rules
     cdef uint8_t by
     cdef object given = usable(query, BOOL | LENGTH | COUNT | SPLIT | BUFFERS)
-    if (given is None or type(keep_blank) is not bool or type(strict) is not bool
-            or not find_codec(encoding, errors, "replace", &rules.codec) or encoding is None or errors is None):
+    if given is None or type(keep_blank) is not bool or type(strict) is not bool or encoding is None or errors is None:
         return None
+    if not find_codec(encoding, errors, "replace", &rules.codec):
+        if not is_custom_handler(errors):
+            return None
+        try:
+            return parse(query, keep_blank, strict, encoding, "strict", max_fields, separator, grouped)
+        except UnicodeError:
+            return None
     if type(separator) is bytes and len(<bytes>separator) == 1 and (<bytes>separator).isascii():
         separator = (<bytes>separator).decode("ascii")
     if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):

@@ -176,6 +176,11 @@ def unquote(string, encoding='utf-8', errors='replace'):
             return string
     elif type(string) is str and "%" not in <str>string:
         return string
+    elif (type(string) is str or type(string) is bytes) and is_custom_handler(errors):
+        try:
+            return unquote(string, encoding, "strict")
+        except UnicodeError:
+            pass
     return stdlib().unquote(string, encoding, errors)
 
 
@@ -204,6 +209,11 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
         given = usable(string, REPLACE)
         if given is not None and type(given) is not bytes:
             return unquote_as(given, True, &codec)
+    elif type(string) is str and is_custom_handler(errors):
+        try:
+            return unquote_plus(string, encoding, "strict")
+        except UnicodeError:
+            pass
     return stdlib().unquote_plus(string, encoding, errors)
 
 

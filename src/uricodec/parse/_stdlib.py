@@ -56,3 +56,15 @@ def keeps_bytes():
         return module.parse_qsl(b"a=%FF") == [(b"a", b"\xff")]
     except UnicodeError:
         return False
+
+
+def checks_handlers():
+    """Return whether decoding looks up an error handler that it does not need, as Python's development mode does."""
+    try:
+        b"a".decode("utf-8", "no such handler")
+    except LookupError:
+        return True
+    return False
+
+
+CHECKS_HANDLERS = checks_handlers()
