@@ -3,7 +3,7 @@
     python benchmarks/drop_in.py                    every kind
     python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
     python benchmarks/drop_in.py --applications     operations of the libraries that are installed
-    python benchmarks/drop_in.py --write            both, into docs/drop_in.md
+    python benchmarks/drop_in.py --write            both, into docs/drop_in.md and the chart of README.md
 
 All inputs of a kind are distinct. Both sides get the same ones and take turns, round by round. A figure is the minimum
 of the rounds in nanoseconds per call, including the loop. Before that, every output is compared with urllib.parse's.
@@ -14,7 +14,6 @@ import base64
 import importlib
 import json
 import random
-import re
 import sys
 import urllib.parse
 from collections import OrderedDict, deque
@@ -26,6 +25,7 @@ from pathlib import Path
 from time import process_time
 
 from corpus import WORDS
+from plot import bars
 
 import uricodec
 from uricodec import parse
@@ -33,6 +33,8 @@ from uricodec.parse._install import install_functions
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/drop_in.md"
+CHART = ROOT / "docs/performance/applications.svg"
+TITLE = "Time of whole operations with uricodec.install(rebind=True), in blue, and with urllib.parse, in grey"
 COUNT = 1000  # distinct inputs
 ROUNDS = 15
 
@@ -366,14 +368,14 @@ def scrapy_links():
 
 
 APPLICATIONS = [
-    ("botocore", botocore_body, 30),
-    ("botocore", s3_presign, 200),
-    ("botocore", s3_presign_with_token, 200),
-    ("starlette", starlette_request, 200),
-    ("Django", django_request, 200),
-    ("Flask", flask_request, 50),
-    ("requests", requests_prepare, 200),
-    ("Scrapy", scrapy_links, 2),
+    ("botocore", s3_presign, 200, "presigned S3 URL"),
+    ("botocore", s3_presign_with_token, 200, "presigned S3 URL, session token"),
+    ("Flask", flask_request, 50, "request"),
+    ("Django", django_request, 200, "request"),
+    ("requests", requests_prepare, 200, "prepared request"),
+    ("Scrapy", scrapy_links, 2, "links of a page"),
+    ("starlette", starlette_request, 200, "request"),
+    ("botocore", botocore_body, 30, "body of 40 KB for SQS"),
 ]
 
 
@@ -430,7 +432,7 @@ def without_urllib(run):
 
 
 def measured_applications(chosen=()):
-    for library, make, times in APPLICATIONS:
+    for library, make, times, label in APPLICATIONS:
         if chosen and not any(text in f"{library} {make.__doc__}" for text in chosen):
             continue
         try:
@@ -441,7 +443,8 @@ def measured_applications(chosen=()):
         call = make()
         run = partial(seconds, lambda _, call=call: call(), [range(times)])
         found = in_turns(run, partial(with_drop_in, run), without_urllib(run))
-        yield library, version(library.lower()), make.__doc__.rstrip("."), *[time / times * 1e6 for time in found]
+        found = [time / times * 1e6 for time in found]
+        yield f"{library} {version(library.lower())}", make.__doc__.rstrip("."), *found, f"{library}, {label}"
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -462,25 +465,26 @@ def kinds_table(rows):
 def applications_table(rows):
     yield "| library | operation | before, µs | with `install(rebind=True)`, µs | times as fast | at most |"
     yield "|---|---|---|---|---|---|"
-    for library, number, operation, theirs, ours, least in rows:
+    for library, operation, theirs, ours, least, _ in rows:
         figures = f"{theirs:,.0f} | {ours:,.0f} | {ratio(theirs, ours)} | {ratio(theirs, min(ours, least))}"
-        yield f"| {library} {number} | {operation} | {figures} |"
+        yield f"| {library} | {operation} | {figures} |"
 
 
-def write(kept):
+def write(kinds, applications):
+    """Write what was measured: the tables of the page, and the chart."""
     text = PAGE.read_text("utf-8")
-    for name, lines in (
-        ("kinds", kinds_table(kept["kinds"])),
-        ("applications", applications_table(kept["applications"])),
-    ):
+    for name, lines in ("kinds", kinds_table(kinds)), ("applications", applications_table(applications)):
         marks = f"<!-- {name}: made by benchmarks/drop_in.py -->\n", f"<!-- end of {name} -->"
         if text.count(marks[0]) != 1 or text.count(marks[1]) != 1:
             raise SystemExit(f"{PAGE} has no place for the table of {name}")
         table = "\n".join(lines)
-        text = re.sub(
-            f"(?s){marks[0]}.*{marks[1]}", lambda _, marks=marks, table=table: f"{marks[0]}{table}\n{marks[1]}", text
-        )
+        if table.count("\n") > 1:
+            start, end = text.index(marks[0]) + len(marks[0]), text.index(marks[1])
+            text = f"{text[:start]}{table}\n{text[end:]}"
     PAGE.write_text(text, "utf-8")
+    if applications:
+        rows = [(label, theirs, ours) for _, _, theirs, ours, _, label in applications]
+        CHART.write_text("\n".join(bars(TITLE, rows)) + "\n", "utf-8")
 
 
 def main():
@@ -489,18 +493,19 @@ def main():
     parser.add_argument("--applications", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    kept = {"kinds": [], "applications": []}
-    if not arguments.applications or arguments.write:
+    kinds, applications = [], []
+    if not arguments.applications:
         for row in measured_kinds(arguments.names):
-            kept["kinds"].append(row)
+            kinds.append(row)
             print(f"{row[2]:8.0f}{row[3]:8.0f}{row[2] / row[3]:8.2f}  {row[0]}, {row[1]}", flush=True)
     if arguments.applications or arguments.write:
         for row in measured_applications(arguments.names):
-            kept["applications"].append(row)
-            figures = f"{row[3]:8.1f}{row[4]:8.1f}{row[3] / row[4]:8.2f}{row[3] / row[5]:8.2f}"
-            print(f"{figures}  {row[0]} {row[1]}: {row[2]}", flush=True)
+            applications.append(row)
+            library, operation, theirs, ours, least, _ = row
+            figures = f"{theirs:8.1f}{ours:8.1f}{theirs / ours:8.2f}{theirs / least:8.2f}"
+            print(f"{figures}  {library}: {operation}", flush=True)
     if arguments.write:
-        write(kept)
+        write(kinds, applications)
 
 
 if __name__ == "__main__":
