@@ -33,7 +33,7 @@ from uricodec.parse._install import install_functions
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/drop_in.md"
-CHART = ROOT / "docs/performance/applications.svg"
+CHART = ROOT / "docs/drop_in.svg"
 TITLE = "Time of whole operations with uricodec.install(rebind=True), in blue, and with urllib.parse, in grey"
 COUNT = 1000  # distinct inputs
 ROUNDS = 15
