@@ -466,7 +466,7 @@ def applications_table(rows):
     yield "| library | operation | before, µs | with `install(rebind=True)`, µs | times as fast | at most |"
     yield "|---|---|---|---|---|---|"
     for library, operation, theirs, ours, least, _ in rows:
-        figures = f"{theirs:,.0f} | {ours:,.0f} | {ratio(theirs, ours)} | {ratio(theirs, min(ours, least))}"
+        figures = f"{theirs:,.0f} | {ours:,.0f} | {theirs / ours:.3g} | {theirs / min(ours, least):.3g}"
         yield f"| {library} | {operation} | {figures} |"
 
 
