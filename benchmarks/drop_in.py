@@ -5,8 +5,9 @@
     python benchmarks/drop_in.py --applications     operations of the libraries that are installed
     python benchmarks/drop_in.py --write            both, into docs/drop_in.md and the chart of README.md
 
-All inputs of a kind are distinct. Both sides get the same ones and take turns, round by round. A figure is the minimum
-of the rounds in nanoseconds per call, including the loop. Before that, every output is compared with urllib.parse's.
+All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
+of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first. Of
+operations it is the median.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import cycle
 from pathlib import Path
+from statistics import median
 from time import process_time
 
 from corpus import WORDS
@@ -196,10 +198,10 @@ def seconds(call, columns):
     return process_time() - start
 
 
-def in_turns(*calls, rounds=ROUNDS):
-    """The smallest times that several calls return, in turns."""
+def in_turns(*calls, rounds=ROUNDS, pick=min):
+    """The times that several calls return, in turns."""
     times = [[call() for call in calls] for _ in range(rounds)]
-    return [min(column) for column in zip(*times, strict=True)]
+    return [pick(column) for column in zip(*times, strict=True)]
 
 
 def with_drop_in(call):
@@ -422,7 +424,7 @@ def without_urllib(run):
     results = []
     with install_functions(True, listener(results)):
         run()
-    play, silence = player(results), partial(player([(None, None)]), safe="")
+    play, silence = player(results), player([(None, None)])
 
     def measured():
         with install_functions(True, lambda *_: play):
@@ -442,7 +444,8 @@ def measured_applications(chosen=()):
             continue
         call = make()
         run = partial(seconds, lambda _, call=call: call(), [range(times)])
-        found = in_turns(run, partial(with_drop_in, run), without_urllib(run))
+        ways = run, partial(with_drop_in, run), without_urllib(run)
+        found = in_turns(*ways, rounds=3 * ROUNDS, pick=median)
         found = [time / times * 1e6 for time in found]
         yield f"{library} {version(library.lower())}", make.__doc__.rstrip("."), *found, f"{library}, {label}"
 
