@@ -18,6 +18,7 @@ from lines import decode_lines, encode_lines
 
 from uricodec import ByteSet, bulk, dedup
 from uricodec._base._fingerprint import FingerprintKey
+from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
@@ -197,6 +198,7 @@ LOOPS = {
         lambda src, dst: decode_lines(src, dst, True, errors="replace"), lambda n: 3 * n + 66
     ),
     "encode_lines": writing(lambda src, dst: encode_lines(src, dst, ByteSet("a\n"), True), lambda n: 3 * n + 66),
+    "Charset.decode": Charset("euc-jp").decode,
     "Framing.cut": lambda buffer: FRAMINGS["csv"].cut(buffer, 0, len(buffer)),
     "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,

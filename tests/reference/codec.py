@@ -250,3 +250,20 @@ def decode_lines(src, plus=False, raw=False, errors="keep"):
 def encode_lines(src, safe, plus=False):
     """RFC 3986 section 2.1 for lines, whose ends are LF or CR LF."""
     return b"".join(percent_encode(line, safe, plus) + end for line, end in lines_of(src))
+
+
+def decode_charset(data, name):
+    """Bytes in an encoding as UTF-8, and whether all are valid: U+FFFD for each byte that begins no character."""
+    found, i, valid = [], 0, True
+    while i < len(data):
+        for end in range(i + 1, i + 4):
+            try:
+                found.append(data[i:end].decode(name))
+                i = end
+                break
+            except UnicodeDecodeError:
+                pass
+        else:
+            found.append("\N{REPLACEMENT CHARACTER}")
+            i, valid = i + 1, False
+    return "".join(found).encode(), valid
