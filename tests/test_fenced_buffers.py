@@ -149,6 +149,7 @@ def writing(function, size):
 ROWS = {
     "copy": RowOperation(),
     "decode": DecodeRows(),
+    "decode shift_jis": DecodeRows(charset=Charset("shift_jis")),
     "decode plus raw": DecodeRows(True, True),
     "encode": EncodeRows(ByteSet("abc\n")),
     "requote": RequoteRows(ByteSet("abc")),

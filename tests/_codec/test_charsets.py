@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from reference import codec as naive
 
 from uricodec._codec._charsets import Charset
+from uricodec._codec._rows import DecodeRows
+from uricodec._rows._lines import transform_lines
 
 NAMES = sorted({module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"aliases", "mbcs", "oem"})
 NOT_TEXT = {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"}
@@ -103,6 +105,14 @@ def test_codecs_of_other_packages():
         assert Charset("uricodec_test").decode(b"a\x80\x81\x82") == (b"a" + 2 * b"\xef\xbf\xbd" + b"a", False)
     finally:
         codecs.unregister(find)
+
+
+def test_results_need_three_bytes_for_one():
+    rows = DecodeRows(charset=Charset("shift_jis"))
+    for size in 1, 17, 1000, 20_000:
+        buffer = bytearray(rows.room(size, "keep")) + b"end"
+        read, found = transform_lines(b"\xb1" * size, memoryview(buffer)[:-3], rows)  # half-width katakana
+        assert (read, buffer[: found.written], buffer[-3:]) == (size, "ｱ".encode() * size, b"end")
 
 
 def test_arguments():

@@ -217,6 +217,14 @@ def test_a_cut_is_never_far_from_the_end(units):
     assert len(data) - 11 <= streams.safe_cut(data, len(data)) <= len(data)
 
 
+@pytest.mark.parametrize("errors", ["keep", "replace", "raise"])
+def test_an_encoding_is_that_of_a_whole_line(errors):
+    long = "a" * 100_000
+    source = f"%C3%A9{long}%E9\n%C3%A9{long}".encode()
+    status, made, _ = run("decode", "--encoding", "latin-1", "--errors", errors, stdin=source, chunk=99)
+    assert (status, made.decode()) == (0, f"Ã©{long}é\né{long}")
+
+
 def test_inputs_follow_each_other(tmp_path):
     for name, data in (("a", b"1%20"), ("b", b""), ("c", b"2\n"), ("d", b"3")):
         (tmp_path / name).write_bytes(data)

@@ -252,18 +252,46 @@ def encode_lines(src, safe, plus=False):
     return b"".join(percent_encode(line, safe, plus) + end for line, end in lines_of(src))
 
 
-def decode_charset(data, name):
-    """Bytes in an encoding as UTF-8, and whether all are valid: U+FFFD for each byte that begins no character."""
-    found, i, valid = [], 0, True
-    while i < len(data):
-        for end in range(i + 1, i + 4):
+# --- encodings other than UTF-8 ---------------------------------------------------------------------------------------
+
+
+def characters(data, encoding):
+    """The characters of bytes in an encoding as (start, end, text): for a byte that begins none, text is None."""
+    start = 0
+    while start < len(data):
+        for end in range(start + 1, min(start + 3, len(data)) + 1):
             try:
-                found.append(data[i:end].decode(name))
-                i = end
+                text = data[start:end].decode(encoding)
                 break
             except UnicodeDecodeError:
                 pass
         else:
-            found.append("\N{REPLACEMENT CHARACTER}")
-            i, valid = i + 1, False
-    return "".join(found).encode(), valid
+            end, text = start + 1, None
+        yield start, end, text
+        start = end
+
+
+def decode_charset(data, encoding):
+    """Bytes in an encoding as UTF-8, with U+FFFD for each byte that begins no character; and whether there is none."""
+    texts = [text for _, _, text in characters(data, encoding)]
+    return b"".join(REPLACEMENT if text is None else text.encode() for text in texts), None not in texts
+
+
+def decode_encoded_row(src, errors, encoding, plus=False, stay=CONTROLS):
+    """Like decode_row() for text, but what is not UTF-8 once it is decoded is in another encoding."""
+    tokens = [token[0] for token in TOKEN.finditer(src)]
+    octets = decode(src)
+    if not ill_formed(octets):
+        return decode_row(src, errors, plus=plus, stay=stay)
+    out, faults, offset = [], [], 0
+    for start, end, text in characters(octets, encoding):
+        written = b"".join(tokens[start:end])
+        if text is None or written == b"%":
+            faults.append(("utf-8" if text is None else "percent", offset))
+            out.append(written if errors == "keep" else REPLACEMENT)
+        elif plus and written == b"+":
+            out.append(b" ")
+        else:
+            out.append(written if text.encode() in stay and len(written) > end - start else text.encode())
+        offset += len(written)
+    return b"".join(out), next(iter(faults), None)

@@ -76,6 +76,10 @@ def percent_decoded(row, errors, way, *, plus=False):
     return naive.decode_row(row, errors, None, plus, way.text, stay=way.stay)
 
 
+def percent_decoded_as(row, errors, way, *, encoding, plus=False):
+    return naive.decode_encoded_row(row, errors, encoding, plus, stay=way.stay)
+
+
 def strict(function, text=False):
     """A function of a row that raises, or returns a fault. With `text`, its result is to be text as well."""
 
@@ -238,6 +242,10 @@ def _operations():
         decoded = partial(percent_decoded, **given)
         command = ("decode", *options)
         yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command)
+    for given in {"encoding": "shift_jis"}, {"encoding": "cp1252", "plus": True}:
+        command = ("decode", "--encoding", given["encoding"], *(("--plus",) if "plus" in given else ()))
+        decoded = partial(percent_decoded_as, **given)
+        yield Operation("percent_decode", given, decoded, "percent", policies=CODEC, command=command, bulk=False)
     for level in URN_LEVELS:
         command = ("normalize", "--kind", "urn", "--level", level)
         normal = partial(normal_urn, level=level)

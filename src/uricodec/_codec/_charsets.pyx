@@ -19,10 +19,10 @@ from cpython.mem cimport PyMem_RawFree
 
 import codecs
 
-EXAMPLES = "latin-1, cp1251, koi8-r, shift_jis, euc-jp, gbk, big5 or euc-kr"
+cdef str EXAMPLES = "latin-1, cp1251, koi8-r, shift_jis, euc-jp, gbk, big5 or euc-kr"
 
 # Encodings with characters of four bytes, by the names of their codecs.
-LONGER = {"utf-8", "utf-8-sig", "gb18030"}
+cdef tuple LONGER = ("utf-8", "utf-8-sig", "gb18030")
 
 
 cdef bint extends_ascii(object decoder) except -1:
@@ -33,6 +33,11 @@ cdef bint extends_ascii(object decoder) except -1:
         if decoder.decode(bytes((byte,))) != chr(byte):
             return False
     return True
+
+
+cdef object unsupported(str name):
+    return ValueError(f"unsupported encoding {name!r}; expected a superset of ASCII with at most three bytes a character, "
+                      f"such as {EXAMPLES}")
 
 
 cdef object decoder_of(str name):
@@ -46,9 +51,8 @@ cdef object decoder_of(str name):
     except LookupError:
         raise ValueError(f"unknown encoding {name!r}; expected one such as {EXAMPLES}") from None
     except UnicodeError:        # codecs such as idna
-        raise ValueError(f"unsupported encoding {name!r}; expected one such as {EXAMPLES}") from None
-    raise ValueError(f"unsupported encoding {name!r}; expected a superset of ASCII with at most three bytes a character, "
-                     f"such as {EXAMPLES}")
+        raise unsupported(name) from None
+    raise unsupported(name)
 
 
 @cython.final

@@ -3,6 +3,7 @@ from typing import final
 from typing_extensions import disjoint_base
 
 from uricodec._base._kernels import ByteSet
+from uricodec._codec._charsets import Charset
 from uricodec._rows._operation import RowOperation
 
 NO_CONTROL: ByteSet
@@ -13,7 +14,12 @@ class CodecRows(RowOperation): ...
 @final
 class DecodeRows(CodecRows):
     def __new__(
-        cls, plus: bool = False, text: bool = True, decodable: ByteSet | None = None, lossless: bool = True
+        cls,
+        plus: bool = False,
+        text: bool = True,
+        decodable: ByteSet | None = None,
+        lossless: bool = True,
+        charset: Charset | None = None,
     ) -> DecodeRows: ...
 
 @final

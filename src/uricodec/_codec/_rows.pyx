@@ -14,7 +14,8 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
 from uricodec._base._text cimport continues, sequence_length
@@ -98,6 +99,7 @@ cdef struct Decoding:
     bint replaces       # and under `replace` becomes U+FFFD
     const uc_set *decodable     # triplets of other bytes stay; NULL: all are decoded
     bint c1             # triplets of U+0080-009F stay
+    const CharsetTable *tables      # the encoding of rows that are not UTF-8; NULL: these are invalid
 
 
 cdef bint has_c1(const uint8_t *src, size_t n) noexcept nogil:
@@ -116,6 +118,7 @@ cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint
                          uint8_t *dst) noexcept nogil:
     """Decode a row, or whole lines, without special cases; UC_FULL if there may be some."""
     cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
+    cdef bint looks
     if size == UC_FULL:
         return UC_FULL
     if how.checks and (strict or replaces and how.replaces) and memchr(dst, c'%', size) != NULL:
@@ -124,7 +127,8 @@ cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint
         # Nothing was decoded. Bytes that were there before may stay even if they are not decodable.
         if how.plus and how.decodable != NULL and not how.decodable.member[<uint8_t>c' ']:
             return UC_FULL
-        return size if not how.utf8 or not (strict or replaces) or is_utf8(dst, size) else UC_FULL
+        looks = how.utf8 and (strict or replaces or how.tables != NULL)
+        return size if not looks or is_utf8(dst, size) else UC_FULL
     if how.utf8 and not is_utf8(dst, size):
         return UC_FULL
     # Decoding removes no byte that is not decodable (these are not "%", "+" or digits). So if there are as many as
@@ -139,9 +143,14 @@ cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy 
                       Outcome *outcome) noexcept nogil:
     cdef StrictOptions careful
     cdef size_t size
+    cdef const CharsetTable *tables = how.tables
     careful.policy, careful.malformed, careful.plus, careful.utf8 = policy, malformed, how.plus, how.utf8
     careful.free, careful.c1 = how.decodable, how.c1
-    size = decode_strictly(src, n, &careful, dst)
+    if tables != NULL:
+        size = kernels.decode(src, n, how.plus, dst, n)
+        if size != UC_FULL and is_utf8(dst, size):
+            tables = NULL
+    size = decode_strictly(src, n, &careful, dst, tables)
     if careful.fault == NO_FAULT:
         return size
     outcome.code, outcome.offset = careful.fault, careful.offset
@@ -332,7 +341,8 @@ cdef class DecodeRows(CodecRows):
     """Decode every triplet, once.
 
     Text that has a malformed triplet or does not decode to UTF-8 is invalid. "keep" leaves either part as it is
-    written.
+    written. With `charset`, a row whose decoded bytes are not UTF-8 is in that encoding: only bytes that are invalid in
+    both, and malformed triplets, are invalid. Results are UTF-8.
 
     Args:
         plus (bool): Read '+' as a space.
@@ -341,14 +351,16 @@ cdef class DecodeRows(CodecRows):
             of others stay. If it lacks the escape character, triplets of U+0080-009F stay, too. None: all bytes.
         lossless (bool): True: the rules of `percent_decode`, where "replace" replaces malformed triplets by U+FFFD.
             False: the rules of `unquote`, where they stay, and are not invalid in rows of bytes.
+        charset (Charset | None): The encoding of rows of text that are not UTF-8.
 
     Source: RFC 3986 section 2.1; UTF-8 is RFC 3629's.
     """
     cdef Decoding how
     cdef ByteSet decodable
+    cdef Charset charset
 
-    def __cinit__(self, plus=False, text=True, ByteSet decodable=None, lossless=True):
-        self.decodable = decodable
+    def __cinit__(self, plus=False, text=True, ByteSet decodable=None, lossless=True, Charset charset=None):
+        self.decodable, self.charset = decodable, charset
         self.how.plus, self.how.utf8, self.how.checks, self.how.replaces = plus, text, text or lossless, lossless
         self.how.decodable, self.how.c1 = NULL, False
         if decodable is not None:
@@ -357,8 +369,15 @@ cdef class DecodeRows(CodecRows):
         self.slots.options = &self.how
         # U+FFFD is not longer than a triplet, but longer than a byte
         self.slots.strict, self.slots.replace_factor = Operation(decode_row, 1, 0), 3
+        self.how.tables = NULL
+        if charset is not None:
+            self.how.tables = charset.tables
+            self.slots.strict.factor = CHARSET_FACTOR
+            self.reasons = [None, REASONS[<int>MALFORMED], f"invalid UTF-8 and invalid {charset.name}"]
         self.slots.keep, self.slots.replace = decode_keeping, decode_replacing
         self.slots.whole, self.slots.block, self.slots.expected = decode_whole, decode_block, expected_of_decoding
+        if charset is not None:     # the functions on text know only UTF-8
+            return
         if lossless:
             self.slots.text, self.slots.text_policies = decode_object, 1 << <int>KEEP_ROW
         else:

@@ -2,6 +2,7 @@
 from libc.stdint cimport uint8_t
 
 from uricodec._base._kernels cimport uc_set
+from uricodec._codec._charsets cimport CharsetTable
 from uricodec._codec._percent cimport hex_value
 
 
@@ -24,7 +25,8 @@ cdef struct StrictOptions:
     Fault fault         # result: the error,
     size_t offset       # and its offset in src
 
-cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst) noexcept nogil
+cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst,
+                            const CharsetTable *tables=*) noexcept nogil
 cdef size_t count_malformed(const uint8_t *src, size_t n, size_t *first) noexcept nogil
 cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil
 cdef Policy policy_of(object errors) except *

@@ -5,7 +5,8 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
+from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *
 from uricodec.errors import UriError, UriSyntaxError
@@ -20,30 +21,62 @@ cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     return kernels.scan_utf8(src, n, &found) == n
 
 
-cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst) noexcept nogil:
+cdef size_t read_encoded(const uint8_t *src, size_t n, const CharsetTable *tables, uint8_t *utf8, size_t *octets,
+                         size_t *end) noexcept nogil:
+    """Read the character that begins src[:n], each byte of which may be a triplet. Return the size of its UTF-8.
+
+    `octets` is the number of its bytes, which are written as src[:end]. If it is invalid, these are about its first
+    byte, and the result is 0.
+    """
+    cdef uint8_t sequence[CHARSET_BYTES]
+    cdef size_t ends[CHARSET_BYTES]
+    cdef size_t have = 0, step = unit_at(src, 0, n, sequence), place = 0
+    cdef const CharsetEntry *entry
+    while step:
+        place += step
+        ends[have] = place
+        have += 1
+        step = unit_at(src, place, n, sequence + have) if have < CHARSET_BYTES else 0
+    entry = charset_character(tables, sequence, have, octets)
+    if entry == NULL:
+        octets[0], end[0] = 1, ends[0]
+        return 0
+    end[0] = ends[octets[0] - 1]
+    memcpy(utf8, entry.utf8, entry.size)
+    return entry.size
+
+
+cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, uint8_t *dst,
+                            const CharsetTable *tables=NULL) noexcept nogil:
     """Decode one character at a time, with a policy for each kind of error. Stops at an error if the policy is FAIL.
 
-    dst has a capacity of n bytes, or 3 n with REPLACE. Returns the number of bytes written.
+    With `tables`, the decoded bytes are in that encoding instead of UTF-8. dst has a capacity of n bytes, or 3 n with
+    REPLACE or `tables`. Returns the number of bytes written, which are UTF-8 but for those that stay.
     """
-    cdef size_t i = 0, o = 0, size, step, end
-    cdef uint8_t octets[4]
-    cdef int length, have
+    cdef size_t i = 0, o = 0, size, step, end, have, length, octets
+    cdef uint8_t utf8[2 * CHARSET_FACTOR]
     cdef Fault fault
     cdef Policy policy
     how.fault = NO_FAULT
     while i < n:
-        # One character: `octets[:have]`, written as src[i:end].
-        size = unit_at(src, i, n, octets)
-        end = i + size
-        length = sequence_length(octets[0]) if how.utf8 else 1
-        have = 1
-        while have < length:
-            step = unit_at(src, end, n, octets + have)
-            if step == 0 or not continues(octets[0], have, octets[have]):
-                break
-            have += 1
-            end += step
-        fault = NOT_UTF8 if have != length else MALFORMED if size == 1 and octets[0] == c'%' else NO_FAULT
+        # One character, utf8[:have]: its bytes, `octets` of them, are written as src[i:end].
+        size = unit_at(src, i, n, utf8)
+        if tables == NULL:
+            end = i + size
+            length = <size_t>sequence_length(utf8[0]) if how.utf8 else 1
+            have = 1
+            while have < length:
+                step = unit_at(src, end, n, utf8 + have)
+                if step == 0 or not continues(utf8[0], <int>have, utf8[have]):
+                    break
+                have += 1
+                end += step
+            octets = have
+        else:
+            have = read_encoded(src + i, n - i, tables, utf8, &octets, &end)
+            length = max(have, <size_t>1)
+            end += i
+        fault = NOT_UTF8 if have != length else MALFORMED if size == 1 and src[i] == c'%' else NO_FAULT
         policy = how.malformed if fault == MALFORMED else how.policy
         if fault != NO_FAULT and policy == FAIL:
             how.fault = fault
@@ -52,21 +85,21 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
         if fault != NO_FAULT and policy == REPLACE:
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             o += 3
-        elif fault != NO_FAULT or end - i > <size_t>have and stays(how, octets, have):
+        elif fault != NO_FAULT or end - i > octets and stays(how, utf8, have):
             memmove(dst + o, src + i, end - i)
             o += end - i
         else:
-            if how.plus and size == 1 and octets[0] == c'+' and (how.free == NULL or how.free.member[<uint8_t>c' ']):
-                octets[0] = c' '
-            memcpy(dst + o, octets, have)
+            if how.plus and size == 1 and src[i] == c'+' and (how.free == NULL or how.free.member[<uint8_t>c' ']):
+                utf8[0] = c' '
+            memcpy(dst + o, utf8, have)
             o += have
         i = end
     return o
 
 
-cdef bint stays(const StrictOptions *how, const uint8_t *octets, int n) noexcept nogil:
+cdef bint stays(const StrictOptions *how, const uint8_t *octets, size_t n) noexcept nogil:
     """Return whether the triplets of a character must not be decoded."""
-    cdef int i
+    cdef size_t i
     if how.free == NULL:
         return False
     for i in range(n):

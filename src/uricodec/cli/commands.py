@@ -79,9 +79,10 @@ UTF-8 (%FF) do not change either.
             "uricodec decode --csv --header -f url pages.csv",
             "uricodec decode --json-field url events.jsonl",
             "echo 'q=black+%26+white' | uricodec decode --plus\n# prints q=black & white",
+            "uricodec decode --encoding shift_jis access.log # for %HH that is not UTF-8",
             "uricodec decode --iri --host unicode urls.txt",
         ),
-        f"{_FILES} plus:decode raw iri:decode host:decode {_FIELDS} jsonl errors:decode {_REPORTS} {_LIMITS}",
+        f"{_FILES} plus:decode encoding raw iri:decode host:decode {_FIELDS} jsonl errors:decode {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:decode",
     ),
     Command(

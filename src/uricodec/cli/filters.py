@@ -20,7 +20,8 @@ def decode(arguments):
     decodable = (
         None if arguments.raw else plan.decodable if plan else ~ByteSet(b"\0") if arguments.null_data else NO_CONTROL
     )
-    return run_codec(arguments, plan, DecodeRows(arguments.plus, not arguments.raw, decodable))
+    rows = DecodeRows(arguments.plus, not arguments.raw, decodable, charset=arguments.encoding)
+    return run_codec(arguments, plan, rows)
 
 
 def encode(arguments):
@@ -52,7 +53,8 @@ def run_codec(arguments, plan, rows):
         from uricodec.cli import fields
 
         return lines.filter_inputs(fields.Values(plan, rows), arguments)
-    in_pieces = arguments.errors in ("keep", "replace", "raise")
+    # An encoding is chosen for a line as a whole.
+    in_pieces = arguments.errors in ("keep", "replace", "raise") and arguments.encoding is None
     return lines.filter_inputs(lines.Rows(rows, terminator_of(arguments), arguments.raw, in_pieces), arguments)
 
 

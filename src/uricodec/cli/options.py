@@ -89,6 +89,13 @@ def parameter_names(text):
     return names
 
 
+def charset(text):
+    """Return the Charset with a name."""
+    from uricodec._codec._charsets import Charset
+
+    return Charset(text)
+
+
 def nonempty(text):
     """Return a text that has at least one character."""
     if not text:
@@ -242,6 +249,15 @@ OPTIONS = {
         "Without it, control characters and bytes that are not UTF-8 stay encoded. With it, decoding may change the "
         "number of lines.",
         conflicts="--iri --json-field --jsonl",
+    ),
+    "encoding": Option(
+        "--encoding NAME",
+        "the encoding of records that are not UTF-8",
+        "NAME is Python's name for a superset of ASCII: latin-1, cp1251, koi8-r, shift_jis, euc-jp, gbk, big5, euc-kr "
+        "and others. A line or field that is UTF-8 once it is decoded is read as UTF-8, any other, as a whole, in this "
+        "encoding. The output is UTF-8.",
+        read=charset,
+        conflicts="--iri --raw",
     ),
     "safe:encode": Option(
         "--safe CHARS",
@@ -523,7 +539,7 @@ OPTIONS = {
         "--max-line SIZE",
         "the longest valid line, in bytes (default: 16M)",
         "A longer line is invalid, with the code too-long. decode, encode and requote accept plain lines of any length "
-        "under --errors keep, replace and raise.",
+        "under --errors keep, replace and raise, but decode --encoding does not.",
         read=byte_count,
         default=MAX_LINE,
         category=LIMITS,
