@@ -3,6 +3,7 @@
 import gzip
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from uricodec._io import compress, streams
 from uricodec._rows._lines import transform_lines
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.cli import filters, main
+from uricodec.cli.commands import COMMANDS
 
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "access.log"
 
@@ -692,15 +694,15 @@ def test_meter(log):
     log.write_bytes(b"%41\n" * 200_000)
     status, shown = on_terminal(["decode", log])
     assert status == 0
-    assert shown.startswith("\r")
-    assert "100 %  1 MB  " in shown and " MB/s" in shown
+    assert re.match(r"\r[1-9][0-9]? %  [01] MB  [0-9]+ MB/s  ETA 0:[0-5][0-9]\r", shown)
+    assert re.search(r"\r100 %  1 MB  [0-9]+ MB/s +\r", shown)
     assert not shown.split("\r")[-2].strip() and shown.endswith("\r")  # erased
 
 
 def test_meter_of_unknown_size(log):
     status, shown = on_terminal(["decode", log, "-"], input=b"%41\n" * 200_000)
     assert status == 0
-    assert " MB/s" in shown and "%" not in shown
+    assert " MB/s" in shown and "%" not in shown and "ETA" not in shown
 
 
 def test_meter_makes_way_for_complaints(log):
@@ -711,21 +713,53 @@ def test_meter_makes_way_for_complaints(log):
 
 def test_meter_stays_away(log):
     assert on_terminal(["decode", log], delay=60) == (0, "")
+    assert on_terminal(["decode", "--no-progress", log]) == (0, "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "METER_DELAY", 0)
         assert output_of("decode", log) == "/café\n/a b\n".encode()  # standard error is no terminal
 
 
-def test_meter_and_output_do_not_mix(log):
-    """When the output goes to a terminal, too, there is no meter."""
+def test_meter_and_output_do_not_mix(log, tmp_path):
+    """What goes to a terminal, or to a pipe that somebody may show on it, keeps the meter away."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     try:
         assert on_terminal(["decode", log], stdout=theirs) == (0, "")
         assert os.read(ours, 4096).decode() == "/café\r\n/a b\r\n"
+        assert on_terminal(["decode", log, "--progress"], stdout=theirs)[1].startswith("\r100 %")
+        os.write(ours, b"\x04")  # ^D: the end of what is typed
+        assert on_terminal(["decode", "-", log], stdin=theirs) == (0, "")
     finally:
         os.close(theirs)
         os.close(ours)
+    for output in "/dev/stderr", "/dev/stdout":
+        for option in [["-o", output], ["--invalid-to", output, "-o", tmp_path / "out"]]:
+            assert "MB/s" not in on_terminal(["decode", log, *option], stdout=subprocess.PIPE)[1]
+            assert "MB/s" in on_terminal(["decode", log, *option, "--progress"], stdout=subprocess.PIPE)[1]
+    with open(tmp_path / "file", "wb") as file:
+        assert "MB/s" in on_terminal(["decode", log], stdout=file)[1]
+
+
+READING = [name for name, command in COMMANDS.items() if "progress" in command.keys.split()]
+
+
+@pytest.mark.parametrize("name", READING)
+def test_progress_of_each_command(log, tmp_path, name):
+    required = {"--kind": "uri" if name != "extract" else "urn", "--base": "a:", "SHELL": ""}
+    words = [
+        word for option in COMMANDS[name].options if option.required for word in (option.flag, required[option.flag])
+    ]
+    done = process(name, *words, "--progress", log, "-o", tmp_path / "out")
+    assert done.returncode < 2 and re.fullmatch(rb".*( MB/s| lines/s)\n", done.stderr)
+    assert process(name, *words, "--no-progress", log, "-o", tmp_path / "out").stderr == b""
+
+
+def test_progress_in_lines(monkeypatch):
+    """Where standard error is not a terminal: a line each time, and the last one."""
+    monkeypatch.setattr(streams, "METER_LINE_PERIOD", 0)
+    said = run("decode", "--progress", stdin=b"%41\n" * 200_000)[2].splitlines()
+    assert len(said) > 2
+    assert all(re.fullmatch("[01] MB  [0-9]+ MB/s", line) for line in said)
 
 
 def test_a_chunk_has_capacity_for_any_character():

@@ -510,7 +510,7 @@ def test_progress_on_a_terminal(tmp_path):
     for line in shown:
         assert re.fullmatch(
             r"(reading|processing temporary files|writing)(  [0-9]+ %)?  [0-9.]+[kM]? lines  [0-9.]+[kM]? unique"
-            r"(  [0-9.]+[kM]? lines/s)? *",
+            r"(  [0-9.]+[kM]? lines/s)?(  ETA 0:0[0-9])? *",
             line,
         ), line
     assert said.decode().split("\r")[-2].strip() == ""
@@ -526,6 +526,8 @@ def test_progress_in_words():
 def test_no_progress_elsewhere():
     done = process(*URN, input=b"urn:ab:1\n" * 100_000)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"urn:ab:1\n", b"")
+    done = process(*URN, "--progress", input=b"urn:ab:1\n" * 100_000)
+    assert re.fullmatch(rb"done  100.0k lines  1 unique  [0-9.]+[kM]? lines/s\n", done.stderr), done.stderr
 
 
 # --- the documentation ------------------------------------------------------------------------------------------------

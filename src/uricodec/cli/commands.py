@@ -39,7 +39,7 @@ class Command(_Fields):
 _FILES = "files help output"
 _FIELDS = "fields delimiter csv header json-field null-data"
 _REPORTS = "invalid-to stats"
-_LIMITS = "max-line threads"
+_LIMITS = "max-line threads progress no-progress"
 
 EXIT_STATUS = """\
   0    success
@@ -115,7 +115,7 @@ that are allowed in a URI (RFC 3986) are copied: a second run changes nothing.
             "uricodec requote urls.txt",
             "echo '/a b/%C3%A9/100%' | uricodec requote --errors replace\n# prints /a%20b/%C3%A9/100%25",
         ),
-        f"{_FILES} safe:requote {_FIELDS} jsonl errors:requote {_REPORTS} max-line threads",
+        f"{_FILES} safe:requote {_FIELDS} jsonl errors:requote {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:requote",
     ),
     Command(
@@ -194,7 +194,7 @@ excludes, so a full stop or a bracket after it is part of it.
             "uricodec extract --kind urn page.html",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract offsets",
+        f"{_FILES} kind:extract offsets progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(

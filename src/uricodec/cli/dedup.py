@@ -1,13 +1,12 @@
 """`uricodec dedup`: the command line of uricodec.dedup."""
 
-import sys
 from time import monotonic
 
 from uricodec import dedup
 from uricodec._io import streams
 from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
-from uricodec.cli.lines import ERRORS_HINT, check_outputs
+from uricodec.cli.lines import ERRORS_HINT, check_outputs, progress_of
 from uricodec.errors import UriError
 
 # The names of phases on the terminal.
@@ -17,6 +16,7 @@ PHASES = {
     "compare": "comparing levels",
     "groups": "finding groups",
     "write": "writing",
+    "done": "done",
 }
 
 # Units of the numbers that are shown.
@@ -50,15 +50,18 @@ def run(arguments):
         "max_line": arguments.max_line,
         "secret": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
     }
-    with Meter(arguments.output) as meter:
+    reports = [path for path in (arguments.groups, arguments.invalid_to) if path is not None]
+    outputs = map(streams.Output, [arguments.output, *reports])
+    with Meter(files, *outputs, progress=progress_of(arguments)) as meter:
         if meter.shows:
             options["on_progress"] = meter.show
         try:
             if arguments.estimate:
                 return estimate(arguments, files, options)
-            return deduplicate(arguments, files, options | {"exclude": exclude})
+            meter.finish(deduplicate(arguments, files, options | {"exclude": exclude}))
         except UriError as error:
             raise CommandError(error.reason, 1, ERRORS_HINT) from None
+    return 0
 
 
 def estimate(arguments, files, options):
@@ -70,7 +73,7 @@ def estimate(arguments, files, options):
 
 
 def deduplicate(arguments, files, options):
-    """Write identifiers, reports and counts."""
+    """Write identifiers, reports and counts. Return the counts (DedupStats)."""
     options |= {
         "report": "counts" if arguments.count else "repeated" if arguments.repeated else "unique",
         "groups": arguments.groups,
@@ -88,7 +91,7 @@ def deduplicate(arguments, files, options):
             stats = dedup.dedup_files(files, arguments.output, **options)
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
-    return 0
+    return stats
 
 
 def show_stats(stats, seconds, rules):
@@ -121,42 +124,29 @@ def read_secret(path):
 
 
 class Meter(streams.Meter):
-    """Shows progress on the terminal: the phase, lines, identifiers, and lines per second.
+    """Shows progress: the phase, lines, identifiers, lines per second, and how long the rest of the phase will take."""
 
-    Args:
-        path (str | None): The output of the command.
-
-    Attributes:
-        shows (bool): Whether standard error is a terminal, and the output is not.
-    """
-
-    def __init__(self, path):
-        super().__init__([], Target(path))
-        self.shows = self.on_terminal
-        self._phase, self._began = None, 0.0
+    _progress, _began = dedup.Progress("read", 0, 0, 0, 0), 0.0
 
     def show(self, progress):
         """Show progress, if the last time was long enough ago."""
         now = monotonic()
-        if progress.phase != self._phase:
-            self._phase, self._began = progress.phase, now
+        if progress.phase != self._progress.phase:
+            self._began = now
+        self._progress = progress
         if self.due(now):
-            self.say(describe(progress, now - self._began))
+            self.say(self.describe())
 
+    def finish(self, stats):
+        """Set what the last line says, given the counts of the whole run (DedupStats)."""
+        self._progress, self._began = dedup.Progress("done", 0, 0, stats.rows, stats.unique), self._start
 
-class Target:
-    """The output of the command, as Meter needs it.
+    def __exit__(self, *exception):
+        if self._on_terminal or self._progress.phase == "done":
+            super().__exit__(*exception)
 
-    Args:
-        path (str | None): The file; None or "-": standard output.
-    """
-
-    def __init__(self, path):
-        self._path = path
-
-    def isatty(self):
-        """Return whether the output is a terminal."""
-        return self._path in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
+    def describe(self):
+        return describe(self._progress, monotonic() - max(self._began, self._start))
 
 
 def describe(progress, seconds):
@@ -170,7 +160,7 @@ def describe(progress, seconds):
         str: The line.
 
     >>> describe(dedup.Progress("read", 50, 200, 1_500_000, 1234), 0.5)
-    'reading  25 %  1.5M lines  1.2k unique  3.0M lines/s'
+    'reading  25 %  1.5M lines  1.2k unique  3.0M lines/s  ETA 0:02'
     """
     parts = [PHASES.get(progress.phase, progress.phase)]
     if progress.total and progress.octets:
@@ -178,7 +168,7 @@ def describe(progress, seconds):
     parts += [f"{short(progress.rows)} lines", f"{short(progress.unique)} unique"]
     if seconds > 0:
         parts.append(f"{short(progress.rows / seconds)} lines/s")
-    return "  ".join(parts)
+    return "  ".join(parts + streams.remaining(progress.octets, progress.total, seconds))
 
 
 def short(number):

@@ -1,6 +1,7 @@
 """`uricodec extract`: the command line of uricodec.urn's search for URNs."""
 
 from uricodec._io import streams
+from uricodec.cli.lines import progress_of
 from uricodec.urn._extract import CAPACITY, Urns, extract
 
 
@@ -19,7 +20,8 @@ def run(arguments):
     """
     names = arguments.files or ["-"]
     buffer = bytearray(CAPACITY * streams.CHUNK)
-    with streams.Output(arguments.output) as output, streams.Meter(names, output) as meter:
+    progress = progress_of(arguments)
+    with streams.Output(arguments.output) as output, streams.Meter(names, output, progress=progress) as meter:
         for name in names:
             with streams.Input(name, meter, output=output) as source:
                 prefix = source.name.encode() + b"\t" if len(names) > 1 else b""

@@ -225,7 +225,7 @@ def run(worker, arguments, errors, output, rejects):
     if output:
         output.end = worker.out[0]
         output.write(worker.header)
-    with streams.Meter(names, output or rejects) as meter:
+    with streams.Meter(names, output, rejects, progress=progress_of(arguments)) as meter:
         for name in names:
             with streams.Input(name, meter, output=output or rejects) as source:
                 lines.filter(source, workers, buffers)
@@ -233,6 +233,11 @@ def run(worker, arguments, errors, output, rejects):
         tally.show()
     worker.finish()
     return lines.invalid
+
+
+def progress_of(arguments):
+    """Return what --progress and --no-progress say of the meter: True, False or None, see streams.Meter."""
+    return not arguments.no_progress if arguments.progress or arguments.no_progress else None
 
 
 Piece = namedtuple("Piece", ["start", "read", "found", "written", "groups"])

@@ -534,6 +534,15 @@ OPTIONS = {
         category=INVALID,
         needs="--stats",
     ),
+    "progress": Option(
+        "--progress",
+        "show a progress meter, whatever standard error is",
+        "By default it is shown on a terminal to which nothing else writes, because all outputs are files. Where "
+        "standard error is not a terminal, a line is written every 10 seconds, and one at the end.",
+        category=INVALID,
+        conflicts="--no-progress",
+    ),
+    "no-progress": Option("--no-progress", "never show a progress meter", category=INVALID),
     # --- memory and threads
     "max-line": Option(
         "--max-line SIZE",
