@@ -1,6 +1,7 @@
 """Reading input files and writing output files.
 
 - streams: inputs as chunks of whole lines, outputs, the progress meter
+- follow: a file that grows, as lines arrive, across rotation
 - compress: decompression of gzip, bzip2, xz and Zstandard inputs
 - temporary: temporary files that replace their targets when they are complete
 - workers: threads that process pieces of an input and use the results in order
