@@ -27,8 +27,9 @@ cdef class Charset:
     cdef size_t fill(self, object decoder, bytes prefix) except? 0
 
 
-# Decode n bytes to UTF-8. dst has a capacity of CHARSET_FACTOR * n bytes. U+FFFD replaces each byte that does not begin a
-# sequence of the encoding; `valid` says whether there are none. Returns the number of bytes written.
+# Decode n bytes to UTF-8. dst has a capacity of CHARSET_FACTOR * n bytes; src does not overlap it, or is at dst + 2 * m
+# for an m >= n. U+FFFD replaces each byte that does not begin a sequence of the encoding; `valid` says whether there are
+# none. Returns the number of bytes written.
 cdef size_t charset_decode(const CharsetTable *tables, const uint8_t *src, size_t n, uint8_t *dst,
                            bint *valid) noexcept nogil
 

@@ -36,8 +36,8 @@ cdef bint extends_ascii(object decoder) except -1:
 
 
 cdef object unsupported(str name):
-    return ValueError(f"unsupported encoding {name!r}; expected a superset of ASCII with at most three bytes a character, "
-                      f"such as {EXAMPLES}")
+    return ValueError(f"unsupported encoding {name!r}; expected a superset of ASCII with at most three bytes a "
+                      f"character, such as {EXAMPLES}")
 
 
 cdef object decoder_of(str name):
@@ -147,8 +147,8 @@ cdef size_t charset_decode(const CharsetTable *tables, const uint8_t *src, size_
     cdef size_t i = 0, o = 0, length
     cdef uint64_t word
     valid[0] = True
-    # Stores before the last byte of src are of fixed size, which is faster. They stay in dst: o <= 3 i, and so
-    # 3 (n - i) bytes are left.
+    # Stores before the last two bytes of src are of fixed size, which is faster. They stay in dst: o <= 3 i, and so
+    # 3 (n - i) bytes are left. Nor do they reach src[i] where src is dst + 2 m: o + 6 <= 3 i + 6 <= 2 m + i.
     while i < n:
         while n - i >= 8 and src[i] < 0x80:
             memcpy(&word, src + i, 8)
@@ -164,7 +164,7 @@ cdef size_t charset_decode(const CharsetTable *tables, const uint8_t *src, size_
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             i, o = i + 1, o + 3
         else:
-            if n - i >= 2:
+            if n - i >= 3:
                 memcpy(dst + o, entry.utf8, sizeof(entry.utf8))
             else:
                 memcpy(dst + o, entry.utf8, entry.size)

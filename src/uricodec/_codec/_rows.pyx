@@ -139,6 +139,29 @@ cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint
     return UC_FULL if how.c1 and has_c1(dst, size) else size
 
 
+cdef size_t decode_encoded(const uint8_t *src, size_t n, const Decoding *how, bint strict, uint8_t *dst,
+                           const CharsetTable **tables) noexcept nogil:
+    """Decode a row that may be in another encoding, without special cases; UC_FULL if there are some.
+
+    If the decoded bytes are UTF-8, `tables` becomes NULL, and the result is UC_FULL, too. '+' and '%' are not part of
+    longer sequences in any encoding, so they can be decoded first.
+    """
+    cdef uint8_t *decoded = dst + 2 * n     # as far from `dst` as charset_decode() requires
+    cdef size_t size = kernels.decode(src, n, how.plus, decoded, n)
+    cdef bint valid
+    if size == UC_FULL:
+        return UC_FULL  # pragma: no cover: the buffer changed while it was decoded
+    if is_utf8(decoded, size):
+        tables[0] = NULL
+        return UC_FULL
+    if strict and memchr(decoded, c'%', size) != NULL:
+        return UC_FULL
+    size = charset_decode(how.tables, decoded, size, dst, &valid)
+    if not valid or how.decodable != NULL and kernels.span(dst, size, how.decodable) < size:
+        return UC_FULL
+    return UC_FULL if how.c1 and has_c1(dst, size) else size
+
+
 cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy policy, Policy malformed, uint8_t *dst,
                       Outcome *outcome) noexcept nogil:
     cdef StrictOptions careful
@@ -147,9 +170,9 @@ cdef size_t decode_by(const uint8_t *src, size_t n, const Decoding *how, Policy 
     careful.policy, careful.malformed, careful.plus, careful.utf8 = policy, malformed, how.plus, how.utf8
     careful.free, careful.c1 = how.decodable, how.c1
     if tables != NULL:
-        size = kernels.decode(src, n, how.plus, dst, n)
-        if size != UC_FULL and is_utf8(dst, size):
-            tables = NULL
+        size = decode_encoded(src, n, how, malformed != KEEP, dst, &tables)
+        if size != UC_FULL:
+            return size
     size = decode_strictly(src, n, &careful, dst, tables)
     if careful.fault == NO_FAULT:
         return size
