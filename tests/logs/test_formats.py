@@ -1,0 +1,408 @@
+"""Format strings and presets as programs: what the documentation of Apache and nginx shows, errors, and the samples.
+
+tests/reference/log_formats.py reads lines by these programs; random formats are in tests/reference/log_strategies.py.
+"""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import log_formats as naive
+from reference.log_strategies import cases
+
+from uricodec.logs._formats import (
+    FIELDS,
+    Field,
+    Json,
+    Text,
+    W3c,
+    compile_format,
+    compile_mapping,
+    preset_names,
+    read_presets,
+)
+
+ROOT = Path(__file__).parents[2]
+NAMES = [
+    *("common", "combined", "vhost_combined", "combined-forwarded", "nginx", "nginx-ingress", "nginx-json", "caddy"),
+    *("traefik", "traefik-json", "envoy", "envoy-json", "haproxy", "s3", "cloudfront", "alb", "elb", "gcp-lb"),
+    *("cloudflare", "iis", "squid", "ecs"),
+]
+
+
+def steps_of(format):
+    """The steps of a format as text: literals in quotes, fields as "name kind unit"."""
+    [program] = compile_format(format)
+    return [step if isinstance(step, bytes) else " ".join(map(str, step)).removesuffix(" 0") for step in program.steps]
+
+
+def fields_of(format):
+    return [step for step in steps_of(format) if isinstance(step, str)]
+
+
+# --- Apache -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_formats_of_apaches_documentation():
+    """mod_log_config, "Examples"."""
+    common = ["client address", b" ", "extra.ident word", b" ", "user text", b" [", "time time", b'] "']
+    common += ["request quoted", b'" ', "status number", b" ", "bytes_sent number"]
+    combined = [b' "', "referer quoted", b'" "', "user_agent quoted", b'"']
+    assert steps_of(r"%h %l %u %t \"%r\" %>s %b") == common
+    assert steps_of(r"%v %h %l %u %t \"%r\" %>s %b") == ["vhost word", b" ", *common]
+    assert steps_of(r"%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-agent}i\"") == [*common, *combined]
+    assert steps_of("%{Referer}i -> %U") == ["referer word", b" -> ", "path_decoded text"]
+    assert steps_of("%{User-agent}i") == ["user_agent text"]
+    assert compile_format("%h %s")[0][1:] == ("backslash", False, 3)
+
+
+@pytest.mark.parametrize(
+    ("directive", "field"),
+    [
+        ("%a", "client address"),
+        ("%{c}a", "client address"),
+        ("%A", "extra.local_address text"),
+        ("%B", "bytes_sent number"),
+        ("%{id}C", "extra.id text"),
+        ("%D", "duration decimal -6"),
+        ("%{HOME}e", "extra.HOME text"),
+        ("%f", "extra.filename text"),
+        ("%H", "protocol text"),
+        ("%I", "extra.bytes_received text"),
+        ("%k", "extra.keepalive_requests text"),
+        ("%L", "extra.log_id text"),
+        ("%m", "method text"),
+        ("%{mod_php_memory_usage}n", "extra.mod_php_memory_usage text"),
+        ("%{Content-Type}o", "extra.Content-Type text"),
+        ("%O", "bytes_sent number"),
+        ("%p", "extra.port text"),
+        ("%{remote}p", "extra.remote_port text"),
+        ("%P", "extra.pid text"),
+        ("%{tid}P", "extra.tid text"),
+        ("%q", "query query"),
+        ("%R", "extra.handler text"),
+        ("%s", "status number"),
+        ("%<s", "status number"),
+        ("%S", "extra.bytes_transferred text"),
+        ("%T", "duration decimal"),
+        ("%{ms}T", "duration decimal -3"),
+        ("%{us}T", "duration decimal -6"),
+        ("%{s}T", "duration decimal"),
+        ("%{Host}i", "vhost text"),
+        ("%{host}i", "vhost text"),
+        ("%{X-Forwarded-For}i", "forwarded_for list"),
+        ("%{X-Request-ID}i", "extra.X-Request-ID text"),
+        ("%V", "vhost text"),
+        ("%X", "extra.connection_status text"),
+        ("%^FB", "extra.time_to_first_byte text"),
+        ("%{Trailer}^ti", "extra.Trailer text"),
+        ("%{SSL_PROTOCOL}x", "extra.SSL_PROTOCOL text"),
+        ("%400,501{User-agent}i", "user_agent text"),
+        ("%!200,304,302{Referer}i", "referer text"),
+        ("%{sec}t", "time time"),
+        ("%{end:msec}t", "time time"),
+        ("%{%Y-%m-%d %H:%M:%S}t", "time time"),
+    ],
+)
+def test_each_directive_of_apache(directive, field):
+    assert fields_of(directive) == [field]
+
+
+def test_the_best_directive_has_the_name():
+    assert fields_of("%s %>s") == ["extra.%s number", "status number"]
+    assert fields_of("%T %D %{ms}T") == ["extra.%T decimal", "duration decimal -6", "extra.%{ms}T decimal"]
+    assert fields_of("%h %a %b %O") == [
+        *("client address", "extra.%a address", "bytes_sent number", "extra.%O number"),
+    ]
+    assert fields_of("%{Etag}i %{Etag}o|%{Etag}n") == ["extra.Etag word", "extra.%{Etag}o word", "extra.%{Etag}n text"]
+    assert fields_of("$bytes_sent $body_bytes_sent") == ["extra.bytes_sent number", "bytes_sent number"]
+    assert fields_of("$server_name $http_host $host") == [
+        *("extra.server_name word", "extra.http_host word", "vhost text"),
+    ]
+    assert fields_of("$a $a") == ["extra.a word", "None text"]
+
+
+def test_directives_that_are_one_value():
+    assert fields_of("%m %U%q %H") == ["method word", "target_decoded word", "protocol text"]
+    assert fields_of("$uri$is_args$args $status") == ["target_decoded word", "status number"]
+    assert fields_of("$scheme://$host$request_uri $status") == ["target word", "status number"]
+    assert fields_of("[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %s") == ["time time", "status number"]
+    assert fields_of("%{%F}t %{%T}t %h") == ["time time", "client address"]
+    assert fields_of("%{sec}t.%{usec_frac}t") == ["time time"]
+    assert fields_of("%t %{sec}t") == ["time time", "extra.%{sec}t time"]
+
+
+def test_a_time_whose_end_is_unknown_is_split():
+    assert fields_of("%{%d %b}t %h") == ["extra.%{%d}t word", "extra.%{%b}t word", "client address"]
+
+
+# --- nginx ------------------------------------------------------------------------------------------------------------
+
+MAIN = r"""log_format  main  '$remote_addr - $remote_user [$time_local] "$request" '
+                      '$status $body_bytes_sent "$http_referer" '
+                      '"$http_user_agent" "$http_x_forwarded_for"';
+"""
+
+
+def test_the_directive_of_nginx_conf():
+    assert steps_of(MAIN) == [
+        *("client address", b" - ", "user text", b" [", "time time", b'] "', "request quoted", b'" '),
+        *("status number", b" ", "bytes_sent number", b' "', "referer quoted", b'" "', "user_agent quoted", b'" "'),
+        *("forwarded_for quoted", b'"'),
+    ]
+    commented = "".join(f"    #{line}\n" for line in MAIN.splitlines())
+    assert compile_format(commented) == compile_format(MAIN)
+
+
+def test_the_escapes_of_nginx():
+    assert compile_format("log_format a '$status';")[0].escapes == "backslash"
+    assert compile_format("log_format a escape=none $status;")[0].escapes == "none"
+    [program] = compile_format("""log_format a escape=json '{"ip":"$remote_addr","s":$status,' '"t":"$msec"}';""")
+    assert program.escapes == "json"
+    assert [step for step in program.steps if isinstance(step, bytes)] == [b'{"ip":"', b'","s":', b',"t":"', b'"}']
+    assert compile_format('{"a":"$args"}')[0].escapes == "json"
+
+
+def test_other_variables():
+    assert fields_of("$upstream_addr ${request_id}|$uri?$args|$msec $request_time $my_variable") == [
+        *("extra.upstream_addr list", "extra.request_id word", "path_decoded word", "query word", "time time"),
+        *("duration decimal", "extra.my_variable text"),
+    ]
+
+
+# --- all strings ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "steps"),
+    [
+        ("%h\t%s", ["client address", b"\t", "status number"]),
+        (r"%h\t%s\n", ["client address", b"\t", "status number"]),
+        ("$status;$request;\n", ["status number", b";", "request text", b";"]),
+        ("'$request' ($http_a)", [b"'", "request text", b"' (", "extra.http_a word", b")"]),
+        ("100%% %s", [b"100% ", "status number"]),
+        ("100% $status", [b"100% ", "status number"]),
+        ("$50 %h %s", [b"$50 ", "client address", b" ", "status number"]),
+        ('LogFormat "%h \\"%r\\"" x', ["client address", b' "', "request quoted", b'"']),
+        ("CustomLog logs/a '%h' env=!b", ["client address"]),
+        ('CustomLog "logs/a b" \\\n  "%h \\\n%s"', ["client address", b" ", "status number"]),
+        ("# LogFormat '%h'", ["client address"]),
+        ("$status $rest", ["status number", b" ", "extra.rest text"]),
+    ],
+)
+def test_forms_of_a_string(format, steps):
+    assert steps_of(format) == steps
+
+
+def test_where_a_line_may_end():
+    [program] = compile_format('$client $status$optional "$referer"$rest')
+    assert (program.optional, program.open_end, len(program.steps)) == (3, True, 6)
+
+
+@pytest.mark.parametrize(
+    ("format", "message"),
+    [
+        ("combind", "unknown format 'combind'; did you mean 'combined' or 'vhost_combined'?"),
+        ("", "unknown format ''; choose from common, combined, "),
+        ("hello world", "no directives in the format 'hello world'"),
+        ("%h %Q", "unknown directive '%Q' at offset 3 of the format"),
+        ("%h %", "unknown directive '%' at offset 3 of the format"),
+        ("$status $", "unknown directive '$' at offset 8 of the format"),
+        ("%h %{x}T", "unknown directive '%{x}T' at offset 3 of the format"),
+        ("%s %{x", "unclosed '{' at offset 4 of the format"),
+        ("$a ${x", "unclosed '{' at offset 4 of the format"),
+        ("%s %i", "directive '%i' at offset 3 of the format needs a name: '%{NAME}i'"),
+        ("%s %h%l", "'%l' at offset 5 of the format follows '%h' without a separator"),
+        (r"%s\t%h%l", "'%l' at offset 6 of the format follows '%h' without a separator"),
+        ('LogFormat "%h \\"%r%s\\""', "'%s' at offset 18 of the format follows '%r' without a separator"),
+        ("$host$request_uri", "'$request_uri' at offset 5 of the format follows '$host' without a separator"),
+        ("%h\n%s", "newline at offset 2 of the format; a record is one line"),
+        ("log_format a '$status", "unclosed quote at offset 13 of the format"),
+        ("escape=xml '$status'", "invalid escape 'xml' at offset 7; choose from default, json, none"),
+        ("LogFormat ", "missing format string at offset 9"),
+        ("$status x$optional", "'$optional' at offset 9 of the format must follow a field"),
+    ],
+)
+def test_errors(format, message):
+    with pytest.raises(ValueError) as error:
+        compile_format(format)
+    assert str(error.value).startswith(message)
+
+
+PIECES = [
+    *("%h", "%>s", "%{X}i", "%t", "%{%d %b}t", "%{sec}t", "%{msec_frac}t", "%U", "%q", "%%", "%", "{", "}", "%^", "%{"),
+    *("$status", "${a}", "$", "$uri", "$is_args", "$args", "$rest", "$optional", "$time", " ", " ", " ", "|", '"', "'"),
+    *(
+        "\\",
+        "\n",
+        "\t",
+        "\\n",
+        '\\"',
+        "log_format a ",
+        "escape=json ",
+        "LogFormat ",
+        ";",
+        "#",
+        "[",
+        "]",
+        "é",
+        "0",
+        "\0",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_any_string_is_a_format_or_invalid(format):
+    try:
+        [program] = compile_format(format)
+    except ValueError as error:
+        found = re.search(r"at offset (\d+)", str(error))
+        assert found is None or int(found[1]) <= len(format)
+        return
+    check_steps(program)
+    assert any(isinstance(step, Field) for step in program.steps)
+
+
+def check_steps(program):
+    """Literals and fields alternate, and no field of a record comes twice."""
+    kinds = [isinstance(step, bytes) for step in program.steps]
+    assert all(a != b for a, b in pairwise(kinds)) and b"" not in program.steps
+    names = [step.name for step in program.steps if isinstance(step, Field) and step.name is not None]
+    assert len({*names}) == len(names)
+    assert 0 < program.optional <= len(program.steps)
+
+
+# --- mappings ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_mapping():
+    pairs = [("path", "request.uri"), ("duration.ms", "took | elapsed"), ("extra.pod", "k8s.pod"), ("client", "ip")]
+    assert compile_mapping(pairs) == Json(
+        (
+            (("request", "uri"), Field("path", "text")),
+            (("took",), Field("duration", "decimal", -3)),
+            (("elapsed",), Field("duration", "decimal", -3)),
+            (("k8s", "pod"), Field("extra.pod", "text")),
+            (("ip",), Field("client", "address")),
+        ),
+        False,
+    )
+    assert compile_mapping([("client.endpoint", "a")]).members[0][1] == Field("client", "endpoint")
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("staus", "a"), "unknown field 'staus'; did you mean 'status' or 'extra.staus'?"),
+        (("ip", "a"), "unknown field 'ip'; choose from client, user, "),
+        (("path.ms", "a"), "unknown field 'path.ms'; did you mean 'path' or 'extra.path.ms'?"),
+        (("path", ""), "invalid path '' for 'path'; expected names separated by dots"),
+        (("path", "a..b"), "invalid path 'a..b' for 'path'; "),
+    ],
+)
+def test_errors_of_a_mapping(pair, message):
+    with pytest.raises(ValueError) as error:
+        compile_mapping([pair])
+    assert str(error.value).startswith(message)
+
+
+def test_an_empty_mapping_is_invalid():
+    with pytest.raises(ValueError, match="the mapping has no fields"):
+        compile_mapping([])
+
+
+# --- presets ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_names_of_presets():
+    assert preset_names() == NAMES
+    assert {path.stem for path in (ROOT / "examples/logs").iterdir()} == {*NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_preset_compiles(name):
+    programs = compile_format(name)
+    assert len({type(program) for program in programs}) == 1
+    for program in programs:
+        if isinstance(program, Text):
+            check_steps(program)
+            found = [step.name for step in program.steps if isinstance(step, Field)]
+            assert {"time", "status"} <= {*found}
+        elif isinstance(program, Json):
+            found = [field.name for _, field in program.members]
+        else:
+            assert isinstance(program, W3c) and program.fields
+            continue
+        assert all(name is None or name in FIELDS or name.startswith("extra.") for name in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sample_of_a_preset(name):
+    """The expected records were checked against the documentation that presets.ini names."""
+    state, records = {}, []
+    for line in (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines():
+        record = naive.record(line, name, state)
+        if record is not naive.DIRECTIVE:
+            assert not isinstance(record, naive.Invalid), record
+            records.append(naive.shown(record, name))
+    expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    assert records == [json.loads(line) for line in expected] and len(records) == 3
+
+
+def test_more_presets(tmp_path):
+    path = tmp_path / "mine.ini"
+    path.write_text('# a comment\n[mine]\nformat =\n    $client "$request"\n    $client\n[j]\npath = a.b\nrest = yes\n')
+    presets = read_presets(path)
+    assert [len(program.steps) for program in compile_format("mine", presets)] == [4, 1]
+    assert compile_format("j", presets) == [Json(((("a", "b"), Field("path", "text")),), True)]
+    assert compile_format("common", presets) == compile_format("common")
+    with pytest.raises(ValueError, match="unknown format 'mind'; did you mean 'mine'"):
+        compile_format("mind", presets)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\nformat = $a$b\n", r"\[a\]: '\$b' at offset 2 of the format follows '\$a' without a separator"),
+        ("[a]\nformat = $a\nescapes = xml\n", r"\[a\]: invalid escapes 'xml'; choose from backslash, json, none"),
+        ("[a]\nformat = $a\nfoo = 1\n", r"\[a\]: unknown key 'foo'; choose from format, escapes"),
+        ("[a]\ndialect = w3c\n", r"\[a\]: invalid dialect 'w3c'; choose from cloudfront, iis"),
+        ("[a]\ndialect = iis\nx = 1\n", r"\[a\]: unknown key 'x'; choose from dialect, fields"),
+        ("[a]\npath = a\nrest = true\n", r"\[a\]: invalid rest 'true'; choose from yes, no"),
+        ("[a]\nfoo = a\n", r"\[a\]: unknown field 'foo'"),
+        ("[a]\n", r"\[a\]: the mapping has no fields"),
+        ("format = $a\n", "no section headers"),
+    ],
+)
+def test_errors_of_a_file(tmp_path, text, message):
+    path = tmp_path / "mine.ini"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        read_presets(path)
+    assert str(error.value).startswith(str(path))
+
+
+# --- the reference implementation -------------------------------------------------------------------------------------
+
+
+@given(cases())
+def test_what_a_server_writes_is_read_back(case):
+    assert naive.record(case.line, case.format) == case.record
+
+
+CASES = [json.loads(line) for line in (ROOT / "tests/data/logs/cases.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['format']}: {case['line']}"[:80])
+def test_cases(case):
+    """A case has the fields of the record that it is about, or the field that cannot be read and the offset."""
+    record = naive.record(case["line"].encode(), case["format"], **case.get("options", {}))
+    if "invalid" in case:
+        assert record == tuple(case["invalid"])
+    else:
+        assert {name: record[name] for name in case["record"]} == case["record"]

@@ -1,0 +1,609 @@
+"""The naive twin of the programs of log formats: one line at a time, with regular expressions, split() and json.
+
+record() gives a record as a dict, Invalid for a line that is none, and DIRECTIVE for one that describes the log. It has
+all sixteen fields; shown() leaves those that JSON lines have. logs.py has the escapes, requests, masks and flags.
+"""
+
+import json
+import re
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import NamedTuple
+
+from reference import logs
+from reference.logs import DIRECTIVE, first_of, masked, split_request, split_target, text, undo
+
+from uricodec.logs._formats import Field, Json, Text, W3c, compile_format, compile_mapping
+
+COMMON = [
+    *("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"),
+    *("user_agent", "vhost", "duration", "forwarded_for", "extra"),
+]
+
+
+class Invalid(NamedTuple):
+    """Why a line is no record: the field that could not be read, or "json", "fields", "empty"; and where."""
+
+    code: str
+    offset: int
+
+
+class NoRecord(Exception):
+    pass
+
+
+@cache
+def programs_of_text(format):
+    return compile_format(format)
+
+
+def programs_of(format):
+    """The programs of a format: its name or string, or a mapping of fields to paths."""
+    return programs_of_text(format) if isinstance(format, str) else [compile_mapping(format.items())]
+
+
+# --- prefixes ---------------------------------------------------------------------------------------------------------
+
+ISO_TIME = rb"(?=.{4}-..-..T..:..:...)[^ ]* "
+PREFIXES = [
+    # RFC 3164 section 4.1, also with a time of RFC 3339; RFC 5424 section 6. The name of the program ends with ":".
+    rb"(?:<[^>]{0,4}>)?(?:.{3} .. ..:..:.. |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
+    rb"<[^>]{0,4}>1 (?:[^ ]* ){5}(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) "
+    rb"(?:\xef\xbb\xbf|(?!\xef\xbb\xbf))(?=.)",
+    # Kubernetes CRI: whole lines.
+    ISO_TIME + rb"std(?:out|err) F (?=.)",
+]
+DOCKER = re.compile(rb'\{"log":[ \t\r]*"((?:\\.|[^"\\])*)"', re.DOTALL)
+
+
+def without_prefix(line):
+    """What the line has after a prefix of each kind, then the line, with the number of bytes before."""
+    for pattern in PREFIXES:
+        if found := re.compile(pattern, re.DOTALL).match(line):
+            yield line[found.end() :], found.end()
+    if found := DOCKER.match(line):
+        yield undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"), 8
+    yield line, 0
+
+
+# --- lines of literals and fields -------------------------------------------------------------------------------------
+
+LIST = re.compile(rb"[^ ]*(?:(?<=,) [^ ]*| : [^ ]*)*")
+NUMBERS = ("number", "decimal")
+
+
+def read_text(line, program):  # noqa: PLR0912
+    """The fields of a line; the exception has the field that cannot be read, and where it should be."""
+    steps, fields, at = program.steps, {}, 0
+    if isinstance(steps[0], bytes):
+        if not line.startswith(steps[0]):
+            raise NoRecord("format", 0)
+        at = len(steps[0])
+    for i, step in enumerate(steps):
+        if isinstance(step, bytes):
+            continue
+        after = steps[i + 1] if i + 1 < len(steps) else b""
+        following = steps[i + 2] if i + 2 < len(steps) else None
+        may_end = program.optional < len(steps) and i + 1 >= program.optional
+        if step.kind in NUMBERS:  # Squid pads them
+            at += len(line[at:]) - len(line[at:].lstrip(b" "))
+        end = end_of(program, i, after, following, may_end, line, at)
+        if step.kind != "quoted" and after and end in (None, len(line)):
+            end = len(line) if may_end else None
+        if end is None:
+            # Of a text in quotes, where these begin.
+            raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
+        octets = line[at:end]
+        if step.kind == "quoted" and b'"' in (octets if program.escapes == "none" else re.sub(rb"\\.", b"", octets)):
+            fields["has odd quotes"] = True
+        if step.name is not None:
+            fields[step.name] = given(octets, program, step.kind)
+            if step.kind in NUMBERS and fields[step.name] is not None:
+                fields[step.name] = checked_number(step, octets, at)
+        if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
+            raise NoRecord("user", at)
+        at = end
+        if line.startswith(after, at):
+            at += len(after)
+        elif may_end and line[at:] in (b"", b'"' if step.kind == "quoted" else b""):
+            at = len(line)
+            break
+        else:
+            raise NoRecord(code_of(following or step), at)
+    if line[at:].strip(b" "):
+        if not program.open_end or line[at : at + 1] != b" ":
+            raise NoRecord("format", at)
+        fields["extra.rest"] = given(line[at + 1 :], program)
+    undo_all(fields, program)
+    return fields
+
+
+def code_of(field):
+    """The code of an error: the name of the field in a record."""
+    return "path" if field.name in ("path_decoded", "target_decoded") else field.name or "format"
+
+
+def given(octets, program, kind="text"):
+    """None for a value that means that there is none."""
+    return None if octets == b"-" or (octets == b"" and (program.escapes != "backslash" or kind in NUMBERS)) else octets
+
+
+def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, PLR0913, PLR0917
+    """Where a field ends that begins there; None if what follows it does not come."""
+    kind = program.steps[i].kind
+    if kind == "quoted":
+        return end_of_quoted(program, after, following, may_end, line, at)
+    if kind == "text" and after.strip(b" ") and following and following.kind == "time" and i + 3 < len(program.steps):
+        # A user name may contain " [": the last one before the end of the time counts.
+        first = line.find(after, at)
+        if first < 0:
+            return None
+        stop = line.find(program.steps[i + 3], first + len(after))
+        return first if stop < 0 else line.rfind(after, first, stop + len(after) - 1)
+    if kind == "text" and following and following.kind in NUMBERS:
+        return next((end for end in places(after, line, at) if re.match(rb"[-0-9]", line[end + len(after) :])), None)
+    if kind == "list" and (after or b" ").startswith(b" "):
+        return at + LIST.match(line[at:]).end()
+    if not after and (kind == "time" or (kind == "text" and not program.open_end)):
+        return len(line)
+    whole = after if kind in ("text", "list", "time") else after[:1]
+    ends = places(whole or b" ", line, at)
+    end = next(ends, None)
+    if end is not None and kind == "time" and after.startswith(b" "):
+        # The spaces before the clock and before the zone do not end it.
+        if re.fullmatch(rb".{4}-.{5}", line[at:end], re.DOTALL):
+            end = next((each for each in ends if each > end), None)
+        if end is not None and re.match(rb"[-+][0-9]{4}", line[end + 1 :]):
+            end = next((each for each in ends if each > end + 5), None)
+    return len(line) if end is None and not after else end
+
+
+def places(literal, line, at):
+    """The offsets of a literal."""
+    while (at := line.find(literal, at)) >= 0:
+        yield at
+        at += 1
+
+
+def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR0913, PLR0917
+    """The quote that the rest of the literal follows, and then a number if that is next, or the end of the line.
+
+    Other quotes that are not escaped belong to the text.
+    """
+    first = None
+    for found in re.compile(rb'"' if program.escapes == "none" else rb'\\.|"', re.DOTALL).finditer(line, at):
+        quote, rest = found.start(), line[found.start() + len(after) :]
+        if found[0] != b'"':
+            continue
+        if line.startswith(after, quote):
+            first = quote if first is None else first
+            if following is None:
+                is_end = rest == b"" or (program.open_end and rest.startswith(b" "))
+            else:
+                is_end = following.kind not in NUMBERS or re.match(rb"[-0-9]", rest)
+            if is_end:
+                return quote
+        elif may_end and quote + 1 == len(line):
+            return quote
+    return first
+
+
+def undo_all(fields, program):
+    """Undo the escapes, then what the format writes around a value."""
+    undone = {"backslash": undo, "json": undo_json, "none": bytes}[program.escapes]
+    for step in program.steps:
+        octets = fields.get(getattr(step, "name", None))
+        if octets is None or step.kind in NUMBERS:
+            continue
+        octets = undone(octets)
+        if step.kind == "endpoint":
+            octets = without_port(octets)
+        if step.kind == "query":
+            octets = octets.removeprefix(b"?") if octets else None
+        fields[step.name] = octets
+    if fields.get("target_decoded") is not None:
+        fields["path_decoded"], mark, rest = fields["target_decoded"].partition(b"?")
+        fields["query"] = rest if mark else None
+
+
+def checked_number(field, octets, at=0):
+    """The digits; None for a negative number, which means that there is none. HAProxy has "+" for "at least"."""
+    if not (re.fullmatch(rb"[+-]?[0-9]{1,18}", octets) if field.kind == "number" else is_decimal(octets)):
+        raise NoRecord(field.name, at)
+    return None if octets.startswith(b"-") else octets.removeprefix(b"+").removesuffix(b"s")
+
+
+def is_decimal(octets):
+    """Whether it is a number of at most 40 digits, and not too large or small."""
+    found = re.fullmatch(rb"[+-]?([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?s?", octets)
+    return found and 1 <= len(found[1] + found[2]) <= 40 and -40 <= len(found[1]) + int(found[3] or 0) <= 40
+
+
+def without_port(octets):
+    """The address of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"."""
+    if octets.startswith(b"[") and len(octets) > 2:
+        found = re.fullmatch(rb"\[([^\]]+)\](?::[0-9]*)?", octets)
+        return found[1] if found else octets
+    found = re.fullmatch(rb"(.+):[0-9]+", octets, re.DOTALL)
+    if not found:
+        return octets
+    # Without the last group, "2001:db8::1" would be no address: the group was no port.
+    is_address = (
+        b":" not in found[1] or (b"::" in found[1] and not found[1].endswith(b":")) or found[1].count(b":") == 7
+    )
+    return found[1] if is_address else octets
+
+
+JSON_ESCAPE = re.compile(
+    rb"\\(?:u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([ntrbfv\"\\/]))"
+)
+
+
+def undo_json(octets):
+    r"""Undo \uhhhh, \xhh and \n. A lone surrogate becomes three bytes that are not UTF-8."""
+
+    def undone(escape):
+        if escape[1]:
+            point = 0x10000 + (int(escape[1], 16) - 0xD800 << 10) + int(escape[2], 16) - 0xDC00
+            return chr(point).encode()
+        if escape[3]:
+            return chr(int(escape[3], 16)).encode("utf-8", "surrogatepass")
+        return bytes.fromhex(escape[4].decode()) if escape[4] else (logs.C_ESCAPES | {b"/": b"/"})[escape[5]]
+
+    return JSON_ESCAPE.sub(undone, octets)
+
+
+# --- JSON records -----------------------------------------------------------------------------------------------------
+
+# A record of a preset has one of these, or it is one of another kind.
+ESSENTIAL = {"request", "method", "target", "path", "path_decoded", "status"}
+
+
+class Members(list):
+    """The members of an object: pairs of names and values."""
+
+
+def members_of(line):
+    """The members of a JSON object. Names and texts are bytes, numbers and words are str."""
+    # With escapes escaped, json.loads() gives texts as they are in the line.
+    escaped = re.sub(rb"(?s)\\.", lambda found: found[0].replace(b"\\", rb"\\").replace(b'"', rb"\""), line)
+
+    def members(pairs):
+        return Members((undo_json(name.encode("latin-1")), value) for name, value in pairs)
+
+    try:
+        whole = json.loads(
+            escaped.decode("latin-1"),
+            strict=False,
+            object_pairs_hook=members,
+            parse_float=Number,
+            parse_int=Number,
+            parse_constant=refused,
+        )
+    except ValueError:
+        raise NoRecord("json", 0) from None
+    if not isinstance(whole, Members):
+        raise NoRecord("json", 0)
+    return whole
+
+
+class Number(str):
+    pass
+
+
+def refused(constant):
+    """NaN and Infinity are no numbers of JSON."""
+    raise ValueError(constant)
+
+
+def leaves(members, names=()):
+    """The values that are no objects, with the names that lead to them joined by dots."""
+    for name, value in members:
+        if isinstance(value, Members):
+            yield from leaves(value, (*names, name))
+        else:
+            yield b".".join((*names, name)).decode("utf-8", "replace"), value
+
+
+def scalar(value):
+    """A text, number or word as bytes, of an array the text at its start; None for null, an empty text and "-"."""
+    if isinstance(value, list):
+        value = value[0] if value and type(value[0]) is str else None
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    octets = None if value is None or isinstance(value, Members) else value.encode("latin-1")
+    return None if octets in (None, b"", b"-") else octets if isinstance(value, Number) else undo_json(octets)
+
+
+def read_json(line, program, is_preset):
+    whole = members_of(line)
+    found, fields = [*leaves(whole)], {}
+    for names, field in program.members:
+        values = [scalar(value) for path, value in found if path == ".".join(names)]
+        values = [value for value in values if value is not None]
+        if fields.get(field.name) is None and values:
+            value = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
+            fields[field.name] = without_port(value) if field.kind == "endpoint" else value
+            fields[f"unit of {field.name}"] = field.unit
+    if program.rest:
+        taken = {".".join(names) for names, _ in program.members}
+        for name, value in whole:
+            key = name.decode("utf-8", "replace")
+            if key not in taken and not isinstance(value, list) and scalar(value) is not None:
+                fields[f"extra.{text(name)}"] = scalar(value)
+    if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
+        raise NoRecord("request" if is_preset else "fields", 0)
+    for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
+        if fields.get(name) is not None:
+            fields[name] = checked_number(Field(name, kind), fields[name])
+    return fields
+
+
+# --- W3C extended log file format -------------------------------------------------------------------------------------
+
+W3C_FIELDS = logs.COLUMNS | {
+    "time-taken": "duration",
+    "x-host-header": "vhost",
+    "cs-host": "vhost",
+    "cs(Host)": "vhost",
+    "x-forwarded-for": "forwarded_for",
+    "X-Forwarded-For": "forwarded_for",
+    "cs(X-Forwarded-For)": "forwarded_for",
+}
+
+
+def read_w3c(line, program, state):  # noqa: PLR0912
+    if line.startswith(b"#"):
+        if line.startswith(b"#Fields:"):
+            state["columns"] = re.findall(r"[^ \t]+", line[8:].decode("utf-8", "surrogateescape"))
+            if not state["columns"]:
+                del state["columns"]
+        return DIRECTIVE
+    columns = state.get("columns") or program.fields.split()
+    values = line.split(program.separator)
+    if len(values) < len(columns) or (program.dialect == "iis" and len(values) > len(columns)):
+        raise NoRecord("fields", len(line))
+    fields = {}
+    for column, value in zip(columns, values, strict=False):
+        name = W3C_FIELDS.get(column, f"extra.{column}")
+        if column == "cs(Host)" and "x-host-header" in columns:  # the name of the distribution
+            name = "extra.cs(Host)"
+        fields[name] = value
+    if "columns" not in state and not logs.plausible(fields):
+        raise NoRecord("fields", 0)
+    fields = {name: None if value == b"-" else value for name, value in fields.items()}
+    if program.dialect == "cloudfront":
+        undo_cloudfront(fields)
+    else:
+        for name in ("user_agent", "forwarded_for"):
+            if fields.get(name) is not None:
+                fields[name] = fields[name].replace(b"+", b" ")
+        fields["path_decoded"] = fields.pop("path", None)
+        fields["unit of duration"] = -3
+    for name, kind in ("status", "number"), ("bytes_sent", "number"), ("duration", "decimal"):
+        if fields.get(name) is not None:
+            fields[name] = checked_number(Field(name, kind), fields[name])
+    return fields
+
+
+def undo_cloudfront(fields):
+    """Undo the percent-encoding that CloudFront applies to what clients send."""
+    agent = fields.get("user_agent")
+    for name in ("target", "path", "query", "referer", "user_agent", "forwarded_for"):
+        if fields.get(name) is not None:
+            fields[name] = logs.unquote_to_bytes(fields[name])
+    # Older logs have the agent encoded twice: every "%" is encoded as "%25" then.
+    if agent is not None and agent.count(b"%") == agent.count(b"%25"):
+        fields["user_agent"] = logs.unquote_to_bytes(fields["user_agent"])
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+TIME = re.compile(
+    # RFC 3339, ISO 8601
+    r"(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]"
+    # Apache, nginx; HAProxy has a fraction and no zone
+    r"|(?P<day2>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year2>\d{4}):)"
+    r"(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,15})?(?P<zone> [-+]\d{4}|Z|[-+]\d\d:?\d\d)?",
+    re.ASCII,
+)
+
+
+def moment(octets, text=text):
+    """A time in the form of RFC 3339, without a zone if the log has none; times of other shapes as they are."""
+    time = text(octets)
+    if found := re.fullmatch(r"(\d{1,10})(\.\d{1,15})?", time, re.ASCII):
+        return since_1970(int(found[1]), found[2] or "")
+    if re.fullmatch(r"\d{13}|\d{16}|\d{19}", time, re.ASCII):
+        digits = len(time) - 10
+        return since_1970(int(time[:-digits]), "." + time[-digits:])
+    found = TIME.fullmatch(time)
+    # A space comes before the zone if there are slashes in the date, and only then.
+    if not found or (found["zone"] and (found["zone"][0] == " ") != bool(found["name"])):
+        return time
+    zone = (found["zone"] or "").strip()
+    zone = zone[:3] + ":" + zone[-2:] if len(zone) > 1 else zone
+    month = f"{MONTHS.index(found['name']) + 1:02}" if found["name"] in MONTHS else found["month"]
+    date = f"{found['year'] or found['year2']}-{month}-{found['day'] or found['day2']}"
+    try:
+        # A leap second; no other number is 60.
+        datetime.strptime(f"{date} {re.sub(':60$', ':59', found['clock'])}", "%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return time
+    is_valid = zone[1:3] <= "23" and zone[4:] <= "59"
+    return f"{date}T{found['clock']}{found['fraction'] or ''}{zone}" if is_valid else time
+
+
+def since_1970(seconds, fraction):
+    time = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    return time.strftime("%Y-%m-%dT%H:%M:%S").zfill(19) + fraction + "Z"
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def record(line, format, state=None, **options):
+    """The record of a line in a format: the first of its variants that the line matches.
+
+    Options: mask, params (names of parameters), flags, errors ("keep" or "replace"), encoding, client ("peer" or
+    "forwarded").
+    """
+    state = {} if state is None else state
+    line, skipped = line.removesuffix(b"\r"), 0
+    if "begun" not in state and line.startswith(b"\xef\xbb\xbf"):
+        line, skipped = line[3:], 3
+    state["begun"] = True
+    best = Invalid("", -1)
+    for rest, prefix in without_prefix(line):
+        if rest == b"":
+            return Invalid("empty", skipped + prefix)
+        found = record_of(rest, format, state, options)
+        if not isinstance(found, Invalid):
+            return found
+        is_docker = prefix == 8 and rest not in line
+        offset = skipped + prefix + (0 if is_docker else found.offset)
+        best = max(Invalid(found.code, offset), best, key=lambda each: each.offset)
+    return best
+
+
+def record_of(line, format, state, options):
+    """Texts with quotes that are not escaped count only if no variant matches without."""
+    best, odd = Invalid("", -1), None
+    for program in programs_of(format):
+        try:
+            if isinstance(program, W3c):
+                fields = read_w3c(line, program, state)
+            elif isinstance(program, Json):
+                fields = read_json(line, program, isinstance(format, str))
+            else:
+                fields = read_text(line, program)
+        except NoRecord as error:
+            best = max(best, Invalid(*error.args), key=lambda found: found.offset)
+            continue
+        if fields is DIRECTIVE:
+            return fields
+        if not fields.pop("has odd quotes", False):
+            return complete(fields, program, **options)
+        odd = odd or (fields, program)
+    return complete(*odd, **options) if odd else best
+
+
+def complete(  # noqa: PLR0913
+    fields, program, *, mask=(), params=(), flags=False, errors="keep", encoding=None, client="peer"
+):
+    """The record of fields as they are in the log."""
+
+    def text(octets):
+        return text_of(octets, errors, encoding)
+
+    method, target, protocol, proper = split_request(fields.get("request"))
+    method, protocol = first_of(fields.get("method"), method), first_of(fields.get("protocol"), protocol)
+    path, query = first_of(fields.get("path"), fields.get("path_decoded")), fields.get("query")
+    is_decoded = fields.get("path") is None and path is not None
+    if fields.get("target") is not None:
+        target, proper = fields["target"], True
+    if path is not None and (isinstance(program, W3c) or target is None or not proper):
+        if not is_decoded and query is None and not isinstance(program, W3c):  # it may have a query itself
+            target, proper = path, True
+            path, query = split_target(method, target)
+        else:
+            target, proper = path if query is None else path + b"?" + query, True
+    else:
+        is_decoded = False
+        if target is not None and proper:
+            path, query = split_target(method, target)
+    names = {name.encode().lower() for name in mask}
+    forwarded = fields.get("forwarded_for")
+    addresses = [text(each.strip(b" ")) for each in (forwarded or b"").split(b",")]
+    addresses = [each for each in addresses if each not in ("", "-")]
+    pairs = None if query is None else raw_pairs(masked(b"?" + query, names)[1:])
+    values = {
+        "client": addresses[0] if addresses and client == "forwarded" else text(fields.get("client")),
+        "user": text(fields.get("user")),
+        "time": logs.date_and_time(fields.get("date"), fields.get("time"), errors)
+        if fields.get("time") is None or fields.get("date") is not None
+        else moment(fields["time"], text),
+        "method": text(method),
+        "target": text(masked(target, names, path is not None)),
+        "path": None if path is None else text(path) if is_decoded else decoded(path, errors, encoding),
+        "query": None if pairs is None else [[decoded(part, errors, encoding) for part in pair] for pair in pairs],
+        "protocol": text(protocol),
+        "status": integer(fields.get("status")),
+        "bytes_sent": integer(fields.get("bytes_sent")),
+        "referer": text(masked(fields.get("referer"), names)),
+        "user_agent": text(fields.get("user_agent")),
+        "vhost": text(fields.get("vhost")),
+        "duration": duration(fields, program),
+        "forwarded_for": addresses or None,
+        "extra": {
+            text(name.removeprefix("extra.").encode("utf-8", "surrogateescape")): text(masked(value, names))
+            for name, value in fields.items()
+            if name.startswith("extra.") and value is not None
+        }
+        or None,
+    }
+    for name in params:
+        values[f"param.{name}"] = next((value for key, value in values["query"] or () if key == name), None)
+    if flags:
+        values["flags"] = logs.flags_of(path, query, is_decoded, proper)
+    return values
+
+
+def text_of(octets, errors, encoding):
+    """A text in UTF-8, or else in the encoding, or else what of it is UTF-8."""
+    if octets is not None and encoding is not None:
+        for each in "utf-8", encoding:
+            try:
+                return octets.decode(each)
+            except UnicodeDecodeError:
+                pass
+    return text(octets, errors)
+
+
+def integer(octets):
+    return None if octets is None else int(octets)
+
+
+def duration(fields, program):
+    """Seconds."""
+    if fields.get("duration") is None:
+        return None
+    units = [step.unit for step in getattr(program, "steps", ()) if isinstance(step, Field) and step.name == "duration"]
+    unit = units[0] if units else fields.get("unit of duration", 0)
+    return float(Decimal(fields["duration"].decode()).scaleb(unit))
+
+
+def raw_pairs(query):
+    """Names and values of a query, still percent-encoded, and "+" for a space as %20."""
+    found = [field.partition(b"=") for field in query.split(b"&") if field]
+    return [[name.replace(b"+", b"%20"), value.replace(b"+", b"%20")] for name, _, value in found]
+
+
+def decoded(octets, errors, encoding):
+    """Decoded as UTF-8, or else in the encoding, or else what of it is UTF-8."""
+    raw = logs.unquote_to_bytes(octets)
+    for each in ("utf-8", encoding) if encoding else ():
+        try:
+            return raw.decode(each)
+        except UnicodeDecodeError:
+            pass
+    return logs.decoded(octets, errors)
+
+
+def shown(values, format):
+    """The fields that JSON lines have: those of all formats, and the others if the format, or the record, has them."""
+    programs = programs_of(format)
+    names = set()
+    for program in programs:
+        if isinstance(program, Text):
+            names |= {step.name or "" for step in program.steps if isinstance(step, Field)}
+        elif isinstance(program, Json):
+            names |= {field.name or "" for _, field in program.members} | ({"extra"} if program.rest else set())
+        else:
+            names |= {"vhost", "duration", "forwarded_for", "extra"}
+    # What is missing nearly everywhere is shown if it is there.
+    names |= {"extra"} if any(name.startswith("extra.") for name in names - {"extra.ident"}) else set()
+    hidden = {name for name in COMMON[12:] if name not in names and values[name] is None}
+    return {name: value for name, value in values.items() if name not in hidden}
