@@ -25,8 +25,8 @@ __all__ = [
     "HostKind",
     "IdentifierKind",
     "IriProduction",
+    "LogClient",
     "LogErrors",
-    "LogFormat",
     "SqlErrors",
     "StructErrors",
     "TextErrors",
@@ -55,7 +55,7 @@ FingerprintErrors = Literal["null", "keep", "raise"]
 # Of deduplication, of the functions of SQL (DuckDB, Spark), and of access logs.
 DedupErrors = Literal["keep", "drop", "raise"]
 SqlErrors = Literal["null", "keep", "raise", "replace"]
-LogErrors = Literal["keep", "replace"]
+LogErrors = Literal["drop", "raise"]
 
 # --- identifiers ------------------------------------------------------------------------------------------------------
 
@@ -81,4 +81,4 @@ HostInIri = Literal["keep", "unicode"]
 # --- files ------------------------------------------------------------------------------------------------------------
 
 DedupReport = Literal["unique", "counts", "repeated"]
-LogFormat = Literal["combined", "common", "nginx-json", "cloudfront", "iis", "alb"]
+LogClient = Literal["peer", "forwarded"]

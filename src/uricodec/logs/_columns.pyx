@@ -7,17 +7,17 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from uricodec.logs._fields cimport *
-from uricodec.logs._formats cimport *
+from uricodec.logs._programs cimport *
 from uricodec.logs._records cimport *
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawRealloc
 
 
 cdef enum:
-    ROWS = 65536                # the most rows of a batch
-    TEXT = 64 * 1024 * 1024     # a batch is also full when a column has more bytes than this
+    BATCH_ROWS = 65536                  # the most rows of a batch
+    BATCH_BYTES = 64 * 1024 * 1024      # a batch is also full when a column has more bytes than this
 
 # A buffer that grows.
 cdef struct Buffer:
@@ -33,16 +33,19 @@ cdef struct Column:
     Buffer valid                # one bit a row
     size_t rows
 
+# The columns: those of NAMES, the values of their lists, the flags, and the parameters that have a column of their own.
 cdef enum:
-    PARAMETER = 12, VALUE, FLAG_LIST, FLAG_TEXT     # after the columns of the members: the values of lists
+    VHOST_COLUMN = 12, DURATION_COLUMN, ADDRESS_LIST, EXTRA_LIST
+    PARAMETER, VALUE, ADDRESS, EXTRA_NAME, EXTRA_VALUE, FLAG_LIST, FLAG_TEXT
     COLUMNS_OF_BATCH
 
 cdef struct Batch:
-    Column column[16]           # COLUMNS_OF_BATCH
+    Column *column          # COLUMNS_OF_BATCH, and one for each parameter
+    int count
 
 # The order of NAMES.
-cdef int ORDER[12]
-ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT]
+cdef int ORDER[13]
+ORDER = [CLIENT, USER, TIME, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT, VHOST]
 
 
 cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
@@ -62,19 +65,20 @@ cdef bint reserve(Buffer *buffer, size_t more) noexcept nogil:
     return True
 
 
-cdef bint reserve_line(Batch *batch, size_t n) noexcept nogil:
-    """Ensure the capacity that a line of n bytes can need. False: out of memory.
+cdef bint reserve_line(Batch *batch, size_t n, size_t extra) noexcept nogil:
+    """Ensure the capacity that a line of n bytes can need, and `extra` bytes for names. False: out of memory.
 
-    A text takes at most 3 bytes for each byte of the line; a time takes at most 40.
+    A text takes at most 3 bytes for each byte of the line; a time takes at most 48.
     """
     cdef Column *column
     cdef size_t rows
     cdef int k
-    for k in range(COLUMNS_OF_BATCH):
+    for k in range(batch.count):
         column = batch.column + k
-        # A list of parameters has at most one text for each byte of the line; a list of flags at most FLAGS.
-        rows = n + 1 if k == PARAMETER or k == VALUE else 1 + FLAGS
-        if not (reserve(&column.data, 3 * n + 128) and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
+        # A list has at most one text for each byte of the line; that of extra fields at most EXTRAS; one of flags FLAGS.
+        rows = n + 1 if k == PARAMETER or k == VALUE or k == ADDRESS else 1 + EXTRAS
+        if not (reserve(&column.data, 3 * n + 128 + (extra if k == EXTRA_NAME else 0))
+                and reserve(&column.ends, 4 * (rows + 1)) and reserve(&column.valid, 1)):
             return False  # pragma: no cover: no memory
     return True
 
@@ -133,6 +137,61 @@ cdef void add_query(const Writer *w, const Entry *entry, Batch *batch) noexcept 
         i = end + 1
 
 
+cdef void add_seconds(Column *column, const Entry *entry) noexcept nogil:
+    """Add the duration as a double. It is the nearest one if the number has at most 15 digits."""
+    cdef uint8_t digits[128]
+    cdef size_t n = 0, i, fraction = 0
+    cdef double value = 0, scale = 1
+    cdef bint after = False
+    if entry.text[DURATION].at != NULL:
+        n = put_seconds(entry.text[DURATION], entry.unit, digits)
+    for i in range(n):
+        if digits[i] == c'.':
+            after = True
+        elif fraction < 22:
+            value = 10 * value + (digits[i] - c'0')
+            fraction += after
+    for i in range(fraction):
+        scale *= 10
+    value /= scale
+    memcpy(column.data.data + column.data.size, &value, 8)
+    column.data.size += 8
+    end_value(column, 0, entry.text[DURATION].at != NULL)
+
+
+cdef void add_addresses(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
+    cdef Text list = entry.text[FORWARDED_FOR], address
+    cdef Column *column = batch.column + ADDRESS
+    cdef size_t before = column.rows
+    while next_address(&list, &address):
+        end_text(column, put_text(w, entry, address, RAW, column.data.data + column.data.size))
+    end_value(batch.column + ADDRESS_LIST, column.rows, column.rows > before)
+
+
+cdef void add_extra_fields(const Writer *w, const Entry *entry, Batch *batch) noexcept nogil:
+    cdef Column *name = batch.column + EXTRA_NAME
+    cdef Column *value = batch.column + EXTRA_VALUE
+    cdef size_t k
+    for k in range(entry.extras):
+        if entry.text[MEMBERS + k].at != NULL:
+            end_text(name, put_any(w, entry.name[k].at, entry.name[k].n, RAW, name.data.data + name.data.size))
+            end_text(value, put_masked(w, entry, entry.text[MEMBERS + k], True, RAW, value.data.data + value.data.size))
+    end_value(batch.column + EXTRA_LIST, name.rows, has_extra(entry))
+
+
+cdef void add_parameter(const Writer *w, const Entry *entry, Column *column, const Text *name) noexcept nogil:
+    cdef bint masked = False
+    cdef Text text = parameter_of(w, entry, name, &masked)
+    cdef uint8_t *dst = column.data.data + column.data.size
+    if masked:
+        memcpy(dst, b"***", 3)
+        dst += 3
+    elif text.at != NULL:
+        dst = put_decoded(w, entry, text, True, RAW, dst)
+    column.data.size = dst - column.data.data
+    end_value(column, column.data.size, text.at != NULL)
+
+
 cdef void add_flags(int flags, Batch *batch) noexcept nogil:
     cdef Column *column = batch.column + FLAG_TEXT
     cdef uint8_t *dst
@@ -149,67 +208,60 @@ cdef bint add_row(const Writer *w, const Entry *entry, Batch *batch) noexcept no
     """Add a record. Return whether the batch is full."""
     cdef Column *column
     cdef Text text
-    cdef uint8_t *dst
-    cdef size_t size
     cdef int k, member
     cdef bint full = False
-    for k in range(12):
+    for k in range(13):
         member = ORDER[k]
-        text = entry.text[member]
+        text = entry.text[member] if member != CLIENT else client_of(w, entry)
         column = batch.column + k
         if member == STATUS or member == BYTES_SENT:
             add_number(column, text)
-            continue
-        if member == QUERY:
+        elif member == QUERY:
             if text.at != NULL:
                 add_query(w, entry, batch)
             end_value(column, batch.column[PARAMETER].rows, text.at != NULL)
-            continue
-        dst = column.data.data + column.data.size
-        if text.at != NULL:
-            size = put_time(entry, dst) if member == TIME else 0
-            if size:
-                dst += size
-            elif member == PATH and not entry.decoded:
-                dst = put_decoded(w, entry, text, False, RAW, dst)
-            elif member == TARGET or member == REFERER:
-                dst = put_masked(w, entry, text, RAW, dst)
-            else:
-                dst = put_text(w, entry, text, RAW, dst)
-        column.data.size = dst - column.data.data
-        end_value(column, column.data.size, text.at != NULL)
-        full = full or column.data.size > TEXT
+        else:
+            if text.at != NULL:
+                column.data.size = put_value(w, entry, member, text, RAW, column.data.data + column.data.size) - column.data.data
+            end_value(column, column.data.size, text.at != NULL)
+    add_seconds(batch.column + DURATION_COLUMN, entry)
+    add_addresses(w, entry, batch)
+    add_extra_fields(w, entry, batch)
+    for k in range(<int>w.params):
+        add_parameter(w, entry, batch.column + COLUMNS_OF_BATCH + k, w.param + k)
     if w.flags:
         add_flags(flags_of_entry(w, entry), batch)
-    return full or batch.column[0].rows == ROWS or batch.column[PARAMETER].data.size > TEXT or (
-        batch.column[VALUE].data.size > TEXT)
+    for k in range(batch.count):
+        full = full or batch.column[k].data.size > BATCH_BYTES
+    return full or batch.column[0].rows == BATCH_ROWS
 
 
-cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, Found *found, size_t *counts) noexcept nogil:
+cdef bint write_columns(LogReader reader, const uint8_t *src, size_t n, Batch *batch, size_t limit, Found *found,
+                        size_t *counts) noexcept nogil:
     """Write columns, as LogReader.write() writes records. False: out of memory."""
-    cdef size_t start = 0, size, lines = 0, faults = 0
+    cdef size_t start = 0, size, lines = 0, invalid = 0
     cdef Entry entry
     cdef Line line
     cdef bint full = False
     cdef int k
-    for k in range(COLUMNS_OF_BATCH):
+    for k in range(batch.count):
         if not reserve(&batch.column[k].ends, 4):
             return False  # pragma: no cover: no memory
         memset(batch.column[k].ends.data, 0, 4)
         batch.column[k].ends.size = 4
-    while start < n and faults < FAULTS and not full:
+    while start < n and invalid < limit and not full:
         size = line_size(src, start, n)
         line = reader.read(src, start, size, &entry)
         if line == RECORD:
-            if not reserve_line(batch, size):
+            if not reserve_line(batch, size, reader.record_extra):
                 return False  # pragma: no cover: no memory
             full = add_row(&reader.writer, &entry, batch)
         elif line == NO_RECORD:
-            note(&entry, lines, start, size, found + faults)
-            faults += 1
+            note(reader, &entry, lines, start, size, found + invalid)
+            invalid += 1
         lines += 1
         start = next_line(src, start + size, n)
-    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.column[0].rows, faults
+    counts[0], counts[1], counts[2], counts[3], counts[4] = start, 0, lines, batch.column[0].rows, invalid
     return True
 
 
@@ -217,18 +269,20 @@ cdef bytes bytes_of(const Buffer *buffer):
     return PyBytes_FromStringAndSize(<const char *>buffer.data, <Py_ssize_t>buffer.size)
 
 
-def convert_columns(LogReader reader not None, src):
+def convert_columns(LogReader reader not None, src, limit=FAULTS):
     """Convert lines of a log to columns.
 
     Args:
         reader (LogReader): The reader of the lines; its output format is ignored.
         src (bytes-like): The lines; the last one may lack its terminator, "\\n" or "\\r\\n".
+        limit (int): The number of invalid lines after which to stop, at most 1024.
 
     Returns:
         tuple[Lines, list[tuple[int, bytes, bytes, bytes]]]: The outcome, and the columns. A column is the number of
             rows, a validity bitmap (lowest bit first), end offsets (int32, after an initial 0), and the bytes of texts,
-            or int64. There is a column for each of NAMES but the last, then the names and the values of the parameters
-            (to which the offsets of the query refer), then flags as a list, and their texts. If not all was read, the
+            or int64, or doubles. There is a column for each of NAMES; then the names and the values of the parameters (to
+            which the offsets of the query refer), the addresses, the names and the values of the extra fields; then flags
+            as a list, and their texts; then those parameters that have a column of their own. If not all was read, the
             batch is full: call again with src[read:].
 
     Raises:
@@ -236,8 +290,9 @@ def convert_columns(LogReader reader not None, src):
 
     Source: Arrow columnar format, variable-size binary and list layouts.
 
+    >>> from uricodec.logs import Format
     >>> from uricodec.logs._records import LogReader
-    >>> found, columns = convert_columns(LogReader("common"), b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
+    >>> found, columns = convert_columns(LogReader(Format("common").programs), b'192.0.2.1 - - [-] "GET / HTTP/1.1" 200 5')
     >>> rows, there, ends, octets = columns[0]
     >>> rows, there, octets
     (1, b'\\x01', b'192.0.2.1')
@@ -249,21 +304,30 @@ def convert_columns(LogReader reader not None, src):
     cdef bint done
     cdef int k
     cdef list columns = []
-    memset(&batch, 0, sizeof(Batch))
-    PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    cdef size_t most = min(limit, FAULTS)
+    batch.count = COLUMNS_OF_BATCH + <int>reader.writer.params
+    batch.column = <Column *>PyMem_Calloc(batch.count, sizeof(Column))
+    if batch.column == NULL:
+        raise MemoryError  # pragma: no cover: no memory
+    try:
+        PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+    except:
+        PyMem_Free(batch.column)
+        raise
     try:
         reader.reserve(<size_t>source.len)
         with nogil:
-            done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, found, counts)
+            done = write_columns(reader, <const uint8_t *>source.buf, <size_t>source.len, &batch, most, found, counts)
         if not done:
             raise MemoryError  # pragma: no cover: no memory
-        for k in range(COLUMNS_OF_BATCH):
+        for k in range(batch.count):
             columns.append((<Py_ssize_t>batch.column[k].rows, bytes_of(&batch.column[k].valid),
                             bytes_of(&batch.column[k].ends), bytes_of(&batch.column[k].data)))
-        return lines_of(found, counts), columns
+        return lines_of(reader, found, counts), columns
     finally:
         PyBuffer_Release(&source)
-        for k in range(COLUMNS_OF_BATCH):
+        for k in range(batch.count):
             PyMem_RawFree(batch.column[k].data.data)
             PyMem_RawFree(batch.column[k].ends.data)
             PyMem_RawFree(batch.column[k].valid.data)
+        PyMem_Free(batch.column)

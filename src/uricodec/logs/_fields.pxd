@@ -1,5 +1,7 @@
 """The members of a log line, and the functions that decode and check them."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint16_t, uint8_t
+
+from libc.string cimport memchr
 
 from uricodec._base._kernels cimport ByteSet
 
@@ -11,30 +13,46 @@ cdef struct Text:
     size_t n
 
 
-# The members of a line. REQUEST is "GET /a?b HTTP/1.1" in one piece; PATH and QUERY are parts of TARGET, still encoded.
+# The members of a line, and the slots of fields that only its format has. REQUEST is "GET /a?b HTTP/1.1" in one piece;
+# PATH and QUERY are parts of TARGET, still encoded.
 cdef enum:
     CLIENT, USER, DATE, TIME, REQUEST, METHOD, TARGET, PATH, QUERY, PROTOCOL, STATUS, BYTES_SENT, REFERER, USER_AGENT
+    VHOST, DURATION, FORWARDED_FOR
     MEMBERS
+    EXTRAS = 128
+    SLOTS = 145
 
 
-# The kinds of faults. Their names are those of LogFault.code.
-cdef enum Code:
-    FINE, EMPTY, CLIENT_FAULT, USER_FAULT, TIME_FAULT, REQUEST_FAULT, STATUS_FAULT, BYTES_SENT_FAULT, REFERER_FAULT, USER_AGENT_FAULT
-    FIELDS_FAULT, JSON_FAULT, TOO_LONG
-    CODES
+# The kinds of errors; others are the slot of the field, plus FIELD. CODE_NAMES of _records has their names.
+cdef enum:
+    FINE, EMPTY, JSON_ERROR, FIELDS_ERROR, FORMAT_ERROR, TOO_LONG
+    FIELD = 16
 
 
 cdef struct Entry:
-    Text text[14]           # MEMBERS
+    Text text[145]          # SLOTS
+    Text name[128]          # EXTRAS: their names
+    size_t extras           # how many there are,
+    size_t keys             # and how many of them, the first ones, have a key: what JSON has before the value
+    const Text *key
+    uint16_t rank[145]      # SLOTS: of JSON, which of a field's alternatives was there
     bint plain              # all texts are printable ASCII without quote and backslash
     bint decoded            # the path is decoded already
     bint whole              # the target is a whole request that could not be split
-    uint8_t *room           # the buffer for undone escapes and joined targets: twice the size of the line, and EXTRA_CAPACITY
-    Code code               # the fault,
+    bint odd_quotes         # a text in quotes has quotes that are not escaped
+    int unit                # of the duration: a power of ten
+    uint8_t *room           # the buffer for undone escapes and joined targets: three times the size of the line, and EXTRA_CAPACITY
+    size_t step             # where the line stopped matching; and the state before each of the first steps:
+    size_t start[64]        # STEPS_KEPT: where it starts
+    bint plain_before[64]
+    bint odd_before[64]
+    size_t quote            # the first quote or unusual byte of the line
+    int code                # the error,
     size_t offset           # and its offset in the line
 
 cdef enum:
     EXTRA_CAPACITY = 64
+    STEPS_KEPT = 64
 
 
 cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
@@ -42,17 +60,28 @@ cdef inline void clear(Entry *entry, uint8_t *room) noexcept nogil:
     for i in range(MEMBERS):
         entry.text[i].at = NULL
         entry.text[i].n = 0
+    entry.extras = entry.keys = 0
+    entry.unit = 0
     entry.plain = True
-    entry.decoded = entry.whole = False
+    entry.decoded = entry.whole = entry.odd_quotes = False
     entry.room = room
     entry.code = FINE
     entry.offset = 0
 
 
-cdef inline bint fail(Entry *entry, Code code, size_t offset) noexcept nogil:
+cdef inline bint fail(Entry *entry, int code, size_t offset) noexcept nogil:
     entry.code = code
     entry.offset = offset
     return False
+
+
+cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t byte) noexcept nogil:
+    """Return the offset of a byte from `start` on; n if it does not occur."""
+    cdef const uint8_t *found
+    if start >= n:
+        return n
+    found = <const uint8_t *>memchr(s + start, byte, n - start)
+    return n if found == NULL else found - s
 
 
 cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
@@ -63,13 +92,19 @@ cdef inline Text text_of(const uint8_t *at, size_t n) noexcept nogil:
 
 cdef void undo_backslashes(Entry *entry, int member) noexcept nogil
 cdef void undo_json(Entry *entry, int member) noexcept nogil
+cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil
 cdef void undo_cloudfront_agent(Entry *entry) noexcept nogil
 cdef void undo_plus(Entry *entry, int member) noexcept nogil
+cdef void drop_port(Entry *entry, int member) noexcept nogil
 cdef void join_target(Entry *entry) noexcept nogil
-cdef void split_request(Entry *entry) noexcept nogil
 cdef void split_target(Entry *entry) noexcept nogil
+cdef void read_request(Entry *entry) noexcept nogil
 cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil
+cdef bint check_number(Text *text) noexcept nogil
+cdef bint check_decimal(Text *text) noexcept nogil
 cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil
 cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogil
+cdef bint has_usual_values(const Entry *entry, bint has_client) noexcept nogil
 cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil
+cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil

@@ -4,7 +4,7 @@ The order of these steps prevents misreading. First the escapes of the log forma
 (RFC 9112 section 3) is split into method, target and protocol, and the target (section 3.2) into path and query, while
 they are still percent-encoded. Only then are they decoded. So no decoded byte can act as a delimiter.
 """
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._kernels cimport kernels, uc_set
@@ -87,24 +87,20 @@ cdef inline int code_unit(const uint8_t *at, size_t n) noexcept nogil:
     return value
 
 
-cdef void undo_json(Entry *entry, int member) noexcept nogil:
+cdef size_t json_text(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """Undo the escapes of a JSON string (RFC 8259 section 7). A lone surrogate becomes three bytes that are not UTF-8."""
-    cdef Text text = entry.text[member]
     cdef size_t i = 0, o = 0
-    cdef uint8_t *dst = entry.room
     cdef uint8_t c
     cdef int unit, low, octet
     cdef uint32_t point
-    if not has(&text, c'\\'):
-        return
-    while i < text.n:
-        c = text.at[i]
-        unit = code_unit(text.at + i, text.n - i) if c == c'\\' else -1
+    while i < n:
+        c = s[i]
+        unit = code_unit(s + i, n - i) if c == c'\\' else -1
         if unit >= 0:
             i += 6
             point = <uint32_t>unit
             if 0xD800 <= unit < 0xDC00:
-                low = code_unit(text.at + i, text.n - i)
+                low = code_unit(s + i, n - i)
                 if 0xDC00 <= low < 0xE000:
                     point = 0x10000 + (<uint32_t>(unit - 0xD800) << 10 | <uint32_t>(low - 0xDC00))
                     i += 6
@@ -128,20 +124,26 @@ cdef void undo_json(Entry *entry, int member) noexcept nogil:
             o += 1
             continue
         i += 1
-        if c == c'\\' and i < text.n:
-            octet = hex_escape(text.at + i, text.n - i)
+        if c == c'\\' and i < n:
+            octet = hex_escape(s + i, n - i)
             if octet >= 0:      # nginx without escape=json
                 c = <uint8_t>octet
                 i += 3
-            elif text.at[i] == c'/':
+            elif s[i] == c'/':
                 c = c'/'
                 i += 1
-            elif c_escape(text.at[i]):
-                c = c_escape(text.at[i])
+            elif c_escape(s[i]):
+                c = c_escape(s[i])
                 i += 1
         dst[o] = c
         o += 1
-    set_undone(entry, member, o)
+    return o
+
+
+cdef void undo_json(Entry *entry, int member) noexcept nogil:
+    cdef Text text = entry.text[member]
+    if has(&text, c'\\'):
+        set_undone(entry, member, json_text(text.at, text.n, entry.room))
 
 
 cdef void undo_triplets(Entry *entry, int member) noexcept nogil:
@@ -293,37 +295,190 @@ cdef void join_target(Entry *entry) noexcept nogil:
     set_undone(entry, TARGET, n)
 
 
+cdef void drop_port(Entry *entry, int member) noexcept nogil:
+    """Remove the port of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"; and the brackets.
+
+    The last group is that of a port only if what remains is an address.
+    """
+    cdef Text *text = entry.text + member
+    cdef size_t end = text.n, i, colons = 0
+    cdef bint gap = False
+    if text.n > 2 and text.at[0] == c'[':
+        end = find(text.at, 0, text.n, c']')
+        i = end + 1
+        if i < text.n and text.at[i] == c':':
+            i += 1
+            while i < text.n and DIGIT.set.member[text.at[i]]:
+                i += 1
+        if 1 < end < text.n == i:
+            text.at, text.n = text.at + 1, end - 1
+        return
+    while end and DIGIT.set.member[text.at[end - 1]]:
+        end -= 1
+    if end == text.n or end < 2 or text.at[end - 1] != c':':
+        return
+    end -= 1
+    for i in range(end):
+        if text.at[i] == c':':
+            colons += 1
+            gap = gap or i and text.at[i - 1] == c':'
+    if colons == 0 or gap and text.at[end - 1] != c':' or colons == 7:
+        text.n = end
+
+
+cdef void read_request(Entry *entry) noexcept nogil:
+    """Determine method, target, path and query from what the format has of them.
+
+    The parts take precedence over the request in one piece. A path without a target is a part of one: it may have a
+    query, unless the format has this apart, or the path is decoded already.
+    """
+    cdef Text method = entry.text[METHOD], target = entry.text[TARGET], protocol = entry.text[PROTOCOL]
+    split_request(entry)
+    if method.at != NULL:
+        entry.text[METHOD] = method
+    if protocol.at != NULL:
+        entry.text[PROTOCOL] = protocol
+    if target.at != NULL:
+        entry.text[TARGET] = target
+        entry.whole = False
+    if entry.text[PATH].at == NULL or entry.text[TARGET].at != NULL and not entry.whole:
+        entry.decoded = False
+        split_target(entry)
+        return
+    entry.whole = False
+    if entry.decoded or entry.text[QUERY].at != NULL:
+        join_target(entry)
+    else:
+        entry.text[TARGET] = entry.text[PATH]
+        split_target(entry)
+
+
 # --- single values ----------------------------------------------------------------------------------------------------
 
 cdef void forget_dashes(Entry *entry, bint empty) noexcept nogil:
     """Remove members that are "-", which means no value; and empty ones, in formats where they mean the same."""
     cdef Text *text
     cdef int i
-    for i in range(MEMBERS):
+    for i in range(MEMBERS + <int>entry.extras):
         text = entry.text + i
         if text.n <= 1 and text.at != NULL and (text.n == 0 and empty or text.n == 1 and text.at[0] == c'-'):
             text.at, text.n = NULL, 0
 
 
-cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil:
-    """Check that status and size are numbers of at most 18 digits, and drop leading zeros."""
-    cdef Text *text
-    cdef size_t i
-    cdef int member
-    for member in range(STATUS, BYTES_SENT + 1):
-        text = entry.text + member
-        if text.at == NULL:
-            continue
-        i = 0
-        while i < text.n and DIGIT.set.member[text.at[i]]:
-            i += 1
-        if i < text.n or i == 0 or i > 18:
-            return fail(entry, STATUS_FAULT if member == STATUS else BYTES_SENT_FAULT,
-                        <size_t>(text.at + i - line) if <size_t>(text.at - line) <= n else 0)
-        while text.n > 1 and text.at[0] == c'0':
-            text.at += 1
-            text.n -= 1
+cdef bint check_number(Text *text) noexcept nogil:
+    """Return whether a text is a number of at most 18 digits; drop "+" (HAProxy: at least) and leading zeros.
+
+    A negative number means a missing value.
+    """
+    cdef size_t i = 0
+    cdef bint negative = text.n and text.at[0] == c'-'
+    if text.n and (negative or text.at[0] == c'+'):
+        text.at, text.n = text.at + 1, text.n - 1
+    while i < text.n and DIGIT.set.member[text.at[i]]:
+        i += 1
+    if i < text.n or i == 0 or i > 18:
+        return False
+    while text.n > 1 and text.at[0] == c'0':
+        text.at, text.n = text.at + 1, text.n - 1
+    if negative:
+        text.at, text.n = NULL, 0
     return True
+
+
+cdef bint check_decimal(Text *text) noexcept nogil:
+    """Return whether a text is a number that may have a fraction, an exponent, and a "s"; drop "+" and "s"."""
+    cdef uint8_t buffer[128]
+    cdef bint negative = text.n and text.at[0] == c'-'
+    if text.n and (negative or text.at[0] == c'+'):
+        text.at, text.n = text.at + 1, text.n - 1
+    if text.n and text.at[text.n - 1] == c's':
+        text.n -= 1
+    if put_seconds(text[0], 0, buffer) == 0:
+        return False
+    if negative:
+        text.at, text.n = NULL, 0
+    return True
+
+
+cdef bint check_numbers(Entry *entry, const uint8_t *line, size_t n) noexcept nogil:
+    """Check status, size and duration."""
+    cdef int member
+    cdef Text *text
+    cdef const uint8_t *at
+    for member in range(3):
+        member = STATUS if member == 0 else BYTES_SENT if member == 1 else DURATION
+        text = entry.text + member
+        at = text.at
+        if at != NULL and not (check_decimal(text) if member == DURATION else check_number(text)):
+            return fail(entry, FIELD + member, <size_t>(at - line) if line <= at <= line + n else 0)
+    return True
+
+
+cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil:
+    """Write a decimal number, times 10 ** unit, as a JSON number with a fraction. Return its size; 0 if it is invalid.
+
+    At most 100 bytes.
+    """
+    cdef uint8_t digits[40]
+    cdef size_t i = 0, o = 0, count = 0, start = 0
+    cdef int point = unit, exponent = 0, k
+    cdef bint fraction = False, negative = False
+    while i < text.n and (DIGIT.set.member[text.at[i]] or text.at[i] == c'.' and not fraction):
+        if text.at[i] == c'.':
+            fraction = True
+        else:
+            if count == 40:
+                return 0
+            digits[count] = text.at[i]
+            count += 1
+            point += not fraction
+        i += 1
+    if count == 0:
+        return 0
+    if i < text.n and text.at[i] | 32 == c'e':
+        i += 1
+        if i < text.n and (text.at[i] == c'-' or text.at[i] == c'+'):
+            negative = text.at[i] == c'-'
+            i += 1
+        if i == text.n or text.n - i > 2:
+            return 0
+        while i < text.n and DIGIT.set.member[text.at[i]]:
+            exponent = 10 * exponent + text.at[i] - c'0'
+            i += 1
+        point += -exponent if negative else exponent
+    if i < text.n:
+        return 0
+    if not -40 <= point - unit <= 40:
+        return 0
+    while start < count and digits[start] == c'0':
+        start += 1
+        point -= 1
+    while count > start and digits[count - 1] == c'0':
+        count -= 1
+    if start == count:
+        point = 0
+    if point <= 0:
+        dst[0], dst[1] = c'0', c'.'
+        o = 2
+        for k in range(-point):
+            dst[o] = c'0'
+            o += 1
+    for k in range(<int>(count - start)):
+        if k == point and k:
+            dst[o] = c'.'
+            o += 1
+        dst[o] = digits[start + k]
+        o += 1
+    for k in range(<int>(count - start), point):
+        dst[o] = c'0'
+        o += 1
+    if point >= <int>(count - start):
+        if point > 0:
+            dst[o] = c'.'
+            o += 1
+        dst[o] = c'0'
+        o += 1
+    return o
 
 
 cdef inline bint has_shape(const uint8_t *s, const char *shape, size_t n) noexcept nogil:
@@ -393,56 +548,208 @@ cdef bint check_default_columns(Entry *entry, const uint8_t *line) noexcept nogi
     """
     cdef Text path = entry.text[PATH], host = entry.text[CLIENT], status = entry.text[STATUS]
     if not is_day(entry.text[DATE]):
-        return fail(entry, TIME_FAULT, entry.text[DATE].at - line)
+        return fail(entry, FIELD + TIME, entry.text[DATE].at - line)
     if not is_clock_time(entry.text[TIME]):
-        return fail(entry, TIME_FAULT, entry.text[TIME].at - line)
+        return fail(entry, FIELD + TIME, entry.text[TIME].at - line)
     if not consists_of(entry.text[METHOD], &TCHAR.set):
-        return fail(entry, REQUEST_FAULT, entry.text[METHOD].at - line)
+        return fail(entry, FIELD + REQUEST, entry.text[METHOD].at - line)
     if not (path.n and path.at[0] == c'/' or is_one(path, c'*') or is_one(path, c'-')):
-        return fail(entry, REQUEST_FAULT, path.at - line)
+        return fail(entry, FIELD + REQUEST, path.at - line)
     if not (consists_of(host, &ADDRESS.set) or is_one(host, c'-')):
-        return fail(entry, CLIENT_FAULT, host.at - line)
+        return fail(entry, FIELD + CLIENT, host.at - line)
     if not (status.n == 3 and consists_of(status, &DIGIT.set) or is_one(status, c'-')):
-        return fail(entry, STATUS_FAULT, status.at - line)
+        return fail(entry, FIELD + STATUS, status.at - line)
+    return True
+
+
+# A name of a site, with its port: also what a client may be logged as.
+cdef ByteSet HOST = ALPHA | DIGIT | "-._:[]%"
+
+
+cdef bint has_usual_values(const Entry *entry, bint has_client) noexcept nogil:
+    """Return whether the values are what the names of the fields promise. Used to find out the format of a log."""
+    cdef uint8_t buffer[48]
+    cdef Text client = entry.text[CLIENT], status = entry.text[STATUS], method = entry.text[METHOD]
+    cdef Text list = entry.text[FORWARDED_FOR], time = entry.text[TIME], vhost = entry.text[VHOST], user = entry.text[USER]
+    cdef size_t i
+    if time.at != NULL and put_time(entry, buffer) == 0:
+        return False
+    if client.at != NULL and not consists_of(client, &HOST.set):
+        return False
+    if user.at != NULL and find(user.at, 0, user.n, c'[') < user.n:
+        return False        # there is a field between it and the time
+    if vhost.at != NULL and vhost.n and not consists_of(vhost, &HOST.set):
+        return False
+    if entry.text[USER].at != NULL and find(entry.text[USER].at, 0, entry.text[USER].n, c'[') < entry.text[USER].n:
+        return False        # a field in brackets, not a part of a name
+    if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
+        return False
+    if method.at != NULL and not consists_of(method, &TCHAR.set):
+        return False
+    if list.at != NULL and not has_client and find(list.at, 0, list.n, c',') == list.n:
+        return False        # one address in the place of the peer may be the peer
+    if list.at != NULL and not is_one(list, c'-'):
+        for i in range(list.n):
+            if not ADDRESS.set.member[list.at[i]] and list.at[i] != c',' and list.at[i] != c' ' and not (
+                    list.n == 7 and memcmp(list.at, b"unknown", 7) == 0):
+                return False
     return True
 
 
 cdef const char *MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
-cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write the time in the form of RFC 3339, at most 40 bytes. Return 0 if it is logged in another form, which is kept."""
-    cdef Text time = entry.text[TIME], date = entry.text[DATE]
-    cdef const uint8_t *s = time.at
+cdef int month_of(const uint8_t *s) noexcept nogil:
+    """Return the month, 1 to 12, that three letters name; 0 if they do not."""
     cdef int month
-    cdef uint8_t room[26]
-    if s == NULL:
-        return 0  # pragma: no cover: cannot happen
-    if date.at != NULL:
-        if not (is_day(date) and is_clock_time(time)):
-            return 0
-        memcpy(dst, date.at, 10)
-        dst[10] = c'T'
-        memcpy(dst + 11, s, time.n)
-        dst[11 + time.n] = c'Z'
-        return 12 + time.n
-    # Apache's "%t", nginx's "$time_local".
-    if time.n != 26:
-        return 0
-    memcpy(room, s, 26)
-    if not (has_shape(room, "00/AAA/0000:00:00:00 +0000", 26) and is_time_of_day(room + 12)
-            and number_of(room + 22) < 24 and number_of(room + 24) < 60):
-        return 0
+    cdef const uint8_t *name = <const uint8_t *>MONTHS
     for month in range(12):
-        if memcmp(room + 3, MONTHS + 3 * month, 3) == 0 and is_date(room + 7, month + 1, number_of(room)):
-            memcpy(dst, room + 7, 4)
-            dst[4] = dst[7] = c'-'
-            dst[5] = <uint8_t>(c'0' + (month + 1) // 10)
-            dst[6] = <uint8_t>(c'0' + (month + 1) % 10)
-            dst[8], dst[9], dst[10] = room[0], room[1], c'T'
-            memcpy(dst + 11, room + 12, 8)
-            memcpy(dst + 19, room + 21, 3)
-            dst[22] = c':'
-            memcpy(dst + 23, room + 24, 2)
-            return 25
+        if s[0] == name[3 * month] and s[1] == name[3 * month + 1] and s[2] == name[3 * month + 2]:
+            return month + 1
     return 0
+
+
+cdef size_t put_zone(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a zone: "Z", "+hh:mm" for "+hhmm" or "+hh:mm". Return its size; 0 if it is invalid."""
+    if n == 1 and s[0] == c'Z':
+        dst[0] = c'Z'
+        return 1
+    if not (n == 5 and has_shape(s, "+0000", 5) or n == 6 and has_shape(s, "+00:00", 6)):
+        return 0
+    if number_of(s + 1) > 23 or number_of(s + n - 2) > 59:
+        return 0
+    memcpy(dst, s, 3)
+    dst[3] = c':'
+    memcpy(dst + 4, s + n - 2, 2)
+    return 6
+
+
+cdef size_t put_clock(const uint8_t *s, size_t n, bint space, uint8_t *dst) noexcept nogil:
+    """Write "Thh:mm:ss" with fraction and zone, of which both may be missing. Return its size; 0 if it is invalid.
+
+    `space`: whether a space is before the zone.
+    """
+    cdef size_t i = 8, size
+    if n < 8 or not has_shape(s, "00:00:00", 8) or not is_time_of_day(s):
+        return 0
+    if i + 1 < n and s[i] == c'.' and DIGIT.set.member[s[i + 1]]:
+        i += 1
+        while i < n and i < 24 and DIGIT.set.member[s[i]]:
+            i += 1
+    dst[0] = c'T'
+    memcpy(dst + 1, s, i)
+    if i > 8:
+        dst[9] = c'.'
+    if i == n:
+        return i + 1
+    size = i + space
+    if (s[i] == c' ') != space or space and n - size != 5:
+        return 0
+    size = put_zone(s + size, n - size, dst + i + 1)
+    return size and i + 1 + size
+
+
+cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write seconds since 1970 with or without a fraction; or an integer of 13, 16 or 19 digits: milliseconds,
+    microseconds or nanoseconds. Return its size; 0 for other texts.
+    """
+    cdef size_t whole = 0, fraction = 0, i = 0, k
+    cdef int64_t seconds = 0, days, era, year
+    cdef int day_of_era, year_of_era, day_of_year, month, day, rest
+    while whole < n and DIGIT.set.member[s[whole]]:
+        whole += 1
+    if whole == 0:
+        return 0
+    if whole < n:
+        if s[whole] != c'.':
+            return 0
+        fraction = n - whole - 1
+        for i in range(whole + 1, n):
+            if not DIGIT.set.member[s[i]]:
+                return 0
+        if whole > 10 or fraction == 0 or fraction > 15:
+            return 0
+        i = whole + 1
+    elif whole > 10:
+        fraction = whole - 10
+        if whole != 13 and whole != 16 and whole != 19:
+            return 0
+        whole -= fraction
+        i = whole
+    for k in range(whole):
+        seconds = 10 * seconds + (s[k] - c'0')
+    # From the days since 0000-03-01: leap days are then last in their years.
+    days = seconds // 86400 + 719468
+    era = days // 146097
+    day_of_era = <int>(days - era * 146097)
+    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    month = (5 * day_of_year + 2) // 153
+    day = day_of_year - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    year = year_of_era + era * 400 + (month <= 2)
+    if year > 9999:
+        return 0
+    rest = <int>(seconds % 86400)
+    put_two(<int>(year // 100), dst)
+    put_two(<int>(year % 100), dst + 2)
+    dst[4] = dst[7] = c'-'
+    put_two(month, dst + 5)
+    put_two(day, dst + 8)
+    dst[10] = c'T'
+    put_two(rest // 3600, dst + 11)
+    dst[13] = dst[16] = c':'
+    put_two(rest // 60 % 60, dst + 14)
+    put_two(rest % 60, dst + 17)
+    if fraction:
+        dst[19] = c'.'
+        memcpy(dst + 20, s + i, fraction)
+        fraction += 1
+    dst[19 + fraction] = c'Z'
+    return 20 + fraction
+
+
+cdef inline void put_two(int number, uint8_t *dst) noexcept nogil:
+    dst[0], dst[1] = <uint8_t>(c'0' + number // 10), <uint8_t>(c'0' + number % 10)
+
+
+cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a time in the form of RFC 3339, at most 48 bytes; without a zone, if none is logged. Return its size.
+
+    Read are Apache's "%t" and nginx's "$time_local"; the same with a fraction or without a zone (HAProxy); RFC 3339 and
+    ISO 8601; seconds since 1970. Return 0 for all else.
+    """
+    cdef size_t size
+    cdef int month
+    if n >= 20 and s[2] == c'/':
+        size = put_clock(s + 12, n - 12, True, dst + 10)
+        month = month_of(s + 3)
+        if size and has_shape(s, "00/AAA/0000:", 12) and is_date(s + 7, month, number_of(s)):
+            memcpy(dst, s + 7, 4)
+            dst[4] = dst[7] = c'-'
+            put_two(month, dst + 5)
+            memcpy(dst + 8, s, 2)
+            return 10 + size
+        return 0
+    if n >= 19 and s[4] == c'-':
+        size = put_clock(s + 11, n - 11, False, dst + 10)
+        if size and (s[10] == c'T' or s[10] == c' ') and has_shape(s, "0000-00-00", 10) and is_date(
+                s, number_of(s + 5), number_of(s + 8)):
+            memcpy(dst, s, 10)
+            return 10 + size
+        return 0
+    return put_epoch(s, n, dst)
+
+
+cdef size_t put_time(const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write the time in the form of RFC 3339, at most 48 bytes. Return 0 if it is logged in another form, which is kept."""
+    cdef Text time = entry.text[TIME], date = entry.text[DATE]
+    if date.at == NULL:
+        return put_moment(time.at, time.n, dst)
+    if not (is_day(date) and is_clock_time(time)):
+        return 0
+    memcpy(dst, date.at, 10)
+    dst[10] = c'T'
+    memcpy(dst + 11, time.at, time.n)
+    dst[11 + time.n] = c'Z'
+    return 12 + time.n

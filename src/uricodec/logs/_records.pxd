@@ -1,10 +1,10 @@
 """The writer of the texts of a record, and the reader of lines."""
-from libc.stdint cimport uint8_t
-from libc.string cimport memchr
+from libc.stdint cimport uint32_t, uint8_t
 
-from uricodec.logs._fields cimport Code, Entry, Text
-from uricodec.logs._formats cimport Format, Layout, Line
+from uricodec._codec._charsets cimport Charset, CharsetTable
 from uricodec._codec._triplets cimport Policy as BytePolicy
+from uricodec.logs._fields cimport Entry, Text, find
+from uricodec.logs._programs cimport Columns, Line, Plan
 
 
 # The context of a text: a JSON string, a CSV cell, a JSON string in a CSV cell, or a column.
@@ -16,8 +16,16 @@ cdef struct Writer:
     bint csv_safe           # put an apostrophe before a text that a spreadsheet may take for a formula
     bint flags
     BytePolicy errors
+    uint32_t members        # bits of the members that the format has
+    bint own_fields         # it has extra fields
+    bint forwarded          # the client is the first address of forwarded_for
     const uint8_t *names    # of parameters to mask: for each its length (one byte) and its bytes; then 0
+    size_t params           # how many parameters have a field of their own,
+    Text *param             # their names, and what JSON has before their values
+    Text *param_key
+    const CharsetTable *charset     # of bytes that are not UTF-8; NULL: none
     uint8_t *room           # the buffer for decoded texts
+    uint8_t *wide           # the buffer for texts decoded from the charset
 
 # Suspicious properties of a request, as bits. FLAG_TEXTS has their names.
 cdef enum:
@@ -30,11 +38,17 @@ cdef struct Name:
 
 cdef Name FLAG_TEXTS[6]
 
+cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef bint has_extra(const Entry *entry) noexcept nogil
 cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
 cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
                           uint8_t *dst) noexcept nogil
 cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nogil
-cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil
+cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil
+cdef bint next_address(Text *list, Text *address) noexcept nogil
+cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil
+cdef Text parameter_of(const Writer *w, const Entry *entry, const Text *name, bint *masked) noexcept nogil
 cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil
 
 
@@ -44,35 +58,42 @@ cdef struct Found:
     size_t start
     size_t size
     size_t offset
-    Code code
+    int code
+    int variant             # the program that reported it
 
 cdef enum:
     FAULTS = 1024           # the most faults that one call returns
 
-# `counts`: bytes read, bytes written, lines, records, faults.
-cdef object lines_of(const Found *found, const size_t *counts)
 
 cdef class LogReader:
-    cdef Format format
-    cdef Layout layout
+    cdef list programs          # the variants of the format
+    cdef const Plan **plan      # their plans,
+    cdef size_t *shared         # how many steps each has in common with the one before it,
+    cdef Columns *columns       # and what the columns of each mean
+    cdef int variants           # how many there are
+    cdef int failed             # the one whose error the last invalid line has
+    cdef int strict
     cdef Writer writer
     cdef uint8_t *memory
     cdef size_t capacity        # the longest line that `memory` has capacity for
     cdef size_t max_line
+    cdef size_t record_extra    # of a record, besides what depends on the size of the line
     cdef bytes names
-    cdef bint first         # whether the next line is the first one of the log
+    cdef list _kept             # what the writer points to
+    cdef bint first             # whether the next line is the first one of the log
+    cdef int set_params(self, list names) except -1
     cdef int reserve(self, size_t size) except -1
-    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil
+    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil
+    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+    cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+    cdef bint has_usual_start(self, int k, Entry *entry) noexcept nogil
+    cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+    cdef Line read_variants(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
 
 
-cdef inline size_t find(const uint8_t *s, size_t start, size_t n, uint8_t octet) noexcept nogil:
-    """Return the offset of a byte from `start` on; n if it does not occur."""
-    cdef const uint8_t *found
-    if start >= n:
-        return n
-    found = <const uint8_t *>memchr(s + start, octet, n - start)
-    return n if found == NULL else found - s
+# `counts`: bytes read, bytes written, lines, records, invalid lines.
+cdef object lines_of(LogReader reader, const Found *found, const size_t *counts)
 
 
 cdef inline size_t line_size(const uint8_t *src, size_t start, size_t n) noexcept nogil:
@@ -88,6 +109,6 @@ cdef inline size_t next_line(const uint8_t *src, size_t end, size_t n) noexcept 
     return end + (end < n)
 
 
-cdef inline void note(const Entry *entry, size_t line, size_t start, size_t size, Found *found) noexcept nogil:
+cdef inline void note(LogReader reader, const Entry *entry, size_t line, size_t start, size_t size, Found *found) noexcept nogil:
     found.line, found.start, found.size = line, start, size
-    found.code, found.offset = entry.code, entry.offset
+    found.code, found.offset, found.variant = entry.code, entry.offset, reader.failed

@@ -3,13 +3,12 @@ from typing import Literal, NamedTuple, final
 
 from typing_extensions import Buffer
 
-from uricodec.typing import LogErrors, LogFormat
+from uricodec.logs._programs import Program
 
-FORMATS: tuple[str, ...]
 MAX_LINE: int
 NAMES: tuple[str, ...]
 
-class LineFault(NamedTuple):
+class RejectedLine(NamedTuple):
     line: int
     start: int
     size: int
@@ -21,21 +20,28 @@ class Lines(NamedTuple):
     written: int
     lines: int
     records: int
-    faults: list[LineFault]
+    invalid: list[RejectedLine]
 
 @final
 class LogReader:
+    failed_variant: int
     def __new__(
         cls,
-        format: LogFormat,
+        programs: Iterable[Program],
         to: Literal["jsonl", "csv"] = "jsonl",
+        *,
+        params: Iterable[str] = (),
+        client: Literal["peer", "forwarded"] = "peer",
         mask: Iterable[str] = (),
         flags: bool = False,
-        errors: LogErrors = "keep",
+        encoding: str | None = None,
+        replace_invalid_utf8: bool = False,
         max_line: int = ...,
         csv_safe: bool = False,
+        strict: int = 0,
     ) -> LogReader: ...
-    @staticmethod
-    def room(size: int) -> int: ...
+    def capacity_for(self, size: int) -> int: ...
     def begin(self) -> None: ...
-    def convert(self, src: Buffer, dst: Buffer) -> Lines: ...
+    def go_on(self, other: LogReader) -> None: ...
+    def skip(self, src: Buffer) -> None: ...
+    def convert(self, src: Buffer, dst: Buffer, limit: int = ...) -> Lines: ...

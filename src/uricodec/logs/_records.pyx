@@ -12,15 +12,18 @@ from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec.logs._fields cimport *
-from uricodec.logs._formats cimport *
+from uricodec.logs._programs cimport *
+from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset, charset_decode
 from uricodec._codec._percent cimport hex_value, is_plain
 from uricodec._records._quoting cimport starts_formula
-from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8, policy_of
+from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
+from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES
 from uricodec._base._text cimport continues, sequence_length
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree, PyMem_RawMalloc
 
 from collections import namedtuple
 
@@ -112,6 +115,13 @@ cdef uint8_t *put_bytes(const Writer *w, const uint8_t *src, size_t n, Place pla
     return dst
 
 
+cdef inline bint decode_charset(const Writer *w, const uint8_t *src, size_t n, size_t *size) noexcept nogil:
+    """Decode a text to UTF-8 in w.wide. Return whether all of it is valid in the charset."""
+    cdef bint valid = True
+    size[0] = charset_decode(w.charset, src, n, w.wide, &valid)
+    return valid
+
+
 cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place, uint8_t *dst) noexcept nogil:
     """Write a text, at most 6 bytes for each of its bytes."""
     cdef size_t i = kernels.span(src, n, &PLAIN_TEXT.set), size
@@ -120,7 +130,9 @@ cdef uint8_t *put_any(const Writer *w, const uint8_t *src, size_t n, Place place
     if i == n:
         return dst
     if not is_utf8(src + i, n - i):
-        return put_bytes(w, src + i, n - i, place, dst)
+        if w.charset == NULL or not decode_charset(w, src + i, n - i, &size):
+            return put_bytes(w, src + i, n - i, place, dst)
+        src, n, i = w.wide, size, 0
     if place == RAW:
         memcpy(dst, src + i, n - i)
         return dst + n - i
@@ -148,11 +160,15 @@ cdef uint8_t *put_text(const Writer *w, const Entry *entry, Text text, Place pla
 cdef uint8_t *put_decoded(const Writer *w, const Entry *entry, Text text, bint plus, Place place,
                           uint8_t *dst) noexcept nogil:
     cdef StrictOptions how
-    cdef size_t size
+    cdef size_t size, wide
     if is_plain(text.at, text.n, plus):
         return put_text(w, entry, text, place, dst)
     size = kernels.decode(text.at, text.n, plus, w.room, text.n)
-    if w.errors == KEEP_BYTES and not is_utf8(w.room, size):
+    if not is_utf8(w.room, size):
+        if w.charset != NULL and decode_charset(w, w.room, size, &wide):
+            return put_any(w, w.wide, wide, place, dst)
+        if w.errors != KEEP_BYTES:
+            return put_any(w, w.room, size, place, dst)
         how.policy = how.malformed = KEEP_BYTES
         how.plus, how.utf8, how.free, how.c1 = plus, True, NULL, False
         size = decode_strictly(text.at, text.n, &how, w.room)
@@ -178,16 +194,16 @@ cdef bint is_masked(const Writer *w, const uint8_t *name, size_t n) noexcept nog
     return False
 
 
-cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place place, uint8_t *dst) noexcept nogil:
-    """Write a target or referer, hiding values of parameters after the first "?", and a fragment with the last of them.
+cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, bint parameters, Place place, uint8_t *dst) noexcept nogil:
+    """Write a text, hiding values of parameters after the first "?", and a fragment with the last of them.
 
-    Without "?", a text that is not a path is treated as parameters: it may be the body of a form, logged as a request.
+    A text without "?" that may be `parameters` as a whole is treated as such: the body of a form, logged as a request.
     """
     cdef size_t i, start = 0, end, equals       # start: of the part not written yet
     if w.names == NULL:
         return put_text(w, entry, text, place, dst)
     i = find(text.at, 0, text.n, c'?') + 1
-    if i > text.n and (entry.text[PATH].at == NULL or text.at == entry.text[REFERER].at):
+    if i > text.n and parameters:
         i = 0
     while i <= text.n:
         end = find(text.at, i, text.n, c'&')
@@ -198,6 +214,24 @@ cdef uint8_t *put_masked(const Writer *w, const Entry *entry, Text text, Place p
             start = end
         i = end + 1
     return put_text(w, entry, text_of(text.at + start, text.n - start), place, dst)
+
+
+cdef Text parameter_of(const Writer *w, const Entry *entry, const Text *name, bint *masked) noexcept nogil:
+    """Return the encoded value of the first parameter with a name; NULL if there is none."""
+    cdef Text query = entry.text[QUERY]
+    cdef size_t i = 0, end, equals, size
+    while i < query.n:
+        end = find(query.at, i, query.n, c'&')
+        equals = find(query.at, i, end, c'=')
+        if end > i and equals - i >= name.n:        # decoding never makes a name longer
+            size = kernels.decode(query.at + i, equals - i, True, w.room, equals - i)
+            if size == name.n and memcmp(w.room, name.at, size) == 0:
+                if equals == end:
+                    return text_of(query.at + end, 0)
+                masked[0] = is_masked(w, query.at + i, equals - i)
+                return text_of(query.at + equals + 1, end - equals - 1)
+        i = end + 1
+    return text_of(NULL, 0)
 
 
 cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_t *dst) noexcept nogil:
@@ -231,6 +265,33 @@ cdef uint8_t *put_query(const Writer *w, const Entry *entry, Place place, uint8_
         i = end + 1
     dst[0] = c']'
     return dst + 1
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+cdef bint next_address(Text *list, Text *address) noexcept nogil:
+    """Take the next of the addresses of X-Forwarded-For. False: there is none."""
+    cdef size_t end
+    while list.n:
+        end = find(list.at, 0, list.n, c',')
+        address.at, address.n = list.at, end
+        end += end < list.n
+        list.at, list.n = list.at + end, list.n - end
+        while address.n and address.at[0] == c' ':
+            address.at, address.n = address.at + 1, address.n - 1
+        while address.n and address.at[address.n - 1] == c' ':
+            address.n -= 1
+        if address.n > 1 or address.n and address.at[0] != c'-':
+            return True
+    return False
+
+
+cdef Text client_of(const Writer *w, const Entry *entry) noexcept nogil:
+    """Return the client: the peer, or the first address of the list, if the user trusts it."""
+    cdef Text list = entry.text[FORWARDED_FOR], address
+    if w.forwarded and next_address(&list, &address):
+        return address
+    return entry.text[CLIENT]
 
 
 # --- flags ------------------------------------------------------------------------------------------------------------
@@ -309,7 +370,8 @@ cdef int flags_of_entry(const Writer *w, const Entry *entry) noexcept nogil:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 # The members of a record, in their order.
-NAMES = ("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer", "user_agent", "flags")
+NAMES = ("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer",
+         "user_agent", "vhost", "duration", "forwarded_for", "extra")
 
 FLAG_TEXTS = [Name("malformed", 9), Name("double-encoded", 14), Name("overlong-utf8", 13), Name("encoded-slash", 13),
               Name("dot-dot", 7), Name("nul", 3)]
@@ -341,17 +403,98 @@ cdef uint8_t *put_flags(int flags, bint csv, uint8_t *dst) noexcept nogil:
     return put('"' if csv else "]", 1, dst)
 
 
-cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
-    """Write a record of at most FACTOR bytes for each byte of its line, plus RECORD_EXTRA."""
-    cdef int i
+cdef uint8_t *put_value(const Writer *w, const Entry *entry, int member, Text text, Place place, uint8_t *dst) noexcept nogil:
+    """Write the text of a member."""
     cdef size_t size
+    if member == PATH and not entry.decoded:
+        return put_decoded(w, entry, text, False, place, dst)
+    if member == TARGET:
+        return put_masked(w, entry, text, entry.text[PATH].at == NULL, place, dst)
+    if member == REFERER:
+        return put_masked(w, entry, text, True, place, dst)
+    if member == TIME:
+        size = put_time(entry, dst)
+        if size:
+            return dst + size
+    return put_text(w, entry, text, place, dst)
+
+
+cdef uint8_t *put_cell(const Writer *w, uint8_t *start, uint8_t *end) noexcept nogil:
+    """End a CSV cell or a JSON string, whose content begins at `start`."""
+    if w.csv_safe and starts_formula(start, end - start):
+        memmove(start + 1, start, end - start)
+        start[0] = c"'"
+        end += 1
+    end[0] = c'"'
+    return end + 1
+
+
+cdef inline uint8_t *put_quote(const Writer *w, uint8_t *dst) noexcept nogil:
+    """Write the quote of a JSON string, which may be in a CSV cell."""
+    return put('""', 2, dst) if w.csv else put('"', 1, dst)
+
+
+cdef uint8_t *put_addresses(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write the addresses of X-Forwarded-For as a JSON array."""
+    cdef Text list = entry.text[FORWARDED_FOR], address
+    cdef bint first = True
+    dst = put("[", 1, dst)
+    while next_address(&list, &address):
+        if not first:
+            dst = put(",", 1, dst)
+        first = False
+        dst = put_quote(w, dst)
+        dst = put_text(w, entry, address, STRING_IN_CELL if w.csv else STRING, dst)
+        dst = put_quote(w, dst)
+    return put("]", 1, dst)
+
+
+cdef uint8_t *put_extra(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write the extra fields that have values as a JSON object."""
+    cdef Place place = STRING_IN_CELL if w.csv else STRING
+    cdef size_t k
+    cdef bint first = True
+    dst = put("{", 1, dst)
+    for k in range(entry.extras):
+        if entry.text[MEMBERS + k].at == NULL:
+            continue
+        if k < entry.keys and not w.csv:
+            memcpy(dst, entry.key[k].at + first, entry.key[k].n - first)
+            dst += entry.key[k].n - first
+        else:
+            dst = put(",", not first, dst)
+            dst = put_quote(w, dst)
+            dst = put_any(w, entry.name[k].at, entry.name[k].n, place, dst)
+            dst = put_quote(w, dst)
+            dst = put(":", 1, dst)
+            dst = put_quote(w, dst)
+        first = False
+        dst = put_masked(w, entry, entry.text[MEMBERS + k], True, place, dst)
+        dst = put_quote(w, dst)
+    return put("}", 1, dst)
+
+
+cdef bint has_extra(const Entry *entry) noexcept nogil:
+    """Return whether one of the extra fields has a value."""
+    cdef size_t k
+    for k in range(entry.extras):
+        if entry.text[MEMBERS + k].at != NULL:
+            return True
+    return False
+
+
+cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write a record of at most FACTOR bytes for each byte of its line, plus `record_extra`."""
+    cdef int i
+    cdef size_t k
     cdef int member
+    cdef bint masked
     cdef Text text
     cdef uint8_t *value
     cdef Place place = CELL if w.csv else STRING
     for i in range(12):
         member = ORDER[i]
-        text = entry.text[member]
+        text = entry.text[member] if member != CLIENT else client_of(w, entry)
         if not w.csv:
             dst = put(KEYS[i].name, KEYS[i].n, dst)
         elif i:
@@ -359,32 +502,31 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
         if text.at == NULL:
             if not w.csv:
                 dst = put("null", 4, dst)
-            continue
-        if member == STATUS or member == BYTES_SENT:
+        elif member == STATUS or member == BYTES_SENT:
             memcpy(dst, text.at, text.n)
             dst += text.n
-            continue
-        if member == QUERY and not w.csv:
-            dst = put_query(w, entry, STRING, dst)
-            continue
-        dst[0] = c'"'
-        dst += 1
-        value = dst
-        if member == QUERY:
-            dst = put_query(w, entry, STRING_IN_CELL, dst)
-        elif member == PATH and not entry.decoded:
-            dst = put_decoded(w, entry, text, False, place, dst)
-        elif member == TARGET or member == REFERER:
-            dst = put_masked(w, entry, text, place, dst)
+        elif member != QUERY:
+            dst[0] = c'"'
+            dst = put_cell(w, dst + 1, put_value(w, entry, member, text, place, dst + 1))
+        elif w.csv:
+            dst[0] = c'"'
+            dst = put_cell(w, dst + 1, put_query(w, entry, STRING_IN_CELL, dst + 1))
         else:
-            size = put_time(entry, dst) if member == TIME else 0
-            dst = dst + size if size else put_text(w, entry, text, place, dst)
-        if w.csv_safe and starts_formula(value, dst - value):
-            memmove(value + 1, value, dst - value)
-            value[0] = c"'"
-            dst += 1
+            dst = put_query(w, entry, STRING, dst)
+    if w.csv or w.members >> VHOST or entry.extras:
+        dst = put_more(w, entry, dst)
+    for k in range(w.params):
+        dst = put(",", 1, dst) if w.csv else put(<const char *>w.param_key[k].at, w.param_key[k].n, dst)
+        masked = False
+        text = parameter_of(w, entry, w.param + k, &masked)
+        if text.at == NULL:
+            if not w.csv:
+                dst = put("null", 4, dst)
+            continue
         dst[0] = c'"'
-        dst += 1
+        value = dst + 1
+        dst = put("***", 3, value) if masked else put_decoded(w, entry, text, True, place, value)
+        dst = put_cell(w, value, dst)
     if w.flags:
         if w.csv:
             dst = put(",", 1, dst)
@@ -392,10 +534,48 @@ cdef uint8_t *put_record(const Writer *w, const Entry *entry, uint8_t *dst) noex
     return put("\n" if w.csv else "}\n", 1 if w.csv else 2, dst)
 
 
+cdef uint8_t *put_more(const Writer *w, const Entry *entry, uint8_t *dst) noexcept nogil:
+    """Write the members that only some formats have. JSON has them only for these; CSV has all columns."""
+    cdef Text text, first
+    if w.csv or w.members >> VHOST & 1:
+        dst = put(",", 1, dst) if w.csv else put(',"vhost":', 9, dst)
+        text = entry.text[VHOST]
+        if text.at != NULL:
+            dst[0] = c'"'
+            dst = put_cell(w, dst + 1, put_text(w, entry, text, CELL if w.csv else STRING, dst + 1))
+        elif not w.csv:
+            dst = put("null", 4, dst)
+    if w.csv or w.members >> DURATION & 1:
+        dst = put(",", 1, dst) if w.csv else put(',"duration":', 12, dst)
+        text = entry.text[DURATION]
+        if text.at != NULL:
+            dst += put_seconds(text, entry.unit, dst)
+        elif not w.csv:
+            dst = put("null", 4, dst)
+    if w.csv or w.members >> FORWARDED_FOR & 1:
+        dst = put(",", 1, dst) if w.csv else put(',"forwarded_for":', 17, dst)
+        text = entry.text[FORWARDED_FOR]
+        if next_address(&text, &first):
+            dst = put('"', 1, dst) if w.csv else dst
+            dst = put_addresses(w, entry, dst)
+            dst = put('"', 1, dst) if w.csv else dst
+        elif not w.csv:
+            dst = put("null", 4, dst)
+    if has_extra(entry):
+        dst = put(',"', 2, dst) if w.csv else put(',"extra":', 9, dst)
+        dst = put_extra(w, entry, dst)
+        dst = put('"', 1, dst) if w.csv else dst
+    elif w.csv:
+        dst = put(",", 1, dst)
+    elif w.own_fields:
+        dst = put(',"extra":null', 13, dst)
+    return dst
+
+
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    FACTOR = 16, RECORD_EXTRA = 1024        # the largest size of a record, given that of its line
+    FACTOR = 24, RECORD_EXTRA = 1024        # the largest size of a record, given that of its line
 
 # Default of the longest valid line, in bytes without its terminator.
 MAX_LINE = 16 * 1024 * 1024
@@ -403,25 +583,33 @@ MAX_LINE = 16 * 1024 * 1024
 # The largest max_line: longer lines could overflow the 32-bit offsets of columns.
 cdef size_t MOST = 1 << 28
 
-FORMATS = ("combined", "common", "nginx-json", "cloudfront", "iis", "alb")
-cdef list CODE_NAMES = ["", "empty", "client", "user", "time", "request", "status", "bytes_sent", "referer", "user_agent", "fields", "json",
-                        "too-long"]
+# The names of the errors, and of the members in the order of the slots. Those of other errors are names of fields.
+cdef tuple CODE_NAMES = ("", "empty", "json", "fields", "format", "too-long")
+cdef tuple SLOT_NAMES = ("client", "user", "time", "time", "request", "method", "target", "path", "query", "protocol", "status",
+                         "bytes_sent", "referer", "user_agent", "vhost", "duration", "forwarded_for")
 
-Lines = namedtuple("Lines", ["read", "written", "lines", "records", "faults"], module="uricodec.logs")
-Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as LineFaults."
-LineFault = namedtuple("LineFault", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
-LineFault.__doc__ = (
-    "An invalid line: its number, from 0; its start in the buffer; its size; a code; the offset of the fault in it."
+Lines = namedtuple("Lines", ["read", "written", "lines", "records", "invalid"], module="uricodec.logs")
+Lines.__doc__ = "The bytes read and written, the number of lines and of records, and the invalid lines as RejectedLines."
+RejectedLine = namedtuple("RejectedLine", ["line", "start", "size", "code", "offset"], module="uricodec.logs")
+RejectedLine.__doc__ = (
+    "An invalid line: its number, from 0; its start in the buffer; its size; a code; the offset of the error in it."
 )
 
 
-cdef object lines_of(const Found *found, const size_t *counts):
+cdef str code_name(LogReader reader, const Found *found):
+    cdef int slot = found.code - FIELD
+    if slot < 0:
+        return CODE_NAMES[found.code]
+    return SLOT_NAMES[slot] if slot < MEMBERS else "extra." + reader.programs[found.variant].names[slot - MEMBERS]
+
+
+cdef object lines_of(LogReader reader, const Found *found, const size_t *counts):
     cdef size_t i
-    cdef list faults = []
+    cdef list invalid = []
     for i in range(counts[4]):
-        faults.append(LineFault(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
-                                CODE_NAMES[found[i].code], <Py_ssize_t>found[i].offset))
-    return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], faults)
+        invalid.append(RejectedLine(<Py_ssize_t>found[i].line, <Py_ssize_t>found[i].start, <Py_ssize_t>found[i].size,
+                                    code_name(reader, found + i), <Py_ssize_t>found[i].offset))
+    return Lines(<Py_ssize_t>counts[0], <Py_ssize_t>counts[1], <Py_ssize_t>counts[2], <Py_ssize_t>counts[3], invalid)
 
 
 @cython.final
@@ -429,71 +617,122 @@ cdef class LogReader:
     """Converter of log lines to records. It remembers the fields that a log announced, so each log needs its own.
 
     Args:
-        format (str): One of FORMATS.
+        programs (Iterable[Program]): The variants of the format.
         to (str): The output: "jsonl" or "csv" (without a header).
+        params (Iterable[str]): Query parameters that have a field of their own.
+        client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
         flags (bool): Whether records have flags.
-        errors (str): How to handle bytes that are not UTF-8: "keep" them as triplets, or "replace" them by U+FFFD.
+        encoding (str | None): How to decode texts that are not UTF-8.
+        replace_invalid_utf8 (bool): Whether to replace bytes that are not UTF-8 by U+FFFD. Otherwise they become triplets.
         max_line (int): The longest valid line, in bytes without its terminator, from 1 to 2**28.
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
+        strict (int): 1: values must be what the names of the fields promise, to find out the format of a log; 2: texts in
+            quotes must not contain quotes, either.
 
     Raises:
-        ValueError: If the format, output or policy is unknown, a name in `mask` has more than 255 bytes, or max_line is
+        ValueError: If the output, client or encoding is unknown, a name in `mask` has more than 255 bytes, or max_line is
             out of range.
-        TypeError: If `mask` is a str.
+        TypeError: If `mask` or `params` is a str.
 
-    >>> reader = LogReader("common")
-    >>> record = bytearray(LogReader.room(100))
+    >>> from uricodec.logs import Format
+    >>> reader = LogReader(Format("common").programs)
+    >>> record = bytearray(reader.capacity_for(100))
     >>> found = reader.convert(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET /caf%C3%A9 HTTP/1.1" 200 5', record)
     >>> print(bytes(record[:found.written]).decode(), end="")
     {"client":"192.0.2.1","user":null,"time":"2025-01-01T12:00:00+00:00",...,"path":"/café","query":null,...}
     """
 
-    def __cinit__(self, format, to="jsonl", mask=(), flags=False, errors="keep", max_line=MAX_LINE, csv_safe=False):
+    def __cinit__(self, programs, to="jsonl", *, params=(), client="peer", mask=(), flags=False, encoding=None,
+                  replace_invalid_utf8=False, max_line=MAX_LINE, csv_safe=False, strict=0):
+        cdef Charset charset
+        cdef Program program
         if not 1 <= max_line <= MOST:
             raise ValueError(f"max_line must be from 1 to {MOST}, got {max_line}")
-        if format not in FORMATS:
-            raise ValueError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
         if to not in ("jsonl", "csv"):
             raise ValueError(f"to must be 'jsonl' or 'csv', got {to!r}")
-        if errors not in ("keep", "replace"):
-            raise ValueError(f"errors must be 'keep' or 'replace', got {errors!r}")
-        if isinstance(mask, str):
-            raise TypeError("mask must be an iterable of parameter names, got a str")
+        if client not in ("peer", "forwarded"):
+            raise ValueError(f"client must be 'peer' or 'forwarded', got {client!r}")
+        self.programs, self._kept = list(programs), []
+        self.variants = <int>len(self.programs)
+        self.plan = <const Plan **>PyMem_Calloc(self.variants + 1, sizeof(Plan *))
+        self.columns = <Columns *>PyMem_Calloc(self.variants + 1, sizeof(Columns))
+        self.shared = <size_t *>PyMem_Calloc(self.variants + 1, sizeof(size_t))
+        if self.plan == NULL or self.columns == NULL or self.shared == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        self.record_extra = RECORD_EXTRA
+        for k, item in enumerate(self.programs):
+            if type(item) is not Program:
+                raise TypeError(f"expected a Program, got {type(item).__name__}")
+            program = item
+            self.plan[k] = &program.plan
+            self.shared[k] = shared_steps(self.plan[k - 1], &program.plan) if k else 0
+            self.record_extra += 6 * NAMES_CAPACITY if program.plan.columns != NULL else 0
+            self.writer.members |= program.plan.members
+            self.writer.own_fields |= (program.plan.columns != NULL or program.plan.keep_rest or program.plan.extras > (
+                <size_t>(program.plan.ident >= 0) + <size_t>(program.plan.rest >= 0)))
+            for name in program.names:
+                self.record_extra += 6 * len(name.encode()) + 16
         names = bytearray()     # each after its length
-        for name in mask:
-            name = name.encode("utf-8", "surrogateescape").lower()
+        for name in texts_of("mask", mask):
+            name = name.lower()
             if len(name) > 255:
                 raise ValueError(f"names in mask must have at most 255 bytes, got {name!r}")
             if name:
                 names.append(len(name))
                 names += name
         self.names = bytes(names) + b"\0"
-        self.format = <Format>(<int>FORMATS.index(format))
         self.writer.csv, self.writer.flags = to == "csv", flags
         self.writer.csv_safe = self.writer.csv and csv_safe
-        self.writer.errors = policy_of(errors)
+        self.writer.errors = REPLACE_BYTES if replace_invalid_utf8 else KEEP_BYTES
         self.writer.names = <const uint8_t *>self.names if len(self.names) > 1 else NULL
-        self.max_line = max_line
+        self.writer.forwarded = client == "forwarded"
+        self.set_params(texts_of("params", params))
+        if encoding is not None:
+            charset = Charset(encoding)
+            self._kept.append(charset)
+            self.writer.charset = charset.tables
+        self.max_line, self.strict = max_line, strict
         self.begin()
 
+    cdef int set_params(self, list names) except -1:
+        import json
+
+        self.writer.param = <Text *>PyMem_Calloc(2 * len(names) + 1, sizeof(Text))
+        if self.writer.param == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        self.writer.param_key = self.writer.param + len(names)
+        for k, name in enumerate(dict.fromkeys(names)):
+            key = f',{json.dumps("param." + name.decode("utf-8", "replace"), ensure_ascii=False)}:'.encode()
+            self._kept += [name, key]
+            self.writer.param[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name))
+            self.writer.param_key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+            self.writer.params = k + 1
+            self.record_extra += len(key) + 8
+        return 0
+
     def __dealloc__(self):
+        PyMem_Free(self.plan)
+        PyMem_Free(self.columns)
+        PyMem_Free(self.shared)
+        PyMem_Free(self.writer.param)
         PyMem_RawFree(self.memory)
 
     cdef int reserve(self, size_t size) except -1:
-        """Ensure the memory for parsing lines, given the total size of the lines."""
+        """Ensure the memory for reading lines, given the total size of the lines."""
         size = max(min(size, self.max_line), <size_t>4096)
         if self.memory == NULL or size > self.capacity:
             PyMem_RawFree(self.memory)
-            self.memory = <uint8_t *>PyMem_RawMalloc(3 * size + 2 * EXTRA_CAPACITY)
+            # For a line of Docker; for undone escapes and joined targets; for decoded texts; from another encoding.
+            self.memory = <uint8_t *>PyMem_RawMalloc((5 + CHARSET_FACTOR) * size + 4 * EXTRA_CAPACITY)
             if self.memory == NULL:
                 raise MemoryError  # pragma: no cover: no memory
             self.capacity = size
-            self.writer.room = self.memory + 2 * size + EXTRA_CAPACITY
+            self.writer.room = self.memory + 4 * size + 2 * EXTRA_CAPACITY
+            self.writer.wide = self.writer.room + size + EXTRA_CAPACITY
         return 0
 
-    @staticmethod
-    def room(size):
+    def capacity_for(self, size):
         """Return the capacity that a record may need.
 
         Args:
@@ -502,39 +741,103 @@ cdef class LogReader:
         Returns:
             int: Bytes.
 
-        >>> LogReader.room(100)
-        2624
+        >>> from uricodec.logs import Format
+        >>> LogReader(Format("common").programs).capacity_for(100) > 2400
+        True
         """
-        return FACTOR * size + RECORD_EXTRA
+        return FACTOR * size + self.record_extra
 
     def begin(self):
         """Reset the reader for another log: forget the announced fields.
 
-        >>> LogReader("iis").begin()
+        >>> from uricodec.logs import Format
+        >>> LogReader(Format("iis").programs).begin()
         """
-        default_layout(self.format, &self.layout)
+        cdef int k
+        for k in range(self.variants):
+            if self.plan[k].columns != NULL:
+                self.columns[k] = self.plan[k].columns[0]
         self.first = True
 
-    def convert(self, src, dst):
+    def go_on(self, LogReader other not None):
+        """Read the lines that follow those which another reader with the same arguments has read.
+
+        >>> from uricodec.logs import Format
+        >>> before, after = LogReader(Format("iis").programs), LogReader(Format("iis").programs)
+        >>> before.convert(b"#Fields: date time cs-uri-stem\n", bytearray(2**17)).lines
+        1
+        >>> after.go_on(before)
+        >>> after.convert(b"2025-01-01 12:00:00 /", bytearray(2**17)).records
+        1
+        """
+        cdef int k
+        for k in range(self.variants):
+            self.columns[k] = other.columns[k]
+        self.first = other.first
+
+    def skip(self, src):
+        """Remember the fields that lines announce, without reading their records.
+
+        Args:
+            src (bytes-like): Whole lines.
+
+        >>> from uricodec.logs import Format
+        >>> reader = LogReader(Format("iis").programs)
+        >>> reader.skip(b"#Fields: date time cs-uri-stem\n2025-01-01 11:00:00 /\n")
+        >>> reader.convert(b"2025-01-01 12:00:00 /", bytearray(2**17)).records
+        1
+        """
+        cdef Py_buffer source
+        cdef const uint8_t *s
+        cdef size_t n, end, start
+        cdef Entry entry
+        cdef int k
+        PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
+        s, n = <const uint8_t *>source.buf, <size_t>source.len
+        self.first = self.first and n == 0
+        for k in range(self.variants):
+            if self.plan[k].columns == NULL:
+                continue
+            end = n
+            while end:      # backwards, to the last line that begins with "#Fields:"
+                start = end - 1
+                while start and s[start - 1] != c'\n':
+                    start -= 1
+                if end - start >= 8 and memcmp(s + start, b"#Fields:", 8) == 0:
+                    clear(&entry, NULL)
+                    read_line(self.plan[k], self.columns + k, s + start, line_size(s, start, n), &entry)
+                    break
+                end = start
+        PyBuffer_Release(&source)
+
+    @property
+    def failed_variant(self):
+        """The index of the program whose error the last invalid line has."""
+        return self.failed
+
+    def convert(self, src, dst, limit=FAULTS):
         """Write the records of lines.
 
         Args:
-            src (bytes-like): The lines; the last one may lack its terminator, "\\n" or "\\r\\n".
+            src (bytes-like): The lines; the last one may lack its terminator, "\n" or "\r\n".
             dst (bytes-like): A writable buffer that does not overlap src.
+            limit (int): The number of invalid lines after which to stop, at most 1024.
 
         Returns:
-            Lines: The outcome. If not all was read, dst or the list of faults is full: call again with src[read:]. If
-                nothing was read, dst must have a capacity of `room()` for the first line.
+            Lines: The outcome. If not all was read, dst or the list of invalid lines is full: call again with src[read:].
+                If nothing was read, dst must have a capacity of `capacity_for()` for the first line.
 
         Raises:
             MemoryError: If memory for the line cannot be allocated.
 
-        >>> LogReader("alb").convert(b"what is this\\n", bytearray(2000)).faults
-        [LineFault(line=0, start=0, size=12, code='time', offset=12)]
+        >>> from uricodec.logs import Format
+        >>> LogReader(Format("alb").programs).convert(b"what is this\n", bytearray(20000)).invalid
+        [RejectedLine(line=0, start=0, size=12, code='client', offset=12)]
         """
         cdef Py_buffer source, target
         cdef Found found[FAULTS]
         cdef size_t counts[5]
+        cdef size_t most = min(limit, FAULTS)
         PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
         try:
             self.reserve(<size_t>source.len)
@@ -542,42 +845,157 @@ cdef class LogReader:
             try:
                 with nogil:
                     self.write(<const uint8_t *>source.buf, <size_t>source.len, <uint8_t *>target.buf, <size_t>target.len,
-                               found, counts)
+                               most, found, counts)
             finally:
                 PyBuffer_Release(&target)
         finally:
             PyBuffer_Release(&source)
-        return lines_of(found, counts)
+        return lines_of(self, found, counts)
 
-    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, Found *found, size_t *counts) noexcept nogil:
-        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, faults = 0
+    cdef void write(self, const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t limit, Found *found, size_t *counts) noexcept nogil:
+        cdef size_t start = 0, size, written = 0, lines = 0, records = 0, invalid = 0
         cdef Entry entry
         cdef Line line
-        while start < n and faults < FAULTS:
+        while start < n and invalid < limit:
             size = line_size(src, start, n)
-            if size <= self.max_line and cap - written < FACTOR * size + RECORD_EXTRA:
+            if size <= self.max_line and cap - written < FACTOR * size + self.record_extra:
                 break
             line = self.read(src, start, size, &entry)
             if line == RECORD:
                 written = put_record(&self.writer, &entry, dst + written) - dst
                 records += 1
             elif line == NO_RECORD:
-                note(&entry, lines, start, size, found + faults)
-                faults += 1
+                note(self, &entry, lines, start, size, found + invalid)
+                invalid += 1
             lines += 1
             start = next_line(src, start + size, n)
-        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, faults
+        counts[0], counts[1], counts[2], counts[3], counts[4] = start, written, lines, records, invalid
 
     cdef Line read(self, const uint8_t *src, size_t start, size_t size, Entry *entry) noexcept nogil:
-        """Parse a line of `size` bytes. A byte order mark at the start of the log is skipped."""
+        """Read a line of `size` bytes. A byte order mark at the start of the log is skipped.
+
+        What another program wrote before the line is skipped, if the line is a record then.
+        """
         cdef const uint8_t *s = src + start
         cdef size_t mark = 3 if self.first and size >= 3 and memcmp(s, b"\xEF\xBB\xBF", 3) == 0 else 0
         cdef Line line
+        cdef int kind, code = FINE, failed = 0
+        cdef size_t offset = 0
         self.first = False
-        clear(entry, self.memory)
         if size > self.max_line:
             fail(entry, TOO_LONG, self.max_line)
             return NO_RECORD
-        line = read_line(self.format, &self.layout, s + mark, size - mark, entry)
-        entry.offset += mark
+        s, size = s + mark, size - mark
+        for kind in range(PREFIXES):
+            line = self.read_after(kind, s, size, entry)
+            if line != NO_RECORD:
+                return line
+            if entry.code == EMPTY:
+                entry.offset += mark
+                return NO_RECORD
+            if entry.code != FINE and entry.offset > offset:
+                code, offset, failed = entry.code, entry.offset, self.failed
+        line = self.read_variants(s, size, entry)
+        if line == NO_RECORD:
+            if entry.offset < offset:
+                entry.code, entry.offset, self.failed = code, offset, failed
+            entry.offset += mark
         return line
+
+    cdef Line read_after(self, int prefix, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+        """Read a line that follows a prefix. Without the prefix, return NO_RECORD without an error."""
+        cdef size_t skipped = 0
+        cdef Text inner
+        cdef Line line
+        entry.code = FINE
+        if prefix == DOCKER:
+            if not docker_line(s, n, self.memory, &inner):
+                return NO_RECORD
+            line = self.read_variants(inner.at, inner.n, entry)
+            entry.offset = 8        # where the text begins, whose escapes are undone
+            return line
+        skipped = skip_prefix(prefix, s, n)
+        if skipped == 0:
+            return NO_RECORD
+        line = self.read_variants(s + skipped, n - skipped, entry)
+        entry.offset += skipped
+        return line
+
+    cdef Line read_variants(self, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+        """Read a line in the first variant that it matches. An error is that of the variant that came farthest.
+
+        Texts with quotes that are not escaped are read only if no variant matches without: they could be several fields.
+        """
+        cdef Line line = self.read_each(False, s, n, entry)
+        if line == NO_RECORD and entry.odd_quotes and self.strict < 2:
+            line = self.read_each(True, s, n, entry)
+        return line
+
+    cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+        """Read a line in the first variant that it matches. What this has in common with the one before is not read again.
+
+        If no variant matches, entry.odd_quotes says whether one would if odd quotes counted as text.
+        """
+        cdef int k, code = FINE, failed = 0
+        cdef size_t offset = 0
+        cdef bint would = False
+        cdef Line line = NO_RECORD
+        for k in range(self.variants):
+            if k == 0 or self.shared[k] == 0 or entry.step >= self.plan[k - 1].steps:
+                clear(entry, self.memory + self.capacity + EXTRA_CAPACITY)
+                line = read_line(self.plan[k], self.columns + k, s, n, entry)
+            elif entry.step < self.shared[k]:
+                continue
+            else:
+                line = self.read_again(k, s, n, entry)
+            if line == RECORD and entry.odd_quotes and not odd_quotes:
+                would = True
+                fail(entry, FORMAT_ERROR, 0)
+                line = NO_RECORD
+            if line == RECORD and self.strict and not self.columns[k].announced and not (
+                    self.has_usual_start(k, entry) and is_whole(self.plan[k], entry)):
+                fail(entry, FORMAT_ERROR, 0)
+                line = NO_RECORD
+            if line != NO_RECORD:
+                return line
+            if self.strict and not self.has_usual_start(k, entry):
+                entry.offset = 0
+            if k == 0 or entry.offset > offset:
+                code, offset, failed = entry.code, entry.offset, k
+        entry.code, entry.offset, entry.odd_quotes, self.failed = code, offset, would, failed
+        return NO_RECORD
+
+    cdef bint has_usual_start(self, int k, Entry *entry) noexcept nogil:
+        """Return whether the fields before an error have the values that their names promise."""
+        cdef size_t i
+        for i in range(MEMBERS):
+            if entry.text[i].n == 1 and entry.text[i].at[0] == c'-':
+                entry.text[i] = text_of(NULL, 0)
+        return has_usual_values(entry, self.plan[k].members >> CLIENT & 1)
+
+    cdef Line read_again(self, int k, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+        """Read a line in a variant, from the first step that differs from those of the variant before it."""
+        cdef const Plan *plan = self.plan[k]
+        cdef size_t i
+        for i in range(self.shared[k], self.plan[k - 1].steps):
+            if self.plan[k - 1].step[i].slot >= 0:
+                entry.text[self.plan[k - 1].step[i].slot] = text_of(NULL, 0)
+        for i in range(plan.extras):
+            entry.name[i] = plan.name[i]
+            if i >= entry.extras:
+                entry.text[MEMBERS + i] = text_of(NULL, 0)
+        entry.extras, entry.keys, entry.key = plan.extras, plan.extras, plan.key
+        entry.decoded = False
+        return RECORD if read_steps(plan, self.shared[k], s, n, entry) else NO_RECORD
+
+
+cdef inline bint is_whole(const Plan *plan, const Entry *entry) noexcept nogil:
+    """Return whether nothing follows the last field that could be a referer and an agent, which this format does not read."""
+    return plan.rest < 0 or entry.text[plan.rest].at == NULL or plan.members >> USER_AGENT & 1
+
+
+cdef list texts_of(str name, texts):
+    """Return the texts of an argument as bytes."""
+    if isinstance(texts, str):
+        raise TypeError(f"{name} must be an iterable of parameter names, got a str")
+    return [text.encode("utf-8", "surrogateescape") for text in texts]

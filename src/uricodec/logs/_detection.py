@@ -1,0 +1,254 @@
+"""Which format a log has: a vote of its first lines.
+
+A line votes for each preset that it matches, if its values are also what the names of the fields promise. The preset
+with the most votes is the format. Several can have as many: then the one that reads more fields of the lines is the
+format, if it reads all that the others read; otherwise the readings differ, and the user has to choose.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from uricodec.logs._format import Format, presets
+from uricodec.logs._records import LogReader
+
+# The lines that vote are the first ones, up to these numbers of lines and of bytes.
+LINES = 1000
+HEAD = 256 * 1024
+
+# A format needs the votes of one line in ten; another one that matches as many of the other lines is a second format.
+SHARE = 10
+
+# How many lines of a log may be cut off: the first and the last one.
+CUT_OFF = 2
+
+# How many lines are compared if formats have equally many votes.
+COMPARED = 50
+
+# Lines of this size do not vote: no server writes them.
+LONGEST = 65536
+
+
+class FormatError(ValueError):
+    """A log whose format cannot be found out, or that does not have the given one.
+
+    >>> list(__import__("uricodec").logs.parse(b"Once upon a time\\n"))
+    Traceback (most recent call last):
+    uricodec.logs.FormatError: unknown log format; ...
+    """
+
+    __module__ = "uricodec.logs"
+
+
+class Candidate(NamedTuple):
+    """A format that a log may have.
+
+    Attributes:
+        format (Format): The format.
+        votes (int): The number of lines that match it.
+        lines (int): The number of lines that have voted.
+        reach (float): How much of the other lines matches, from 0 to 1.
+    """
+
+    format: Format
+    votes: int
+    lines: int
+    reach: float
+
+
+class Presets(dict[str, Format]):
+    """The presets that were asked for, by name: to read and compile them all takes 40 ms."""
+
+    def __missing__(self, name: str) -> Format:
+        self[name] = Format(name)
+        return self[name]
+
+
+KNOWN = Presets()
+
+
+def voters(head: bytes) -> list[bytes]:
+    """Return the lines of the head of a log that vote: not those that are blank."""
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if len(head) >= HEAD and b"\n" in head:
+        head = head[: head.rindex(b"\n")]  # without the line that goes on
+    return [line for line in head.split(b"\n", LINES)[:LINES] if line.strip() and len(line) < LONGEST]
+
+
+def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[dict[str, Any] | None]:
+    """Return the record of each line, or None. Comments are left out."""
+    reader = LogReader(format.programs, strict=strict)
+    records: list[dict[str, Any] | None] = []
+    for line in lines:
+        buffer = bytearray(reader.capacity_for(len(line)))
+        found = reader.convert(line, buffer)
+        if found.records:
+            records.append(json.loads(buffer[: found.written]))
+        elif found.invalid:
+            records.append(None)
+    return records
+
+
+def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
+    """Return a candidate, given the lines that vote."""
+    reader = LogReader(format.programs, strict=strict)
+    buffer = bytearray(max(reader.capacity_for(len(data)) // 8, reader.capacity_for(LONGEST)))
+    at = votes = voted = 0
+    reach = 0.0
+    while at < len(data):
+        found = reader.convert(memoryview(data)[at:], buffer)
+        votes += found.records
+        voted += found.records + len(found.invalid)
+        reach += sum(line.offset / max(line.size, 1) for line in found.invalid if line.code != "fields")
+        at += found.read
+    return Candidate(format, votes, voted, reach / (voted - votes) if voted > votes else 0.0)
+
+
+def candidates(head: bytes, formats: Iterable[Format] | None = None) -> list[Candidate]:
+    """Return the candidates for the head of a log, those with the most votes first, then those that match farther.
+
+    A text in quotes that contains quotes is a mistake of a server, and could be several fields. So such lines do not
+    vote, unless most lines have them.
+    """
+    data = b"\n".join(voters(head))
+    found: list[Candidate] = []
+    for strict in 2, 1:
+        found = [count(format, data, strict) for format in formats or map(KNOWN.__getitem__, presets())]
+        found.sort(key=lambda each: (-each.votes, -each.reach))
+        if found[0].votes * 2 > found[0].lines:
+            break
+    return found
+
+
+def announced(head: bytes) -> list[Candidate]:
+    """Return the candidate that the directives of a W3C log announce; none without them."""
+    lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
+    if not lines:
+        return []
+    format = KNOWN["cloudfront" if b"x-edge-" in lines[0] else "iis"]
+    found = count(format, b"\n".join(voters(head)))
+    return [found._replace(votes=max(found.votes, 1), lines=max(found.lines, 1))]
+
+
+def decide(head: bytes, early: bool = False) -> Candidate | None:
+    """Return the format of a log.
+
+    Args:
+        head (bytes): The beginning of the log, up to a line end, or all of it.
+        early (bool): Whether more of the log may be had: then return None unless all lines agree.
+
+    Returns:
+        Candidate | None: The format; None if no line can vote yet.
+
+    Raises:
+        FormatError: If no preset matches, or cannot be told from another one.
+    """
+    if not head:
+        return Candidate(KNOWN["combined"], 0, 0, 0.0)
+    ranking = announced(head)
+    if not ranking:
+        if all(line.startswith(b"#") for line in voters(head)):
+            return None
+        ranking = candidates(head)
+    best = ranking[0]
+    if early:
+        try:
+            return best if 0 < best.votes == best.lines and choose(ranking, head) else None
+        except FormatError:
+            return None
+    if best.votes * SHARE < best.lines and len(ranking) > 1:
+        raise FormatError(unknown(head, ranking))
+    best = choose(ranking, head)
+    if best.votes < best.lines and len(ranking) > 1:
+        records = records_of(best.format, voters(head))
+        lines = [line for line in voters(head) if not line.startswith(b"#")]
+        others = [line for line, record in zip(lines, records, strict=False) if record is None]
+        second = candidates(b"\n".join(others))[0] if others else best
+        if second.votes * SHARE >= best.lines and len(others) > 1:
+            raise FormatError(two_formats(best, second))
+    return best
+
+
+def two_formats(one: Candidate, other: Candidate) -> str:
+    return (
+        f"lines of two formats: {one.format} ({one.votes} of the first {one.lines}) and {other.format} ({other.votes})"
+    )
+
+
+def choose(ranking: list[Candidate], head: bytes) -> Candidate:
+    """Return the candidate with the most votes that reads what the others with as many read, or more.
+
+    One that reads more of nearly as many lines is better: lines that are cut off match the shorter format.
+
+    Raises:
+        FormatError: If two of those with the most votes read something else.
+    """
+    best = choose_equal([candidate for candidate in ranking if candidate.votes == ranking[0].votes], head)
+    near = [each for each in ranking if each.votes < best.votes < 2 * each.votes and best.votes - each.votes <= CUT_OFF]
+    lines = voters(head)[:COMPARED]
+    reading = [given(record) for record in records_of(best.format, lines)] if near else []
+    for other in near:
+        more = [given(record) for record in records_of(other.format, lines)]
+        pairs = [(one, two) for one, two in zip(reading, more, strict=True) if one and two]
+        if pairs and all(len(one) < len(two) and one == {name: two.get(name) for name in one} for one, two in pairs):
+            return other
+    return best
+
+
+def choose_equal(equal: list[Candidate], head: bytes) -> Candidate:
+    """Return the one of candidates with equally many votes that reads what the others read, or more."""
+    if len(equal) == 1:
+        return equal[0]
+    lines = voters(head)[:COMPARED]
+    readings: list[list[dict[str, Any]]] = []
+    for strict in 2, 1:
+        readings = [[given(record) for record in records_of(each.format, lines, strict)] for each in equal]
+        if any(map(any, readings)):
+            break
+    best = max(range(len(equal)), key=lambda i: sum(len(record) for record in readings[i]))
+    for i, reading in enumerate(readings):
+        for one, other in zip(readings[best], reading, strict=True):
+            if bool(one) != bool(other):
+                raise FormatError(two_formats(equal[best], equal[i]))
+            names = [name for name in {**one, **other} if other.get(name, one.get(name)) != one.get(name)]
+            if names:
+                name = names[0]
+                raise FormatError(
+                    f"the log may be {equal[best].format} or {equal[i].format}, which differ in {name}: "
+                    f"{one.get(name)!r} or {other.get(name)!r}"
+                )
+    return equal[best]
+
+
+def given(record: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the standard fields of a record that have values."""
+    return {name: value for name, value in (record or {}).items() if value is not None and name != "extra"}
+
+
+def nearest(ranking: list[Candidate]) -> str:
+    """Return the names of the two formats that match best."""
+    return " and ".join(str(candidate.format) for candidate in ranking[:2])
+
+
+def strange(head: bytes) -> str | None:
+    """Return what a log is if it is not text in UTF-8 or the like; None if it may be."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (b"\0" in head and (not any(head[1:200:2]) or not any(head[:200:2]))):
+        return "the log is UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
+    if b"\0" in head:
+        return "the log is binary"
+    return None
+
+
+def unknown(head: bytes, ranking: list[Candidate]) -> str:
+    """Return the message for a log of no known format."""
+    reason = strange(head)
+    if reason:
+        return reason
+    lines = voters(head)
+    line = next(line for line in lines if not line.startswith(b"#"))
+    if line.lstrip().startswith(b"{"):
+        return "JSON records that have the members of no known format; say with a map which members are which fields"
+    best = ranking[0]
+    diagnostic = best.format.explain(line)
+    why = f" (as {best.format}, line {1 + lines.index(line)}: {diagnostic.message})" if diagnostic else ""
+    return f"unknown log format; the nearest are {nearest(ranking)}{why}"

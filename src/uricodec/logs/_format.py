@@ -1,0 +1,192 @@
+"""A format of access logs, and why a line does not match it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from uricodec._base.diagnostics import Diagnostic
+from uricodec.logs import _formats
+from uricodec.logs._formats import Field, Json, Text, W3c
+from uricodec.logs._programs import Program
+from uricodec.logs._records import MAX_LINE, LogReader
+
+# How much of a line a message shows.
+SHOWN = 24
+
+
+class Format:
+    """A format of access logs.
+
+    Args:
+        text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat) or nginx
+            (log_format), or a whole directive of their configuration files. None with a `map`.
+        map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
+            and "|" between alternatives. Fields are those of `Record`, "request", "duration.ms" (.us, .ns), and
+            "extra.NAME".
+
+    Raises:
+        ValueError: If no preset has this name, a directive is unknown, nothing separates two directives, or a field of
+            the map is unknown.
+
+    Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
+
+    >>> Format('%h "%r" %>s').fields
+    ('client', 'method', 'target', 'path', 'query', 'protocol', 'status')
+    >>> Format(map={"target": "request.uri", "duration.ms": "took"})
+    Format(map={'target': 'request.uri', 'duration.ms': 'took'})
+    """
+
+    def __init__(self, text: str | None = None, *, map: Mapping[str, str] | None = None) -> None:
+        if (text is None) == (map is None):
+            raise TypeError("expected a format or a map")
+        self.text = text
+        self._map = dict(map) if map is not None else None
+        self._programs: list[Text | Json | W3c] = (
+            [_formats.compile_mapping(self._map.items())]
+            if self._map is not None
+            else _formats.compile_format(text or "")
+        )
+
+    def __repr__(self) -> str:
+        return f"Format(map={self._map!r})" if self.text is None else f"Format({self.text!r})"
+
+    def __str__(self) -> str:
+        return "map" if self.text is None else self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Format) and (self.text, self._map) == (other.text, other._map)
+
+    def __hash__(self) -> int:
+        return hash((self.text, tuple(self._map or ())))
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (self.text, self._map)
+
+    @cached_property
+    def programs(self) -> tuple[Program, ...]:
+        """The compiled variants: a line has the first one that it matches."""
+        return tuple(Program(program, self._map is None) for program in self._programs)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that its records can have, the standard ones first."""
+        names: dict[str, None] = {}
+        for program in self._programs:
+            names.update(dict.fromkeys(_names(program)))
+        standard = [name for name in ORDER if name in names]
+        return (*standard, *(name for name in names if name.startswith("extra.")))
+
+    def explain(self, line: bytes) -> Diagnostic | None:
+        """Say where a line stops matching.
+
+        Args:
+            line (bytes): The line.
+
+        Returns:
+            Diagnostic | None: The code, the offset in bytes, and a message; None if the line is a record. Of several
+                variants of the format, it is about the one that matches farthest.
+
+        >>> Format("common").explain(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" OK 5').message
+        "expected a number in status at offset 60, got 'OK 5'"
+        """
+        reader = LogReader(self.programs, max_line=max(len(line), MAX_LINE, 1))
+        found = reader.convert(line.removesuffix(b"\n") + b"\n", bytearray(reader.capacity_for(len(line))))
+        if not found.invalid:
+            return None
+        _, _, _, code, offset = found.invalid[0]
+        return Diagnostic(code, offset, self.message(reader.failed_variant, code, offset, line))
+
+    def message(self, variant: int, code: str, offset: int, line: bytes) -> str:
+        """Return why a line is invalid, given the code and the offset of the error in one of the variants."""
+        if code in PLAIN:
+            return PLAIN[code].format(offset)
+        program = self._programs[variant]
+        if isinstance(program, Text):
+            what = expected(program, code, line, offset)
+        elif isinstance(program, Json):
+            what = JSON.get(code, f"a number in {code}")
+        else:
+            what = "another number of fields" if code == "fields" else f"a valid {code}"
+        got = line[offset : offset + SHOWN].decode("utf-8", "backslashreplace")
+        return f"expected {what} at offset {offset}, got {repr(got) if got else 'the end of the line'}"
+
+
+# What is expected, or the message, by code.
+PLAIN = {"empty": "the line is empty", "too-long": "the line has more than {} bytes"}
+JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
+
+
+# The codes of errors in fields that records have by another name.
+CODES = {"path_decoded": "path", "target_decoded": "path"}
+
+
+def expected(program: Text, code: str, line: bytes, offset: int) -> str:
+    """Return what a format expects where a line stops matching.
+
+    That is the literal before the field of the code; or if the line has this, the field itself, or what ends it.
+    """
+    steps = [*program.steps, b""]
+    for i, step in enumerate(steps):
+        if not isinstance(step, Field) or CODES.get(step.name or "format", step.name or "format") != code:
+            continue
+        before = steps[i - 1] if i else b""
+        after = steps[i + 1]
+        assert isinstance(before, bytes) and isinstance(after, bytes)
+        start = offset + (step.kind == "quoted")
+        if after and i + 2 == len(program.steps) and start == offset and line.startswith(after[:1], offset):
+            return f"{shown(after)} after {code}"
+        if not line[:start].rstrip(b" ").endswith(before.rstrip(b" ")):
+            return f"{shown(before)} before {code}"
+        if step.kind in ("number", "decimal") and line[start:].strip(b"+-.0123456789"):
+            return f"a number in {code}"
+        return f"{shown(after)} after {code}"
+    if offset == 0 and isinstance(steps[0], bytes):
+        return shown(steps[0])
+    return "the end of the line" if line[offset:] else "more fields"
+
+
+def shown(literal: bytes) -> str:
+    return repr(literal.decode("utf-8", "backslashreplace"))
+
+
+# The fields of records; those of a request in one piece.
+ORDER = (
+    *("client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"),
+    *("user_agent", "vhost", "duration", "forwarded_for"),
+)
+PARTS = {
+    "request": ("method", "target", "path", "query", "protocol"),
+    "target": ("target", "path", "query"),
+    "path": ("target", "path", "query"),
+    "path_decoded": ("target", "path"),
+    "target_decoded": ("target", "path", "query"),
+    "query": ("target", "query"),
+}
+
+
+def _names(program: Text | Json | W3c) -> list[str]:
+    """Return the names of the fields of a program."""
+    if isinstance(program, W3c):
+        return [name for name in ORDER if name not in ("vhost", "duration", "forwarded_for")]
+    if isinstance(program, Json):
+        fields = [field for _, field in program.members]
+    else:
+        fields = [step for step in program.steps if isinstance(step, Field)]
+    names: list[str] = []
+    for field in fields:
+        if field.name is not None:
+            names += PARTS.get(field.name, (field.name,))
+    return names
+
+
+def _unpickle(text: str | None, map: Mapping[str, str] | None) -> Format:
+    return Format(text, map=map)
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the formats that have one.
+
+    >>> presets()[:3]
+    ('common', 'combined', 'vhost_combined')
+    """
+    return tuple(_formats.preset_names())

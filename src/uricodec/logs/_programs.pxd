@@ -1,0 +1,93 @@
+"""Compiled formats of logs: the steps that read a line and fill an Entry."""
+from libc.stdint cimport uint8_t, uint32_t
+
+from uricodec.logs._fields cimport Entry, Text
+
+
+# How the end of a field is found; what its value has to be.
+cdef enum Take:
+    WORD, TEXT, TEXT_BEFORE_TIME, TIME_TEXT, QUOTED, LIST
+cdef enum Kind:
+    ANY, NUMBER, DECIMAL, ENDPOINT, QUERY_MARK, DECODED_PATH, DECODED_TARGET
+
+cdef struct Step:
+    Take take
+    Kind kind
+    int slot                # of Entry.text, or -1
+    int unit                # of a duration: a power of ten
+    const uint8_t *literal  # what follows the field
+    size_t n
+    bint number_follows     # after the literal comes a number or "-"
+
+# A member of a JSON record: a node of the tree of all paths.
+cdef struct Node:
+    const uint8_t *key
+    size_t n
+    int child, sibling      # indexes; 0: none
+    Step field              # if slot >= 0; its rank among alternatives is `rank`
+    int rank
+
+cdef enum Escapes:
+    NO_ESCAPES, BACKSLASHES, JSON_ESCAPES
+cdef enum Notation:
+    TEXT_LINES, JSON_LINES, W3C_LINES
+
+# What the columns of a W3C log mean, from "#Fields:".
+cdef enum:
+    COLUMNS = 128
+    NAMES_CAPACITY = 8192
+cdef struct Columns:
+    size_t count
+    int slot[128]           # COLUMNS; -1: dropped
+    size_t extras
+    size_t name_at[128]     # of the extra fields, in `names`
+    size_t name_size[128]
+    uint8_t names[8192]     # NAMES_CAPACITY
+    bint announced          # whether this log has a "#Fields:" line
+
+cdef enum Line:
+    NO_RECORD, RECORD, DIRECTIVE
+
+
+# A compiled variant of a format.
+cdef struct Plan:
+    Notation notation
+    Escapes escapes
+    bint open_end           # what follows the last step becomes extra.rest
+    bint request_needed     # of JSON: a record has a request, or a part of it
+    bint keep_rest          # of JSON: scalars that are not mapped are extra fields
+    bint cloudfront         # of W3C: the dialect
+    uint8_t separator
+    int ident, rest         # the slots of "%l" and of what follows the last step; -1: none
+    int duration_unit
+    uint32_t members        # bits of the members that a record can have
+    size_t steps, optional  # how many there are; after how many the line may end
+    size_t nodes, extras
+    Step *step
+    Node *node
+    Text *name              # of the extra fields,
+    Text *key               # and what JSON has before their values, with a comma and the quote
+    const uint8_t *start    # the literal before the first field
+    size_t start_n
+    Columns *columns        # of W3C: those of a log without "#Fields:"
+
+
+cdef class Program:
+    cdef Plan plan
+    cdef readonly tuple names       # of the extra fields
+    cdef list _kept                 # the bytes that the plan points to
+    cdef int set_field(self, Step *step, field, dict slots) except -1
+    cdef int set_text(self, program, dict slots) except -1
+    cdef int set_json(self, program, dict slots) except -1
+
+
+cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Entry *entry) noexcept nogil
+cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil
+cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
+cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil
+
+# What other programs write before a line.
+cdef enum:
+    SYSLOG, CRI, DOCKER
+    PREFIXES

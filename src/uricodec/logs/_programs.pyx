@@ -1,0 +1,890 @@
+"""Compiled formats of logs. A format is a program of steps; each reads one field, up to the literal that follows it.
+
+uricodec.logs._formats makes programs from LogFormat strings, log_format strings, presets and JSON mappings. They run over
+the bytes of a line, without Python objects, and fill an Entry. A line is read from left to right, once: no step takes
+back what an earlier one has decided. If a line does not match, the error names the field and the offset.
+
+There are three notations: lines of text, JSON objects (RFC 8259 section 4), and the extended format of W3C (Working Draft
+WD-logfile-960323), whose "#Fields:" lines say what the columns mean.
+"""
+from libc.stdint cimport uint16_t
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec.logs._fields cimport *
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+
+from json import dumps
+
+cimport cython
+
+
+# The standard fields by name, with their slots.
+cdef dict SLOTS_BY_NAME = {
+    "client": CLIENT, "user": USER, "date": DATE, "time": TIME, "request": REQUEST, "method": METHOD, "target": TARGET,
+    "path": PATH, "path_decoded": PATH, "target_decoded": PATH, "query": QUERY, "protocol": PROTOCOL, "status": STATUS, "bytes_sent": BYTES_SENT,
+    "referer": REFERER, "user_agent": USER_AGENT, "vhost": VHOST, "duration": DURATION, "forwarded_for": FORWARDED_FOR,
+}
+cdef dict KINDS = {
+    "word": WORD, "text": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
+    "address": WORD, "time": TIME_TEXT, "query": WORD,
+}
+
+# Bytes of a line in which every text is printable ASCII without quote and backslash, if its fields contain no quote.
+cdef ByteSet NO_BACKSLASH = ByteSet(range(0x20, 0x7F)) - "\\"
+cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
+
+
+cdef ByteSet DIGITS = ByteSet("0123456789")
+
+
+cdef inline bint starts_with(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
+    cdef size_t k
+    if i > n or n - i < size:
+        return False
+    for k in range(size):       # of few bytes, which takes less time than a call
+        if s[i + k] != literal[k]:
+            return False
+    return True
+
+
+cdef size_t find_literal(const uint8_t *s, size_t i, size_t n, const uint8_t *literal, size_t size) noexcept nogil:
+    """Return the offset of a literal from i on; n if it does not occur, or is empty."""
+    if size == 0:
+        return n
+    i = find(s, i, n, literal[0])
+    while i < n and not starts_with(s, i, n, literal, size):
+        i = find(s, i + 1, n, literal[0])
+    return i
+
+
+# --- lines of text ----------------------------------------------------------------------------------------------------
+
+cdef inline bint number_may_start(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    return i < n and (c'0' <= s[i] <= c'9' or s[i] == c'-')
+
+
+cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of a text: where the literal occurs first. n if it does not occur.
+
+    Before a time it is the last occurrence before the end of the time: a user name may contain " [".
+    """
+    cdef size_t stop
+    if not before_time:
+        i = find_literal(s, i, n, step.literal, step.n)
+        while i < n and step.number_follows and not number_may_start(s, i + step.n, n):
+            i = find_literal(s, i + 1, n, step.literal, step.n)
+        return i
+    i = find_literal(s, i, n, step.literal, step.n)
+    if i == n:
+        return n
+    stop = find_literal(s, i + step.n, n, step[1].literal, step[1].n)
+    if stop == n:       # it is the time that does not end
+        return i
+    stop -= 1
+    while stop > i and not starts_with(s, stop, n, step.literal, step.n):
+        stop -= 1
+    return stop
+
+
+cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of a time. The space between its date, its clock and its zone is not the one that ends it."""
+    cdef size_t end = find_literal(s, i, n, step.literal, step.n)
+    if step.n == 0 or step.literal[0] != c' ':
+        return end
+    if end - i == 10 and s[i + 4] == c'-':
+        end = find_literal(s, end + 1, n, step.literal, step.n)
+    if n - end > 5 and (s[end + 1] == c'+' or s[end + 1] == c'-') and kernels.span(s + end + 2, 4, &DIGITS.set) == 4:
+        end = find_literal(s, end + 6, n, step.literal, step.n)
+    return end
+
+
+cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the end of a list of words, with ", " or " : " between them."""
+    cdef size_t end = find(s, i, n, step.literal[0] if step.n else c' ')
+    if step.n and step.literal[0] != c' ':
+        return find_literal(s, i, n, step.literal, step.n)
+    while end < n and s[end] == c' ':
+        if end > i and s[end - 1] == c',':
+            end += 1
+        elif n - end > 2 and s[end + 1] == c':' and s[end + 2] == c' ':
+            end += 3
+        else:
+            break
+        end = find(s, end, n, c' ')
+    return end
+
+
+cdef size_t end_of_quoted(const Plan *plan, const Step *step, bint last, bint may_end, const uint8_t *s, size_t i, size_t n,
+                          Entry *entry) noexcept nogil:
+    """Return the offset of the quote that ends the text which starts at i; n if it does not end.
+
+    The literal that begins with the quote must follow, and a number, if the next field is one. Other unescaped quotes are
+    mistakes of the program that wrote the log, and belong to the text.
+    """
+    cdef bint first = True, escapes = plan.escapes != NO_ESCAPES and not entry.plain
+    cdef size_t after, without_number = n
+    while True:
+        if not escapes:
+            i = find(s, i, n, c'"')
+        else:
+            while i < n and s[i] != c'"':
+                i += 2 if s[i] == c'\\' else 1
+        if i >= n:
+            if without_number < n and not first:
+                entry.plain = False
+            return without_number
+        if starts_with(s, i, n, step.literal, step.n):
+            after = i + step.n
+            if without_number == n:
+                without_number = i
+            if last:
+                if after == n or plan.open_end and s[after] == c' ':
+                    break
+            elif not step.number_follows or number_may_start(s, after, n):
+                break
+        elif may_end and i + 1 == n:
+            break
+        i += 1
+        first = False
+    if not first:
+        entry.plain = False
+        entry.odd_quotes = True
+    return i
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+cdef inline size_t skip_space(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    while i < n and (s[i] == c' ' or s[i] == c'\t' or s[i] == c'\r'):
+        i += 1
+    return i
+
+
+cdef inline size_t end_of_string(const uint8_t *s, size_t i, size_t n, bint plain) noexcept nogil:
+    """Return the offset of the quote that ends the string which starts at i; n if it does not end."""
+    if plain:
+        return find(s, i, n, c'"')
+    while True:
+        i = find(s, i, n, c'"')
+        if i == n or not is_escaped(s, i):
+            return i
+        i += 1
+
+
+cdef inline bint is_escaped(const uint8_t *s, size_t i) noexcept nogil:
+    """Return whether an odd number of backslashes is before s[i]. A quote before them ends the search."""
+    cdef bint odd = False
+    while i and s[i - 1] == c'\\':
+        odd = not odd
+        i -= 1
+    return odd
+
+
+cdef size_t skip_nested(const uint8_t *s, size_t i, size_t n, bint plain) noexcept nogil:
+    """Return the end of the object or array that starts at i; n + 1 if it does not end. Its content is not checked."""
+    cdef size_t depth = 0
+    while i < n:
+        if s[i] == c'"':
+            i = end_of_string(s, i + 1, n, plain)
+        elif s[i] == c'{' or s[i] == c'[':
+            depth += 1
+        elif s[i] == c'}' or s[i] == c']':
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        i += 1
+    return n + 1
+
+
+cdef int child_of(const Node *node, int parent, const uint8_t *key, size_t n) noexcept nogil:
+    """Return the index of the node that a key leads to; 0 if there is none. "a.b" is the member "b" of "a", too."""
+    cdef int k = node[parent].child, dotted = 0
+    while k:
+        if node[k].n == n and memcmp(node[k].key, key, n) == 0:
+            return k
+        if node[k].child and node[k].n < n and key[node[k].n] == c'.' and memcmp(node[k].key, key, node[k].n) == 0:
+            dotted = k
+        k = node[k].sibling
+    if dotted:
+        return child_of(node, dotted, key + node[dotted].n + 1, n - node[dotted].n - 1)
+    return 0
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+cdef inline size_t find_other(const uint8_t *s, size_t i, size_t n, uint8_t byte) noexcept nogil:
+    """Return the offset of a byte that is not `byte`."""
+    while i < n and s[i] == byte:
+        i += 1
+    return i
+
+
+cdef inline void set_value(const Node *node, Entry *entry, const uint8_t *at, size_t n) noexcept nogil:
+    """Set the field of a member, unless an earlier alternative of the same field is there. "" and "-" mean a missing value."""
+    cdef const Step *field = &node.field
+    if field.slot < 0 or n == 0 or n == 1 and at[0] == c'-':
+        return
+    if entry.rank[field.slot] and entry.rank[field.slot] < node.rank:
+        return
+    entry.rank[field.slot] = <uint16_t>node.rank
+    entry.text[field.slot] = text_of(at, n)
+    if field.slot == PATH:
+        entry.decoded = False
+    elif field.slot == DURATION:
+        entry.unit = field.unit
+    fix_value(field, entry)
+
+
+cdef inline void add_extra(Entry *entry, Text name, const uint8_t *at, size_t n) noexcept nogil:
+    """Add a field under a name that the format does not list. A name has one value: the last one."""
+    if entry.extras < EXTRAS:
+        entry.name[entry.extras] = name
+        entry.text[MEMBERS + entry.extras] = text_of(at, n)
+        entry.rank[MEMBERS + entry.extras] = 0
+        entry.extras += 1
+
+
+cdef void fix_value(const Step *field, Entry *entry) noexcept nogil:
+    """Take away what a format writes around a value; split a path and a query that follow each other."""
+    cdef Text *text
+    cdef size_t mark
+    if field.slot < 0:
+        return
+    text = entry.text + field.slot
+    if text.at == NULL:
+        return
+    if field.kind == ENDPOINT:
+        drop_port(entry, field.slot)
+    elif field.kind == QUERY_MARK:
+        if text.n and text.at[0] == c'?':
+            text.at += 1
+            text.n -= 1
+        elif text.n == 0:       # Apache's "%q" is empty without a query
+            text.at = NULL
+    elif field.kind == DECODED_PATH or field.kind == DECODED_TARGET:
+        entry.decoded = True
+        if field.kind == DECODED_TARGET:
+            mark = find(text.at, 0, text.n, c'?')
+            if mark < text.n:
+                entry.text[QUERY] = text_of(text.at + mark + 1, text.n - mark - 1)
+            text.n = mark
+
+
+cdef inline bint fail_at(const Step *step, size_t offset, Entry *entry) noexcept nogil:
+    return fail(entry, FIELD + step.slot if step.slot >= 0 else FORMAT_ERROR, offset)
+
+
+cdef inline bint check_text(const Step *step, Entry *entry) noexcept nogil:
+    """Return whether a number is one, or missing."""
+    cdef Text *text = entry.text + step.slot
+    if text.n == 0 or text.n == 1 and text.at[0] == c'-':
+        text.at, text.n = NULL, 0
+        return True
+    return check_number(text) if step.kind == NUMBER else check_decimal(text)
+
+
+cdef bint read_text(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef size_t quote
+    entry.step = 0
+    if not starts_with(s, 0, n, plan.start, plan.start_n):
+        return fail(entry, FORMAT_ERROR, 0)
+    quote = kernels.span(s, n, &NO_QUOTE.set)       # fields before the first quote contain none
+    entry.plain = quote == n or s[quote] == c'"' and kernels.span(s + quote, n - quote, &NO_BACKSLASH.set) == n - quote
+    entry.quote, entry.start[0], entry.plain_before[0], entry.odd_before[0] = quote, plan.start_n, entry.plain, False
+    return read_steps(plan, 0, s, n, entry)
+
+
+cdef size_t shared_steps(const Plan *one, const Plan *other) noexcept nogil:
+    """Return how many steps two variants begin with in common, none of which is the last one that a line must have."""
+    cdef size_t k = 0, most = STEPS_KEPT - 1
+    cdef const Step *a
+    cdef const Step *b
+    if (one.notation != TEXT_LINES or other.notation != TEXT_LINES or one.escapes != other.escapes
+            or one.start_n != other.start_n or one.start_n and memcmp(one.start, other.start, one.start_n) != 0):
+        return 0
+    most = min(most, min(one.optional, other.optional) - 1)
+    while k < most:
+        a, b = one.step + k, other.step + k
+        if (a.take != b.take or a.kind != b.kind or a.slot != b.slot or a.unit != b.unit or a.n != b.n
+                or a.number_follows != b.number_follows or memcmp(a.literal, b.literal, a.n) != 0):
+            break
+        if a.slot >= MEMBERS and (one.name[a.slot - MEMBERS].n != other.name[b.slot - MEMBERS].n or memcmp(
+                one.name[a.slot - MEMBERS].at, other.name[b.slot - MEMBERS].at, one.name[a.slot - MEMBERS].n) != 0):
+            break
+        k += 1
+    return k
+
+
+cdef bint read_steps(const Plan *plan, size_t first, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    """Read a line from a step on. What precedes it has been read by this variant, or by one with the same steps."""
+    cdef const Step *step
+    cdef size_t k, i = entry.start[first], end = 0
+    cdef bint last, may_end
+    entry.plain, entry.odd_quotes = entry.plain_before[first], entry.odd_before[first]
+    for k in range(first, plan.steps):
+        step = plan.step + k
+        entry.step = k
+        if k < STEPS_KEPT:
+            entry.start[k], entry.plain_before[k], entry.odd_before[k] = i, entry.plain, entry.odd_quotes
+        last = k + 1 == plan.steps
+        may_end = k + 1 >= plan.optional
+        if step.kind == NUMBER or step.kind == DECIMAL:
+            i = find_other(s, i, n, c' ')       # Squid pads numbers
+        if step.take == QUOTED:
+            end = end_of_quoted(plan, step, last, may_end, s, i, n, entry)
+            if end == n:
+                return fail_at(step, i - 1, entry)
+        else:
+            if step.take == WORD:
+                end = find(s, i, n, step.literal[0] if step.n else c' ')
+            elif step.take == TIME_TEXT:
+                end = end_of_time(step, s, i, n)
+            elif step.take == LIST:
+                end = end_of_list(step, s, i, n)
+            elif last and plan.open_end and step.n == 0:
+                end = find(s, i, n, c' ')
+            else:
+                end = end_of_text(step, step.take == TEXT_BEFORE_TIME, s, i, n)
+            if end == n and step.n and not may_end:
+                return fail_at(step, i, entry)
+            if end > entry.quote and entry.plain and find(s, i, end, c'"') < end:
+                entry.plain = False
+        if step.slot >= 0:
+            entry.text[step.slot] = text_of(s + i, end - i)
+            if (step.kind == NUMBER or step.kind == DECIMAL) and not check_text(step, entry):
+                return fail_at(step, i, entry)
+        if starts_with(s, end, n, step.literal, step.n):
+            i = end + step.n
+        elif may_end and end + (step.take == QUOTED) >= n:
+            i = n
+            break
+        else:
+            return fail_at(step if last else step + 1, end, entry)
+    entry.step = plan.steps
+    if find_other(s, i, n, c' ') < n:
+        if not plan.open_end or s[i] != c' ':
+            return fail(entry, FORMAT_ERROR, i)
+        entry.text[plan.rest] = text_of(s + i + 1, n - i - 1)
+        if entry.plain and find(s, i, n, c'"') < n:
+            entry.plain = False
+    return finish(plan, s, n, entry)
+
+
+cdef bint read_json(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef size_t i = skip_space(s, 0, n), quote
+    if i == n or s[i] != c'{':
+        return fail(entry, JSON_ERROR, i)
+    entry.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
+    memset(entry.rank, 0, sizeof(entry.rank))
+    i = read_object(plan, 0, s, i, n, entry)
+    if i > n:
+        return False
+    i = skip_space(s, i, n)
+    if i < n:
+        return fail(entry, JSON_ERROR, i)
+    return finish(plan, s, n, entry)
+
+
+cdef inline Text undone_name(Entry *entry, const uint8_t *at, size_t n) noexcept nogil:
+    """Return the name of a member, without escapes."""
+    cdef size_t size
+    if entry.plain or memchr(at, c'\\', n) == NULL:
+        return text_of(at, n)
+    size = json_text(at, n, entry.room)
+    entry.room += size
+    return text_of(entry.room - size, size)
+
+
+cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i, size_t n, Entry *entry) noexcept nogil:
+    """Read the object that starts at i. Return its end; n + 1, with an error in the entry, if it is not valid."""
+    cdef size_t end, start, key
+    cdef int k
+    cdef Text text
+    i = skip_space(s, i + 1, n)
+    while i < n and s[i] == c'"':
+        key = i + 1
+        end = end_of_string(s, key, n, entry.plain)
+        if end == n:
+            fail(entry, JSON_ERROR, n)
+            return n + 1
+        text = undone_name(entry, s + key, end - key)
+        k = child_of(plan.node, parent, text.at, text.n)
+        i = skip_space(s, end + 1, n)
+        if i == n or s[i] != c':':
+            fail(entry, JSON_ERROR, i)
+            return n + 1
+        i = start = skip_space(s, i + 1, n)
+        if i < n and s[i] == c'{' and k and plan.node[k].child:
+            i = read_object(plan, k, s, i, n, entry)
+            if i > n:
+                return i
+            start = i
+        elif i < n and (s[i] == c'{' or s[i] == c'['):
+            end = skip_space(s, i + 1, n)
+            i = skip_nested(s, i, n, entry.plain)
+            if k and s[start] == c'[' and end < n and s[end] == c'"' and i <= n:     # the first text of an array
+                set_value(plan.node + k, entry, s + end + 1, end_of_string(s, end + 1, n, entry.plain) - end - 1)
+            start = i
+        elif i < n and s[i] == c'"':
+            end = end_of_string(s, i + 1, n, entry.plain)
+            if k and plan.node[k].field.slot >= 0:
+                set_value(plan.node + k, entry, s + i + 1, end - i - 1)
+            elif plan.keep_rest and parent == 0:
+                add_extra(entry, text, s + i + 1, end - i - 1)
+            i = end + 1
+        else:
+            while i < n and (c'0' <= s[i] <= c'9' or c'a' <= s[i] <= c'z' or s[i] == c'.' or s[i] == c'-' or s[i] == c'+'
+                             or s[i] == c'E'):
+                i += 1
+            if i == start:
+                fail(entry, JSON_ERROR, i)
+                return n + 1
+            if i - start != 4 or memcmp(s + start, b"null", 4) != 0:
+                if k and plan.node[k].field.slot >= 0:
+                    set_value(plan.node + k, entry, s + start, i - start)
+                elif plan.keep_rest and parent == 0:
+                    add_extra(entry, text, s + start, i - start)
+        i = skip_space(s, i, n)
+        if i >= n or s[i] != c',':
+            break
+        i = skip_space(s, i + 1, n)
+        if i == n or s[i] != c'"':
+            fail(entry, JSON_ERROR, i)
+            return n + 1
+    if i >= n or s[i] != c'}':
+        fail(entry, JSON_ERROR, n if i > n else i)
+        return n + 1
+    return i + 1
+
+
+cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    """Undo the escapes of the fields, then split the request."""
+    cdef size_t k
+    cdef int slot
+    cdef const Step *step
+    forget_dashes(entry, plan.escapes != BACKSLASHES)
+    if plan.notation == JSON_LINES:
+        k = 0
+        for slot in range(MEMBERS + <int>entry.extras):
+            k += entry.text[slot].at != NULL
+        if k == 0 or plan.request_needed and (
+                entry.text[REQUEST].at == NULL and entry.text[TARGET].at == NULL and entry.text[PATH].at == NULL
+                and entry.text[METHOD].at == NULL and entry.text[STATUS].at == NULL):
+            return fail(entry, FIELD + REQUEST if plan.request_needed else FIELDS_ERROR, 0)
+    elif (plan.ident >= 0 and entry.text[plan.ident].at != NULL and entry.text[USER].at != NULL
+                and find(entry.text[USER].at, 0, entry.text[USER].n, c' ') < entry.text[USER].n):
+        return fail(entry, FIELD + USER, entry.text[USER].at - s)   # "host ident user" is of words; other lines are not
+    if not entry.plain and plan.escapes != NO_ESCAPES:
+        for slot in range(MEMBERS + <int>entry.extras):
+            if slot == plan.rest:       # several fields, whose ends are seen by their escapes
+                continue
+            if plan.escapes == JSON_ESCAPES:
+                undo_json(entry, slot)
+            else:
+                undo_backslashes(entry, slot)
+    if plan.notation == TEXT_LINES:
+        entry.unit = plan.duration_unit
+        for k in range(plan.steps):
+            step = plan.step + k
+            if step.kind > DECIMAL:
+                fix_value(step, entry)
+    if plan.notation == JSON_LINES and not check_numbers(entry, s, n):
+        return False
+    read_request(entry)
+    return True
+
+
+cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    """Read a line without its terminator. An error is stored in the entry."""
+    cdef size_t k
+    if n == 0:
+        fail(entry, EMPTY, 0)
+        return NO_RECORD
+    if plan.notation == W3C_LINES:
+        return read_w3c(plan, columns, s, n, entry)
+    entry.extras, entry.keys, entry.key = plan.extras, plan.extras, plan.key
+    for k in range(plan.extras):
+        entry.text[MEMBERS + k] = text_of(NULL, 0)
+        entry.name[k] = plan.name[k]
+    if plan.notation == JSON_LINES:
+        return RECORD if read_json(plan, s, n, entry) else NO_RECORD
+    return RECORD if read_text(plan, s, n, entry) else NO_RECORD
+
+
+# --- W3C extended: CloudFront, IIS ------------------------------------------------------------------------------------
+
+cdef struct Name:
+    const char *name
+    size_t n
+    int slot
+
+cdef Name COLUMN_NAMES[19]
+COLUMN_NAMES = [
+    Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT), Name("cs-username", 11, USER),
+    Name("cs-method", 9, METHOD), Name("cs-uri", 6, TARGET), Name("cs-uri-stem", 11, PATH), Name("cs-uri-query", 12, QUERY),
+    Name("cs-version", 10, PROTOCOL), Name("cs-protocol-version", 19, PROTOCOL), Name("sc-status", 9, STATUS),
+    Name("sc-bytes", 8, BYTES_SENT), Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER),
+    Name("cs(User-Agent)", 14, USER_AGENT), Name("time-taken", 10, DURATION), Name("x-forwarded-for", 15, FORWARDED_FOR),
+    Name("X-Forwarded-For", 15, FORWARDED_FOR), Name("cs(X-Forwarded-For)", 19, FORWARDED_FOR),
+]
+
+
+cdef inline bint is_named(const uint8_t *s, size_t n, const char *name, size_t size) noexcept nogil:
+    return n == size and memcmp(s, name, n) == 0
+
+
+cdef void read_columns(Columns *columns, const uint8_t *s, size_t n) noexcept nogil:
+    """Read the names after "#Fields:"."""
+    cdef size_t i = 0, end, used = 0
+    cdef int k, slot
+    # CloudFront's cs(Host) is the name of the distribution, and x-host-header that of the site.
+    cdef bint host_header = find_literal(s, 0, n, <const uint8_t *>b"x-host-header", 13) < n
+    columns.count = columns.extras = 0
+    while i < n:
+        if s[i] == c' ' or s[i] == c'\t':
+            i += 1
+            continue
+        end = i
+        while end < n and s[end] != c' ' and s[end] != c'\t':
+            end += 1
+        if columns.count < COLUMNS:
+            slot = -1
+            for k in range(19):
+                if is_named(s + i, end - i, COLUMN_NAMES[k].name, COLUMN_NAMES[k].n):
+                    slot = COLUMN_NAMES[k].slot
+            if (is_named(s + i, end - i, "x-host-header", 13) or is_named(s + i, end - i, "cs-host", 7)
+                    or is_named(s + i, end - i, "cs(Host)", 8) and not host_header):
+                slot = VHOST
+            for k in range(<int>columns.extras):
+                if slot < 0 and end - i == columns.name_size[k] and memcmp(s + i, columns.names + columns.name_at[k], end - i) == 0:
+                    slot = MEMBERS + k
+            if slot < 0 and columns.extras < EXTRAS and end - i <= NAMES_CAPACITY - used:
+                memcpy(columns.names + used, s + i, end - i)
+                columns.name_at[columns.extras], columns.name_size[columns.extras] = used, end - i
+                used += end - i
+                slot = MEMBERS + <int>columns.extras
+                columns.extras += 1
+            columns.slot[columns.count] = slot
+        columns.count += 1
+        i = end
+
+
+cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t n, Entry *entry) noexcept nogil:
+    cdef size_t i = 0, end, column = 0, k
+    cdef int slot
+    if s[0] == c'#':
+        if n >= 8 and memcmp(s, b"#Fields:", 8) == 0:
+            read_columns(columns, s + 8, n - 8)
+            columns.announced = columns.count > 0
+            if not columns.announced:       # of no field: those that it has without the line
+                columns[0] = plan.columns[0]
+        return DIRECTIVE
+    entry.plain = kernels.span(s, n, &NO_QUOTE.set) == n
+    entry.extras = columns.extras
+    entry.unit = 0 if plan.cloudfront else -3
+    for k in range(columns.extras):
+        entry.text[MEMBERS + k] = text_of(NULL, 0)
+        entry.name[k] = text_of(columns.names + columns.name_at[k], columns.name_size[k])
+    while True:
+        end = find(s, i, n, plan.separator)
+        if column < columns.count and column < COLUMNS and columns.slot[column] >= 0:
+            entry.text[columns.slot[column]] = text_of(s + i, end - i)
+        column += 1
+        if end == n:
+            break
+        i = end + 1
+    if column < columns.count or column > columns.count and not plan.cloudfront:
+        fail(entry, FIELDS_ERROR, n)
+        return NO_RECORD
+    if not columns.announced and not check_default_columns(entry, s):
+        return NO_RECORD
+    forget_dashes(entry, False)
+    if plan.cloudfront:
+        undo_triplets(entry, TARGET)
+        undo_triplets(entry, PATH)
+        undo_triplets(entry, QUERY)
+        undo_triplets(entry, REFERER)
+        undo_triplets(entry, FORWARDED_FOR)
+        undo_cloudfront_agent(entry)
+    else:
+        undo_plus(entry, USER_AGENT)
+        undo_plus(entry, FORWARDED_FOR)
+        entry.decoded = entry.text[PATH].at != NULL
+    if not check_numbers(entry, s, n):
+        return NO_RECORD
+    if entry.text[PATH].at != NULL:
+        join_target(entry)
+    else:
+        split_target(entry)
+    return RECORD
+
+
+# --- prefixes ---------------------------------------------------------------------------------------------------------
+
+cdef inline size_t skip_word(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the start of the next word; n if there is none."""
+    i = find(s, i, n, c' ')
+    return i + 1 if i < n else n
+
+
+cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'
+
+
+cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what syslog writes before a message; 0 if it is not there.
+
+    RFC 3164 section 4.1:  PRI TIMESTAMP SP HOSTNAME SP TAG ":" SP     (files have no PRI; TAG may have "[pid]")
+    RFC 5424 section 6:    PRI VERSION SP TIMESTAMP SP HOSTNAME SP APP-NAME SP PROCID SP MSGID SP STRUCTURED-DATA SP
+    rsyslog writes the former with a TIMESTAMP of RFC 3339, too.
+    """
+    cdef size_t i = 0, end
+    cdef int k
+    if i < n and s[i] == c'<':
+        while i < n and i < 5 and s[i] != c'>':
+            i += 1
+        if i == n or s[i] != c'>':
+            return 0
+        i += 1
+        if n - i > 2 and s[i] == c'1' and s[i + 1] == c' ':
+            i += 2
+            for k in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
+                i = skip_word(s, i, n)
+            if n - i > 1 and s[i] == c'-' and s[i + 1] == c' ':
+                i += 2
+            elif i == n or s[i] != c'[':
+                return 0
+            else:
+                if i == n or s[i] != c'[':
+                    return 0
+                while i < n and s[i] == c'[':
+                    while i < n and s[i] != c']':
+                        if s[i] == c'"':
+                            i = end_of_string(s, i + 1, n, False)
+                        i += 1
+                    i += 1
+                if i >= n or s[i] != c' ':
+                    return 0
+                i += 1
+            if starts_with(s, i, n, <const uint8_t *>b"\xEF\xBB\xBF", 3):
+                i += 3
+            return i if i < n else 0
+    if is_iso_time(s, i, n):
+        i = skip_word(s, i, n)
+    elif n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and s[i + 15] == c' ':
+        i += 16
+    else:
+        return 0
+    i = skip_word(s, i, n)          # HOSTNAME
+    end = skip_word(s, i, n)        # TAG
+    return end if end < n and end - i > 2 and s[end - 2] == c':' else 0
+
+
+cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of what another program wrote before the line; 0 if it is not there."""
+    cdef size_t i
+    if kind == SYSLOG:
+        return skip_syslog(s, n)
+    # Kubernetes CRI: "2016-10-06T00:17:09.669794202Z stdout F message". "P": the line goes on in the next record.
+    if kind == CRI and is_iso_time(s, 0, n):
+        i = find(s, 0, n, c' ')
+        if n - i > 10 and (memcmp(s + i, b" stdout F ", 10) == 0 or memcmp(s + i, b" stderr F ", 10) == 0):
+            return i + 10
+    return 0
+
+
+cdef bint docker_line(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
+    """Return whether a line is a record of Docker's json-file driver, and its line: {"log":"line\\n","stream":...}"""
+    cdef size_t start, end
+    if not starts_with(s, 0, n, <const uint8_t *>b'{"log":', 7):
+        return False
+    start = skip_space(s, 7, n)
+    if start == n or s[start] != c'"':
+        return False
+    end = end_of_string(s, start + 1, n, False)
+    if end == n:
+        return False
+    line.at, line.n = room, json_text(s + start + 1, end - start - 1, room)
+    if line.n and room[line.n - 1] == c'\n':
+        line.n -= 1
+    if line.n and room[line.n - 1] == c'\r':
+        line.n -= 1
+    return True
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Program:
+    """A variant of a format, compiled.
+
+    Args:
+        program (Text | Json | W3c): The steps, from uricodec.logs._formats.
+        request_needed (bool): Whether a JSON object needs a request, target, path, method or status to be a record.
+
+    Attributes:
+        names (tuple[str, ...]): The names of its extra fields.
+
+    Raises:
+        ValueError: If there are more than 128 extra fields, or a field is unknown.
+    """
+
+    def __cinit__(self, program, request_needed=True):
+        cdef dict slots = {}
+        self._kept = []
+        self.plan.ident = self.plan.rest = -1
+        kind = type(program).__name__
+        if kind == "Text":
+            self.plan.notation = TEXT_LINES
+            self.set_text(program, slots)
+        elif kind == "Json":
+            self.plan.notation = JSON_LINES
+            self.set_json(program, slots)
+            self.plan.request_needed = request_needed
+        else:
+            self.plan.notation = W3C_LINES
+            self.plan.cloudfront = program.dialect == "cloudfront"
+            self.plan.separator = program.separator[0]
+            self.plan.columns = <Columns *>PyMem_Calloc(1, sizeof(Columns))
+            if self.plan.columns == NULL:
+                raise MemoryError  # pragma: no cover: no memory
+            self.plan.members = (1u << MEMBERS) - 1
+            fields = program.fields.encode()
+            read_columns(self.plan.columns, <const uint8_t *>PyBytes_AS_STRING(fields), len(fields))
+        self.names = tuple(slots)
+        self.plan.extras = len(slots)
+        self.plan.name = <Text *>PyMem_Calloc(2 * self.plan.extras + 1, sizeof(Text))
+        self.plan.key = self.plan.name + self.plan.extras
+        if self.plan.name == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        for k, name in enumerate(slots):
+            key = name.encode()
+            self._kept.append(key)
+            self.plan.name[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+            key = f',{dumps(name)}:"'.encode()
+            self._kept.append(key)
+            self.plan.key[k] = text_of(<const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+
+    def __dealloc__(self):
+        PyMem_Free(self.plan.step)
+        PyMem_Free(self.plan.node)
+        PyMem_Free(self.plan.name)
+        PyMem_Free(self.plan.columns)
+
+    cdef int set_field(self, Step *step, field, dict slots) except -1:
+        """Set a step from a Field. `slots` has the slots of extra fields by name."""
+        name = field.name
+        step.slot, step.unit, step.kind = -1, field.unit, ANY
+        step.take = KINDS[field.kind]
+        if field.kind == "endpoint":
+            step.kind = ENDPOINT
+        elif field.kind == "number":
+            step.kind = NUMBER
+        elif field.kind == "decimal":
+            step.kind = DECIMAL
+        elif field.kind == "query":
+            step.kind = QUERY_MARK
+        if name is None:
+            return 0
+        if name == "path_decoded":
+            step.kind = DECODED_PATH
+        elif name == "target_decoded":
+            step.kind = DECODED_TARGET
+        if name in SLOTS_BY_NAME:
+            step.slot = SLOTS_BY_NAME[name]
+            self.plan.members |= 1u << step.slot
+            if step.slot == DURATION:
+                self.plan.duration_unit = step.unit
+            return 0
+        if not name.startswith("extra."):
+            raise ValueError(f"unknown field {name!r}")
+        name = name[6:]
+        if name not in slots:
+            if len(slots) == EXTRAS:
+                raise ValueError(f"a format can have at most {EXTRAS} fields of its own")
+            slots[name] = MEMBERS + len(slots)
+        step.slot = slots[name]
+        if name == "ident":
+            self.plan.ident = step.slot
+        return 0
+
+    cdef int set_text(self, program, dict slots) except -1:
+        cdef Step *step = NULL
+        cdef list parts = list(program.steps)
+        cdef bytes literal
+        self.plan.escapes = {"backslash": BACKSLASHES, "json": JSON_ESCAPES, "none": NO_ESCAPES}[program.escapes]
+        self.plan.open_end = program.open_end
+        self.plan.optional = 0
+        self.plan.step = <Step *>PyMem_Calloc(len(parts) + 1, sizeof(Step))
+        if self.plan.step == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        for i, part in enumerate(parts):
+            if i == program.optional:
+                self.plan.optional = self.plan.steps
+            if isinstance(part, bytes):
+                literal = part
+                self._kept.append(literal)
+                if step == NULL:
+                    self.plan.start, self.plan.start_n = <const uint8_t *>PyBytes_AS_STRING(literal), PyBytes_GET_SIZE(literal)
+                else:
+                    step.literal, step.n = <const uint8_t *>PyBytes_AS_STRING(literal), PyBytes_GET_SIZE(literal)
+                    step.number_follows = i + 1 < len(parts) and parts[i + 1].kind in ("number", "decimal")
+                continue
+            step = self.plan.step + self.plan.steps
+            self.set_field(step, part, slots)
+            # A space alone would be the one in the time.
+            if (self.plan.steps and part.kind == "time" and (step - 1).take == TEXT and i + 1 < len(parts)
+                    and parts[i - 1].strip(b" ")):
+                (step - 1).take = TEXT_BEFORE_TIME
+            self.plan.steps += 1
+        if self.plan.optional == 0:
+            self.plan.optional = self.plan.steps + 1
+        if self.plan.open_end:
+            slots["rest"] = self.plan.rest = MEMBERS + len(slots)
+            if self.plan.rest >= SLOTS:
+                raise ValueError(f"a format can have at most {EXTRAS} fields of its own")
+        return 0
+
+    cdef int set_json(self, program, dict slots) except -1:
+        cdef Node *node
+        cdef int k, last, parent, rank
+        cdef bytes key
+        cdef size_t size = 0
+        self.plan.escapes = JSON_ESCAPES
+        self.plan.keep_rest = program.rest
+        for path, _ in program.members:
+            size += len(path)
+        self.plan.node = <Node *>PyMem_Calloc(1 + size, sizeof(Node))
+        if self.plan.node == NULL:
+            raise MemoryError  # pragma: no cover: no memory
+        node = self.plan.node
+        node[0].field.slot = -1
+        self.plan.nodes = 1
+        rank = 0
+        for path, field in program.members:
+            parent = 0
+            for name in path:
+                key = name.encode()
+                k, last = node[parent].child, 0
+                while k and not (node[k].n == <size_t>PyBytes_GET_SIZE(key)
+                                 and memcmp(node[k].key, PyBytes_AS_STRING(key), node[k].n) == 0):
+                    k, last = node[k].sibling, k
+                if k == 0:
+                    k = <int>self.plan.nodes
+                    self.plan.nodes += 1
+                    self._kept.append(key)
+                    node[k].key, node[k].n = <const uint8_t *>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key)
+                    node[k].field.slot = -1
+                    if last:
+                        node[last].sibling = k
+                    else:
+                        node[parent].child = k
+                parent = k
+            if node[parent].field.slot < 0:
+                self.set_field(&node[parent].field, field, slots)
+                rank += 1
+                node[parent].rank = rank
+        return 0
