@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from command import COMMAND, HINT, growth, output_of, output_to_nobody, process, run
@@ -37,6 +38,8 @@ INTERESTING = [
     b"%F0%9F%8D%B5" * 12 + b"%F0%9F%8D",
     b"a+b%2Bc%20d e/f~g%252e%25%34%31",
 ]
+
+ROOT = Path(__file__).parents[2]
 
 
 def is_plain(data):
@@ -749,6 +752,7 @@ def test_progress_of_each_command(log, tmp_path, name):
     words = [
         word for option in COMMANDS[name].options if option.required for word in (option.flag, required[option.flag])
     ]
+    log = ROOT / "examples/access.log" if name == "log" else log
     done = process(name, *words, "--progress", log, "-o", tmp_path / "out")
     assert done.returncode < 2 and re.fullmatch(rb".*( MB/s| lines/s)\n", done.stderr)
     assert process(name, *words, "--no-progress", log, "-o", tmp_path / "out").stderr == b""

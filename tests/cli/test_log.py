@@ -9,10 +9,12 @@ import io
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 
 import pytest
-from command import growth, output_of, output_to_nobody, process, run
+from command import COMMAND, growth, output_of, output_to_nobody, process, run
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import logs as naive_logs
@@ -21,7 +23,7 @@ from uricodec import logs
 from uricodec._io import streams
 from uricodec.cli import main
 from uricodec.logs._mask import Mask
-from uricodec.logs._records import FORMATS, NAMES, LogReader
+from uricodec.logs._records import NAMES, LogReader
 
 COMBINED = b'192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /caf%C3%A9?q=a+b HTTP/1.0" 200 2326 "-" "curl/8"'
 CLOUDFRONT = b"#Fields: x-edge-location cs-uri-stem\nFRA2\t/caf%25C3%25A9/100%2525\n"
@@ -45,20 +47,22 @@ LONGEST = 1 << 16
 
 def converted(data):
     """Its records, in one go."""
-    room = bytearray(LogReader.room(len(data)))
-    return bytes(room[: LogReader("combined").convert(data, room).written])
+    reader = LogReader(logs.Format("combined").programs)
+    records = bytearray(reader.capacity_for(len(data)))
+    return bytes(records[: reader.convert(data, records).written])
 
 
 def test_command(tmp_path):
     data = COMBINED + b"\njunk\n" + COMBINED
     status, output, complaint = run("log", stdin=data)
     assert (status, output) == (0, 2 * converted(COMBINED))
-    assert complaint == "uricodec: 1 of 3 lines could not be parsed\n\nhint: --invalid-to FILE lists them\n"
+    assert complaint == "uricodec: 1 of 3 lines are not records\n\nhint: --invalid-to FILE lists them\n"
     bad = tmp_path / "bad"
     assert output_of("log", "--invalid-to", bad, stdin=data) == output
-    assert bad.read_bytes() == b"<stdin>\t2\t4\tclient\tjunk\n"
+    assert bad.read_bytes() == b"<stdin>\t2\t0\tclient\tjunk\n"
     status, _, said = run("log", "--stats", stdin=data)
-    assert json.loads(said) == {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
+    counts = {"lines": 3, "records": 2, "invalid": 1, "directives": 0, "faults": {"client": 1}}
+    assert json.loads(said) == counts | {"formats": {"<stdin>": "combined"}}
 
 
 def test_command_writes_csv():
@@ -66,7 +70,7 @@ def test_command_writes_csv():
     [row] = csv.DictReader(io.StringIO(output))
     assert (row["path"], row["status"], row["referer"], row["flags"]) == ('/a",%0Ab', "200", "", "")
     assert json.loads(row["query"]) == [["c", '",\n']]
-    assert output_of("log", "--to", "csv") == (",".join(NAMES[:-1]) + "\n").encode()
+    assert output_of("log", "--to", "csv") == (",".join(NAMES) + "\n").encode()
 
 
 def test_csv_that_is_safe_for_spreadsheets():
@@ -116,11 +120,17 @@ def test_several_logs_of_several_formats(tmp_path):
         names.append(tmp_path / f"{number}.log")
         names[-1].write_bytes(data)
     bad = tmp_path / "bad"
-    records = [json.loads(line) for line in output_of("log", *names, "--invalid-to", bad).splitlines()]
-    assert [record["path"] for record in records] == ["/café%20", "/b", "/café", "/café/100%", "/café"]
+    status, output, said = run("log", *names, "--invalid-to", bad)
+    assert [json.loads(line)["path"] for line in output.splitlines()] == [
+        "/café%20",
+        "/b",
+        "/café",
+        "/café/100%",
+        "/café",
+    ]
+    assert status == 1 and f"{names[1]}: unknown log format" in said and not bad.read_bytes()
     # The fields of one log are not those of the next.
-    assert bad.read_text() == f"{names[1]}\t1\t37\ttime\t192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
-    assert run("log", "--format", "iis", names[0], names[1])[2].startswith("uricodec: 1 of 6 lines")
+    assert run("log", "--format", "iis", names[0], names[1])[0] == 1
 
 
 @pytest.mark.parametrize("size", [1, 16, 100])
@@ -130,19 +140,19 @@ def test_a_pipe_may_show_the_format_later(monkeypatch, size):
     read_into = streams.Input.read_into
     monkeypatch.setattr(streams.Input, "read_into", lambda self, view: read_into(self, view[:size]))
     assert [run("log", "--stats", stdin=log) for log in logs] == expected
-    # When so much has been read, it is not waited for any longer.
-    assert run("log", stdin=b"\n" * 20 + ALB, chunk=size)[1] == b""
 
 
-def refused(line, *names, format="auto"):
-    """What is shown of a line that is no record."""
+def rejected(line, *names, format="combined"):
+    """What is shown of a line that is not a record."""
     arguments = ["log", "--format", format, "--mask", ",".join(names), "-o", os.devnull, "--invalid-to", "-"]
-    [shown] = output_of(*arguments, stdin=line).decode().splitlines()
+    status, output, _ = run(*arguments, stdin=line)
+    [shown] = output.decode().splitlines()
+    assert status == 1
     return shown.split("\t", 4)[4]
 
 
-# A line of each format that is no record, whatever the target holds.
-REFUSED = {
+# A line of a format that is not a record, whatever the target holds.
+REJECTED = {
     "combined": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x "-" "-"',
     "common": b'192.0.2.1 - - [-] "GET /a?x=1&%b HTTP/1.1" 200 x',
     "nginx-json": b'{"request":"GET /a?x=1&%b HTTP/1.1","status":"x"}',
@@ -152,7 +162,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", REJECTED)
 @pytest.mark.parametrize(
     "target",
     [
@@ -167,19 +177,19 @@ REFUSED = {
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_masked_too(format, target):
-    shown = refused(
-        REFUSED[format] % target.replace(b"|", b""), "Token", "a key", "a\tname", "clé", "😀", format=format
+    shown = rejected(
+        REJECTED[format] % target.replace(b"|", b""), "Token", "a key", "a\tname", "clé", "😀", format=format
     )
-    before = REFUSED[format].split(b"%b")[0] + target.split(b"|")[0]
+    before = REJECTED[format].split(b"%b")[0] + target.split(b"|")[0]
     assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
 
 
 def test_the_first_of_the_names_that_are_masked():
     line = b'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=5 HTTP/1.1" token=6; Token=7'
-    assert refused(line, "key", "token", "pass") == 'junk "GET /?a=1&to=2&token&pass%3D***'
-    assert refused(line, "key", "token") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=***'
-    assert refused(line, "key") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=***'
-    assert refused(line, "secret") == line.decode()
+    assert rejected(line, "key", "token", "pass") == 'junk "GET /?a=1&to=2&token&pass%3D***'
+    assert rejected(line, "key", "token") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=***'
+    assert rejected(line, "key") == 'junk "GET /?a=1&to=2&token&pass%3D3&token=4&key=***'
+    assert rejected(line, "secret") == line.decode()
 
 
 LAYERS = [
@@ -190,7 +200,12 @@ LAYERS = [
 ]
 
 
-@given(st.sampled_from(FORMATS), st.text("TOKENtoken", min_size=1, max_size=6), st.text("JQWZ", min_size=1), st.data())
+@given(
+    st.sampled_from(sorted(REJECTED)),
+    st.text("TOKENtoken", min_size=1, max_size=6),
+    st.text("JQWZ", min_size=1),
+    st.data(),
+)
 def test_secrets_under_any_escapes(format, name, secret, data):
     pieces = [letter.encode() for letter in f"{name}={secret}"]
     for own, escape in data.draw(st.lists(st.sampled_from(LAYERS), max_size=4)):
@@ -199,8 +214,8 @@ def test_secrets_under_any_escapes(format, name, secret, data):
             pieces[i] = b"".join(
                 escape.format(octet).encode() if octet in own or chosen else bytes([octet]) for octet in piece
             )
-    shown = refused(REFUSED[format] % b"".join(pieces), name, format=format)
-    before = REFUSED[format].split(b"%b")[0] + b"".join(pieces[: len(name) + 1])
+    shown = rejected(REJECTED[format] % b"".join(pieces), name, format=format)
+    before = REJECTED[format].split(b"%b")[0] + b"".join(pieces[: len(name) + 1])
     assert shown == before.decode().replace("\\", r"\\").replace("\t", r"\x09") + "***"
     assert not re.search("[JQWZ]", shown)
 
@@ -242,8 +257,10 @@ def test_chunks_of_the_command(tmp_path, chunk):
         options = ["--stats", "--invalid-to", bad, "--max-line", chunk]
         status, output, said = run("log", *options, stdin=b"\n".join(lines) + end, chunk=chunk)
         fit = [line for line in lines if len(line) <= chunk]
-        assert status == 0
-        assert output == converted(b"\n".join(fit))
+        assert status == (chunk == 12)  # without any record
+        assert output == (b"" if status else converted(b"\n".join(fit)))
+        if status:
+            continue
         counts = json.loads(said)
         assert counts["lines"] == 14 + (end > b"\n") == counts["records"] + counts["invalid"]
         assert bad.read_text().count("\n") == counts["invalid"]
@@ -257,13 +274,13 @@ def test_the_longest_line(end):
     for size, more in (LONGEST, 0), (LONGEST + 1, 1), (LONGEST + 2, 1), (LONGEST + 3, 1), (2 * LONGEST, 1):
         line = start + b"x" * (size - len(start) - 16) + b' HTTP/1.1" 200 5'
         assert len(line) == size
-        faults = []
-        paths = [record.path for record in logs.parse(line + end, max_line=LONGEST, faults=faults)]
-        assert [(fault.line, fault.offset, fault.code) for fault in faults] == [(1, LONGEST, "too-long")] * more
+        invalid = []
+        paths = [record.path for record in logs.parse(line + end, max_line=LONGEST, invalid=invalid)]
+        assert [(fault.line, fault.offset, fault.code) for fault in invalid] == [(1, LONGEST, "too-long")] * more
         arguments = ["--format", "combined", "--max-line", LONGEST, "-o", os.devnull, "--stats", "--invalid-to", "-"]
         _, shown, counts = run("log", *arguments, stdin=line + end)
         assert shown == b"<stdin>\t1\t%d\ttoo-long\t%b...\n" % (LONGEST, line[:100]) * more
-        counts = json.loads(counts)
+        counts = json.loads(counts.splitlines()[0])
         assert (counts["records"], counts["invalid"]) == (len(paths), more)
         assert counts["lines"] == len(paths) + more == 1 + end.endswith(COMBINED)
         assert [len(path) for path in paths if path != "/café"] == [LONGEST - len(start) - 15] * (1 - more)
@@ -308,11 +325,152 @@ def test_each_log_may_have_a_byte_order_mark(tmp_path):
     for format in "iis", "auto":
         output = output_of("log", "--format", format, names[0], names[2], "--to", "csv")
         assert output == output_of("log", "--to", "csv", stdin=IIS + IIS)
-    output_of("log", "--format", "iis", *names, "--invalid-to", bad)
+    assert run("log", "--format", "iis", *names, "--invalid-to", bad)[0] == 1
     assert (
         bad.read_text("utf-8")
         == f"{names[1]}\t1\t40\tfields\t\\xef\\xbb\\xbf192.0.2.2 /b DOMAIN\\\\frank 17 12:00:01\n"
     )
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+
+
+def records_of(*arguments, stdin=b""):
+    return [json.loads(line) for line in output_of("log", *arguments, stdin=stdin).splitlines()]
+
+
+def test_format_strings_and_maps():
+    [record] = records_of("--format", '%h %t "%r" %>s %D', stdin=b'192.0.2.1 [-] "GET /%41 HTTP/1.1" 200 4711')
+    assert (record["path"], record["duration"]) == ("/A", 0.004711)
+    line = b'{"req":{"url":"/%41?a=1"},"code":"404","ms":12}'
+    maps = ["--map", "target=req.url", "--map", "status=code", "--map", "duration.ms=ms"]
+    [record] = records_of(*maps, stdin=line)
+    assert (record["path"], record["query"], record["status"], record["duration"]) == ("/A", [["a", "1"]], 404, 0.012)
+    assert run("log", *maps, stdin=b'{"other":1}')[:2] == (1, b"")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--format", "combind"], "unknown format 'combind'; did you mean 'combined'"),
+        (["--format", "%h %Q"], "unknown directive '%Q' at offset 3"),
+        (["--map", "path"], "expected FIELD=PATH, got 'path'"),
+        (["--map", "paht=a"], "unknown field 'paht'; did you mean 'path'"),
+        (["--map", "path=a", "--format", "caddy"], "--format: not allowed with --map"),
+        (["--encoding", "utf-16"], "--encoding: "),
+        (["--follow", "-o", "out"], "--follow: not allowed with --output"),
+        (["--follow", "a", "b"], "--follow: expected one FILE"),
+    ],
+)
+def test_options_that_are_wrong(arguments, said):
+    status, output, complaint = run("log", *arguments)
+    assert (status, output) == (2, b"") and said in complaint
+
+
+def test_list_of_formats():
+    listed = output_of("log", "--list-formats").decode().splitlines()
+    assert [line.split()[0] for line in listed] == list(logs.presets())
+    assert all(len(line.split()) > 1 for line in listed)
+
+
+def test_parameters_and_encodings():
+    line = request(b"GET /%93%FA?q=%93%FA%96%7B&q=2&e=%E9 HTTP/1.1")
+    [record] = records_of("--param", "q", "--param", "none", "--encoding", "shift_jis", stdin=line)
+    assert (record["path"], record["param.q"], record["param.none"]) == ("/日", "日本", None)
+    assert record["query"] == [["q", "日本"], ["q", "2"], ["e", "%E9"]]
+    [record] = records_of("--param", "e", "--replace-invalid-utf8", stdin=line)
+    assert record["param.e"] == "\ufffd"
+    [record] = records_of("--param", "q", "--mask", "q", stdin=line)
+    assert record["param.q"] == "***"
+    rows = csv.DictReader(io.StringIO(output_of("log", "--param", "q,", "--to", "csv", stdin=line).decode()))
+    assert next(rows)["param.q,"] == ""
+
+
+def test_clients_of_a_proxy():
+    line = b"203.0.113.7, 10.0.0.1 " + COMBINED
+    [record] = records_of(stdin=line)
+    assert (record["client"], record["forwarded_for"]) == ("192.0.2.1", ["203.0.113.7", "10.0.0.1"])
+    [record] = records_of("--client", "forwarded", stdin=line)
+    assert record["client"] == "203.0.113.7"
+    status, output, said = run("log", stdin=b"203.0.113.7 " + COMBINED)
+    assert (status, output) == (1, b"")
+    assert "may be vhost_combined or combined-forwarded" in said and "--format" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"Once upon a time\n", "unknown log format; the nearest are "),
+        (COMBINED.replace(b"2326", b"2326 0.1"), "before referer at offset "),
+        ((COMBINED + b"\n").decode().encode("utf-16"), "the log is UTF-16"),
+        (bytes(range(256)) * 20, "the log is binary"),
+        (
+            (COMBINED + b"\n") * 5 + b'{"ts":1,"request":{"uri":"/"},"status":200}\n' * 5,
+            "two formats: combined (5 of the",
+        ),
+    ],
+)
+def test_a_log_of_no_known_format(tmp_path, data, said):
+    out = tmp_path / "out"
+    out.write_text("old")
+    status, _, complaint = run("log", "-o", out, stdin=data)
+    assert status == 1 and said in complaint and "hint: --format" in complaint
+    assert out.read_text() == "old"
+
+
+def test_a_log_of_another_format(tmp_path):
+    out, bad = tmp_path / "out", tmp_path / "bad"
+    status, _, said = run("log", "--format", "caddy", "-o", out, "--invalid-to", bad, stdin=COMBINED)
+    assert status == 1 and "not a record of the format caddy: expected valid JSON" in said
+    assert "the nearest formats are c" in said
+    assert not out.exists() and bad.read_bytes().startswith(b"<stdin>\t1\t0\tjson\t")
+
+
+def test_a_line_that_is_not_a_record():
+    status, _, said = run("log", "--errors", "raise", stdin=COMBINED + b"\n" + request(b"-").replace(b"200", b"2x0"))
+    assert status == 1
+    assert said.startswith(
+        "uricodec: <stdin>:2:48: expected a number in status at offset 47, got '2x0 5'\n\nhint: --errors"
+    )
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(COMBINED)
+    status, output, said = run("log", tmp_path / "missing", path)
+    assert (status, output) == (3, converted(COMBINED))
+    assert said == f"uricodec: {tmp_path}/missing: No such file or directory\n"
+    assert run("log", tmp_path / "missing")[:2] == (3, b"")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_threads_do_not_change_the_records(tmp_path, threads):
+    data = b"".join(IIS.replace(b"/b", b"/%d" % i) + b"\r\njunk\n" for i in range(300))
+    names = [tmp_path / "iis", tmp_path / "combined"]
+    names[0].write_bytes(data)
+    names[1].write_bytes((COMBINED + b"\n") * 500 + b"junk\n")
+    bad = tmp_path / "bad"
+    arguments = ["--invalid-to", bad, "--max-line", "1K", "--stats"]
+    expected = run("log", "-j", "1", *arguments, *names), bad.read_bytes()
+    assert (run("log", "-j", threads, *arguments, *names, chunk=1000), bad.read_bytes()) == expected
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_log_that_grows(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(COMBINED + b"\n")
+    with subprocess.Popen([*COMMAND, "log", "--follow", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout.readline() == converted(COMBINED)
+        with open(path, "ab") as file:
+            file.write(COMBINED[:20])
+            file.flush()
+            file.write(COMBINED[20:] + b"\n")
+        assert child.stdout.readline() == converted(COMBINED)
+        path.rename(tmp_path / "log.1")
+        path.write_bytes(COMBINED.replace(b"192.0.2.1", b"192.0.2.2") + b"\n")
+        assert json.loads(child.stdout.readline())["client"] == "192.0.2.2"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=60) == 130
 
 
 def test_gzip():
@@ -320,7 +478,7 @@ def test_gzip():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--format", "apache"], ["--to", "xml"], ["--errors", "raise"], ["--mask", "x" * 256]]
+    "arguments", [["--format", "apache"], ["--to", "xml"], ["--errors", "keep"], ["--mask", "x" * 256]]
 )
 def test_wrong_usage(capfd, arguments):
     assert main(["log", *arguments]) == 2

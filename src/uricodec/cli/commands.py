@@ -230,14 +230,19 @@ is split while it is percent-encoded, then path and query are decoded.
 
 A record is one line with the members client, user, time (RFC 3339), method,
 target, path, query (pairs of name and value), protocol, status, bytes_sent,
-referer and user_agent.
+referer and user_agent; and, if the format has them, vhost, duration (seconds),
+forwarded_for, and other fields as extra.
+
+The exit status is 1, and nothing is written, if no line is a record.
 """,
         (
             "uricodec log access.log                        # JSON lines",
-            "uricodec log --format iis --to csv iis.log -o requests.csv",
-            "uricodec log --mask token,password --invalid-to bad.tsv access.log.gz",
+            "uricodec log --to csv --param q access.log.gz -o searches.csv",
+            'uricodec log --format \'%h %l %u %t "%r" %s %b "%{Via}i" "%{Id}i"\' access.log',
+            "uricodec log --map target=url --map extra.id=id events.jsonl",
         ),
-        f"{_FILES} format:log to csv-safe:log mask flags errors:log {_REPORTS} max-line",
+        f"{_FILES} format:log map list-formats to csv-safe:log client param encoding:log replace-invalid-utf8 mask "
+        f"flags follow errors:log {_REPORTS} {_LIMITS}",
         "uricodec.cli.log:run",
     ),
     Command(

@@ -89,6 +89,30 @@ def parameter_names(text):
     return names
 
 
+def log_format(text):
+    """Return the Format of access logs that a text is; "auto"."""
+    from uricodec.logs import Format
+
+    return text if text == "auto" else Format(text)
+
+
+def mapped_field(text):
+    """Return a field of records and the path of a member (tuple[str, str]), between which is "="."""
+    name, equals, path = text.partition("=")
+    if not equals:
+        raise ValueError(f"expected FIELD=PATH, got {text!r}")
+    from uricodec.logs import Format
+
+    Format(map={name: path})
+    return name, path
+
+
+def charset_name(text):
+    """Return the name of an encoding, if it is a superset of ASCII."""
+    charset(text)
+    return text
+
+
 def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
@@ -353,17 +377,51 @@ OPTIONS = {
     # --- log
     "format:log": Option(
         "--format FORMAT",
-        "the log format (default: auto)",
-        choices={
-            "auto": "detect it from the first lines",
-            "combined": "Apache, nginx",
-            "common": "Apache",
-            "nginx-json": "nginx, one JSON object per line",
-            "cloudfront": "Amazon CloudFront",
-            "iis": "IIS, W3C extended",
-            "alb": "AWS Application Load Balancer",
-        },
+        "a name or the server's format string (default: auto)",
+        "FORMAT is a name that --list-formats lists, a LogFormat string of Apache, a log_format string of nginx, or "
+        "the whole directive. auto finds out which preset it is, by a vote of up to 1000 lines.",
+        read=log_format,
         default="auto",
+        conflicts="--map",
+    ),
+    "map": Option(
+        "--map FIELD=PATH",
+        "a field, and the path of its member of the JSON",
+        "Such as --map path=request.uri. Alternative paths have | between them. FIELD is a field of the record, or "
+        "request, duration.ms, duration.us, duration.ns or extra.NAME. May be given again, for more fields.",
+        read=mapped_field,
+        repeats=True,
+    ),
+    "list-formats": Option("--list-formats", "list the names of formats, and what writes them"),
+    "client": Option(
+        "--client WHO",
+        "the client: peer (default) or forwarded",
+        "Believe X-Forwarded-For only if a proxy of yours sets it.",
+        choices={"peer": "the peer that the server logged", "forwarded": "the first address of X-Forwarded-For"},
+        default="peer",
+    ),
+    "param": Option(
+        "--param NAME",
+        "add the value of this parameter as param.NAME",
+        "It is decoded, and null without the parameter. May be given again, for more parameters.",
+        repeats=True,
+    ),
+    "encoding:log": Option(
+        "--encoding NAME",
+        "the encoding of values that are not UTF-8",
+        "A path, a parameter or another value that is UTF-8 is read as UTF-8, any other, as a whole, in this encoding.",
+        read=charset_name,
+        conflicts="--replace-invalid-utf8",
+    ),
+    "replace-invalid-utf8": Option(
+        "--replace-invalid-utf8", "write U+FFFD for bytes that are not UTF-8", "Without it, they are written as %HH."
+    ),
+    "follow": Option(
+        "--follow",
+        "wait for more lines at the end of FILE",
+        "Reads one file, also across rotation, until it is interrupted.",
+        conflicts="--output --threads",
+        hint="with --follow, records go to standard output",
     ),
     "to": Option(
         "--to FORMAT",
@@ -516,8 +574,12 @@ OPTIONS = {
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
         "Lines that are not URNs are invalid, and at --level rfc1630 lines with a % that does not begin %HH.",
     ),
-    "errors:log": _errors(
-        "how to write bytes that are not UTF-8", {"keep": "write %HH", "replace": "write U+FFFD in their place"}
+    "errors:log": Option(
+        "--errors POLICY",
+        "how to handle lines that are not records",
+        choices={"drop": "leave them out (the default)"} | _RAISE,
+        default="drop",
+        category=INVALID,
     ),
     "invalid-to": Option(
         "--invalid-to FILE",
