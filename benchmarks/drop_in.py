@@ -1,4 +1,4 @@
-"""Compare the drop-in with urllib.parse, by kind of call, and in whole operations of real libraries.
+"""The drop-in beside urllib.parse, kind of call by kind of call, and inside whole operations of real libraries.
 
     python benchmarks/drop_in.py                    every kind
     python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
@@ -51,7 +51,7 @@ class SafeText(str):
 
 
 class Headers(Mapping):
-    """A mapping other than dict."""
+    """A mapping that is no dict."""
 
     def __init__(self, pairs):
         self.data = dict(pairs)
@@ -210,7 +210,7 @@ def with_drop_in(call):
 
 
 def measure(function, columns, options):
-    """Return nanoseconds per call of urllib.parse and of the drop-in."""
+    """Nanoseconds per call of urllib.parse and of the drop-in."""
     if function in ATTRIBUTES:
         call = ATTRIBUTES[function]
         expected = list(map(call, *columns))

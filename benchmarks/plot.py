@@ -19,7 +19,7 @@ def begin(title, bottom):
 
 
 def plot(title, dots):
-    """Return an SVG. `dots`: (function and input, library, times faster than urllib.parse), in order."""
+    """dots: (function and input, library, times faster than urllib.parse), in the order in which they appear."""
     labels = list(dict.fromkeys(label for label, _, _ in dots))
     libraries = list(dict.fromkeys(library for _, library, _ in dots))
     colours = {library: COLOURS[i % len(COLOURS)] for i, library in enumerate(libraries)}

@@ -1,4 +1,4 @@
-"""Parse access logs, compared with a loop over lines with a regular expression and urllib.parse.
+"""Parse access logs, compared with a loop over lines with a regular expression or json.loads() and urllib.parse.
 
 python -m pytest benchmarks/test_logs.py
 """
@@ -11,28 +11,67 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from data import Library, cases, real
 
+from uricodec.logs import Format
 from uricodec.logs._records import LogReader
 
+EXAMPLE = (Path(__file__).parent.parent / "examples/access.log").read_text("utf-8").splitlines()
 COMBINED = re.compile(
-    r'(?P<host>\S+) \S+ (?P<user>\S+) \[(?P<time>[^]]+)\] "(?P<method>\S+) (?P<target>\S+) (?P<protocol>\S+)" '
-    r'(?P<status>\d+) (?P<size>\d+|-) "(?P<referer>[^"]*)" "(?P<agent>[^"]*)"'
+    r'(?P<client>\S+) \S+ (?P<user>\S+) \[(?P<time>[^]]+)\] "(?P<method>\S+) (?P<target>\S+) (?P<protocol>\S+)" '
+    r'(?P<status>\d+) (?P<bytes_sent>\d+|-) "(?P<referer>[^"]*)" "(?P<user_agent>[^"]*)"'
 )
 # Requests that are well-formed and in UTF-8: of these, both have the same path and query.
 PLAIN = re.compile(r'[^\\%]*"GET /[!#-~]* HTTP/1\.1"[^\\]*')
 
+# A format string with twelve fields, and lines of it.
+TWELVE = '%v|%h|%{X-Request-Id}i "%r" %D %>s;%O;%{msec}t [%{Content-Type}o] "%{Referer}i" "%{User-Agent}i" pid=%P'
+TWELVE_LINE = re.compile(
+    r'(?P<vhost>[^|]+)\|(?P<client>[^|]+)\|(?P<id>\S+) "(?P<method>\S+) (?P<target>\S+) (?P<protocol>\S+)" '
+    r"(?P<duration>\d+) (?P<status>\d+);(?P<bytes_sent>\d+);(?P<time>\d+) \[(?P<type>[^]]+)\] "
+    r'"(?P<referer>[^"]*)" "(?P<user_agent>[^"]*)" pid=(?P<pid>\d+)'
+)
 
-def plain_log(lines):
-    lines = [
-        line for line in lines if PLAIN.fullmatch(line) and COMBINED.fullmatch(line) and "\ufffd" not in unquote(line)
-    ]
+
+def plain(lines):
+    """The records of lines that both read alike."""
+    found = [COMBINED.fullmatch(line) for line in lines if PLAIN.fullmatch(line) and "\ufffd" not in unquote(line)]
+    return [match.groupdict() for match in found if match]
+
+
+def combined(record):
+    return (
+        '{client} - {user} [{time}] "{method} {target} {protocol}" {status} {bytes_sent} "{referer}" "{user_agent}"'
+    ).format(**record)
+
+
+def twelve(record):
+    return (
+        'www.example.com|{client}|6f1f9c3b1a7d4e0f "{method} {target} {protocol}" 17000 {status};512;1700000000123 '
+        '[text/html] "{referer}" "{user_agent}" pid=4711'
+    ).format(**record)
+
+
+def caddy(record):
+    headers = {"User-Agent": [record["user_agent"]], "Referer": [record["referer"]], "Accept": ["*/*"]}
+    request = {"remote_ip": record["client"], "remote_port": "443", "client_ip": record["client"], "proto": "HTTP/1.1"}
+    request |= {"method": record["method"], "host": "www.example.com", "uri": record["target"], "headers": headers}
+    whole = {"level": "info", "ts": 1700000000.123, "logger": "http.log.access", "msg": "handled request"}
+    whole |= {"request": request, "bytes_read": 0, "user_id": "", "duration": 0.012, "size": 512, "status": 200}
+    return json.dumps(whole, separators=(",", ":"))
+
+
+def log_of(records, line_of):
+    """About two megabytes of lines."""
+    lines = [line_of(record) for record in records]
     return ["\n".join(lines * (2_000_000 // sum(map(len, lines))))] if lines else []
 
 
 def by_urllib(log):
+    """Records as JSON, and the path and the query of each."""
     written, found = [], []
+    match = None if log.startswith("{") else COMBINED.fullmatch if "|" not in log[:40] else TWELVE_LINE.fullmatch
     for line in log.split("\n"):
-        record = COMBINED.fullmatch(line).groupdict()
-        path, mark, query = record["target"].partition("?")
+        record = match(line).groupdict() if match else json.loads(line)
+        path, mark, query = (record if match else {"target": record["request"]["uri"]})["target"].partition("?")
         record["path"] = unquote(path)
         record["query"] = list(map(list, parse_qsl(query, keep_blank_values=True))) if mark else None
         written.append(json.dumps(record))
@@ -45,18 +84,23 @@ def path_and_query(line):
     return record["path"], record["query"]
 
 
-ROOM = memoryview(bytearray(1 << 25))
+BUFFER = memoryview(bytearray(1 << 25))
+PROGRAMS = {b"{": Format("caddy").programs, b"w": Format(TWELVE).programs}
+COMBINED_PROGRAMS = Format("combined").programs
 
 
 def by_reader(log):
-    return ROOM[: LogReader("combined", "jsonl").convert(log, ROOM).written]
+    found = LogReader(PROGRAMS.get(log[:1], COMBINED_PROGRAMS)).convert(log, BUFFER)
+    assert not found.invalid and found.read == len(log)
+    return BUFFER[: found.written]
 
 
-EXAMPLE = Path(__file__).parent.parent / "examples/access.log"
 INPUTS = {
     "records": {
-        "example": [plain_log(EXAMPLE.read_text("utf-8").splitlines())],
-        "real": [plain_log(real("log_apache_elastic.log"))],
+        "example": [log_of(plain(EXAMPLE), combined)],
+        "real": [log_of(plain(real("log_apache_elastic.log")), combined)],
+        "twelve fields": [log_of(plain(EXAMPLE), twelve)],
+        "caddy": [log_of(plain(EXAMPLE), caddy)],
     }
 }
 LIBRARIES = {

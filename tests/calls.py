@@ -491,19 +491,48 @@ _OTHERS = [
 
 
 def _parsed(*arguments, **options):
-    faults = []
-    return list(logs.parse(*arguments, faults=faults, **options)), faults
+    invalid = []
+    return list(logs.parse(*arguments, invalid=invalid, **options)), invalid
+
+
+_FORMATS = [
+    logs.Format(text) for text in ("combined", "haproxy", "iis", "caddy", '%h %{X-Forwarded-For}i [%t] "%r" %q %D')
+]
+_FORMATS.append(logs.Format(map={"target": "request.uri | url", "duration.ms": "took", "extra.a": "a"}))
+_LINE = _COMMON.partition(b"\n")[0]
 
 
 CALLS |= {
     "uricodec.logs.detect": _each(logs.detect, _COMMON, *_OTHERS, b"https a", b""),
     "uricodec.logs.parse": [
         *_each(_parsed, _COMMON, *_OTHERS, bytearray(_COMMON), gzip.compress(_COMMON), (_COMMON, "no-such"), 5),
-        *_each(_parsed, _COMMON, *_OTHERS, mask=["token"], flags=True, errors="replace"),
+        *_each(_parsed, _COMMON, *_OTHERS, mask=["token"], flags=True, replace_invalid_utf8=True, params=["q"]),
+        *_each(_parsed, _COMMON, _OTHERS[0], errors="raise"),
+        *_each(_parsed, *((_COMMON, format) for format in _FORMATS), client="forwarded", encoding="latin-1"),
+        partial(_parsed, b'{"url":"/a?b","took":5,"a":"x"}', _FORMATS[-1]),
         lambda: _parsed(io.BytesIO(_COMMON)),
     ],
     "uricodec.logs.columns": _each(logs.columns, _COMMON, (_COMMON, "iis"), b""),
     "uricodec.logs.to_arrow": [lambda: logs.to_arrow(_COMMON, flags=True).read_all().to_pylist()],
+    "uricodec.logs.presets": [logs.presets],
+    "uricodec.logs.Format": [
+        *_each(
+            logs.Format, "combined", "no-such", "$status $a", "%h %z", "%h%u", "log_format a escape=json '$uri';", None
+        ),
+        *(partial(logs.Format, map=map) for map in ({"status": "a.b"}, {"x": "a"}, {}, 5)),
+    ],
+    "uricodec.logs.Format.__repr__": [partial(repr, format) for format in _FORMATS],
+    "uricodec.logs.Format.__str__": [partial(str, format) for format in _FORMATS],
+    "uricodec.logs.Format.__eq__": [partial(_FORMATS[0].__eq__, format) for format in _FORMATS],
+    "uricodec.logs.Format.__hash__": [partial(hash, format) for format in _FORMATS],
+    "uricodec.logs.Format.__reduce__": [format.__reduce__ for format in _FORMATS],
+    "uricodec.logs.Format.explain": [
+        partial(format.explain, line) for format in _FORMATS for line in (_LINE, _JSON, b"")
+    ],
+    "uricodec.logs.Format.message": [lambda: _FORMATS[0].message(0, "status", 3, _LINE)],
+    "uricodec.logs.FormatError": [lambda: str(logs.FormatError("no format"))],
+    "uricodec.logs.Format.programs": [lambda: len(logs.Format("haproxy").programs)],
+    "uricodec.logs.Format.fields": [lambda: logs.Format("%h %{a}i").fields],
 }
 
 

@@ -94,7 +94,8 @@ def misuse(subject, name):
 
 def good(module):
     """Objects as they should be, of the compiled classes of a module."""
-    from uricodec import bulk, bytesets, urn
+    from uricodec import bulk, bytesets, logs, urn
+    from uricodec.logs._formats import compile_format
 
     def of(name, *arguments):
         return getattr(importlib.import_module(module.__name__), name)(*arguments)
@@ -130,10 +131,12 @@ def good(module):
         "IriToUriRows": lambda: of("IriToUriRows"),
         "LineBatch": lambda: names("LineBatch"),
         "ListWork": lambda: of("ListWork", plan, "keep", 3),
-        "LogReader": lambda: of("LogReader", "common"),
+        "Format": lambda: of("Format", "combined"),
+        "LogReader": lambda: of("LogReader", logs.Format("common").programs),
         "NormalizeRows": lambda: of("NormalizeRows"),
         "NormalizeUrnRows": lambda: of("NormalizeUrnRows"),
         "Plan": plan,
+        "Program": lambda: of("Program", compile_format("combined")[0]),
         "RequoteRows": lambda: of("RequoteRows", bytesets.ByteSet(b"ab")),
         "ResolveRows": lambda: of("ResolveRows", b"http://a/"),
         "SpillBuffers": lambda: of("SpillBuffers"),

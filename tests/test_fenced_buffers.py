@@ -26,8 +26,9 @@ from uricodec._rows._lines import transform_lines
 from uricodec._rows._operation import RowOperation
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._table import Table
+from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns
-from uricodec.logs._records import FORMATS, LogReader
+from uricodec.logs._records import LogReader
 from uricodec.uri import _rows as operations
 from uricodec.uri._rows import run_row
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
@@ -186,9 +187,16 @@ def lines_found(lines):
     return len(names)
 
 
+FORMATS = ("combined", "combined-forwarded", "nginx-json", "caddy", "iis", "cloudfront", "haproxy", "envoy")
+
+
+def columns_of(format, src):
+    return convert_columns(LogReader(Format(format).programs), src)
+
+
 def converted(format, src):
-    reader = LogReader(format, "jsonl", mask=["q"], flags=True)
-    dst = bytearray(LogReader.room(len(src)))
+    reader = LogReader(Format(format).programs, mask=["q"], flags=True)
+    dst = bytearray(reader.capacity_for(len(src)))
     found = reader.convert(src, dst)
     return found, bytes(dst[: found.written])
 
@@ -207,8 +215,9 @@ LOOPS = {
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
-    **{f"convert_columns, {name}": lambda src, name=name: convert_columns(LogReader(name), src) for name in FORMATS},
+    **{f"convert_columns, {name}": lambda src, name=name: columns_of(name, src) for name in FORMATS},
     **{f"LogReader.convert, {name}": partial(converted, name) for name in FORMATS},
+    "LogReader.skip": LogReader(Format("iis").programs).skip,
 }
 for _name, _rows in ROWS.items():
     LOOPS[f"transform_lines, {_name}"] = writing(

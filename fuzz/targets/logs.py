@@ -1,4 +1,7 @@
-"""Access logs: `uricodec.logs` against the naive model (tests/reference/logs.py), in any pieces, from any source."""
+"""Access logs: `uricodec.logs` against the naive model (tests/reference/log_formats.py): presets, format strings, maps.
+
+The lines come in any pieces, and from any source.
+"""
 
 import csv
 import gzip
@@ -8,7 +11,8 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reference import logs as naive
+from reference import log_formats as naive
+from reference import logs as texts
 from support import run
 
 from uricodec import logs
@@ -17,26 +21,9 @@ from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import NAMES, LogReader
 
 DICTIONARIES = "percent logs"
-COVERS = {"uricodec.logs": ["columns", "detect", "parse"]}
+COVERS = {"uricodec.logs": ["Format", "columns", "detect", "parse", "presets"]}
 
-REFERENCED = (
-    "combined",
-    "common",
-    "alb",
-)  # the model reads any bytes of these formats; of the others, only what servers write
-
-
-def expected(data, format, **options):
-    """Return the records and the numbers of the invalid lines, as the model reads them."""
-    state, records, faults = {}, [], []
-    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data)):
-        text = line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
-        record = naive.record(text, format, state, **options)
-        if record is None:
-            faults.append(number)
-        elif record is not naive.DIRECTIVE:
-            records.append(record)
-    return records, faults
+PRESETS = logs.presets()
 
 
 def options_of(draw):
@@ -44,24 +31,37 @@ def options_of(draw):
         "mask": draw.one(((), ("token",), ("a", "é"))),
         "flags": draw.flag(),
         "errors": draw.one(("keep", "replace")),
+        "params": draw.one(((), ("q",))),
     }
 
 
-def converted(data, reader, room, size):
-    """What is written, faults and records, of pieces of whole lines and no more than so large, with so much room."""
-    written, faults, records, lines, start = b"", [], 0, 0, 0
-    dst = bytearray(room)
+def compiled(options):
+    """The arguments of LogReader for options of the model."""
+    options = dict(options)
+    return {"replace_invalid_utf8": options.pop("errors") == "replace"} | options
+
+
+def lines_of(data):
+    """Lines as the model takes them: without newlines, and with a "\\r" more that does not belong to a line end."""
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
+        yield line.removesuffix(b"\n") if line.endswith(b"\n") else line + b"\r" * line.endswith(b"\r")
+
+
+def converted(data, reader, size):
+    """What is written, the invalid lines and the number of records, of pieces of whole lines no larger than `size`."""
+    written, invalid, records, lines, start = b"", [], 0, 0, 0
+    dst = bytearray(reader.capacity_for(len(data)))
     while start < len(data):
         cut = data.rfind(b"\n", start, start + size) + 1 or data.find(b"\n", start) + 1 or len(data)
         found = reader.convert(memoryview(data)[start:cut], dst)
         assert found.read > 0
         written += dst[: found.written]
-        for line, begin, length, code, offset in found.faults:
+        for line, begin, length, code, offset in found.invalid:
             assert code and 0 <= offset <= length and start + begin + length <= len(data)
-            faults.append(lines + line)
+            invalid.append((lines + line, code, offset))
         lines, records, start = lines + found.lines, records + found.records, start + found.read
-    assert lines == len(re.findall(rb"[^\n]*\n|[^\n]+", data))
-    return written, faults, records
+    assert lines == len(list(lines_of(data)))
+    return written, invalid, records
 
 
 def harmless(text):
@@ -69,35 +69,53 @@ def harmless(text):
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
 
 
-def any_octets(draw):
-    """Compare with the model if it reads the format completely; otherwise check properties that must hold."""
-    format, size = draw.one(logs.FORMATS), draw.one((1 << 20, 1, 64))
-    options = options_of(draw)
-    data = draw.octets()
-    room = LogReader.room(len(data))
-    written, faults, records = converted(data, LogReader(format, "jsonl", **options), room, 1 << 20)
-    assert (written, faults, records) == converted(data, LogReader(format, "jsonl", **options), room, size)
-    found = [json.loads(line) for line in written.split(b"\n")[:-1]]
-    names = list(NAMES if options["flags"] else NAMES[:-1])
-    assert len(found) == records and all(list(record) == names for record in found)
+def check(data, given, format, size, options):
+    """Compare the records of lines with those of the model; `given` is the format as the user gives it.
+
+    Lines that RFC 8259 does not allow are left out: the reader checks what it needs of them.
+    """
+    reader = LogReader(format.programs, **compiled(options))
+    written, invalid, records = converted(data, reader, 1 << 20)
+    assert (written, invalid, records) == converted(data, LogReader(format.programs, **compiled(options)), size)
     harmless(written.decode())
-    if format in REFERENCED:
-        assert (found, faults) == expected(data, format, **options)
-    at = names.index("query")
-    for csv_safe, cell in (False, naive.cell), (True, naive.safe_cell):
-        table = converted(data, LogReader(format, "csv", **options, csv_safe=csv_safe), room, size)
-        assert table[1:] == (faults, records)
-        harmless(table[0].decode())
-        rows = list(csv.reader(io.StringIO(table[0].decode())))
+    found = [json.loads(line) for line in written.split(b"\n")[:-1]]
+    assert len(found) == records
+    state, wanted, missing, strict = {}, [], [], True
+    for number, line in enumerate(lines_of(data)):
+        record = naive.record(line, given, state, **options)
+        if isinstance(record, naive.Invalid):
+            strict = strict and record.code != "json"
+            missing.append((number, *record))
+        elif record is not naive.DIRECTIVE:
+            wanted.append(record)
+    if not strict:
+        return
+    assert found == [naive.shown(record, given) for record in wanted]
+    if isinstance(naive.programs_of(given)[0], naive.Text):
+        assert invalid == missing
+    assert [number for number, *_ in invalid] == [number for number, *_ in missing]
+    as_csv(data, format, size, options, wanted)
+    as_columns(data, format, options, wanted)
+
+
+def as_csv(data, format, size, options, wanted):
+    for csv_safe, cell in (False, texts.cell), (True, texts.safe_cell):
+        table, _, _ = converted(data, LogReader(format.programs, "csv", **compiled(options), csv_safe=csv_safe), size)
+        harmless(table.decode())
+        rows = list(csv.reader(io.StringIO(table.decode())))
         for row in rows:
-            row[at] = json.loads(row[at]) if row[at] else ""
-        assert rows == [[cell(name, value) for name, value in record.items()] for record in found]
-    reader, start, texts = LogReader(format, "jsonl", **options), 0, []
+            for at in map(NAMES.index, texts.IN_JSON):
+                row[at] = json.loads(row[at]) if row[at] else ""
+        assert rows == [[cell(name, value) for name, value in record.items()] for record in wanted]
+
+
+def as_columns(data, format, options, wanted):
+    reader, start, found = LogReader(format.programs, **compiled(options)), 0, []
     while start < len(data):
         done, columns = convert_columns(reader, memoryview(data)[start:])
         start += done.read
-        texts += texts_of(columns[names.index("path")])
-    assert texts == [record["path"] for record in found]
+        found += zip(*(texts_of(columns[NAMES.index(name)]) for name in ("path", "user_agent")), strict=True)
+    assert found == [(record["path"], record["user_agent"]) for record in wanted]
 
 
 def texts_of(column):
@@ -108,101 +126,87 @@ def texts_of(column):
     return [data[places[i] : places[i + 1]].decode() if there[i] else None for i in range(rows)]
 
 
-def records_of(data, format, **options):
-    """parse() gives the records of the model's lines, columns() the same by their members; faults have their lines."""
-    faults, again = [], []
-    found = list(logs.parse(data, format, faults=faults, **options))
-    columns = logs.columns(data, format, faults=again, **options)
-    names = NAMES if options.get("flags") else NAMES[:-1]
-    assert list(columns) == list(names) and faults == again
-    for i, name in enumerate(names):
-        assert columns[name] == [record[i] for record in found]
-    lines = data.split(b"\n")
-    for fault in faults:
-        assert fault.text == lines[fault.line - 1].removesuffix(b"\r") or fault.line == len(lines)
-        assert 0 <= fault.offset <= len(fault.text)
-    return found, faults
+def presets(draw):
+    name, size, options = draw.one(PRESETS), draw.one((1 << 20, 1, 64)), options_of(draw)
+    check(draw.octets(), name, logs.Format(name), size, options)
+
+
+def format_strings(draw):
+    """A format string, and lines."""
+    size, options = draw.one((1 << 20, 1, 64)), options_of(draw)
+    text, data = draw.parts(2)
+    try:
+        format = logs.Format(given := text.decode("utf-8", "replace"))
+    except ValueError as error:
+        found = re.search(r"at offset (\d+)", str(error))
+        assert found is None or int(found[1]) <= len(text)
+        return
+    assert eval(repr(format), {"Format": logs.Format}) == format and len(format.fields) >= 0
+    check(data, given, format, size, options)
+    for line in data.split(b"\n")[:3]:
+        explain(format, line)
+
+
+def maps(draw):
+    """A field and a path in each line of the first part, and lines."""
+    options = options_of(draw)
+    text, data = draw.parts(2)
+    pairs = [line.partition("=")[::2] for line in text.decode("utf-8", "replace").split("\n")]
+    try:
+        format = logs.Format(map=dict(pairs))
+    except ValueError:
+        return
+    check(data, dict(pairs), format, 1 << 20, options)
+    explain(format, data.partition(b"\n")[0])
+
+
+def explain(format, line):
+    diagnostic = format.explain(line)
+    if diagnostic:
+        assert diagnostic.code and 0 <= diagnostic.offset <= len(line) and diagnostic.message.isprintable()
 
 
 def sources(draw):
     """parse and columns of bytes, a file object, a path, and of all these compressed; detect."""
-    format, kind = draw.one(("auto", *logs.FORMATS)), draw.number(8)
-    options = options_of(draw)
+    format, kind, options = draw.one(("auto", *PRESETS)), draw.number(8), compiled(options_of(draw))
     data = draw.octets()
-    if compress.format_of(data) is None:
-        from_sources(data, format, kind, options)
-
-
-def from_sources(data, format, kind, options):
-    guess = logs.detect(data)
-    assert guess == detected(data)
-    found, faults = records_of(data, format, **options)
-    name = guess if format == "auto" else format
-    if name in REFERENCED:
-        records, numbers = expected(data, name, **options)
-        assert [fault.line - 1 for fault in faults] == numbers
-        assert [record._asdict() for record in found] == [as_record(record) for record in records]
+    if compress.format_of(data) is not None:
+        return
+    for candidate in logs.detect(data):
+        assert 0 < candidate.votes <= candidate.lines
+    found, invalid = parsed(data, format, options)
+    lines = data.split(b"\n")
+    for line in invalid:
+        assert line.text == lines[line.line - 1].removesuffix(b"\r") or line.line == len(lines)
+        assert 0 <= line.offset <= len(line.text)
+    if isinstance(found, list):
+        columns = logs.columns(data, format, **options)
+        for name in NAMES:
+            assert columns[name] == [getattr(record, name) for record in found]
     other = gzip.compress(data, 1) if kind & 1 else data
     if kind & 2 or (kind & 4 and not data):
-        assert list(logs.parse(io.BytesIO(other), format, **options)) == found
+        assert parsed(io.BytesIO(other), format, options) == (found, invalid)
     elif kind & 4:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             path.write_bytes(other)
-            assert list(logs.parse(path, format, **options)) == found
+            assert parsed(path, format, options) == (found, invalid)
     else:
-        assert list(logs.parse(other, format, **options)) == found
+        assert parsed(other, format, options) == (found, invalid)
 
 
-def as_record(record):
-    record = {**record, "flags": tuple(record["flags"]) if "flags" in record else None}
-    return record | {"query": None if record["query"] is None else tuple(map(tuple, record["query"]))}
+def parsed(source, format, options):
+    """The records, or that there is no format or no record; and the invalid lines."""
+    invalid = []
+    try:
+        found = list(logs.parse(source, format, invalid=invalid, **options))
+    except logs.FormatError as error:
+        assert str(error).isprintable()
+        found = logs.FormatError
+    return found, invalid
 
 
-def detected(head):
-    """Return what the documentation says, by regular expressions."""
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    if head.startswith(b"#Software: Microsoft"):
-        return "iis"
-    for line in head.split(b"\n")[:100]:
-        if re.match(rb"#Fields:", line):
-            return "cloudfront" if b"x-edge-" in line else "iis"
-        if re.match(rb"#|[ \t\n\r\x0b\f]*\Z", line):
-            continue
-        if re.match(rb"[ \t\n\r\x0b\f]*\{", line):
-            return "nginx-json"
-        return "alb" if re.match(rb"(https?|h2|grpcs|wss?)( |\Z)", line) else "combined"
-    return "combined"
-
-
-NUMBERS = (b"200", b"-", b"0", b"007", b"1" * 18, b"x")
-OF_COLUMN = {"date": b"2025-01-01", "time": b"12:00:00"}
-
-
-def as_servers_write(draw):
-    """Lines of JSON and of the W3C format, with any values in them, against the model."""
-    format = draw.one(("nginx-json", "cloudfront", "iis"))
-    names = [*(naive.MEMBER_OF if format == "nginx-json" else naive.COLUMNS), "x"]
-    names = [draw.one(names) for _ in range(draw.number(8))]
-    options, number = options_of(draw), draw.one(NUMBERS)
-    values = draw.parts(len(names))
-    if format == "nginx-json":
-        members = {name: value.decode(errors="replace") for name, value in zip(names, values, strict=False)}
-        data = json.dumps(members).encode()
-    else:
-        for i, name in enumerate(names):
-            value = OF_COLUMN.get(name, values[i].translate(PLAIN))
-            values[i] = number if name in {"sc-status", "sc-bytes"} else value
-        between = b"\t" if format == "cloudfront" else b" "
-        data = b"#Fields: " + " ".join(names).encode() + b"\n" + between.join(values[: len(names)]) + b"\r"
-    written, faults, _ = converted(data, LogReader(format, "jsonl", **options), LogReader.room(len(data)), 1 << 20)
-    records, numbers = expected(data, format, **options)
-    assert [json.loads(line) for line in written.split(b"\n")[:-1]] == records and faults == numbers
-
-
-PLAIN = bytes(0x5F if octet in b"\n\t " else octet for octet in range(256))
-
-OPERATIONS = (any_octets, sources, as_servers_write)
+OPERATIONS = (presets, format_strings, maps, sources)
 
 
 def target(data):

@@ -110,7 +110,7 @@ def test_codecs_of_other_packages():
 def test_results_need_three_bytes_for_one():
     rows = DecodeRows(charset=Charset("shift_jis"))
     for size in 1, 17, 1000, 20_000:
-        buffer = bytearray(rows.room(size, "keep")) + b"end"
+        buffer = bytearray(rows.capacity(size, "keep")) + b"end"
         read, found = transform_lines(b"\xb1" * size, memoryview(buffer)[:-3], rows)  # half-width katakana
         assert (read, buffer[: found.written], buffer[-3:]) == (size, "ｱ".encode() * size, b"end")
 

@@ -1,12 +1,11 @@
-"""The naive reference of the log processor: regular expressions, split() and urllib, one line at a time.
+"""What both servers and readers of logs do, naively: escapes, requests, masks, flags, times, cells of CSV.
 
-record() gives a record as a dict, None for a line that is none, and DIRECTIVE for one that describes the log.
+log_formats.py reads lines with it.
 """
 
-import json
 import re
 from datetime import datetime
-from urllib.parse import parse_qsl, quote, unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 DIRECTIVE = object()
 FLAGS = ("malformed", "double-encoded", "overlong-utf8", "encoded-slash", "dot-dot", "nul")
@@ -46,17 +45,6 @@ def decoded(octets, errors="keep"):
         result += unquote_to_bytes(b"".join(tokens[:size])) if size else tokens[0]
         del tokens[: size or 1]
     return text(result)
-
-
-def pairs(query, errors="keep"):
-    found = []
-    for field in query.split(b"&"):
-        name, _, value = field.partition(b"=")
-        if field:
-            found.append([decoded(part.replace(b"+", b" "), errors) for part in (name, value)])
-    if errors == "replace" and query.isascii():
-        assert found == [list(pair) for pair in parse_qsl(query.decode(), keep_blank_values=True)]
-    return found
 
 
 def masked(octets, names, has_path=False):
@@ -144,63 +132,6 @@ def split_target(method, target):
 # --- formats ----------------------------------------------------------------------------------------------------------
 
 
-def given(octets, empty=False):
-    return None if octets is None or octets == b"-" or (empty and octets == b"") else octets
-
-
-class NoRecord(Exception):
-    pass
-
-
-def quoted(line, at, ahead):
-    """A quoted text that starts there, and where the line goes on."""
-    found = re.compile(rb'"((?:\\.|[^\\])*?)"(?=%b)' % ahead, re.DOTALL).match(line, at)
-    if not found:
-        raise NoRecord
-    return found[1], found.end()
-
-
-def combined(line, common=False):
-    at = line.find(b'] "')
-    before, bracket, time = line[: max(at, 0)].rpartition(b" [")
-    who = re.fullmatch(rb"([^ ]*) - (.*)|[^ ]* ([^ ]*) - (.*)|([^ ]*) [^ ]* ([^ ]*)", before, re.DOTALL)
-    if not bracket or not who:
-        raise NoRecord
-    host, user = [part for part in who.groups() if part is not None]
-    request, at = quoted(line, at + 2, rb" [0-9-]")
-    status, space, rest = line[at + 1 :].partition(b" ")
-    if not space:
-        raise NoRecord
-    size, at = rest.partition(b" ")[0], at + 2 + len(status)
-    at += len(size)
-    extra = []
-    while not common and len(extra) < 2 and line[at : at + 2] == b' "':
-        value, at = quoted(line, at + 1, rb" |\Z")
-        extra.append(value)
-    referer, agent = [*extra, None, None][:2]
-    names = ("client", "user", "request", "referer", "user_agent")
-    values = (host, user, request, referer, agent)
-    fields = {name: undo(given(value)) for name, value in zip(names, values, strict=True)}
-    return fields | {"time": given(time), "status": status, "bytes_sent": size}
-
-
-def alb(line):
-    found = re.match(rb"(?:[^ ]* ){12}", line)
-    if not found:
-        raise NoRecord
-    tokens = found[0].split(b" ")
-    request, at = quoted(line, found.end(), rb" |\Z")
-    agent, _ = quoted(line, at + 1, rb" |\Z")
-    host, colon, rest = tokens[3].rpartition(b":")
-    fields = {
-        "time": given(tokens[1]),
-        "client": given(host if colon else rest),
-        "status": tokens[8],
-        "bytes_sent": tokens[11],
-    }
-    return fields | {"request": undo(given(request)), "user_agent": undo(given(agent))}
-
-
 COLUMNS = {
     "date": "date",
     "time": "time",
@@ -224,35 +155,6 @@ DEFAULT = {
     "iis": "date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) "
     "sc-status sc-substatus sc-win32-status time-taken",
 }
-
-
-def w3c(line, format, state):
-    if line.startswith(b"#"):
-        if line.startswith(b"#Fields:"):
-            state["columns"] = re.findall(r"[^ \t]+", line[8:].decode("latin-1"))
-        return DIRECTIVE
-    columns = state.get("columns", DEFAULT[format].split())
-    values = line.split(b"\t" if format == "cloudfront" else b" ")
-    if len(values) < len(columns) or (format == "iis" and len(values) > len(columns)):
-        raise NoRecord
-    named = zip(columns, values, strict=False)
-    fields = {COLUMNS[column]: value for column, value in named if column in COLUMNS}
-    if "columns" not in state and not plausible(fields):
-        raise NoRecord
-    fields = {member: given(value) for member, value in fields.items()}
-    if format == "cloudfront":
-        # Older logs have the agent encoded twice: every "%" is encoded as "%25" then.
-        agent = fields.get("user_agent") or b""
-        twice = agent.count(b"%") == agent.count(b"%25")
-        for name in ("target", "path", "query", "referer", "user_agent"):
-            if fields.get(name):
-                fields[name] = unquote_to_bytes(fields[name])
-        if twice and agent:
-            fields["user_agent"] = unquote_to_bytes(fields["user_agent"])
-    elif fields.get("user_agent"):
-        fields["user_agent"] = fields["user_agent"].replace(b"+", b" ")
-    fields["decoded"] = format == "iis"
-    return fields
 
 
 def plausible(fields):
@@ -285,96 +187,11 @@ KEYS = {
 MEMBER_OF = {key: member for member, keys in KEYS.items() for key in keys.split()}
 
 
-def nginx_json(line):
-    fields = {}
-    text = line.decode(errors="surrogateescape")
-    try:
-        members = json.loads(text, object_pairs_hook=list, parse_float=str, parse_int=str)
-    except json.JSONDecodeError:
-        raise NoRecord from None
-    for key, value in members:
-        if key in MEMBER_OF and not isinstance(value, list):
-            value = str(value).lower() if isinstance(value, bool) else value  # noqa: PLW2901
-            fields[MEMBER_OF[key]] = None if value is None else given(value.encode("utf-8", "surrogateescape"), True)
-    if not any(fields.get(name) is not None for name in ("request", "target", "path", "method", "status")):
-        raise NoRecord
-    if fields.get("target") is not None:
-        fields.pop("path", None)
-        fields.pop("query", None)
-    fields["decoded"] = True
-    return fields
-
-
-# --- records ----------------------------------------------------------------------------------------------------------
-
-
-def read(line, format, state):
-    """The fields of a line."""
-    if format in DEFAULT:
-        return w3c(line, format, state)
-    if format == "alb":
-        return alb(line)
-    if format == "nginx-json":
-        return nginx_json(line)
-    return combined(line, format == "common")
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
 def first_of(*values):
     return next((value for value in values if value is not None), None)
-
-
-def record(line, format, state=None, *, mask=(), flags=False, errors="keep"):  # noqa: PLR0913
-    state = {} if state is None else state
-    line = line.removesuffix(b"\r")
-    if "begun" not in state:
-        line = line.removeprefix(b"\xef\xbb\xbf")
-        state["begun"] = True
-    try:
-        if line == b"":
-            raise NoRecord
-        fields = read(line, format, state)
-        if fields is DIRECTIVE:
-            return DIRECTIVE
-        status, size = number(fields.get("status")), number(fields.get("bytes_sent"))
-    except NoRecord:
-        return None
-    method, target, protocol, proper = split_request(fields.get("request"))
-    method, protocol = first_of(fields.get("method"), method), first_of(fields.get("protocol"), protocol)
-    path, query, is_decoded = fields.get("path"), fields.get("query"), fields.get("decoded", False)
-    if fields.get("target") is not None:
-        target, proper = fields["target"], True
-    if path is not None and (format in DEFAULT or target is None or not proper):
-        target, proper = path if query is None else path + b"?" + query, True
-    else:
-        is_decoded = False
-        if target is not None and proper:
-            path, query = split_target(method, target)
-    names = {name.encode().lower() for name in mask}
-    values = {
-        "client": text(fields.get("client"), errors),
-        "user": text(fields.get("user"), errors),
-        "time": date_and_time(fields.get("date"), fields.get("time"), errors),
-        "method": text(method, errors),
-        "target": text(masked(target, names, path is not None), errors),
-        "path": None if path is None else text(path, errors) if is_decoded else decoded(path, errors),
-        "query": None if query is None else pairs(masked(b"?" + query, names)[1:], errors),
-        "protocol": text(protocol, errors),
-        "status": status,
-        "bytes_sent": size,
-        "referer": text(masked(fields.get("referer"), names), errors),
-        "user_agent": text(fields.get("user_agent"), errors),
-    }
-    if flags:
-        values["flags"] = flags_of(path, query, is_decoded, proper)
-    return values
-
-
-def number(octets):
-    if given(octets, False) is None:
-        return None
-    if not re.fullmatch(rb"[0-9]{1,18}", octets):
-        raise NoRecord
-    return int(octets)
 
 
 OVERLONG = re.compile(rb"[\xC0\xC1][\x80-\xBF]|\xE0[\x80-\x9F]|\xF0[\x80-\x8F]|\xF8[\x80-\x87]|\xFC[\x80-\x83]")
@@ -433,11 +250,15 @@ def safe_cell(name, value):
     return "'" + text if isinstance(value, str) and FORMULA.match(text) else text
 
 
+# The fields that are JSON in a cell.
+IN_JSON = ("query", "duration", "forwarded_for", "extra")
+
+
 def cell(name, value):
-    """What csv.reader finds; the query as it was before json.dumps()."""
+    """What csv.reader finds; fields in JSON as they were before json.dumps()."""
     if value is None:
         return ""
-    if name == "query":
+    if name in IN_JSON:
         return value
     if name == "flags":
         return " ".join(value)

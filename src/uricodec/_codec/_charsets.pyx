@@ -15,6 +15,7 @@ from libc.string cimport memset
 from uricodec._base._text cimport *
 from uricodec._rows._arrow cimport discard, grow
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_RawFree
 
 import codecs
@@ -126,7 +127,7 @@ cdef class Charset:
         cdef bint valid = False
         cdef size_t n
         cdef uint8_t *dst
-        borrow_octets(data, &view)
+        borrow_bytes(data, &view)
         try:
             n = <size_t>view.len
             if n > <size_t>PY_SSIZE_T_MAX // CHARSET_FACTOR:

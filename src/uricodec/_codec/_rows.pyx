@@ -14,7 +14,7 @@ stays a triplet. The option `decodable` says which bytes may be decoded.
 cimport cython
 from libc.string cimport memchr, memcpy
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *

@@ -5,7 +5,7 @@ without two hexadecimal digits; in text, bytes that are not UTF-8) is kept, repl
 """
 from libc.string cimport memchr, memmove
 
-from uricodec._base._kernels cimport UC_FULL, ByteSet, add_octet, kernels, remove_octet, uc_set, uc_utf8
+from uricodec._base._kernels cimport UC_FULL, ByteSet, add_byte, kernels, remove_byte, uc_set, uc_utf8
 from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport *
 from uricodec._base._text cimport *

@@ -198,10 +198,8 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
     if not find_codec(encoding, errors, "replace", &rules.codec):
         if not is_custom_handler(errors):
             return None
-        try:
-            return parse(query, keep_blank, strict, encoding, "strict", max_fields, separator, grouped)
-        except UnicodeError:
-            return None
+        return stdlib().unless_invalid(parse_qs if grouped else parse_qsl, query, keep_blank, strict, encoding, "strict",
+                                       max_fields, separator)
     if type(separator) is bytes and len(<bytes>separator) == 1 and (<bytes>separator).isascii():
         separator = (<bytes>separator).decode("ascii")
     if type(separator) is not str or len(<str>separator) != 1 or not PyUnicode_IS_ASCII(separator):
@@ -318,7 +316,7 @@ cdef inline int reserve(Text *text, size_t more) except -1:
     return 0 if more <= text.cap - text.size else grow(text, more)
 
 
-cdef inline int put_octet(Text *text, uint8_t octet) except -1:
+cdef inline int put_byte(Text *text, uint8_t octet) except -1:
     reserve(text, 1)
     text.data[text.size] = octet
     text.size += 1

@@ -177,10 +177,9 @@ def unquote(string, encoding='utf-8', errors='replace'):
     elif type(string) is str and "%" not in <str>string:
         return string
     elif (type(string) is str or type(string) is bytes) and is_custom_handler(errors):
-        try:
-            return unquote(string, encoding, "strict")
-        except UnicodeError:
-            pass
+        given = stdlib().unless_invalid(unquote, string, encoding, "strict")
+        if given is not None:
+            return given
     return stdlib().unquote(string, encoding, errors)
 
 
@@ -210,10 +209,9 @@ def unquote_plus(string, encoding='utf-8', errors='replace'):
         if given is not None and type(given) is not bytes:
             return unquote_as(given, True, &codec)
     elif type(string) is str and is_custom_handler(errors):
-        try:
-            return unquote_plus(string, encoding, "strict")
-        except UnicodeError:
-            pass
+        given = stdlib().unless_invalid(unquote_plus, string, encoding, "strict")
+        if given is not None:
+            return given
     return stdlib().unquote_plus(string, encoding, errors)
 
 

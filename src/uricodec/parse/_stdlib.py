@@ -68,3 +68,11 @@ def checks_handlers():
 
 
 CHECKS_HANDLERS = checks_handlers()
+
+
+def unless_invalid(function, *arguments):
+    """Return the result of a call; None if the bytes are invalid. Compiled code must not catch exceptions itself."""
+    try:
+        return function(*arguments)
+    except UnicodeError:
+        return None

@@ -1,0 +1,163 @@
+"""Which format a log has: the vote of its first lines, and what is said of logs of none, or of two."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uricodec import logs
+from uricodec.logs import Candidate, Format, FormatError
+from uricodec.logs._detection import HEAD, LINES, decide
+
+ROOT = Path(__file__).parents[2]
+PRESETS = logs.presets()
+SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes() for name in PRESETS}
+LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "https://e.example/" "curl/8"\n'
+
+
+def found(data):
+    """The name of the format that "auto" chooses, the lines that match it, and those that have voted."""
+    candidate = decide(data)
+    return candidate and (str(candidate.format), candidate.votes, candidate.lines)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_samples(name):
+    assert found(SAMPLES[name]) == (name, 3, 3)
+    expected = (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines()
+    for source in SAMPLES[name], io.BytesIO(SAMPLES[name]), b"\n\n" + SAMPLES[name]:
+        assert [record.status for record in logs.parse(source)] == [json.loads(line)["status"] for line in expected]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_line_that_is_cut_off_is_one_line(name):
+    """The first one where the log was rotated, the last one where it is being written."""
+    *header, last = SAMPLES[name].splitlines(keepends=True)
+    log = SAMPLES[name] * 4
+    assert found(last[len(last) // 2 :] + log)[:2] == (name, 12)
+    for size in range(1, len(last) - 1, 9):
+        name_found, votes, lines = found(log + last[:size])
+        assert (name_found, lines) == (name, 13) and votes >= 12
+    assert header
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("prefix", [b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: "])
+def test_prefixes(name, prefix):
+    lines = [re.sub(rb"^<\d+>.*?: ", b"", line) for line in SAMPLES[name].splitlines(keepends=True)]
+    assert found(b"".join(prefix + line for line in lines)) == (name, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        (
+            LINE.replace(b" 2326 ", b" 2326 17 ") * 9,
+            "unknown log format; the nearest are combined and .*as combined, line 1: expected ' \"' before referer",
+        ),
+        (
+            (b"192.0.2.9 " + LINE) * 9,
+            "the log may be vhost_combined or combined-forwarded, which differ in forwarded_for: None or "
+            r"\['192.0.2.9'\]",
+        ),
+        (LINE * 10 + SAMPLES["alb"] * 4, "lines of two formats: alb .12 of the first 22. and combined .10."),
+        (
+            (LINE + SAMPLES["caddy"].split(b"\n")[0] + b"\n") * 9,
+            "lines of two formats: caddy .9 of .* and combined .9.",
+        ),
+        (LINE.decode().encode("utf-16"), "the log is UTF-16; convert it to UTF-8 first"),
+        (LINE.decode().encode("utf-16-le"), "the log is UTF-16"),
+        (LINE.decode().encode("utf-16-be") * 99, "the log is UTF-16"),
+        (bytes(range(256)) * 9, "the log is binary"),
+        (bytes(500), "the log is UTF-16|the log is binary"),
+        (b"Once upon a time\nthere was\n", "unknown log format; the nearest are"),
+        (b'{"level":"info","msg":"x"}\n' * 9, "JSON records .* no known format; say with a map"),
+    ],
+)
+def test_logs_of_no_format(log, message):
+    for read in found, lambda log: list(logs.parse(log)), lambda log: list(logs.parse(io.BytesIO(log))):
+        with pytest.raises(FormatError, match=message):
+            read(log)
+
+
+def test_what_is_in_front_of_the_client():
+    assert found((b"192.0.2.9, 192.0.2.8 " + LINE) * 9) == ("combined-forwarded", 9, 9)
+    assert found((b"www.example.com " + LINE) * 9) == ("vhost_combined", 9, 9)
+    for log in (b"192.0.2.9, 192.0.2.8 " + LINE) * 2, (b"192.0.2.9, 192.0.2.8 " + LINE) + b"192.0.2.9 " + LINE:
+        first, second = logs.parse(log)
+        assert first.client == second.client == "192.0.2.1"
+        assert {first.forwarded_for, second.forwarded_for} <= {("192.0.2.9", "192.0.2.8"), ("192.0.2.9",)}
+
+
+def test_a_few_lines_of_another_format_do_not_matter():
+    invalid = []
+    assert len(list(logs.parse(LINE * 50 + SAMPLES["alb"], invalid=invalid))) == 50
+    assert [line.line for line in invalid] == [51, 52, 53]
+
+
+def test_only_the_first_lines_vote():
+    log = LINE * LINES + SAMPLES["alb"] * LINES
+    assert found(log) == ("combined", LINES, LINES)
+    long = LINE.replace(b"/a?b", b"/" + b"a" * 4000)
+    candidates = logs.detect(long * 200)
+    assert 60 < candidates[0].lines == candidates[0].votes <= HEAD // 4000
+    assert len(list(logs.parse(long * 200))) == 200
+
+
+def test_logs_without_a_line():
+    assert found(b"\n \n") is None and found(b"# a comment\n") is None
+    assert list(logs.parse(b"")) == list(logs.parse(b"\n" * 0)) == []
+    assert logs.detect(b"") == logs.detect(b"\n\n") == logs.detect(b"# a comment\n") == []
+    for empty in b"\n", b"\n \n\n", b"# a comment\n":
+        with pytest.raises(FormatError, match="no line is one"):
+            list(logs.parse(empty))
+
+
+@pytest.mark.parametrize("name", ["iis", "cloudfront"])
+def test_a_log_that_only_announces_its_fields(name):
+    """There was no request yet."""
+    header = b"".join(line for line in SAMPLES[name].splitlines(keepends=True) if line.startswith(b"#"))
+    header = header or b"#Fields: date time x-edge-location\n"
+    invalid = []
+    assert list(logs.parse(header, invalid=invalid)) == invalid == []
+    assert found(header)[0] == name
+
+
+def test_candidates():
+    best, second, *_ = logs.detect(LINE * 3)
+    assert best == Candidate(Format("combined"), 3, 3, 0.0) and isinstance(best.format, Format)
+    assert second.votes == 3 and str(second.format) == "nginx"
+    [best, *others] = logs.detect(LINE * 3 + b"junk\n")
+    assert (best.votes, best.lines) == (3, 4) and 0 <= best.reach <= 1
+    assert all(candidate.votes for candidate in others)
+
+
+def test_a_log_without_a_record_of_the_given_format():
+    with pytest.raises(
+        FormatError, match=r"<log>:1:53: not a record of the format alb: .*; the nearest formats are com"
+    ):
+        list(logs.parse(LINE, "alb"))
+    with pytest.raises(FormatError, match="UTF-16"):
+        list(logs.parse(LINE.decode().encode("utf-16"), "combined"))
+    with pytest.raises(
+        FormatError, match=r"<log>:2:68: not a record of the format combined: expected a number in status"
+    ):
+        list(logs.parse(LINE + LINE.replace(b" 200 ", b" OK "), "combined", errors="raise"))
+
+
+@given(
+    st.lists(st.sampled_from([LINE, b"{", b'"', b"#Fields: a\n", b"\n", b"\0", b"\xff", b"- "]) | st.binary()).map(
+        b"".join
+    )
+)
+def test_any_bytes_have_a_format_or_none(data):
+    try:
+        candidate = decide(data)
+    except FormatError as error:
+        assert str(error).isprintable()
+    else:
+        assert candidate is None or 0 <= candidate.votes <= candidate.lines

@@ -1,0 +1,147 @@
+"""uricodec.logs.Format: what it is equal to, its fields, and why a line does not match it."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.log_strategies import HOSTILE, cases
+
+from uricodec import logs
+from uricodec._base.diagnostics import Diagnostic
+from uricodec.logs import Format
+
+ROOT = Path(__file__).parents[2]
+LINE = b'192.0.2.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.0" 200 2326 "https://e.example/" "curl/8"'
+MAP = {"target": "request.uri", "status": "status | code", "extra.x": "x"}
+
+
+@pytest.mark.parametrize("format", [*map(Format, logs.presets()), Format('%h "%r" %>s'), Format(map=MAP)], ids=str)
+def test_copies(format):
+    again = pickle.loads(pickle.dumps(format))
+    assert again == format == eval(repr(format), {"Format": Format})
+    assert hash(again) == hash(format) and again.fields == format.fields
+    assert {format: 1}[again] == 1
+
+
+def test_other_formats_differ():
+    formats = [Format("common"), Format("combined"), Format("%h %b"), Format(map=MAP), Format(map={"client": "a"})]
+    assert len({*formats}) == len(formats)
+    assert Format(map=MAP) == Format(map=dict(MAP)) != MAP and Format("common") != "common"
+
+
+def test_a_map_can_be_changed_afterwards():
+    mapping = dict(MAP)
+    format = Format(map=mapping)
+    mapping.clear()
+    assert format == Format(map=MAP)
+
+
+def test_wrong_arguments():
+    for arguments in (), ("common", MAP):
+        with pytest.raises(TypeError, match="expected a format or a map"):
+            Format(*arguments[:1], **({"map": arguments[1]} if arguments else {}))
+    with pytest.raises(ValueError, match="did you mean 'combined'"):
+        Format("combind")
+    with pytest.raises(ValueError, match=r"'a\.b' is mapped to 'client' and to 'user'"):
+        Format(map={"client": "a.b", "user": "x | a.b"})
+
+
+def test_fields():
+    assert Format("%h %{X}i %U%q %D").fields == ("client", "target", "path", "query", "duration", "extra.X")
+    assert Format(map=MAP).fields == ("target", "path", "query", "status", "extra.x")
+    assert Format("iis").fields[:3] == ("client", "user", "time")
+    for name in logs.presets():
+        assert {"time", "status"} <= {*Format(name).fields}
+
+
+@pytest.mark.parametrize("name", logs.presets())
+def test_samples_match(name):
+    lines = (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines()
+    format = Format(name)
+    if not any(line.startswith(b"#") for line in lines):
+        assert [format.explain(line) for line in lines] == [None] * len(lines)
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "code", "offset", "message"),
+    [
+        ("combined", b"", "empty", 0, "the line is empty"),
+        ("combined", b"\xef\xbb\xbf", "empty", 3, "the line is empty"),
+        (
+            "combined",
+            LINE.replace(b" 200 ", b" OK "),
+            "status",
+            67,
+            "expected a number in status at offset 67, got 'OK 2326",
+        ),
+        ("combined", LINE[:-1], "user_agent", 97, "expected '\"' after user_agent at offset 97, got '\"curl/8'"),
+        ("combined", LINE[:80], "referer", 76, "expected '\" \"' after referer at offset"),
+        ("combined", LINE[:40], "time", 19, "expected '] \"' after time at offset 19, got '10/Oct/2000:13:55:36"),
+        ("combined", b"192.0.2.1", "client", 0, "expected ' - ' after client at offset 0, got '192.0.2.1'"),
+        (
+            "combined",
+            LINE.replace(b" 2326 ", b" 2326 17 "),
+            "referer",
+            75,
+            "expected ' \"' before referer at offset 75, got ' 17",
+        ),
+        ("%h|%s|%D ms", b"a|200|5 m", "duration", 7, "expected ' ms' after duration at offset 7, got ' m'"),
+        ("%h %D %s", b"a  x 5", "duration", 3, "expected a number in duration at offset 3, got 'x 5'"),
+        ("[%h] %s", b"192.0.2.1 5", "format", 0, "expected '[' at offset 0, got '192.0.2.1 5'"),
+        ("[%h] %s", b"[192.0.2.1] 5 6", "format", 13, "expected the end of the line at offset 13, got ' 6'"),
+        ("%s %U", b"200", "status", 0, "expected ' ' after status at offset 0, got '200'"),
+        ("%U|%s", b"/a|x", "status", 3, "expected a number in status at offset 3, got 'x'"),
+        ("%U|%s|", b"/a|5", "status", 3, "expected '|' after status at offset 3, got '5'"),
+        ("%s|%U;", b"5|/a", "path", 2, "expected ';' after path at offset 2, got '/a'"),
+        ("caddy", b"x", "json", 0, "expected valid JSON, an object at offset 0, got 'x'"),
+        ("caddy", b'{"a":?}', "json", 5, "expected valid JSON, an object at offset 5, got '?}'"),
+        ("caddy", b'{"a":1}', "request", 0, "expected a request"),
+        ("caddy", b'{"status":"x"}', "status", 11, "expected a number in status at offset 11, got 'x\"}'"),
+        ("iis", b"a b", "fields", 3, "expected another number of fields at offset 3, got the end of the line"),
+    ],
+)
+def test_explanations(format, line, code, offset, message):
+    diagnostic = Format(format).explain(line)
+    assert isinstance(diagnostic, Diagnostic)
+    assert (diagnostic.code, diagnostic.offset) == (code, offset)
+    assert diagnostic.message.startswith(message)
+
+
+def test_explanations_of_a_map():
+    format = Format(map={"status": "a.b", "client": "c"})
+    assert format.explain(b'{"c":"x"}') is None
+    assert format.explain(b'{"a":{"c":"x"}}').message.startswith("expected one of the mapped members at offset 0")
+    assert format.explain(b'{"a":{"b":"x"}}').message == "expected a number in status at offset 11, got 'x\"}}'"
+
+
+@given(cases(), st.data())
+def test_a_line_matches_again_where_it_was_changed(case, data):
+    """Before the offset nothing is wrong: with the rest of a line of the format, it matches."""
+    format = Format(case.format)
+    at = data.draw(st.integers(0, len(case.line)))
+    diagnostic = format.explain(case.line[:at])
+    if diagnostic and at:
+        assert diagnostic.offset <= at
+        assert diagnostic.code and str(diagnostic.offset) in diagnostic.message
+        assert format.explain(case.line[: diagnostic.offset] + case.line[diagnostic.offset :]) is None
+
+
+@given(
+    st.sampled_from([*map(Format, logs.presets()), Format("%h [%t] %q|%U %D;"), Format(map=MAP)]),
+    st.lists(st.sampled_from(HOSTILE) | st.sampled_from([b'{"a":', b'"request":', b"200 ", b"- - ", b"#Fields: "])).map(
+        b"".join
+    )
+    | st.binary(),
+)
+def test_any_bytes_are_explained(format, line):
+    diagnostic = format.explain(line)
+    if diagnostic:
+        assert 0 <= diagnostic.offset <= len(line) and diagnostic.code and diagnostic.message.isprintable()
+
+
+@given(cases(), st.binary(max_size=40))
+def test_any_bytes_are_explained_by_any_format(case, line):
+    diagnostic = Format(case.format).explain(line)
+    assert diagnostic is None or (0 <= diagnostic.offset <= len(line) and diagnostic.message.isprintable())

@@ -1,0 +1,372 @@
+"""The compiled reader of log lines against tests/reference/log_formats.py: samples of the presets, random formats,
+mappings of JSON members, what other programs write before a line, and buffers between guard pages.
+"""
+
+import csv
+import io
+import json
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from reference import log_formats as naive
+from reference import logs as texts
+from reference.log_strategies import HOSTILE, cases, pools, shuffled
+
+from uricodec import logs
+from uricodec.logs import Format
+from uricodec.logs._records import NAMES, LogReader
+
+ROOT = Path(__file__).parents[2]
+SOAK = int(os.environ.get("URICODEC_SOAK", "40"))
+PRESETS = logs.presets()
+SAMPLES = {name: (ROOT / f"examples/logs/{name}.log").read_bytes().splitlines() for name in PRESETS}
+EXPECTED = {name: (ROOT / f"tests/data/logs/{name}.jsonl").read_text("utf-8").splitlines() for name in PRESETS}
+
+
+def read(line, format, reader=None, **options):
+    """The record of a line by the compiled reader, or Invalid, or DIRECTIVE."""
+    reader = reader or LogReader(format.programs, **compiled(options))
+    records = bytearray(reader.capacity_for(len(line)))
+    found = reader.convert(line, records)
+    assert (found.read, found.lines) == (len(line), 1 if line else 0)
+    if found.records:
+        harmless(records[: found.written].decode())
+        return json.loads(records[: found.written])
+    [invalid] = found.invalid or [None]
+    return naive.Invalid(invalid.code, invalid.offset) if invalid else naive.DIRECTIVE
+
+
+def compiled(options):
+    """The arguments of LogReader for options of the reference."""
+    replace = {"replace_invalid_utf8": options["errors"] == "replace"} if "errors" in options else {}
+    return {name: value for name, value in options.items() if name != "errors"} | replace
+
+
+def harmless(text):
+    """No character but the ends of records that anything could take for the end of a line, or obey."""
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
+
+
+def expected(line, format, state=None, **options):
+    record = naive.record(line + b"\r" * line.endswith(b"\r"), format, state, **options)
+    return naive.shown(record, format) if isinstance(record, dict) else record
+
+
+def agree(line, format, text, **options):
+    """Compare both readers. What is no JSON by RFC 8259 is left out: the compiled reader checks what it needs only."""
+    found, wanted = read(line, format, **options), expected(line, text, **options)
+    if isinstance(format._programs[0], naive.Json | naive.W3c):
+        if isinstance(wanted, naive.Invalid) and wanted.code == "json":
+            return
+        found, wanted = ("invalid" if isinstance(each, naive.Invalid) else each for each in (found, wanted))
+    assert found == wanted
+
+
+# --- presets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_samples(name):
+    state, found = {}, []
+    reader = LogReader(Format(name).programs)
+    for line in SAMPLES[name]:
+        found.append(read(line, None, reader))
+        assert found[-1] == expected(line, name, state)
+    assert [record for record in found if record is not naive.DIRECTIVE] == list(map(json.loads, EXPECTED[name]))
+
+
+OPTIONS = {"mask": ["q"], "flags": True, "params": ["q", "page"]}
+BYTES = b"\"' \\-[]{}():,;/?&=%|0a5\t\r\xff\xc3x#.+"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_prefixes_and_changes_of_samples(name, request):
+    """Lines that were cut off, and lines with one byte more, less, or another one."""
+    format, chance = Format(name), random.Random(name)
+    fast = request.config.option.fast
+    for line in SAMPLES[name]:
+        for end in range(1, len(line), 7 if fast else 1):
+            agree(line[:end], format, name, **OPTIONS)
+        for _ in range(20 if fast else 200):
+            at, change = chance.randrange(len(line)), chance.choice(["more", "less", "other"])
+            octets = b"" if change == "less" else bytes([chance.choice(BYTES)])
+            agree(line[:at] + octets + line[at + (change != "more") :], format, name, **OPTIONS)
+
+
+# --- what other programs write before a line --------------------------------------------------------------------------
+
+TIME = "2025-01-01T12:00:00.123456789Z"
+BEFORE = {
+    "RFC 3164": b"<134>Jan  1 12:00:00 web-1 nginx: ",
+    "RFC 3164, in a file": b"Jan 31 12:00:00 web-1.example.com haproxy[4711]: ",
+    "RFC 3164 with a time of RFC 3339": f"{TIME[:23]}+01:00 web-1 nginx[1]: ".encode(),
+    "RFC 5424": f"<134>1 {TIME} web-1 nginx - - - ".encode(),
+    "RFC 5424 with data": f'<134>1 {TIME} web-1 nginx 1 access [a@1 b="\\]\\"]"][c] \ufeff'.encode(),
+    "CRI": f"{TIME} stdout F ".encode(),
+    "Docker": b"",
+}
+
+
+def with_prefix(kind, line):
+    if kind != "Docker":
+        return BEFORE[kind] + line
+    text = line.decode("utf-8", "surrogateescape") + "\n"
+    return json.dumps(
+        {"log": text, "stream": "stdout", "time": TIME}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("kind", BEFORE)
+def test_prefixes(name, kind):
+    state, found = {}, []
+    reader = LogReader(Format(name).programs)
+    for line in SAMPLES[name]:
+        whole = with_prefix(kind, re.sub(rb"^<\d+>.*?: ", b"", line))  # HAProxy's have one already
+        found.append(read(whole, None, reader))
+        assert found[-1] == expected(whole, name, state)
+    assert [record for record in found if record is not naive.DIRECTIVE] == list(map(json.loads, EXPECTED[name]))
+
+
+@pytest.mark.parametrize("kind", BEFORE)
+def test_cut_off_and_changed_prefixes(kind):
+    line, format, chance = SAMPLES["combined"][0], Format("combined"), random.Random(kind)
+    whole = with_prefix(kind, line)
+    for end in range(1, len(whole)):
+        agree(whole[:end], format, "combined")
+        agree(whole[end:], format, "combined")
+    for _ in range(500):
+        at = chance.randrange(len(whole) if kind == "Docker" else len(BEFORE[kind]))
+        agree(whole[:at] + bytes([chance.choice(BYTES)]) + whole[at + chance.randrange(2) :], format, "combined")
+
+
+def test_a_line_that_has_what_could_be_a_prefix():
+    """It is skipped only if the line is a record without it."""
+    line = b"Jan 01 12:00:00 web nginx: 192.0.2.1"
+    assert read(line, Format("%{a b}e: %h"))["extra"] == {"a b": "Jan 01 12:00:00 web nginx"}
+    assert read(line, Format("%h"))["client"] == "192.0.2.1"
+
+
+# --- random formats ---------------------------------------------------------------------------------------------------
+
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "mask": st.sampled_from([["token"], ["a", "é"]]),
+        "flags": st.booleans(),
+        "errors": st.sampled_from(["keep", "replace"]),
+        "encoding": st.sampled_from(["latin-1", "shift_jis", "cp1251"]),
+        "client": st.sampled_from(["peer", "forwarded"]),
+        "params": st.sampled_from([["a"], ["q", "é"]]),
+    },
+)
+
+
+class TestOnEveryTier:
+    @given(cases())
+    def test_what_a_server_writes_is_read_back(self, tier, case):
+        record = read(case.line, Format(case.format))
+        assert record == naive.shown(case.record, case.format) == expected(case.line, case.format)
+
+    @given(cases(), options)
+    def test_options(self, tier, case, options):
+        assert read(case.line, Format(case.format), **options) == expected(case.line, case.format, **options)
+
+    @given(cases(), st.data())
+    def test_lines_that_were_changed(self, tier, case, data):
+        line, at = case.line, data.draw(st.integers(0, len(case.line)))
+        octets = data.draw(st.sampled_from([b"", *HOSTILE]))
+        line = line[:at] + octets.replace(b"\n", b" ") + line[at + data.draw(st.integers(0, 2)) :]
+        if line:
+            agree(line, Format(case.format), case.format)
+
+    @given(cases(), options)
+    def test_csv(self, tier, case, options):
+        reader = LogReader(Format(case.format).programs, "csv", **compiled(options))
+        table = bytearray(reader.capacity_for(len(case.line)))
+        found = reader.convert(case.line, table)
+        harmless(table[: found.written].decode())
+        [row] = csv.reader(io.StringIO(table[: found.written].decode()))
+        assert row_of(row, options) == cells_of(naive.record(case.line, case.format, **options))
+
+    @pytest.mark.interop
+    @given(cases(), options)
+    def test_columns(self, tier, case, options):
+        pytest.importorskip("pyarrow")
+        table = logs.to_arrow(case.line, Format(case.format), **compiled(options)).read_all()
+        table.validate(full=True)
+        assert rows_of(table) == [naive.record(case.line, case.format, **options)]
+
+
+def row_of(row, options):
+    names = [*NAMES, *options.get("params", ()), *(["flags"] if options.get("flags") else [])]
+    return [json.loads(cell) if name in texts.IN_JSON and cell else cell for name, cell in zip(names, row, strict=True)]
+
+
+def cells_of(record):
+    return [texts.cell(name, value) for name, value in record.items()]
+
+
+def rows_of(table):
+    """Rows of an Arrow table, as the reference has them."""
+    rows = table.to_pylist()
+    for row in rows:
+        if row["query"] is not None:
+            row["query"] = [[pair["name"], pair["value"]] for pair in row["query"]]
+        row["extra"] = row["extra"] and dict(row["extra"])
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_many_formats_and_records():
+    """URICODEC_SOAK=2000: 100 000 pairs of a format and a record."""
+    chance = random.Random(1)
+
+    @settings(max_examples=SOAK, phases=[Phase.generate], database=None)
+    @given(pools())
+    def check(pool):
+        for _ in range(50):
+            case = shuffled(chance, pool)
+            if case.line:
+                record = read(case.line, Format(case.format))
+                assert record == naive.shown(case.record, case.format) == expected(case.line, case.format), case
+
+    check()
+
+
+# --- mappings of JSON members -----------------------------------------------------------------------------------------
+
+names = st.sampled_from(["a", "b", "c", "é", 'q"', "http", "a\tb"])
+values = (
+    st.sampled_from(
+        [None, True, 200, 0, -1, 1.5, "200", "-", "", [], ["x", 1], [1, "x"], {}, "192.0.2.1:80", "GET /?a=b"]
+    )
+    | st.sampled_from([f"/{each.decode('utf-8', 'replace')}?a=%41" for each in HOSTILE])
+    | st.text(max_size=5)
+)
+records = st.recursive(values, lambda inner: st.dictionaries(names, inner, max_size=4), max_leaves=12).filter(
+    lambda record: isinstance(record, dict)
+)
+FIELDS = ["client", "client.endpoint", "user", "time", "request", "method", "target", "path", "path_decoded", "query"]
+FIELDS += [
+    "protocol",
+    "status",
+    "bytes_sent",
+    "referer",
+    "user_agent",
+    "vhost",
+    "duration.ms",
+    "forwarded_for",
+    "extra.x",
+]
+
+
+@st.composite
+def mappings(draw, record):
+    """Fields, and paths of which most lead to something."""
+    paths = [".".join(path) for path in [*paths_of(record), ("a", "b"), ("z",)]]
+    some = draw(st.lists(st.sampled_from(paths), min_size=1, max_size=8, unique=True))
+    fields = draw(st.lists(st.sampled_from(FIELDS), min_size=len(some), max_size=len(some), unique=True))
+    if len(some) > len(fields) / 2 and draw(st.booleans()):
+        fields, some = fields[:-1] or fields, [*some[:-2], " | ".join(some[-2:])]
+    return dict(zip(fields, some, strict=True)) if len(fields) == len(some) else {fields[0]: some[0]}
+
+
+def paths_of(value, path=()):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths_of(inner, (*path, name))
+    else:
+        yield path
+
+
+def flattened(value, draw):
+    """The same with some names joined by dots, as loggers write them."""
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for name, inner in value.items():
+        inner = flattened(inner, draw)  # noqa: PLW2901
+        if isinstance(inner, dict) and draw(st.booleans()):
+            result |= {f"{name}.{key}": each for key, each in inner.items()}
+        else:
+            result[name] = inner
+    return result
+
+
+@given(records, st.data(), options)
+def test_mappings(record, data, options):
+    mapping = data.draw(mappings(record))
+    written = json.dumps(
+        flattened(record, data.draw),
+        ensure_ascii=data.draw(st.booleans()),
+        separators=data.draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,", " :\t")])),
+    )
+    line = written.encode("utf-8", "surrogatepass")
+    found, wanted = read(line, Format(map=mapping), **options), expected(line, mapping, **options)
+    assert isinstance(found, naive.Invalid) == isinstance(wanted, naive.Invalid)
+    assert found == wanted or isinstance(found, naive.Invalid)
+
+
+@pytest.mark.parametrize("name", ["caddy", "nginx-json", "gcp-lb", "ecs", "traefik-json"])
+@given(records, st.data())
+def test_other_members(name, record, data):
+    """Those that a preset does not map are in `extra` if they are texts, numbers or words of the object itself."""
+    whole = json.loads(next(line for line in SAMPLES[name]))
+    line = json.dumps({**record, **whole}, ensure_ascii=data.draw(st.booleans())).encode("utf-8", "surrogatepass")
+    agree(line, Format(name), name)
+
+
+# --- guard pages ------------------------------------------------------------------------------------------------------
+
+
+def hostile_lines():
+    """Lines of units that grow most."""
+    units = b'a& & a=& \x01 \\x01 \\"& \\\\ \xff % %00 \xc2\x80 \xe2\x80\xa8 =& , \\u0001'
+    for unit in units.split(b" "):
+        target = (unit * 500)[:700].removesuffix(b"\\")
+        yield b'- - - [-] "GET /?%b HTTP/1.1" 200 5' % target
+        yield b'h2 - - - - - - - - - - - "GET /?%b HTTP/1.1" "-"' % target
+        yield b'{"request_uri":"/?%b","x%b":"%b"}' % (target, unit, target)
+        yield b"2025-01-01 12:00:00 - GET / ?%b - - - - - 200 - - -" % target.replace(b" ", b"")
+        yield b"\t".join([b"2025-01-01", b"12:00:00", *[b"-"] * 3, b"GET", b"-", b"/", b"200", b"-", b"-", target])
+    yield b'=1 - =1 [=1] "=1" 200 5 "=1" "=1"'
+
+
+NEIGHBOURS = [b'"' * 64, b"\\" * 64, b" " * 64, b"]" * 64, b"%41" * 22, b"0" * 64, b'{"a":' * 16]
+EXTENDED = '%h %{X-Forwarded-For}i [%t] "%r" %q %D %{a"b}e "%{c}C" %U %b'
+
+
+@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+def test_between_guard_pages(fences, name):
+    """Nothing is read past the line, and exactly the capacity that is asked for is enough."""
+    Fence = type(fences[0])
+    source, target = fences[0], Fence(1 << 18)
+    format, around = Format(name), iter(NEIGHBOURS * 1000)
+    lines = [*hostile_lines(), *SAMPLES.get(name, ()), *(with_prefix(kind, SAMPLES["alb"][0]) for kind in BEFORE)]
+    for to in "jsonl", "csv":
+        for replace in False, True:
+            reader = LogReader(format.programs, to, mask=["a"], flags=True, replace_invalid_utf8=replace, csv_safe=True)
+            for line in lines:
+                capacity = bytes(reader.capacity_for(len(line)))
+                near = next(around)
+                for place in source.at_start(line, after=near), source.at_end(line, before=near):
+                    reader.begin()
+                    found = reader.convert(place, target.at_end(capacity))
+                    assert found.read == len(line)
+
+
+@pytest.mark.parametrize("name", [*PRESETS, EXTENDED])
+def test_every_end_of_a_line_between_guard_pages(fences, name):
+    """Each prefix of a line at the end of what may be read."""
+    reader = LogReader(Format(name).programs)
+    for line in [*SAMPLES.get(name, ()), *(with_prefix(kind, SAMPLES["caddy"][0]) for kind in BEFORE)]:
+        capacity = bytearray(reader.capacity_for(len(line)))
+        for end in range(len(line)):
+            reader.convert(fences[0].at_end(line[:end]), capacity)
