@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
 from uricodec.logs._records import NAMES
 
 # The columns of convert_columns() after those of NAMES: values of lists, flags and their texts, parameters.
@@ -17,6 +15,8 @@ def schema(params: list[str], flags: bool) -> Any:
         params (list[str]): The parameters that have a column of their own.
         flags (bool): Whether records have flags.
     """
+    import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
     parameter = pa.struct([pa.field("name", pa.string(), False), pa.field("value", pa.string(), False)])
     texts = pa.list_(pa.field("item", pa.string(), False))
     special = {
@@ -34,6 +34,7 @@ def schema(params: list[str], flags: bool) -> Any:
 
 def batch(columns: list[tuple[int, bytes, bytes, bytes]], params: list[str], flags: bool) -> Any:
     """Return a record batch of the columns of convert_columns()."""
+    import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def array(at: int, kind: Any) -> Any:
         rows, valid, ends, data = columns[at]
