@@ -180,7 +180,7 @@ def sources(draw):
         assert line.text == lines[line.line - 1].removesuffix(b"\r") or line.line == len(lines)
         assert 0 <= line.offset <= len(line.text)
     if isinstance(found, list):
-        columns = logs.columns(data, format, **options)
+        columns = logs.columns(data, format, invalid=[], **options)
         for name in NAMES:
             assert columns[name] == [getattr(record, name) for record in found]
     other = gzip.compress(data, 1) if kind & 1 else data
