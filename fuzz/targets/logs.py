@@ -172,6 +172,7 @@ def sources(draw):
     data = draw.octets()
     if compress.format_of(data) is not None:
         return
+    assert tuple(logs.presets()) == tuple(PRESETS)
     for candidate in logs.detect(data):
         assert 0 < candidate.votes <= candidate.lines
     found, invalid = parsed(data, format, options)
