@@ -649,13 +649,24 @@ def sections(path: "str | PathLike[str]") -> ConfigParser:
     return parser
 
 
+class Sections(dict[Path, ConfigParser]):
+    """The sections of files that were read once."""
+
+    def __missing__(self, path: Path) -> ConfigParser:
+        self[path] = sections(path)
+        return self[path]
+
+
+BUILT = Sections()
+
+
 def preset_names() -> list[str]:
     """Return the names of the built-in presets.
 
     >>> "combined" in preset_names()
     True
     """
-    return sections(BUILT_IN).sections()
+    return BUILT[BUILT_IN].sections()
 
 
 def preset_descriptions() -> dict[str, str]:
@@ -750,7 +761,7 @@ def compile_format(text: str, presets: Presets | None = None) -> list[Program]:
         return presets[text]
     if not re.fullmatch(r"[\w.+-]*", text):
         return [compile_text(text)]
-    built_in = sections(BUILT_IN)
+    built_in = BUILT[BUILT_IN]
     if not built_in.has_section(text):
         raise ValueError(f"unknown format {text!r}{suggestion(text, [*(presets or ()), *built_in.sections()])}")
     return compile_section(built_in[text])
