@@ -38,6 +38,15 @@ def test_a_map_can_be_changed_afterwards():
     assert format == Format(map=MAP)
 
 
+def test_arguments_of_other_types():
+    with pytest.raises(TypeError, match="format must be a str, got bytes"):
+        Format(b"combined")
+    with pytest.raises(TypeError, match="line must be bytes, got str"):
+        Format("combined").explain("x")
+    with pytest.raises(TypeError, match="expected a path, a binary file or a bytes-like, got NoneType"):
+        list(logs.parse(None))
+
+
 def test_wrong_arguments():
     for arguments in (), ("common", MAP):
         with pytest.raises(TypeError, match="expected a format or a map"):

@@ -68,11 +68,12 @@ KNOWN = Presets()
 
 
 def voters(head: bytes) -> list[bytes]:
-    """Return the lines of the head of a log that vote: not those that are blank."""
+    """Return the lines of the head of a log that vote, without their ends: not those that are blank."""
     head = head.removeprefix(b"\xef\xbb\xbf")
     if len(head) >= HEAD and b"\n" in head:
         head = head[: head.rindex(b"\n")]  # without the line that goes on
-    return [line for line in head.split(b"\n", LINES)[:LINES] if line.strip() and len(line) < LONGEST]
+    lines = [line.removesuffix(b"\r") for line in head.split(b"\n", LINES)[:LINES]]
+    return [line for line in lines if line.strip() and len(line) < LONGEST]
 
 
 def records_of(format: Format, lines: Iterable[bytes], strict: int = 1) -> list[dict[str, Any] | None]:

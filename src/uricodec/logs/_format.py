@@ -39,6 +39,8 @@ class Format:
     def __init__(self, text: str | None = None, *, map: Mapping[str, str] | None = None) -> None:
         if (text is None) == (map is None):
             raise TypeError("expected a format or a map")
+        if not isinstance(text, str) and map is None:
+            raise TypeError(f"format must be a str, got {type(text).__name__}")
         self.text = text
         self._map = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (
@@ -83,13 +85,18 @@ class Format:
             line (bytes): The line.
 
         Returns:
-            Diagnostic | None: The code, the offset in bytes, and a message; None if the line is a record. Of several
-                variants of the format, it is about the one that matches farthest.
+            Diagnostic | None: The code, the offset in bytes, and a message; None if the line is a record, or a comment.
+                Of several variants of the format, it is about the one that matches farthest.
+
+        Raises:
+            TypeError: If the line is not bytes.
 
         >>> Format("common").explain(b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" OK 5').message
         "expected a number in status at offset 60, got 'OK 5'"
         """
-        reader = LogReader(self.programs, max_line=max(len(line), MAX_LINE, 1))
+        if not isinstance(line, bytes):
+            raise TypeError(f"line must be bytes, got {type(line).__name__}")
+        reader = LogReader(self.programs, max_line=max(len(line), MAX_LINE))
         found = reader.convert(line.removesuffix(b"\n") + b"\n", bytearray(reader.capacity_for(len(line))))
         if not found.invalid:
             return None

@@ -206,7 +206,10 @@ def opened(source: Any) -> Iterator[tuple[str, Callable[..., Iterator[Any]]]]:
     read = getattr(source, "read", None)
     name = streams.printable(str(getattr(source, "name", "<log>")))
     if read is None:
-        view = memoryview(source)
+        try:
+            view = memoryview(source)
+        except TypeError:
+            raise TypeError(f"expected a path, a binary file or a bytes-like, got {type(source).__name__}") from None
         if view.format.lstrip("@=<>!") not in ("B", "b", "c"):
             raise TypeError(f"expected a buffer of bytes, got items of format {view.format!r}")
         view = view.cast("B")
