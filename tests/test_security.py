@@ -418,7 +418,7 @@ UNITS = ["../", "%41", "/", "[", "&"]
 
 
 def expected_of(unit, n):
-    """What becomes of "http://h/" and n units, and of the units where they are a reference to "http://h/a/b"."""
+    """The result for "http://h/" and n units, and of the units where they are a reference to "http://h/a/b"."""
     text = unit * n
     valid = unit != "["
     return {

@@ -131,7 +131,7 @@ def test_lines_after_4_gib(marked):
 
 @large
 def test_no_capacity_for_the_result_of_4_gib(zeros):
-    """What cannot be written is rejected, and nothing behind the end is touched."""
+    """What cannot be written is rejected, and nothing after the end is touched."""
     room = bytearray(b"\xaa" * 100)
     with memoryview(room) as view, pytest.raises(ValueError, match="dst is too small: 64 bytes"):
         uricodec.quote_into(zeros, view[:64])

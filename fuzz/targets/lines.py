@@ -2,7 +2,7 @@
 
 from lines import capacity_for, decode_lines, encode_lines
 from reference import codec as naive
-from reference.uri_lines import Refused, both, checked, guarded, of_text, scheme, to_csv, to_json
+from reference.uri_lines import Rejected, both, checked, guarded, of_text, scheme, to_csv, to_json
 from support import lines_of, outcome, run
 
 from uricodec import bytesets, iri, uri
@@ -92,7 +92,7 @@ def lines_as_rows(draw):
     for number, (line, tail) in enumerate(lines):
         try:
             want += function(line) + tail
-        except Refused as rejected:
+        except Rejected as rejected:
             faults.append((number, start, *rejected.args))
             if errors != "drop":
                 want += (record(*rejected.args) if record else line if errors == "keep" else b"") + tail

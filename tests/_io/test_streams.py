@@ -108,7 +108,7 @@ def test_an_input_that_does_not_block_is_waited_for(pipe, monkeypatch):
     ],
 )
 def test_a_cut_in_front_of_everything(text, end):
-    """What is behind the end, or seen from it, has no part in it."""
+    """What is after the end, or seen from it, has no part in it."""
     for more in b"", b"a", b"\xc3":
         assert streams.safe_cut(bytearray(text + more), len(text)) == end
 

@@ -96,7 +96,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 
 
 def expected_of(data, case, errors="keep"):
-    """What becomes of lines, and the rejected ones: number, offset, code and text."""
+    """The results of lines, and the rejected ones: number, offset, code and text."""
     output, found = model(data, case, errors)
     texts = [text for text, _ in lines_of(data)]
     return output, [(fault.line + 1, fault.offset, fault.code, texts[fault.line]) for fault in found.faults]

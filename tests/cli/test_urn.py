@@ -63,7 +63,7 @@ TEXT = (
 
 
 def reference(data, level="8141", spec=None, errors="keep"):
-    """What becomes of lines, in the output and among the invalid ones."""
+    """The results of lines, in the output and among the invalid ones."""
     spec = spec or ("2141" if level == "2141" else "8141")
     output, invalid = b"", []
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data), 1):

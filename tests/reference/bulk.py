@@ -114,7 +114,7 @@ def policies(name):
 
 
 def column(name, rows, errors, **how):
-    """What becomes of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
+    """The results of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
     function = ROWS[name]
     result, rejected = [], []
     for number, row in enumerate(rows):

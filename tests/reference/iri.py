@@ -97,7 +97,7 @@ def decoded(text, position):
 
 
 def next_characters(text, position):
-    """What becomes of the character or the triplets at a position, and where they end."""
+    """The result for the character or the triplets at a position, and where they end."""
     match = TRIPLET.match(text, position)
     if not match:
         return text[position], position + 1

@@ -1,4 +1,4 @@
-"""The naive twin of the programs of log formats: one line at a time, with regular expressions, split() and json.
+"""A plain implementation of the programs of log formats: a line at a time, with regular expressions, split() and json.
 
 record() gives a record as a dict, Invalid for a line that is none, and DIRECTIVE for one that describes the log. It has
 all sixteen fields; shown() leaves those that JSON lines have. logs.py has the escapes, requests, masks and flags.
@@ -94,13 +94,13 @@ def read_text(line, program):  # noqa: PLR0912
         if end is None:
             # Of a text in quotes, where these begin.
             raise NoRecord(code_of(step), at - 1 if step.kind == "quoted" else at)
-        octets = line[at:end]
-        if step.kind == "quoted" and b'"' in (octets if program.escapes == "none" else re.sub(rb"\\.", b"", octets)):
+        data = line[at:end]
+        if step.kind == "quoted" and b'"' in (data if program.escapes == "none" else re.sub(rb"\\.", b"", data)):
             fields["has odd quotes"] = True
         if step.name is not None:
-            fields[step.name] = given(octets, program, step.kind)
+            fields[step.name] = given(data, program, step.kind)
             if step.kind in NUMBERS and fields[step.name] is not None:
-                fields[step.name] = checked_number(step, octets, at)
+                fields[step.name] = checked_number(step, data, at)
         if step.name == "user" and fields.get("extra.ident") is not None and b" " in (fields["user"] or b""):
             raise NoRecord("user", at)
         at = end
@@ -124,9 +124,9 @@ def code_of(field):
     return "path" if field.name in ("path_decoded", "target_decoded") else field.name or "format"
 
 
-def given(octets, program, kind="text"):
+def given(data, program, kind="text"):
     """None for a value that means that there is none."""
-    return None if octets == b"-" or (octets == b"" and (program.escapes != "backslash" or kind in NUMBERS)) else octets
+    return None if data == b"-" or (data == b"" and (program.escapes != "backslash" or kind in NUMBERS)) else data
 
 
 def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, PLR0913, PLR0917
@@ -193,46 +193,46 @@ def undo_all(fields, program):
     """Undo the escapes, then what the format writes around a value."""
     undone = {"backslash": undo, "json": undo_json, "none": bytes}[program.escapes]
     for step in program.steps:
-        octets = fields.get(getattr(step, "name", None))
-        if octets is None or step.kind in NUMBERS:
+        data = fields.get(getattr(step, "name", None))
+        if data is None or step.kind in NUMBERS:
             continue
-        octets = undone(octets)
+        data = undone(data)
         if step.kind == "endpoint":
-            octets = without_port(octets)
+            data = without_port(data)
         if step.kind == "query":
-            octets = octets.removeprefix(b"?") if octets else None
-        fields[step.name] = octets
+            data = data.removeprefix(b"?") if data else None
+        fields[step.name] = data
     if fields.get("target_decoded") is not None:
         fields["path_decoded"], mark, rest = fields["target_decoded"].partition(b"?")
         fields["query"] = rest if mark else None
 
 
-def checked_number(field, octets, at=0):
+def checked_number(field, data, at=0):
     """The digits; None for a negative number, which means that there is none. HAProxy has "+" for "at least"."""
-    if not (re.fullmatch(rb"[+-]?[0-9]{1,18}", octets) if field.kind == "number" else is_decimal(octets)):
+    if not (re.fullmatch(rb"[+-]?[0-9]{1,18}", data) if field.kind == "number" else is_decimal(data)):
         raise NoRecord(field.name, at)
-    return None if octets.startswith(b"-") else octets.removeprefix(b"+").removesuffix(b"s")
+    return None if data.startswith(b"-") else data.removeprefix(b"+").removesuffix(b"s")
 
 
-def is_decimal(octets):
+def is_decimal(data):
     """Whether it is a number of at most 40 digits, and not too large or small."""
-    found = re.fullmatch(rb"[+-]?([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?s?", octets)
+    found = re.fullmatch(rb"[+-]?([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,2}))?s?", data)
     return found and 1 <= len(found[1] + found[2]) <= 40 and -40 <= len(found[1]) + int(found[3] or 0) <= 40
 
 
-def without_port(octets):
+def without_port(data):
     """The address of "192.0.2.1:80", "[2001:db8::1]:80" or, as HAProxy writes it, "2001:db8::1:80"."""
-    if octets.startswith(b"[") and len(octets) > 2:
-        found = re.fullmatch(rb"\[([^\]]+)\](?::[0-9]*)?", octets)
-        return found[1] if found else octets
-    found = re.fullmatch(rb"(.+):[0-9]+", octets, re.DOTALL)
+    if data.startswith(b"[") and len(data) > 2:
+        found = re.fullmatch(rb"\[([^\]]+)\](?::[0-9]*)?", data)
+        return found[1] if found else data
+    found = re.fullmatch(rb"(.+):[0-9]+", data, re.DOTALL)
     if not found:
-        return octets
+        return data
     # Without the last group, "2001:db8::1" would be no address: the group was no port.
     is_address = (
         b":" not in found[1] or (b"::" in found[1] and not found[1].endswith(b":")) or found[1].count(b":") == 7
     )
-    return found[1] if is_address else octets
+    return found[1] if is_address else data
 
 
 JSON_ESCAPE = re.compile(
@@ -240,7 +240,7 @@ JSON_ESCAPE = re.compile(
 )
 
 
-def undo_json(octets):
+def undo_json(data):
     r"""Undo \uhhhh, \xhh and \n. A lone surrogate becomes three bytes that are not UTF-8."""
 
     def undone(escape):
@@ -251,7 +251,7 @@ def undo_json(octets):
             return chr(int(escape[3], 16)).encode("utf-8", "surrogatepass")
         return bytes.fromhex(escape[4].decode()) if escape[4] else (logs.C_ESCAPES | {b"/": b"/"})[escape[5]]
 
-    return JSON_ESCAPE.sub(undone, octets)
+    return JSON_ESCAPE.sub(undone, data)
 
 
 # --- JSON records -----------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def members_of(line):
             object_pairs_hook=members,
             parse_float=Number,
             parse_int=Number,
-            parse_constant=refused,
+            parse_constant=reject_constant,
         )
     except ValueError:
         raise NoRecord("json", 0) from None
@@ -292,7 +292,7 @@ class Number(str):
     pass
 
 
-def refused(constant):
+def reject_constant(constant):
     """NaN and Infinity are no numbers of JSON."""
     raise ValueError(constant)
 
@@ -312,8 +312,8 @@ def scalar(value):
         value = value[0] if value and type(value[0]) is str else None
     if isinstance(value, bool):
         value = "true" if value else "false"
-    octets = None if value is None or isinstance(value, Members) else value.encode("latin-1")
-    return None if octets in (None, b"", b"-") else octets if isinstance(value, Number) else undo_json(octets)
+    data = None if value is None or isinstance(value, Members) else value.encode("latin-1")
+    return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo_json(data)
 
 
 def read_json(line, program, is_preset):
@@ -411,9 +411,9 @@ TIME = re.compile(
 )
 
 
-def moment(octets, text=text):
+def moment(data, text=text):
     """A time in the form of RFC 3339, without a zone if the log has none; times of other shapes as they are."""
-    time = text(octets)
+    time = text(data)
     if found := re.fullmatch(r"(\d{1,10})(\.\d{1,15})?", time, re.ASCII):
         return since_1970(int(found[1]), found[2] or "")
     if re.fullmatch(r"\d{13}|\d{16}|\d{19}", time, re.ASCII):
@@ -495,8 +495,8 @@ def complete(  # noqa: PLR0913
 ):
     """The record of fields as they are in the log."""
 
-    def text(octets):
-        return text_of(octets, errors, encoding)
+    def text(data):
+        return text_of(data, errors, encoding)
 
     method, target, protocol, proper = split_request(fields.get("request"))
     method, protocol = first_of(fields.get("method"), method), first_of(fields.get("protocol"), protocol)
@@ -551,19 +551,19 @@ def complete(  # noqa: PLR0913
     return values
 
 
-def text_of(octets, errors, encoding):
+def text_of(data, errors, encoding):
     """A text in UTF-8, or else in the encoding, or else what of it is UTF-8."""
-    if octets is not None and encoding is not None:
+    if data is not None and encoding is not None:
         for each in "utf-8", encoding:
             try:
-                return octets.decode(each)
+                return data.decode(each)
             except UnicodeDecodeError:
                 pass
-    return text(octets, errors)
+    return text(data, errors)
 
 
-def integer(octets):
-    return None if octets is None else int(octets)
+def integer(data):
+    return None if data is None else int(data)
 
 
 def duration(fields, program):
@@ -581,15 +581,15 @@ def raw_pairs(query):
     return [[name.replace(b"+", b"%20"), value.replace(b"+", b"%20")] for name, _, value in found]
 
 
-def decoded(octets, errors, encoding):
+def decoded(data, errors, encoding):
     """Decoded as UTF-8, or else in the encoding, or else what of it is UTF-8."""
-    raw = logs.unquote_to_bytes(octets)
+    raw = logs.unquote_to_bytes(data)
     for each in ("utf-8", encoding) if encoding else ():
         try:
             return raw.decode(each)
         except UnicodeDecodeError:
             pass
-    return logs.decoded(octets, errors)
+    return logs.decoded(data, errors)
 
 
 def shown(values, format):

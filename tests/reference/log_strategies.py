@@ -27,7 +27,7 @@ class Value(NamedTuple):
     """A field of a format: its directive, what the server writes for it, and what the record has of it."""
 
     directive: str
-    octets: bytes
+    data: bytes
     record: dict
     kind: str = (
         "text"  # where it ends: "text" and "list" before what follows; "time", "word" and "number" by themselves
@@ -93,8 +93,8 @@ def texts(draw, server, directive, name):
     """A text, or that it is missing."""
     escape, missing = SERVERS[server]
     raw = draw(bytes_of(server))
-    octets = missing if raw is None else escape(raw)
-    return Value(directive, octets, {name: None if octets in (b"-", missing) else text(raw)})
+    data = missing if raw is None else escape(raw)
+    return Value(directive, data, {name: None if data in (b"-", missing) else text(raw)})
 
 
 @st.composite
@@ -109,8 +109,8 @@ def lists(draw, server, directive, name, separators):
     """Addresses that proxies have joined."""
     each = draw(st.none() | st.lists(addresses, min_size=1, max_size=3))
     joined = each and draw(st.sampled_from(separators)).join(each)
-    octets = joined.encode() if joined else SERVERS[server][1]
-    return Value(directive, octets, {name: each if name == "forwarded_for" else joined}, "list")
+    data = joined.encode() if joined else SERVERS[server][1]
+    return Value(directive, data, {name: each if name == "forwarded_for" else joined}, "list")
 
 
 @st.composite
@@ -279,7 +279,7 @@ def arranged(choose, server, values):
         if around != '""' and ends_early(value, around[1:] + after):
             around = '""'
         format += [literal + around[:1], value.directive]
-        line += (literal + around[:1]).encode() + value.octets
+        line += (literal + around[:1]).encode() + value.data
         literal = around[1:] + after
     format.append(literal)
     line += literal.encode()
@@ -290,7 +290,7 @@ def ends_early(value, after):
     """Whether a value that is not in quotes would seem to end before its end, because it has what follows it."""
     if value.kind == "list" and after.startswith(" "):
         return False
-    return value.kind in ("text", "list") and after != "" and after[0].encode() in value.octets
+    return value.kind in ("text", "list") and after != "" and after[0].encode() in value.data
 
 
 def record_of(values):

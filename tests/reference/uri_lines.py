@@ -14,7 +14,7 @@ from uricodec.uri._rows import CheckRows
 COLUMNS = ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"]
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """What a row is rejected for."""
 
     def __init__(self, code, offset):
@@ -30,7 +30,7 @@ def checked(kind, production):
     def function(row):
         fault = uri.check(row, production) if kind == "uri" else iri.check(row, production)
         if fault:
-            raise Refused(*fault[:2])
+            raise Rejected(*fault[:2])
         return b""
 
     return function
@@ -45,7 +45,7 @@ def guarded(function, operation):
         except UriError as error:
             known = error.reason in operation.reasons
             code = operation.code_names[operation.reasons.index(error.reason)] if known else "host"
-            raise Refused(code, error.offset) from None
+            raise Rejected(code, error.offset) from None
 
     return guard
 
@@ -58,7 +58,7 @@ def of_text(function):
         try:
             row.decode()
         except UnicodeDecodeError as error:
-            raise Refused("utf-8", error.start) from None
+            raise Rejected("utf-8", error.start) from None
         return made
 
     return convert
@@ -210,7 +210,7 @@ def model(src, case, errors, end=b"\n"):
     for number, (text, tail) in enumerate(lines_of(src, end), 1):
         try:
             written += case.function(text) + tail
-        except Refused as rejected:
+        except Rejected as rejected:
             faults.append(LineFault(number - 1, start, rejected.code, rejected.offset))
             if errors == "raise":
                 break

@@ -21,11 +21,11 @@ cdef bint is_utf8(const uint8_t *src, size_t n) noexcept nogil:
     return kernels.scan_utf8(src, n, &found) == n
 
 
-cdef size_t read_encoded(const uint8_t *src, size_t n, const CharsetTable *tables, uint8_t *utf8, size_t *octets,
+cdef size_t read_encoded(const uint8_t *src, size_t n, const CharsetTable *tables, uint8_t *utf8, size_t *used,
                          size_t *end) noexcept nogil:
     """Read the character that begins src[:n], each byte of which may be a triplet. Return the size of its UTF-8.
 
-    `octets` is the number of its bytes, which are written as src[:end]. If it is invalid, these are about its first
+    `used` is the number of its bytes, which are written as src[:end]. If it is invalid, these are about its first
     byte, and the result is 0.
     """
     cdef uint8_t sequence[CHARSET_BYTES]
@@ -37,11 +37,11 @@ cdef size_t read_encoded(const uint8_t *src, size_t n, const CharsetTable *table
         ends[have] = place
         have += 1
         step = unit_at(src, place, n, sequence + have) if have < CHARSET_BYTES else 0
-    entry = charset_character(tables, sequence, have, octets)
+    entry = charset_character(tables, sequence, have, used)
     if entry == NULL:
-        octets[0], end[0] = 1, ends[0]
+        used[0], end[0] = 1, ends[0]
         return 0
-    end[0] = ends[octets[0] - 1]
+    end[0] = ends[used[0] - 1]
     memcpy(utf8, entry.utf8, entry.size)
     return entry.size
 
@@ -53,13 +53,13 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
     With `tables`, the decoded bytes are in that encoding instead of UTF-8. dst has a capacity of n bytes, or 3 n with
     REPLACE or `tables`. Returns the number of bytes written, which are UTF-8 but for those that stay.
     """
-    cdef size_t i = 0, o = 0, size, step, end, have, length, octets
+    cdef size_t i = 0, o = 0, size, step, end, have, length, used
     cdef uint8_t utf8[2 * CHARSET_FACTOR]
     cdef Fault fault
     cdef Policy policy
     how.fault = NO_FAULT
     while i < n:
-        # One character, utf8[:have]: its bytes, `octets` of them, are written as src[i:end].
+        # One character, utf8[:have]: its bytes, `used` of them, are written as src[i:end].
         size = unit_at(src, i, n, utf8)
         if tables == NULL:
             end = i + size
@@ -71,9 +71,9 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
                     break
                 have += 1
                 end += step
-            octets = have
+            used = have
         else:
-            have = read_encoded(src + i, n - i, tables, utf8, &octets, &end)
+            have = read_encoded(src + i, n - i, tables, utf8, &used, &end)
             length = max(have, <size_t>1)
             end += i
         fault = NOT_UTF8 if have != length else MALFORMED if size == 1 and src[i] == c'%' else NO_FAULT
@@ -85,7 +85,7 @@ cdef size_t decode_strictly(const uint8_t *src, size_t n, StrictOptions *how, ui
         if fault != NO_FAULT and policy == REPLACE:
             memcpy(dst + o, b"\xEF\xBF\xBD", 3)     # U+FFFD
             o += 3
-        elif fault != NO_FAULT or end - i > octets and stays(how, utf8, have):
+        elif fault != NO_FAULT or end - i > used and stays(how, utf8, have):
             memmove(dst + o, src + i, end - i)
             o += end - i
         else:
