@@ -18,6 +18,7 @@ from reference import logs as texts
 from reference.log_strategies import HOSTILE, cases, pools, shuffled
 
 from uricodec import logs
+from uricodec._codec._charsets import Charset
 from uricodec.logs import Format
 from uricodec.logs._records import NAMES, LogReader
 
@@ -44,7 +45,8 @@ def read(line, format, reader=None, **options):
 def compiled(options):
     """The arguments of LogReader for options of the reference."""
     replace = {"replace_invalid_utf8": options["errors"] == "replace"} if "errors" in options else {}
-    return {name: value for name, value in options.items() if name != "errors"} | replace
+    charset = {"encoding": Charset(options["encoding"])} if "encoding" in options else {}
+    return {name: value for name, value in options.items() if name != "errors"} | replace | charset
 
 
 def harmless(text):

@@ -107,12 +107,6 @@ def mapped_field(text):
     return name, path
 
 
-def charset_name(text):
-    """Return the name of an encoding, if it is a superset of ASCII."""
-    charset(text)
-    return text
-
-
 def charset(text):
     """Return the Charset with a name."""
     from uricodec._codec._charsets import Charset
@@ -410,7 +404,7 @@ OPTIONS = {
         "--encoding NAME",
         "the encoding of values that are not UTF-8",
         "A path, a parameter or another value that is UTF-8 is read as UTF-8, any other, as a whole, in this encoding.",
-        read=charset_name,
+        read=charset,
         conflicts="--replace-invalid-utf8",
     ),
     "replace-invalid-utf8": Option(

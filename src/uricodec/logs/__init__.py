@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from uricodec._codec._charsets import Charset
 from uricodec._io import streams
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._detection import HEAD, Candidate, FormatError, candidates, nearest, strange
@@ -310,7 +311,7 @@ def _options(  # noqa: PLR0913, PLR0917
         "client": client,
         "mask": mask,
         "flags": flags,
-        "encoding": encoding,
+        "encoding": None if encoding is None else Charset(encoding),
         "replace_invalid_utf8": replace_invalid_utf8,
         "max_line": max_line,
     }
@@ -329,7 +330,7 @@ def _convert(  # noqa: PLR0913, PLR0917
         raise ValueError(f"errors must be 'drop' or 'raise', got {errors!r}")
     known = format if isinstance(format, Format) else None if format == "auto" else Format(format)
     log = Log(known, options)
-    (log.format and log.reader()) or Log(Format("common"), options).reader()  # check the options before the log is read
+    Log(known or Format("common"), options).reader()  # check the options, for an empty log, too
     first: list[InvalidLine] = []
 
     def report(line: int, offset: int, code: str, text: memoryview) -> None:

@@ -105,7 +105,7 @@ def count(format: Format, data: bytes, strict: int = 1) -> Candidate:
     return Candidate(format, votes, voted, reach / (voted - votes) if voted > votes else 0.0)
 
 
-def candidates(head: bytes, formats: Iterable[Format] | None = None) -> list[Candidate]:
+def candidates(head: bytes) -> list[Candidate]:
     """Return the candidates for the head of a log, those with the most votes first, then those that match farther.
 
     A text in quotes that contains quotes is a mistake of a server, and could be several fields. So such lines do not
@@ -114,7 +114,7 @@ def candidates(head: bytes, formats: Iterable[Format] | None = None) -> list[Can
     data = b"\n".join(voters(head))
     found: list[Candidate] = []
     for strict in 2, 1:
-        found = [count(format, data, strict) for format in formats or map(KNOWN.__getitem__, presets())]
+        found = [count(format, data, strict) for format in map(KNOWN.__getitem__, presets())]
         found.sort(key=lambda each: (-each.votes, -each.reach))
         if found[0].votes * 2 > found[0].lines:
             break
@@ -122,7 +122,10 @@ def candidates(head: bytes, formats: Iterable[Format] | None = None) -> list[Can
 
 
 def announced(head: bytes) -> list[Candidate]:
-    """Return the candidate that the directives of a W3C log announce; none without them."""
+    """Return the candidate that the directives of a W3C log announce; none without them.
+
+    It has a vote even if no line is a record: the directives say what the log is.
+    """
     lines = [line for line in voters(head) if line.startswith((b"#Fields:", b"#Software: Microsoft"))]
     if not lines:
         return []
@@ -245,11 +248,11 @@ def unknown(head: bytes, ranking: list[Candidate]) -> str:
     reason = strange(head)
     if reason:
         return reason
-    lines = voters(head)
-    line = next(line for line in lines if not line.startswith(b"#"))
+    lines = [line.removesuffix(b"\r") for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    number, line = next((at, line) for at, line in enumerate(lines, 1) if line.strip() and not line.startswith(b"#"))
     if line.lstrip().startswith(b"{"):
         return "JSON records that have the members of no known format; say with a map which members are which fields"
     best = ranking[0]
     diagnostic = best.format.explain(line)
-    why = f" (as {best.format}, line {1 + lines.index(line)}: {diagnostic.message})" if diagnostic else ""
+    why = f" (as {best.format}, line {number}: {diagnostic.message})" if diagnostic else ""
     return f"unknown log format; the nearest are {nearest(ranking)}{why}"

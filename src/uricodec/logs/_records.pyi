@@ -3,6 +3,7 @@ from typing import Literal, NamedTuple, final
 
 from typing_extensions import Buffer
 
+from uricodec._codec._charsets import Charset
 from uricodec.logs._programs import Program
 
 MAX_LINE: int
@@ -34,7 +35,7 @@ class LogReader:
         client: Literal["peer", "forwarded"] = "peer",
         mask: Iterable[str] = (),
         flags: bool = False,
-        encoding: str | None = None,
+        encoding: Charset | None = None,
         replace_invalid_utf8: bool = False,
         max_line: int = ...,
         csv_safe: bool = False,

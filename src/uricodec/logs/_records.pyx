@@ -623,7 +623,7 @@ cdef class LogReader:
         client (str): "peer", or "forwarded": the first address of X-Forwarded-For, if there is one.
         mask (Iterable[str]): Query parameters whose values are hidden.
         flags (bool): Whether records have flags.
-        encoding (str | None): How to decode texts that are not UTF-8.
+        encoding (Charset | None): How to decode texts that are not UTF-8.
         replace_invalid_utf8 (bool): Whether to replace bytes that are not UTF-8 by U+FFFD. Otherwise they become triplets.
         max_line (int): The longest valid line, in bytes without its terminator, from 1 to 2**28.
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
@@ -631,7 +631,7 @@ cdef class LogReader:
             quotes must not contain quotes, either.
 
     Raises:
-        ValueError: If the output, client or encoding is unknown, a name in `mask` has more than 255 bytes, or max_line is
+        ValueError: If the output or client is unknown, a name in `mask` has more than 255 bytes, or max_line is
             out of range.
         TypeError: If `mask` or `params` is a str.
 
@@ -689,7 +689,7 @@ cdef class LogReader:
         self.writer.forwarded = client == "forwarded"
         self.set_params(texts_of("params", params))
         if encoding is not None:
-            charset = Charset(encoding)
+            charset = encoding      # of another type, it raises TypeError
             self._kept.append(charset)
             self.writer.charset = charset.tables
         self.max_line, self.strict = max_line, strict
