@@ -42,11 +42,16 @@ def read(line, format, reader=None, **options):
     return naive.Invalid(invalid.code, invalid.offset) if invalid else naive.DIRECTIVE
 
 
+def public(options):
+    """The arguments of the functions of logs for options of the reference."""
+    replace = {"replace_invalid_utf8": options["errors"] == "replace"} if "errors" in options else {}
+    return {name: value for name, value in options.items() if name != "errors"} | replace
+
+
 def compiled(options):
     """The arguments of LogReader for options of the reference."""
-    replace = {"replace_invalid_utf8": options["errors"] == "replace"} if "errors" in options else {}
     charset = {"encoding": Charset(options["encoding"])} if "encoding" in options else {}
-    return {name: value for name, value in options.items() if name != "errors"} | replace | charset
+    return public(options) | charset
 
 
 def harmless(text):
@@ -200,7 +205,7 @@ class TestOnEveryTier:
     @given(cases(), options)
     def test_columns(self, tier, case, options):
         pytest.importorskip("pyarrow")
-        table = logs.to_arrow(case.line, Format(case.format), **compiled(options)).read_all()
+        table = logs.to_arrow(case.line, Format(case.format), **public(options)).read_all()
         table.validate(full=True)
         assert rows_of(table) == [naive.record(case.line, case.format, **options)]
 
