@@ -125,18 +125,6 @@ def test_explanations_of_a_map():
     assert format.explain(b'{"a":{"b":"x"}}').message == "expected a number in status at offset 11, got 'x\"}}'"
 
 
-@given(cases(), st.data())
-def test_a_line_matches_again_where_it_was_changed(case, data):
-    """Before the offset nothing is wrong: with the rest of a line of the format, it matches."""
-    format = Format(case.format)
-    at = data.draw(st.integers(0, len(case.line)))
-    diagnostic = format.explain(case.line[:at])
-    if diagnostic and at:
-        assert diagnostic.offset <= at
-        assert diagnostic.code and str(diagnostic.offset) in diagnostic.message
-        assert format.explain(case.line[: diagnostic.offset] + case.line[diagnostic.offset :]) is None
-
-
 @given(
     st.sampled_from([*map(Format, logs.presets()), Format("%h [%t] %q|%U %D;"), Format(map=MAP)]),
     st.lists(st.sampled_from(HOSTILE) | st.sampled_from([b'{"a":', b'"request":', b"200 ", b"- - ", b"#Fields: "])).map(

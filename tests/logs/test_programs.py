@@ -72,6 +72,8 @@ def agree(line, format, text, **options):
             return
         found, wanted = ("invalid" if isinstance(each, naive.Invalid) else each for each in (found, wanted))
     assert found == wanted
+    if isinstance(wanted, naive.Invalid) and not line.endswith(b"\r"):  # to explain() that is the end of the line
+        assert format.explain(line)[:2] == wanted
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------
