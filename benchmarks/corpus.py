@@ -1,14 +1,18 @@
-"""Generate millions of log paths and URNs, the same in every run, for columns in memory and for files.
+"""Generate millions of log paths, URNs and lines of logs, the same in every run, for columns in memory and for files.
 
     python benchmarks/corpus.py urns 10000000 urns.txt
     python benchmarks/corpus.py paths 2000000 paths.txt
+    python benchmarks/corpus.py combined 1000000 access.log
+    python benchmarks/corpus.py caddy 400000 caddy.log
 
 As in real corpora of URNs, the frequency of an identifier falls with its rank (Zipf, exponent 0.7), and some of its
 occurrences are spelled differently. One line in five has an identifier that did not occur before.
 """
 
+import json
 import random
 import sys
+import time
 from itertools import accumulate
 from urllib.parse import quote
 
@@ -71,12 +75,52 @@ def paths(count, rng):
         yield (path(rng) for _ in range(min(BATCH, count - first)))
 
 
+def requests(count, rng):
+    """Yield dicts of what logs say of requests, in the order of their time."""
+    for i in range(count):
+        yield {
+            "client": f"192.0.{rng.randrange(4)}.{rng.randrange(256)}",
+            "time": 1728568536 + i / 50,
+            "target": path(rng) if rng.random() < 0.3 else plain_path(rng),
+            "status": rng.choice((200, 200, 200, 304, 404, 500)),
+            "size": rng.randrange(10**5),
+            "duration": round(rng.random() / 3, 6),
+            "referer": f"https://www.example.com{plain_path(rng)}",
+            "agent": f"Mozilla/5.0 (X11; Linux x86_64; rv:{rng.randrange(90, 140)}.0) Gecko/20100101 Firefox/128.0",
+        }
+
+
+def combined(count, rng):
+    """Yield one batch, of lines as Apache writes them, 210 bytes on average."""
+    yield (
+        '{client} - - [{when}] "GET {target} HTTP/1.1" {status} {size} "{referer}" "{agent}"'.format(
+            when=time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime(each["time"])), **each
+        )
+        for each in requests(count, rng)
+    )
+
+
+def caddy(count, rng):
+    """Yield one batch, of lines as Caddy writes them, 530 bytes on average."""
+    yield (json.dumps(caddy_of(each), separators=(",", ":")) for each in requests(count, rng))
+
+
+def caddy_of(each):
+    headers = {"User-Agent": [each["agent"]], "Accept": ["*/*"], "Referer": [each["referer"]]}
+    request = {"remote_ip": each["client"], "remote_port": "41342", "client_ip": each["client"], "proto": "HTTP/2.0"}
+    request |= {"method": "GET", "host": "www.example.com", "uri": each["target"], "headers": headers}
+    whole = {"level": "info", "ts": each["time"], "logger": "http.log.access", "msg": "handled request"}
+    whole |= {"request": request, "bytes_read": 0, "user_id": "", "duration": each["duration"]}
+    return whole | {"size": each["size"], "status": each["status"]}
+
+
 def write(batches, file):
     with open(file, "w", encoding="utf-8", newline="\n") as output:
         for batch in batches:
-            output.write("\n".join(batch) + "\n")
+            output.writelines(f"{line}\n" for line in batch)
 
 
 if __name__ == "__main__":
     what, count, file = sys.argv[1:]
-    write({"urns": urns, "paths": paths}[what](int(count), random.Random(what)), file)
+    generate = {"urns": urns, "paths": paths, "combined": combined, "caddy": caddy}[what]
+    write(generate(int(count), random.Random(what)), file)

@@ -9,13 +9,12 @@ compared. Every output is checked: normalized and sorted, it equals that of `sor
 
 import argparse
 import importlib.metadata
-import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+import programs
 
 OURS = [sys.executable, "-m", "uricodec", "dedup", "--kind", "urn", "-j", "1"]
 DUCKDB = """
@@ -57,17 +56,6 @@ def commands(source, normal, target):
     }
 
 
-def run(command):
-    """Return elapsed and processor time in seconds, and memory in MB."""
-    environment = dict(os.environ, LC_ALL="C", POLARS_MAX_THREADS="1")
-    start = time.perf_counter()
-    child = subprocess.Popen(command, env=environment)
-    _, status, used = os.wait4(child.pid, 0)
-    if status:
-        raise SystemExit(f"failed: {command}")
-    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def sorted_forms(path, folder, level="8141"):
     """Return the hash of the sorted normal forms of an output."""
     form = os.path.join(folder, "form")
@@ -89,34 +77,20 @@ def main():
         normal, target = os.path.join(folder, "normal"), os.path.join(folder, "target")
         subprocess.run([*OURS[:3], "normalize", "--kind", "urn", arguments.source, "-o", normal], check=True)
         wanted = arguments.only.split(",") if arguments.only else None
-        rows = {name: [] for name in commands("", "", "") if wanted is None or name in wanted}
-        right = dict.fromkeys(rows, "yes")
+        chosen = commands(arguments.source, normal, target)
+        chosen = {name: command for name, command in chosen.items() if wanted is None or name in wanted}
         expected = {level: sorted_forms(arguments.source, folder, level) for level in ("8141", "namespace")}
-        for _ in range(arguments.rounds):
-            for name, found in rows.items():
-                found.append(run(commands(arguments.source, normal, target)[name]))
-                if len(found) == 1:
-                    if "count" in name:
-                        subprocess.run(["sed", "-i", "s/^[0-9]*\t//", target], check=True)
-                    level = "namespace" if "namespace" in name else "8141"
-                    right[name] = "yes" if sorted_forms(target, folder, level) == expected[level] else "no"
-    first = statistics.median(wall for wall, _, _ in next(iter(rows.values())))
-    benchmarks = []
-    for name, found in rows.items():
-        wall, processor = (statistics.median(row[i] for row in found) for i in (0, 1))
-        extra = {
-            "times the first": round(wall / first, 2),
-            "processor seconds": round(processor, 2),
-            "memory, MB": round(max(row[2] for row in found)),
-            "output checked": right[name],
-        }
-        stats = {"median": wall, "rounds": len(found)}
-        benchmarks.append({"name": name, "fullname": "dedup.py", "extra_info": extra, "stats": stats})
-        print(f"{name}: {wall:.2f} s, {extra}")
+
+        def is_right(name):
+            if "count" in name:
+                subprocess.run(["sed", "-i", "s/^[0-9]*\t//", target], check=True)
+            level = "namespace" if "namespace" in name else "8141"
+            return sorted_forms(target, folder, level) == expected[level]
+
+        rows = programs.compare("dedup.py", chosen, is_right, arguments.rounds)
     if arguments.json:
         versions = {name: importlib.metadata.version(name) for name in ("duckdb", "polars")}
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"machine_info": {"measured": versions}, "benchmarks": benchmarks}, file)
+        programs.write(arguments.json, rows, versions)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Write the tables and plots of benchmark results to docs/performance.md, docs/drop_in.md ("How fast") and README.md.
 
-    python benchmarks/report.py bench.json dedup.json spark.json
+    python benchmarks/report.py bench.json dedup.json logs.json spark.json
+    python benchmarks/report.py --again logs.json
 
 The files are results of one machine. They must contain all benchmarks; only those of Spark may be missing, where there
-is no Java. The figures that the pages need replace earlier results of that machine in benchmarks/results. Without an
-argument, the pages are written again from benchmarks/results.
+is no Java. The figures that the pages need replace earlier results of that machine in benchmarks/results. With --again,
+some files of benchmarks were run again on the machine of the latest results. Without an argument, the pages are written
+again from benchmarks/results.
 """
 
 import ast
@@ -31,6 +33,7 @@ TITLES = {
     "fingerprint": "Fingerprints",
     "table": "The table of fingerprints",
     "dedup": "Deduplication",
+    "logs": "Logs",
     "spark_dedup": "Spark",
 }
 # The rows of two tables, by function: the kinds of input.
@@ -61,26 +64,51 @@ IN_DROP_IN = {
 
 
 def keep(runs):
-    """Return the results that the pages need of one machine: without host names and single rounds."""
-    names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py"}
+    """Save the results that the pages need of one machine: without host names and single rounds."""
+    names = {path.name for path in Path(__file__).parent.glob("test_*.py")} | {"dedup.py", "logs.py"}
     if missing := names - {file_of(row) for run in runs for row in run["benchmarks"]}:
         raise SystemExit(f"not measured: {', '.join(sorted(missing))}")
     info = runs[0]["machine_info"]
     cpu = info.get("cpu", {})
     kept = {key: info[key] for key in ("machine", "system", "load")}
-    kept["measured"] = {name: version for run in runs for name, version in run["machine_info"]["measured"].items()}
+    kept["measured"] = measured(runs)
     kept["cpu"] = {key: cpu[key] for key in ("brand_raw", "count") if key in cpu}
-    rows = [
+    name = re.sub(r"\W+", "-", f"{cpu.get('brand_raw', '')} {info['machine']}".strip().lower())
+    save(RESULTS / f"{name}.json", runs[0]["datetime"], kept, rows_of(runs))
+
+
+def again(runs):
+    """Replace the results of some files of benchmarks."""
+    path, run = max(results().items(), key=lambda item: item[1]["datetime"])
+    files = {file_of(row) for part in runs for row in part["benchmarks"]}
+    rows = [row for row in run["benchmarks"] if file_of(row) not in files]
+    info = run["machine_info"]
+    info["measured"] |= measured(runs)
+    save(path, run["datetime"], info, rows + rows_of(runs))
+
+
+def results():
+    return {path: json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("*.json"))}
+
+
+def measured(runs):
+    """Return the versions of what was measured."""
+    return {name: version for run in runs for name, version in run["machine_info"]["measured"].items()}
+
+
+def rows_of(runs):
+    return [
         {key: row[key] for key in ("name", "fullname", "extra_info")}
         | {"stats": {key: row["stats"][key] for key in ("median", "rounds")}}
         for run in runs
         for row in run["benchmarks"]
     ]
-    name = re.sub(r"\W+", "-", f"{cpu.get('brand_raw', '')} {info['machine']}".strip().lower())
-    date = runs[0]["datetime"]
-    head = f'"datetime": {json.dumps(date)},\n"machine_info": {json.dumps(kept)},\n"benchmarks": [\n'
+
+
+def save(path, date, info, rows):
+    head = f'"datetime": {json.dumps(date)},\n"machine_info": {json.dumps(info)},\n"benchmarks": [\n'
     RESULTS.mkdir(exist_ok=True)
-    RESULTS.joinpath(f"{name}.json").write_text("{\n" + head + ",\n".join(map(json.dumps, rows)) + "\n]\n}\n", "utf-8")
+    path.write_text("{\n" + head + ",\n".join(map(json.dumps, rows)) + "\n]\n}\n", "utf-8")
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -246,20 +274,21 @@ def filled(page, lines):
 
 def documents():
     """Return the contents of all pages and plots by path."""
-    results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("*.json"))}
-    lines, texts = [], {}
-    for name, run in results.items():
-        of_machine, plots = section(name, run)
+    lines, texts, runs = [], {}, results()
+    for path, run in runs.items():
+        of_machine, plots = section(path.stem, run)
         lines += of_machine
         texts |= {PLOTS / file: text for file, text in plots.items()}
-    latest = max(results.values(), key=lambda run: run["datetime"])
+    latest = max(runs.values(), key=lambda run: run["datetime"])
     pages = {PAGE: lines[:-1], DROP_IN: for_drop_in(latest), README: for_readme(latest)}
     return texts | {page: filled(page, lines) for page, lines in pages.items()}
 
 
-def main(*paths):
+def main(*arguments):
+    paths = [each for each in arguments if each != "--again"]
     if paths:
-        keep([json.loads(Path(path).read_text("utf-8")) for path in paths])
+        use = keep if len(paths) == len(arguments) else again
+        use([json.loads(Path(path).read_text("utf-8")) for path in paths])
     PLOTS.mkdir(exist_ok=True)
     for old in PLOTS.glob("*.svg"):
         old.unlink()
