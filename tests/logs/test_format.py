@@ -53,6 +53,8 @@ def test_wrong_arguments():
             Format(*arguments[:1], **({"map": arguments[1]} if arguments else {}))
     with pytest.raises(ValueError, match="did you mean 'combined'"):
         Format("combind")
+    with pytest.raises(ValueError, match="has both 'path' and 'path_decoded'; expected one of them"):
+        Format(map={"path": "a", "path_decoded": "b"})
     with pytest.raises(ValueError, match=r"'a\.b' is mapped to 'client' and to 'user'"):
         Format(map={"client": "a.b", "user": "x | a.b"})
 

@@ -161,6 +161,22 @@ def test_a_line_that_has_what_could_be_a_prefix():
     assert read(line, Format("%h"))["client"] == "192.0.2.1"
 
 
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("2024-10-10 13:55:36", "2024-10-10T13:55:36"),
+        ("2024-10-10 13:55:36.25", "2024-10-10T13:55:36.25"),
+        ("2024-10-10 13:55:36 +0230", "2024-10-10T13:55:36+02:30"),
+        ("2024-10-10T13:55:36 +0230", "2024-10-10T13:55:36 +0230"),
+        ("10/Oct/2024:13:55:36 -0200", "2024-10-10T13:55:36-02:00"),
+    ],
+)
+def test_a_time_with_spaces(written, time):
+    line = f"{written} 200".encode()
+    assert read(line, Format("%{%F %T}t %s"))["time"] == time
+    assert expected(line, "%{%F %T}t %s")["time"] == time
+
+
 # --- random formats ---------------------------------------------------------------------------------------------------
 
 options = st.fixed_dictionaries(
@@ -254,7 +270,25 @@ def test_many_formats_and_records():
 names = st.sampled_from(["a", "b", "c", "é", 'q"', "http", "a\tb"])
 values = (
     st.sampled_from(
-        [None, True, 200, 0, -1, 1.5, "200", "-", "", [], ["x", 1], [1, "x"], {}, "192.0.2.1:80", "GET /?a=b"]
+        [
+            None,
+            True,
+            200,
+            0,
+            -1,
+            1.5,
+            "200",
+            "-",
+            "",
+            [],
+            ["x", 1],
+            [1, "x"],
+            {},
+            "192.0.2.1:80",
+            "GET /?a=b",
+            "a\\",
+            '\\"',
+        ]
     )
     | st.sampled_from([f"/{each.decode('utf-8', 'replace')}?a=%41" for each in HOSTILE])
     | st.text(max_size=5)
@@ -284,7 +318,10 @@ def mappings(draw, record):
     fields = draw(st.lists(st.sampled_from(FIELDS), min_size=len(some), max_size=len(some), unique=True))
     if len(some) > len(fields) / 2 and draw(st.booleans()):
         fields, some = fields[:-1] or fields, [*some[:-2], " | ".join(some[-2:])]
-    return dict(zip(fields, some, strict=True)) if len(fields) == len(some) else {fields[0]: some[0]}
+    found = dict(zip(fields, some, strict=True)) if len(fields) == len(some) else {fields[0]: some[0]}
+    if "path" in found:
+        found.pop("path_decoded", None)
+    return found
 
 
 def paths_of(value, path=()):

@@ -420,8 +420,11 @@ def moment(data, text=text):
         digits = len(time) - 10
         return since_1970(int(time[:-digits]), "." + time[-digits:])
     found = TIME.fullmatch(time)
-    # A space comes before the zone if there are slashes in the date, and only then.
-    if not found or (found["zone"] and (found["zone"][0] == " ") != bool(found["name"])):
+    if not found:
+        return time
+    # A space comes before the zone if there are slashes in the date; it may come if one comes before the clock.
+    spaced = (found["zone"] or "").startswith(" ")
+    if (found["name"] and found["zone"] and not spaced) or (not found["name"] and spaced and time[10] != " "):
         return time
     zone = (found["zone"] or "").strip()
     zone = zone[:3] + ":" + zone[-2:] if len(zone) > 1 else zone

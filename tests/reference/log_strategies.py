@@ -141,6 +141,7 @@ def times(draw, server):
             ("%{usec}t", f"{seconds}{millis}000", f"{utc}.{millis}000Z"),
             ("%{%Y-%m-%dT%H:%M:%S%z}t", local.strftime("%Y-%m-%dT%H:%M:%S%z"), local.isoformat()),
             ("%{%d/%b/%Y:%H:%M:%S %z}t", clf, local.isoformat()),
+            ("%{%Y-%m-%d %H:%M:%S %z}t", f"{local:%Y-%m-%d %H:%M:%S %z}", local.isoformat()),
             (
                 "%{%F}t %{%T}t.%{msec_frac}t",
                 f"{local:%Y-%m-%d %H:%M:%S}.{millis}",

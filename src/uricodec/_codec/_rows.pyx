@@ -1,12 +1,12 @@
 """Percent-encoding (RFC 3986 section 2) of rows: the codec's operations for the row engine.
 
-A kernel processes all bytes of a block at once, ignoring rows. The new ends of rows follow from bit masks: each encoded
-byte moves what follows it by +2, each decoded triplet by -2, so a row ends at its old end plus or minus twice the
-number of marks before it. This requires that no triplet extends over the end of a row and, for text, that each row by
+A kernel processes all bytes of a block at once, ignoring rows. Bit masks mark each encoded byte or decoded triplet. Each
+mark moves what follows by two bytes, so the new end of a row is its old end plus (encoding) or minus (decoding) twice
+the number of marks before it. This requires that no triplet extends over the end of a row and, for text, that each row by
 itself is UTF-8. If the masks or the first bytes of rows show otherwise, rows are processed one by one.
 
-Whole lines are decoded or encoded without regard to special cases, and then checked together: a valid UTF-8 sequence
-never extends over a line end.
+Spans of lines are decoded or encoded as if nothing in them were special, and then checked at once: a valid UTF-8
+sequence never extends over a line end. If the check fails, they are processed as rows.
 
 A decoded line is still one line: a triplet for a control character (newline, NUL, the escape character of terminals)
 stays a triplet. The option `decodable` says which bytes may be decoded.

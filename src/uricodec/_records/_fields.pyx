@@ -1,17 +1,20 @@
 """An operation on selected values of the records in a buffer.
 
-A record is a line whose value is the whole line or some of its fields between delimiters, a record of CSV (RFC 4180)
-with some of its fields as values, or a line with a JSON object (RFC 8259) and its members of some names as values.
+A record is one of these:
+
+- a line; its value is the whole line, or its values are selected fields between delimiters,
+- a record of CSV (RFC 4180); its values are selected fields,
+- a line with a JSON object (RFC 8259); its values are the members with selected names.
 
     whole records of a window -> unescaped values, consecutive -> results, consecutive -> records
 
-Kernels mark the bytes that may end a value, so that fields are found without searching for each. The values are the
-source of a run of the row engine, with offsets, and its results stay in the first-level caches until records are
-written from them: bytes copied up to a value, its result, escaped, bytes copied up to the next value. Results that are
-complete lines are written directly to the output. All results of a record are known before its first byte is written.
+Kernels mark the bytes that may end a value, so that fields are found without searching for each. The row engine runs
+over the values. Its results stay in the first-level cache until the records are written: the bytes before a value, its
+escaped result, the bytes before the next value. Results that are complete lines are written directly to the output. All results of a record are known before its first byte is written.
 Errors of the record itself have codes after those of the operation, see FRAME_NAMES.
 
-A window is doubled until it contains a whole record, so short and long records take the same path. If the output may
+A window is the part of the buffer that is processed at once. It doubles until it contains a whole record, so short and
+long records take the same path. If the output may
 lack capacity for a record, the loop ends before it and returns how much was read.
 """
 from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64_t

@@ -5,12 +5,14 @@
 A block is as many rows as fit the first-level cache. Consecutive rows are used in the memory of the source, other rows
 are copied; row ends are always copied, so that no other thread can change them. The sink provides memory for the
 results of a block, the operation's block function fills it, and the sink accepts the rows that were processed.
-do_rows() is the block function of operations without their own: it copies runs of rows that do not change, which
-kernels find, and calls the row function for the others. A null is not processed: its result is null. Lines have a faster path if the sink need not know where rows
-end: an operation that has a function for whole lines gets spans of lines first, and single rows only where that
-function fails.
+Operations without a block function use do_rows(). It copies runs of unchanged rows, which kernels find, and calls the
+row function for the others. Nulls are skipped: their result is null.
 
-Only reject_row() applies the policy. It counts rejected rows and lists the first of them.
+Lines are faster if the sink does not need row ends. An operation with a function for whole lines then gets spans of
+lines, and single rows only where that function fails.
+
+In the engine, only reject_row() applies the policy: it counts rejected rows and lists the first of them. judge() in
+_records/_fields.pyx applies it to records.
 
 A run stops between two rows when the sink is full, the report is full, or it is time to check for signals. run_rows()
 continues from there.

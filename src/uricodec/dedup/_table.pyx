@@ -7,13 +7,14 @@
      <---------------- homes ------------------> <- slack -->
 
 A slot is empty or holds an identifier: its fingerprint and, with `counting`, its number of occurrences and the number
-of its first row. The home of an identifier is the position of its fingerprint in the range of all fingerprints, so that
-identifiers are nearly in order; it is stored in the first slot from there on that was empty. Nothing is deleted, so a
+of its first row. Identifiers are equal if all 128 bits of their fingerprints are. The home of an identifier is the slot
+at the same relative position as its fingerprint in the range of all fingerprints. It is stored in the first slot from
+its home on that was empty, so slots are nearly in the order of fingerprints. Nothing is deleted, so a
 search ends at the identifier or at an empty slot. Searches do not wrap around: slack follows the last home, and the
 last slot is always empty.
 
-**Growing.** The slots are at the end of reserved address space, and new slots are added before them. Then all slots are
-emptied, first to last, and their identifiers stored again. With D new slots, the identifier in slot s, counted from the
+**Growing.** The slots are at the end of reserved address space, and new slots are added before them. Then, from the
+first slot to the last, each is emptied and its identifier stored again. With D new slots, the identifier in slot s, counted from the
 new start, is stored in s or before it: its old home was at most s - D, and no home moves by more than D. So no slot is
 overwritten before it is read, no second table is needed, and both reading and writing are sequential: a few nanoseconds
 for each identifier.
@@ -24,7 +25,7 @@ after three slots on average instead of thirteen.
 
 **Exact.** A slot holds the position of the normal form in place of the second half of the fingerprint. Identifiers with
 equal first halves are compared byte by byte, so different normal forms are different identifiers even if their
-fingerprints are equal. The time for a row is bounded by the number of identifiers that share a fingerprint: the key is
+fingerprints are equal. The time for a row is bounded by the number of identifiers that share the first half of a fingerprint: the key is
 secret, so such identifiers cannot be crafted, and docs/fingerprint.md shows that they do not occur by chance. The home
 depends on the fingerprint only.
 

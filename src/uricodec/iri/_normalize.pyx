@@ -6,7 +6,7 @@ ones, and another kernel encodes.
 
 To an IRI, in pieces that fit the first-level cache:
 
-    given     /D%c3%BC%2fx%FC?        marked: each "%" of an encoded ASCII character, so before a digit below 8
+    given     /D%c3%BC%2fx%FC?        marked: each "%" before a digit from 0 to 7, because it encodes an ASCII character
     shielded  /D%c3%BC!2fx%FC?        "%" is replaced by a byte that occurs nowhere else, unless the character is unreserved
     decoded   /Du:!2fx*?              by one kernel call; here, u: stands for two bytes, * for one that is not UTF-8
     settled   /Du:%2fx%FC?            "!" becomes "%" again; what an IRI may not contain is encoded again, in upper case

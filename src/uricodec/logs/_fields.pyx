@@ -732,7 +732,8 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             return 10 + size
         return 0
     if n >= 19 and s[4] == c'-':
-        size = put_clock(s + 11, n - 11, False, dst + 10)
+        # A space before the zone goes with one before the clock.
+        size = put_clock(s + 11, n - 11, s[10] == c' ' == s[n - 6], dst + 10)
         if size and (s[10] == c'T' or s[10] == c' ') and has_shape(s, "0000-00-00", 10) and is_date(
                 s, number_of(s + 5), number_of(s + 8)):
             memcpy(dst, s, 10)

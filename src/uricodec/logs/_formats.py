@@ -589,7 +589,8 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
         Json: The program.
 
     Raises:
-        ValueError: If a field is unknown, a path or a name in it is empty, or two fields have the same path.
+        ValueError: If a field is unknown, a path or a name in it is empty, two fields have the same path, or there are
+            both `path` and `path_decoded`, which are one field of a record.
 
     >>> compile_mapping([("target", "request.uri")]).members
     ((('request', 'uri'), Field(name='target', kind='text', unit=0)),)
@@ -606,6 +607,8 @@ def compile_mapping(pairs: Iterable[tuple[str, str]], rest: bool = False) -> Jso
             members[names] = field
     if not members:
         raise ValueError("the mapping has no fields")
+    if {"path", "path_decoded"} <= {field.name for field in members.values()}:
+        raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
     return Json(tuple(members.items()), rest)
 
 

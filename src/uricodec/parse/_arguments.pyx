@@ -1,9 +1,9 @@
 """The arguments that the drop-in's functions take: text and bytes, by type, and encodings by name.
 
-urllib.parse calls methods of its arguments, so a subclass of str may change what a function does. It takes a compiled
-path if it overrides none of the methods that this function calls. Which methods a type
-overrides is looked up once and cached under its version tag, a number that the interpreter changes whenever the type
-changes, and never reuses.
+urllib.parse calls methods of its arguments, so a subclass of str may change what a function does. Such a subclass
+uses a compiled path only if it overrides no method that the stdlib's function calls. Which methods a type overrides is
+looked up once and cached under its version tag, a number that the interpreter changes whenever the type changes, and
+never reuses.
 """
 from uricodec._base._atomic cimport uc_glance64, uc_publish, uc_put64, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels

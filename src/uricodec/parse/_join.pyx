@@ -1,8 +1,8 @@
 """URLs put together: urllib.parse's urlunsplit, urlunparse, urldefrag and urljoin.
 
-The fast paths cover what all Python versions do alike; the cases in which they differ (empty components, a path that
-looks like an authority), and every error, are the stdlib's own functions. Text and bytes are joined as bytes: text beyond
-ASCII as UTF-8, in which delimiters are what they are in ASCII.
+The fast paths cover what all Python versions do alike. Cases in which versions differ (empty components, a path that
+looks like an authority), and all errors, are passed to the stdlib's functions. Text and bytes are joined as bytes; text
+beyond ASCII is joined as UTF-8, where a delimiter is the same byte as in ASCII.
 """
 from libc.string cimport memchr, memmove
 

@@ -1,7 +1,7 @@
 """urllib.parse's quote and unquote family.
 
 It does what the running interpreter's functions do, for every input. The fast paths take str, bytes and bytearray
-in the usual encodings, and subclasses of str that change none of it; everything else is the stdlib's own function.
+in the usual encodings, and subclasses of str that change none of it; everything else is passed to the stdlib's function.
 """
 from libc.string cimport memchr
 

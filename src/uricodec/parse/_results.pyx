@@ -1,7 +1,7 @@
 """Attributes of urllib.parse's result classes, as `uricodec.install()` puts them there.
 
-A compiled attribute is for the stdlib's own four classes with a netloc of plain str or bytes; for a class that derives
-from them, whose methods may be others, and for every error, it calls the function that it stands in for.
+A compiled attribute is for the stdlib's own four classes with a netloc of plain str or bytes; for a
+subclass, which may override methods, and for every error, it calls the function that it replaces.
 """
 from libc.string cimport memchr
 

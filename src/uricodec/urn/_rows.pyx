@@ -1,10 +1,10 @@
 """Operations on rows of URNs (RFC 2141, RFC 8141) for the row engine.
 
 A line is plain if it is a valid URN without components. Kernels find how many lines at the start of a buffer are plain,
-and normalize them together; then the rules of namespaces are applied. Any other line is processed by itself, and so is a
-number of lines after it, which doubles while no plain line is found. Rows of a column are first packed as lines into a
-buffer that fits the first-level cache. So are lines that end with "\\r\\n" if rules of namespaces need the end of the
-NSS; otherwise, the "\\r" is processed as the last byte of the NSS.
+and normalize them together; then the rules of namespaces are applied. Any other line is processed by itself, and so
+are some lines after it; their number doubles until a plain line is found. Rows of a column are first packed as lines into
+a buffer that fits the first-level cache. Lines that end with "\\r\\n" are also packed if rules of namespaces need the end
+of the NSS; otherwise, the "\\r" is processed as the last byte of the NSS.
 """
 cimport cython
 from libc.string cimport memchr
