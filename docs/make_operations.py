@@ -2,7 +2,7 @@
 
 import json
 
-from uricodec._rows.registry import OPERATIONS
+from uricodec._rows.registry import OPERATIONS, REQUIRED
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
 HEADS += ["functions of SQL", "command", "more"]
@@ -30,7 +30,7 @@ def row_of(row):
         code([row.name]),
         row.summary,
         f"{row.result}: {code(row.fields)}" if row.fields else row.result,
-        code(given(each.name, each.default) for each in row.parameters),
+        code(each.name if each.default is REQUIRED else given(each.name, each.default) for each in row.parameters),
         code(policy for policy in row.policies if policy != "drop"),
         ", ".join(map(in_sql, row.sql)),
         code([row.command.line] if row.command else []),

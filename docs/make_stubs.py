@@ -6,10 +6,11 @@ python docs/make_stubs.py >src/uricodec/integrations/_signatures.pyi
 import re
 
 from uricodec import typing
-from uricodec._rows.registry import OPERATIONS
+from uricodec._rows.registry import OPERATIONS, REQUIRED
 
 HEAD = '''"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -19,6 +20,7 @@ from uricodec.bulk import InvalidRows
 ERRORS = {
     "verdict": "VerdictErrors",
     "diagnostic": "DiagnosticErrors",
+    "component": "ComponentErrors",
     "struct": "StructErrors",
     "fingerprint": "FingerprintErrors",
 }
@@ -35,7 +37,7 @@ def errors_of(operation):
 
 def function(operation, first, options, returns, indent=""):
     """The stub of an operation, laid out as ruff does it."""
-    own = [f"{each.name}: {each.type} = {default(each.default)}" for each in operation.parameters]
+    own = [f"{each.name}: {each.type}{default(each.default)}" for each in operation.parameters]
     types = {"errors": errors_of(operation), "invalid": "InvalidRows", "threads": "int"}
     shared = [f"{option}: {types[option]} | None = None" for option in options]
     parameters = [first, *own, *(["*"] if shared else []), *shared]
@@ -49,8 +51,10 @@ def function(operation, first, options, returns, indent=""):
 
 
 def default(value):
-    """A default, as ruff writes it."""
-    return '"' + value + '"' if isinstance(value, str) else repr(value)
+    """A default, as ruff writes it; nothing if there is none."""
+    if value is REQUIRED:
+        return ""
+    return f' = "{value}"' if isinstance(value, str) else f" = {value!r}"
 
 
 def stub():
@@ -63,11 +67,12 @@ def stub():
     ):
         lines += [f"class {name}(Generic[_Column, _Frame]):", f'    """{about}"""\n']
         for operation in OPERATIONS.values():
-            returns = "_Frame" if operation.fields else "_Column"
+            several = any("Sequence" in each.type for each in operation.parameters)
+            returns = "_Frame" if operation.fields else "_Column | _Frame" if several else "_Column"
             lines.append(function(operation, "self", options, returns, "    "))
         lines.append("")
     for operation in OPERATIONS.values():
-        options = ["errors"] if operation.result in ("text", "struct", "fingerprint") else []
+        options = ["errors"] if operation.result in ("text", "component", "struct", "fingerprint") else []
         lines.append(function(operation, "column: Any", options, "Any"))
     body = "\n".join(lines) + "\n"
     types = "".join(f"    {name},\n" for name in sorted(set(re.findall(r"\w+", body)) & set(dir(typing))))

@@ -239,6 +239,16 @@ CALLS |= {
     ],
     "uricodec.uri.key": _each(uri.key, *_URIS, *_IRIS, (_URIS[1], "scheme")),
     "uricodec.uri.equivalent": _each(uri.equivalent, *pairwise(_URIS), (_URIS[1], _URIS[1] + "/")),
+    "uricodec.uri.host": [partial(uri.host, each, errors=errors) for each in _URIS for errors in ("keep", "raise")],
+    "uricodec.uri.port": [partial(uri.port, each, errors=errors) for each in _URIS for errors in ("null", "no-such")],
+    "uricodec.uri.query_value": [
+        *_each(
+            uri.query_value, *((each, "q") for each in _URIS), (_URIS[0], _LONE), (_URIS[0], 5), (_URIS[0], ["q", "q"])
+        ),
+        *_each(
+            uri.query_value, *((each, ["q", "é"]) for each in (*_URIS, *_IRIS)), ("?q=%FF+%C3%A9", "q"), errors="raise"
+        ),
+    ],
     "uricodec.uri.resolve": [
         *_each(uri.resolve, *((_BASE, each) for each in _REFERENCES), (_BASE, "http:g", False), (5, "a")),
         *_each(uri.resolve, (_BASE.encode(), b"../g" * 300), ("urn:a:b", "#c"), ("é:", "a")),
@@ -369,7 +379,8 @@ for _name, _inputs in _BOTH_WAYS.items():
 _CODEC_ROWS = ["/a b%20c" + "é" * 40, "plain", "%zz%FF" * 9, "/longer than a view%C3%A9/" * 5, ""] * 12
 _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "%zz", "x" * 99, "//[::1]:8/?q#f"] * 10
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
-_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urns": _URN_ROWS}
+_URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
+_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urls": _URL_ROWS, "urns": _URN_ROWS}
 
 
 def _ways(operation):
@@ -377,7 +388,7 @@ def _ways(operation):
     others = {
         each.name: (each.choices or each.examples)[-1] for each in operation.parameters if each.choices or each.examples
     }
-    ways = [{}, others, *[{name: "no-such"} for name in others]]
+    ways = [operation.required, others, *[{name: "no-such"} for name in others]]
     return [{"secret": "k", **way} for way in ways] if operation.result == "fingerprint" else ways
 
 

@@ -2,16 +2,18 @@
 
 from reference import uri as naive_uri
 from reference import uri_forms as forms
+from reference import urls
 from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
-from uricodec import uri
-from uricodec.errors import UriSyntaxError
+from uricodec import iri, uri
+from uricodec.errors import IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
 
 DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
+        *["host", "port", "query_value"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -161,7 +163,31 @@ def as_octets(found):
     return type(found)(map(as_octets, found)) if isinstance(found, (list, tuple)) else found
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme)
+def values(draw):
+    """host, port and query_value: of any text, and under each policy."""
+    make, errors = draw.one(GIVEN), draw.one(("keep", "null", "raise"))
+    octets = draw.octets()
+    given = make(octets)
+    text, names = isinstance(given, str), ["q", "", "é", "\ufffd"]
+    row = octets
+    if text:  # a surrogate is U+FFFD
+        row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
+    fault = iri.check(given)
+    for name, arguments in ("host", ()), ("port", ()), ("query_value", ("q",)), ("query_value", (names,)):
+        found = outcome(getattr(uri, name), given, *arguments, errors=errors)
+        if fault is not None and errors != "keep":
+            assert found == (None if errors == "null" else (IriError, fault.offset))
+            continue
+        want = getattr(urls, name)(row, text, *arguments)
+        if arguments == (names,):
+            want = dict(zip(names, want, strict=True))
+            assert {key: value if value is None else octets_of(value) for key, value in found.items()} == want
+        else:
+            assert type(found) is type(None if want is None else "" if text else b"")
+            assert found == (want.decode() if text and want is not None else want)
+
+
+OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values)
 
 
 def target(data):

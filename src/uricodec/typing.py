@@ -15,6 +15,7 @@ from typing import Literal
 
 __all__ = [
     "CodecErrors",
+    "ComponentErrors",
     "DedupErrors",
     "DedupReport",
     "DiagnosticErrors",
@@ -48,6 +49,7 @@ def __dir__() -> list[str]:
 TextErrors = Literal["keep", "null", "raise", "drop"]
 CodecErrors = Literal["keep", "null", "raise", "drop", "replace"]  # of the operations that encode or decode
 VerdictErrors = Literal["keep", "null", "raise"]
+ComponentErrors = Literal["keep", "null", "raise"]
 DiagnosticErrors = Literal["keep", "raise"]
 StructErrors = Literal["null", "raise", "drop"]
 FingerprintErrors = Literal["null", "keep", "raise"]

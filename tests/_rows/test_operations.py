@@ -105,8 +105,13 @@ def with_nulls(rows):
 @cache
 def long_batch(name):
     """Rows for several blocks (16 KiB, 1024 rows): long ones between short ones, triplets at the ends of blocks."""
-    good = {"percent": b"/a%20b/%C3%A9", "uris": b"HTTP://a.example/%7Eb/%C3%A9", "urns": b"URN:Example:%c3%A9b"}[name]
-    head = {"percent": b"/", "uris": b"http://a/", "urns": b"urn:example:"}[name]
+    good = {
+        "percent": b"/a%20b/%C3%A9",
+        "uris": b"HTTP://a.example/%7Eb/%C3%A9",
+        "urls": b"//a.example:8?q=%C3%A9",
+        "urns": b"URN:Example:%c3%A9b",
+    }[name]
+    head = {"percent": b"/", "uris": b"http://a/", "urls": b"//a?q=", "urns": b"urn:example:"}[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]
     for size in (16_383, 16_384, 16_385, 40_000):
@@ -294,7 +299,7 @@ def as_path(operation, path, rows, results, errors):
         if operation.result == "diagnostic":
             made = made[0], in_characters(path, row, made[1])
             return dict(zip(("code", "offset"), made, strict=True)) if path.form == "list" else made
-        if operation.result == "text":
+        if operation.result in {"text", "component"} and not operation.fields:
             return made.decode() if text else made
         parts = [part.decode() if text and part is not None else part for part in made]
         return dict(zip(operation.fields, parts, strict=True)) if path.form == "list" else tuple(parts)

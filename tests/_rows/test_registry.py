@@ -5,6 +5,7 @@ import importlib
 import inspect
 import io
 import re
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -57,6 +58,8 @@ def test_signatures(row):
         assert mine.annotation == parameter.type
         if isinstance(mine.default, ByteSet):
             assert mine.default == _bytes_to_keep(parameter.default)
+        elif parameter.default is registry.REQUIRED:
+            assert mine.default is inspect.Parameter.empty
         else:
             assert mine.default == parameter.default
         assert not parameter.choices or parameter.default in parameter.choices
@@ -78,7 +81,7 @@ def test_values_of_parameters(row):
     function = getattr(bulk, row.name)
     for parameter in row.parameters:
         for value in parameter.choices or parameter.examples:
-            assert function([], **{parameter.name: value}) == []
+            assert function([], **{**row.required, parameter.name: value}) == []
         if parameter.choices and parameter.choices != (False, True):
             with pytest.raises(ValueError, match=r"'nonsense'"):
                 function([], **{parameter.name: "nonsense"})
@@ -104,6 +107,7 @@ def test_fields_are_those_of_the_core():
 def test_policies(row):
     """Those of the table are accepted, and others are a ValueError that lists them, whatever the rows are."""
     function, output = getattr(bulk, row.name), io.BytesIO
+    function = partial(function, **row.required)
     lists = [lambda errors: function(["a:"], errors=errors), lambda errors: function(Lent([b"a:"], "u"), errors=errors)]
     lines = [lambda errors: function(b"a:\n", errors=errors)]
     if row.result == "text":

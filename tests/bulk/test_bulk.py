@@ -51,7 +51,7 @@ def make_array(rows, type_):
     ]
 
 
-def run(name, column, errors, invalid=None, **how):
+def run(name, column, errors, invalid=None, /, **how):
     return getattr(bulk, name)(column, errors=errors, invalid=invalid, **how)
 
 

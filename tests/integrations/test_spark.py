@@ -45,7 +45,7 @@ URIS = [
 URIS += [
     "http://example.org/é",
     "urn:x",
-    "http://a:b@c:1/d?e#f",
+    "http://a:b@c:1/d?e&q=a+b%C3%A9#f",
     "1:a",
     "x:",
     "http://%41",
@@ -113,7 +113,7 @@ def test_there_is_a_function_for_each_operation():
         own = [parameter.name for parameter in operation.parameters]
         takes = list(inspect.signature(function).parameters)
         assert takes[: len(own) + 1] == ["column", *own]
-        assert ("errors" in takes) == (operation.result in ("text", "struct", "fingerprint"))
+        assert ("errors" in takes) == (operation.result in ("text", "component", "struct", "fingerprint"))
         for argument in takes:
             assert f"\n    {argument} (" in function.__doc__
         assert "\nSource: " in function.__doc__ and "\n\n\n" not in function.__doc__
@@ -121,7 +121,7 @@ def test_there_is_a_function_for_each_operation():
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_columns(names, name):
-    given = {"secret": KEY} if name == "fingerprint" else {}
+    given = {"secret": KEY} if name == "fingerprint" else OPERATIONS[name].required
     assert column_of(names.select("id", getattr(us, name)("name", **given))) == expected(name, **given)
 
 
@@ -141,6 +141,7 @@ def test_columns(names, name):
         ("check_urn", {"rfc": "2141"}),
         ("split_urn", {"rfc": "2141", "errors": "null"}),
         ("fingerprint", {"kind": "urn", "level": "namespace", "secret": KEY, "errors": "keep"}),
+        ("query_value", {"name": ["q", "é"], "errors": "null"}),
         ("fingerprint", {"kind": "uri", "secret": KEY}),
     ],
 )
@@ -207,13 +208,14 @@ def test_sql(select, name):
     how = {"errors": "null", **sql.fixed}
     if operation.result == "fingerprint":
         how["secret"] = KEY
-    assert select(f"{name}(name)") == expected(operation.name, **how)
+    if operation.result == "component":
+        how["errors"] = "keep"
     of_all = {each.name: (each.choices or each.examples or ["simple", ""])[-2] for each in operation.parameters}
     values = {parameter: of_all[parameter] for parameter in sql.parameters}
-    for count in range(1, len(values) + 1):
+    for count in range(len(operation.required), len(values) + 1):
         first = dict(list(values.items())[:count])
-        texts = ", ".join(f"'{value}'" for value in first.values())
-        assert select(f"{name}(name, {texts})") == expected(operation.name, **how, **first)
+        texts = ", ".join(["name", *(f"'{value}'" for value in first.values())])
+        assert select(f"{name}({texts})") == expected(operation.name, **how, **first)
 
 
 def test_arguments_that_are_columns(select):
@@ -229,7 +231,7 @@ def test_arguments_that_are_columns(select):
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("uri_decode(name, 'x')", "uri_decode takes at most 1 arguments: name"),
+        ("uri_decode(name, 'x')", "uri_decode takes at most 1 arguments: column"),
         ("uri_normalize(name, 'no')", "unknown level 'no'"),
         ("uri_encode(name, 1)", "uri_encode: safe must be text, got 1"),
         ("uri_decode(id)", "uri_decode: expected a column of text, got int32"),
@@ -444,7 +446,7 @@ def pieces(table, size):
 
 def test_a_column_without_a_type():
     for name, function in FUNCTIONS.items():
-        given = {"secret": KEY} if name == "fingerprint" else {}
+        given = {"secret": KEY} if name == "fingerprint" else OPERATIONS[name].required
         done = us.array_of(us._computing(name, OPERATIONS[name].result, function, given)(pa.nulls(3)))
         assert done.to_pylist() == function([None] * 3, **given)
         assert not pa.types.is_null(done.type)

@@ -25,6 +25,7 @@ PARTS = {
     ),
     ("percent_decode", "keep"): percent_decode,
     ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
+    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value")},
     ("requote", "keep"): requote,
     ("requote", "replace"): lambda row, **safe: requote(row, errors="replace", **safe),
 }
@@ -40,7 +41,7 @@ def line(name, text, errors, safe=None, plus=False):
     return naive.encode_row(text, errors, naive.form_set(kept) if plus else kept, name == "requote", plus)
 
 
-def lines(name, rows, errors, **how):
+def lines(name, rows, errors, /, **how):
     """As column(), for lines."""
     if name not in {"quote", "requote", "unquote", "percent_decode"}:
         return text_lines(name, rows, errors, **how)
@@ -51,7 +52,7 @@ def lines(name, rows, errors, **how):
     return [None if fault and errors == "null" else made for made, fault in done], faults
 
 
-def text_lines(name, rows, errors, **how):
+def text_lines(name, rows, errors, /, **how):
     """Lines that are text: one that is not UTF-8 is invalid, if nothing else is wrong with it."""
     made, faults = column(name, rows, errors, **how)
     places = dict(faults)
@@ -93,18 +94,21 @@ ROWS = {
     "check_iri": lambda row, production="IRI-reference": fault_of(iri.check, row, production=production),
     "split_uri": lambda row: parts("split_uri", uri.split(row)),
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
+    "host": lambda row: uri.host(row, errors="raise"),
+    "port": lambda row: uri.port(row, errors="raise"),
+    "query_value": lambda row, name: uri.query_value(row, name, errors="raise"),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,
 }
 
 
 # Each operation with each value of its parameters.
-CALLS = [(name, {}) for name in ROWS] + [
+CALLS = [(name, OPERATIONS[name].required) for name in ROWS] + [
     (name, {parameter.name: value})
     for name in ROWS
     for parameter in OPERATIONS[name].parameters
     for value in parameter.choices or parameter.examples
-    if value != parameter.default
+    if value not in (parameter.default, OPERATIONS[name].required.get(parameter.name))
 ]
 
 
@@ -113,7 +117,7 @@ def policies(name):
     return [policy for policy in OPERATIONS[name].policies if policy not in {"drop", "raise"}]
 
 
-def column(name, rows, errors, **how):
+def column(name, rows, errors, /, **how):
     """The results of a list, and the rows that are rejected: (row, position). The first error with errors="raise"."""
     function = ROWS[name]
     result, rejected = [], []

@@ -20,6 +20,7 @@ from reference import fingerprint as naive_fingerprint
 from reference import iri as naive_iri
 from reference import uri as naive_uri
 from reference import uri_forms as naive_uri_forms
+from reference import urls as naive_urls
 from reference import urn as naive_urn
 
 from uricodec.errors import UriError
@@ -144,6 +145,16 @@ def uri_parts(row, is_iri=False):
     return list(octets_of((scheme, authority, *of_authority, *rest)))
 
 
+def component(function):
+    """What any text has; invalid is what is not an IRI reference."""
+
+    def reference(row, _errors, way):
+        fault = naive_uri.check(row, "IRI-reference", True)
+        return function(row, way.text), fault and Fault(*fault)
+
+    return reference
+
+
 def urn_parts(row, rfc="8141"):
     return naive_urn.check(row, rfc) or list(octets_of(naive_urn.parse(row, rfc)[:5]))
 
@@ -179,11 +190,11 @@ class Operation(NamedTuple):
         given (dict[str, Any]): Its options.
         reference (Callable): (row, errors, way) -> (result, Fault | None).
         rows (str): The file of tests/data/rows.
-        result (str): "text", "verdict", "diagnostic", "struct" or "fingerprint".
+        result (str): "text", "verdict", "diagnostic", "component", "struct" or "fingerprint".
         policies (tuple[str, ...]): The values of `errors`, the default first; "drop" where rows may vanish.
         command (tuple[str, ...] | None): The arguments of the filter that does it; None: there is none.
         bulk (bool): Whether `bulk` has it.
-        fields (tuple[str, ...]): The names of what a struct has.
+        fields (tuple[str, ...]): The names of what a struct has, or of several components.
     """
 
     name: str
@@ -204,6 +215,7 @@ class Operation(NamedTuple):
 CODEC = ("keep", "null", "raise", "drop", "replace")
 VERDICT = ("keep", "null", "raise")
 DIAGNOSTIC = ("keep", "raise")
+COMPONENT = ("keep", "null", "raise")
 STRUCT = ("null", "raise", "drop")
 FINGERPRINT = ("null", "keep", "raise")
 
@@ -273,6 +285,12 @@ def _operations():
         split = strict(partial(uri_parts, is_iri=kind == "iri"))
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split, "uris", "struct", STRUCT, command, fields=URI_FIELDS)
+    for name in "host", "port":
+        yield Operation(name, {}, component(getattr(naive_urls, name)), "urls", "component", COMPONENT)
+    for given in {"name": "q"}, {"name": ["page", "é", "\ufffd", ""]}:
+        value = component(partial(naive_urls.query_value, **given))
+        fields = tuple(given["name"]) if isinstance(given["name"], list) else ()
+        yield Operation("query_value", given, value, "urls", "component", COMPONENT, fields=fields)
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)

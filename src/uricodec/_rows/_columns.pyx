@@ -350,10 +350,10 @@ cdef class Work:
         return of_one_type(type, text_arrays(jobs, type))
 
     cdef RowPolicy policy_for(self, Plan plan):
-        """Return the policy for a plan. A rejected row cannot be kept as a struct, nor have a null as its diagnostic."""
+        """Return the policy for a plan. A diagnostic cannot be null; not all operations have components to keep."""
         if plan.kind == DIAGNOSTIC and self.policy == NULL_ROW:
             return KEEP_ROW
-        if plan.kind == STRUCT and self.policy == KEEP_ROW:
+        if plan.kind in (STRUCT, COMPONENT) and self.policy == KEEP_ROW and plan.rows.slots.keep == NULL:
             return NULL_ROW
         return self.policy
 

@@ -84,18 +84,18 @@ ctypedef size_t (*expected_function)(const uint8_t *src, size_t n, const void *o
 ctypedef object (*text_function)(str text, const void *options)
 
 
-# What a row function writes.
+# What a row function writes. Components are offsets in the row, or in what is written, where their text follows them.
 cdef enum Result:
-    WRITES_BYTES, WRITES_NOTHING, WRITES_COMPONENTS
+    WRITES_BYTES, WRITES_NOTHING, WRITES_COMPONENTS, WRITES_TEXTS
 
 
-# Start and end of a component in its row; start < 0: the row does not have the component.
+# Start and end of a component; start < 0: the row does not have the component.
 cdef struct Component:
     int64_t start
     int64_t end
 
 cdef enum:
-    MOST_FIELDS = 8
+    MOST_FIELDS = 32
 
 
 # All that the engine knows of an operation. The operation sets it in __cinit__; afterwards it is constant, because

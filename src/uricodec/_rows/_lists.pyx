@@ -95,6 +95,10 @@ cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t s
     return row
 
 
+cdef inline bint has_components(Plan plan) noexcept:
+    return plan.kind == STRUCT or plan.kind == COMPONENT
+
+
 # --- items of one type --------------------------------------------------------------------------------------------------
 
 # borrow_row() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
@@ -125,7 +129,7 @@ cdef class Batch:
         run.limit = limit
         if self.plan.kind == VERDICT:
             memset(run.offsets.data, 0, run.offsets.size)
-        elif self.plan.kind == TEXT or self.plan.kind == STRUCT:
+        elif self.plan.kind == TEXT or has_components(self.plan):
             run.offsets.size = sizeof(int64_t)
         if run.valid != NULL:
             memset(run.valid, 0xFF, (self.items.rows + 7) // 8)
@@ -157,8 +161,8 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
         run.key = &plan.key.key
     if policy == NULL_ROW:
         run.valid = <uint8_t *>&batch.valid[0]
-    # The text sink stores the Component structs of a struct; objects are made of them while the items' bytes are there.
-    set_sink(run, TEXT if plan.kind == STRUCT else plan.kind)
+    # The text sink stores Component structs; objects are made of them while the items' bytes are there.
+    set_sink(run, TEXT if has_components(plan) else plan.kind)
     set_lines(run)
     run.large = True
     if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
@@ -326,8 +330,8 @@ cdef class ListWork:
             return True
         if plan.kind == DIAGNOSTIC:
             return None
-        if plan.kind == STRUCT:
-            return self.parts(plan, src, text)
+        if has_components(plan):
+            return self.parts(plan, <const uint8_t *>self.buffer if plan.rows.slots.result == WRITES_TEXTS else src, text)
         if plan.kind == FINGERPRINT:
             return self.digest(plan, self.buffer, size)
         if size == n and memcmp(src, self.buffer, n) == 0 and (type(item) is str or type(item) is bytes):
@@ -340,14 +344,14 @@ cdef class ListWork:
         fingerprints(&plan.key.key, src, &start, &n, 1, octets)
         return (<const char *>octets)[:16]
 
-    cdef dict parts(self, Plan plan, const uint8_t *src, bint text):
+    cdef object parts(self, Plan plan, const uint8_t *src, bint text):
         cdef const Component *span = <const Component *>self.buffer
-        cdef dict found = {}
-        for name in plan.fields:
-            octets = src[span.start:span.end] if span.start >= 0 else None
-            found[name] = octets.decode() if text and octets is not None else octets
-            span += 1
-        return found
+        cdef list found = []
+        cdef int i
+        for i in range(plan.components):
+            octets = src[span[i].start:span[i].end] if span[i].start >= 0 else None
+            found.append(octets.decode() if text and octets is not None else octets)
+        return found[0] if plan.kind == COMPONENT else dict(zip(plan.fields, found))
 
     cdef object surrogate(self, str item, Py_ssize_t row):
         """Return the result for a str that cannot be encoded as UTF-8."""
@@ -495,8 +499,9 @@ cdef class ListWork:
         cdef size_t sizes[MOST_FIELDS]
         cdef size_t i, n
         cdef int64_t start, end
-        cdef int field, fields = <int>len(batch.plan.fields)
-        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.items.at[batch.items.rows])
+        cdef int field, fields = batch.plan.components
+        cdef bint written = batch.plan.rows.slots.result == WRITES_TEXTS, whole = batch.plan.kind == COMPONENT
+        cdef bint ascii = batch.text and is_ascii(batch.source.data, <size_t>batch.items.at[batch.items.rows]) and not written
         cdef list values = [None] * fields
         cdef dict none = dict.fromkeys(batch.plan.fields), row
         cdef tuple names = batch.plan.fields
@@ -507,10 +512,12 @@ cdef class ListWork:
                 if columns is None:
                     results[batch.items.numbers[i]] = None
                 continue
-            src = batch.source.data + batch.items.at[i]
             component = <const Component *>(batch.run.data.data + at[i])
+            src = <const uint8_t *>component if written else batch.source.data + batch.items.at[i]
             start, end, value = -1, -1, None
-            row = none.copy() if columns is None else None
+            row = none.copy() if columns is None and not whole else None
+            if whole and component.start < 0:
+                results[batch.items.numbers[i]] = None
             for field in range(fields):
                 if component[field].start < 0:
                     continue
@@ -527,7 +534,9 @@ cdef class ListWork:
                         value = (<const char *>src + start)[:n]
                 before[field], sizes[field] = src + start, n
                 values[field] = value
-                if row is None:
+                if whole:
+                    results[batch.items.numbers[i]] = value
+                elif row is None:
                     columns.set(field, batch.items.numbers[i], value)
                 else:
                     row[names[field]] = value

@@ -1,4 +1,4 @@
-"""Destinations of results: columns of text, views, fingerprints, verdicts, diagnostics and structs, and lines."""
+"""Destinations of results: columns of text, views, fingerprints, verdicts, diagnostics, components, and lines."""
 from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport Key
 from uricodec._rows._engine cimport *
@@ -6,7 +6,7 @@ from uricodec._rows._engine cimport *
 
 # The kinds of results of a column.
 cdef enum Kind:
-    TEXT, FINGERPRINT, VERDICT, DIAGNOSTIC, STRUCT
+    TEXT, FINGERPRINT, VERDICT, DIAGNOSTIC, STRUCT, COMPONENT
 
 # Set the sink of a run whose source is set: for a column of results, or for lines in a buffer that grows.
 cdef void set_sink(Run *run, Kind kind) noexcept

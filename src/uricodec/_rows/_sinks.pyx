@@ -1,7 +1,7 @@
 """Sinks: destinations of the results of a run.
 
 A sink provides the memory that results are written to, and accepts them block by block: text with offsets, views,
-fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, structs of components, or lines.
+fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, components, or lines.
 """
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memcmp, memset
@@ -279,7 +279,7 @@ cdef bint take_long_verdict(Run *run, const uint8_t *src, size_t n, size_t tail,
     return True
 
 
-# --- structs ------------------------------------------------------------------------------------------------------------
+# --- components ---------------------------------------------------------------------------------------------------------
 
 cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
     cdef int field
@@ -308,10 +308,21 @@ cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t
         part += 3
 
 
+cdef inline void add_written(Run *run, size_t row, const uint8_t *made, size_t size) noexcept nogil:
+    """Add the components that a row function wrote with their text; WIDE bytes more can be read."""
+    add_components(run, row, made, size, <const Component *>made if size else NULL)
+
+
 cdef bint take_components(Run *run) noexcept nogil:
     cdef const Block *block = run.block
     cdef const Component *components
     cdef size_t i, last = block.at[block.rows], readable = last - WIDE if last > WIDE else 0
+    if run.slots.result == WRITES_TEXTS:
+        if not have_parts(run, run.written):
+            return False
+        for i in range(block.rows):
+            add_written(run, run.row + i, run.out + run.out_at[i], run.out_at[i + 1] - run.out_at[i])
+        return True
     if not have_parts(run, last):
         return False
     for i in range(block.rows):
@@ -321,9 +332,12 @@ cdef bint take_components(Run *run) noexcept nogil:
 
 
 cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
-    if not have_parts(run, n):
+    if not have_parts(run, max(n, size)):
         return False
-    add_components(run, run.row, src, 0, <const Component *>run.out if size else NULL)
+    if run.slots.result == WRITES_TEXTS:
+        add_written(run, run.row, run.out, size)
+    else:
+        add_components(run, run.row, src, 0, <const Component *>run.out if size else NULL)
     return True
 
 
@@ -339,7 +353,7 @@ cdef void set_sink(Run *run, Kind kind) noexcept:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_verdicts, take_long_verdict
     elif kind == DIAGNOSTIC:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_nothing, take_nothing_long
-    elif kind == STRUCT:
+    elif kind == STRUCT or kind == COMPONENT:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_components, take_long_components
     elif lines:
         run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
@@ -444,13 +458,29 @@ cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
     return array
 
 
+cdef Array component_array(Run *run, int field, bint large):
+    """Return a component of all rows, null where it is undefined."""
+    cdef Array array = Array()
+    cdef Buffer *part = run.parts + 3 * field
+    array.length, array.nulls = <int64_t>run.count, -1
+    array.set_buffers(3)
+    if not large:
+        narrow(part + 1)
+    array.buffers[2] = hold(array, part)
+    array.buffers[1] = hold(array, part + 1)
+    array.buffers[0] = hold(array, part + 2)
+    return array
+
+
 cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large):
     """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
-    cdef Array array = Array(), part
+    cdef Array array = Array()
     cdef size_t rows = run.count
     cdef int i
     if kind == DIAGNOSTIC:
         return diagnostic_array(run, valid, code_names)
+    if kind == COMPONENT:
+        return component_array(run, 0, large)
     array.length = <int64_t>rows
     array.nulls = 0 if valid.data == NULL else -1
     array.set_buffers(1 if kind == STRUCT else 2)
@@ -461,15 +491,7 @@ cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bin
         return array
     parts = []
     for i in range(run.fields):
-        part = Array()
-        part.length, part.nulls = <int64_t>rows, -1
-        part.set_buffers(3)
-        if not large:
-            narrow(run.parts + 3 * i + 1)
-        part.buffers[2] = hold(part, run.parts + 3 * i)
-        part.buffers[1] = hold(part, run.parts + 3 * i + 1)
-        part.buffers[0] = hold(part, run.parts + 3 * i + 2)
-        parts.append(part)
+        parts.append(component_array(run, i, large))
     array.children = tuple(parts)
     return array
 
@@ -483,6 +505,8 @@ cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large)
     if kind == DIAGNOSTIC:
         return Type(b"+s", type.name, (Type(b"u", b"code"), Type(b"l", b"offset")))
     part = (b"U" if large else b"u") if text else b"Z" if large else b"z"
+    if kind == COMPONENT:
+        return Type(part, type.name)
     for name in fields:
         parts.append(Type(part, name.encode()))
     return Type(b"+s", type.name, tuple(parts))

@@ -13,6 +13,7 @@ cdef class Plan:
     cdef readonly RowOperation rows
     cdef Kind kind
     cdef readonly tuple fields
+    cdef int components     # of each row
     cdef FingerprintKey key
 
 

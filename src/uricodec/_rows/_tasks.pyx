@@ -43,7 +43,7 @@ def set_limit_of_offsets(limit):
 
 # --- plans ------------------------------------------------------------------------------------------------------------
 
-cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct"]
+cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct", "component"]
 
 
 @cython.final
@@ -52,26 +52,28 @@ cdef class Plan:
 
     Args:
         rows (RowOperation): The operation on one row.
-        kind (str): The result: "text", "fingerprint", "verdict", "diagnostic" or "struct".
+        kind (str): The result: "text", "fingerprint", "verdict", "diagnostic", "struct" or "component".
         fields (tuple[str, ...]): The components of a "struct".
         key (FingerprintKey | None): The key of a "fingerprint".
     """
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
-        cdef Result needed = WRITES_BYTES
+        cdef Result written = rows.slots.result
+        cdef bint fits = written == WRITES_BYTES
         self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
+        self.components = 1 if self.kind == COMPONENT else <int>len(self.fields)
         if len(self.fields) > MOST_FIELDS:
             raise ValueError(f"expected at most {MOST_FIELDS} components, got {len(self.fields)}")
-        if self.kind == STRUCT:
-            needed = WRITES_COMPONENTS
+        if self.kind == STRUCT or self.kind == COMPONENT:
+            fits = written == WRITES_COMPONENTS or written == WRITES_TEXTS
         elif self.kind == VERDICT or self.kind == DIAGNOSTIC:
-            needed = WRITES_NOTHING
-        if rows.slots.result != needed:
+            fits = written == WRITES_NOTHING
+        if not fits:
             raise ValueError(f"the operation does not support results of kind {kind!r}")
 
     @property
     def result(self):
-        """The kind of result: "text", "fingerprint", "verdict", "diagnostic" or "struct"."""
+        """The kind of result: "text", "fingerprint", "verdict", "diagnostic", "struct" or "component"."""
         return KIND_NAMES[self.kind]
 
 
@@ -261,7 +263,7 @@ cdef int begin(Job job) except -1:
     run.base, run.next, run.stop = run.row, start, stop
     set_operation(run, slots, job.policy, job.look)
     run.limit, run.most_offset = UC_REJECTED if plan.kind == DIAGNOSTIC else max(job.limit, <size_t>1), limit_of_offsets
-    run.fields = <int>len(plan.fields)
+    run.fields = plan.components
     if plan.key is not None:
         run.key = &plan.key.key
     set_sink(run, plan.kind)

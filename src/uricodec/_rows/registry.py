@@ -16,7 +16,10 @@ from typing import Any, NamedTuple, get_args
 
 from uricodec import typing as types
 
-__all__ = ["OPERATIONS", "Command", "Operation", "Parameter", "SqlFunction"]
+__all__ = ["OPERATIONS", "REQUIRED", "Command", "Operation", "Parameter", "SqlFunction"]
+
+# The default of parameters that must be given.
+REQUIRED: Any = ...
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -27,10 +30,11 @@ class Parameter(NamedTuple):
     Attributes:
         name (str): The name, everywhere but on the command line.
         type (str): The annotation; the names are those of `uricodec.typing`.
-        default (Any): The default of `bulk`, SQL and the engines.
+        default (Any): The default of `bulk`, SQL and the engines; or REQUIRED.
         about (str): The documentation: one sentence.
         choices (tuple[Any, ...]): All values, if their number is limited.
-        examples (tuple[Any, ...]): Without choices: values that make a difference, for tests.
+        examples (tuple[Any, ...]): Without choices: values that make a difference, for tests. If there is no default,
+            SQL takes the type of the result from a call with the first.
     """
 
     name: str
@@ -46,7 +50,8 @@ class SqlFunction(NamedTuple):
 
     Attributes:
         name (str): The name.
-        parameters (tuple[str, ...]): The parameters after the column, all of them text. Trailing ones are optional.
+        parameters (tuple[str, ...]): The parameters after the column, all of them text. Trailing ones with a
+            default are optional.
         fixed (Mapping[str, Any]): The values of parameters, and of `errors`, that this function fixes.
     """
 
@@ -77,7 +82,7 @@ class Operation(NamedTuple):
         make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
-            "struct" (components) or "fingerprint" (16 bytes).
+            "component" (text; null if the row has none), "struct" (several of them) or "fingerprint" (16 bytes).
         fields (tuple[str, ...]): The field names of a diagnostic or a struct.
         parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
         policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
@@ -104,15 +109,21 @@ class Operation(NamedTuple):
     command: Command | None = None
     needs: tuple[str, ...] = ()
 
+    @property
+    def required(self) -> dict[str, Any]:
+        """The first example of each parameter that has no default."""
+        return {each.name: each.examples[0] for each in self.parameters if each.default is REQUIRED}
+
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
-# With "keep", an invalid text stays as it is, and its verdict is false. Structs have no "keep": the components of an
-# invalid row are unknown. Diagnostics have no "null": it means that the row is valid.
+# With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. Structs have
+# no "keep": the components of an invalid row are unknown. Diagnostics have no "null": it means that the row is valid.
 _TEXT = ("keep", "null", "raise", "drop")
 _CODEC = (*_TEXT, "replace")
 _UNQUOTE = ("replace", "keep", "null", "raise", "drop")
 _VERDICT = ("keep", "null", "raise")
+_COMPONENT = ("keep", "null", "raise")
 _DIAGNOSTIC = ("keep", "raise")
 _STRUCT = ("null", "raise", "drop")
 _FINGERPRINT = ("null", "keep", "raise")
@@ -197,6 +208,14 @@ _SPEC_OF_LEVEL = Parameter(
     None,
     'The RFC of the grammar: "2141", "8141" or "any" of the two; None: that of the level.',
     (None, *_RFC.choices),
+)
+
+_QUERY_NAME = Parameter(
+    "name",
+    "str | Sequence[str]",
+    REQUIRED,
+    "The decoded name; for several different names, the result is a struct with a field for each.",
+    examples=("q", "page", ["q", "page", "é"]),
 )
 
 _MADE = "uricodec.bulk._operations"
@@ -420,6 +439,40 @@ _ROWS = (
         command=Command("split --kind iri"),
         rows="uris",
         page="uri",
+    ),
+    Operation(
+        name="host",
+        summary="return the host of each URL, as it is spelled",
+        source="RFC 3986 section 3.2.2, appendix B.",
+        make=f"{_MADE}:host",
+        result="component",
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_host"),),
+        rows="urls",
+        page="url_analytics",
+    ),
+    Operation(
+        name="port",
+        summary="return the port of each URL, as it is spelled",
+        source="RFC 3986 section 3.2.3, appendix B.",
+        make=f"{_MADE}:port",
+        result="component",
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_port"),),
+        rows="urls",
+        page="url_analytics",
+    ),
+    Operation(
+        name="query_value",
+        summary="return the value of a query parameter of each URL, decoded",
+        source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
+        make=f"{_MADE}:query_value",
+        result="component",
+        parameters=(_QUERY_NAME,),
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_query_value", ("name",)),),
+        rows="urls",
+        page="url_analytics",
     ),
     Operation(
         name="split_urn",

@@ -55,13 +55,22 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._triplets import URI_CHARACTERS
 from uricodec._rows._columns import Column
-from uricodec._rows.overloads import returns_fingerprints, returns_structs, returns_text, returns_verdicts
+from uricodec._rows.overloads import (
+    returns_components,
+    returns_fingerprints,
+    returns_structs,
+    returns_text,
+    returns_verdicts,
+)
 from uricodec.bulk._calls import InvalidRows, run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from uricodec._rows.overloads import BinaryOutput
     from uricodec.typing import (
         CodecErrors,
+        ComponentErrors,
         DiagnosticErrors,
         DisallowedCharacters,
         FingerprintErrors,
@@ -85,6 +94,7 @@ __all__ = [
     "check_uri",
     "check_urn",
     "fingerprint",
+    "host",
     "iri_to_uri",
     "is_valid_iri",
     "is_valid_uri",
@@ -92,6 +102,8 @@ __all__ = [
     "normalize_uri",
     "normalize_urn",
     "percent_decode",
+    "port",
+    "query_value",
     "quote",
     "requote",
     "split_iri",
@@ -534,6 +546,101 @@ def split_iri(
     '/é'
     """
     return run("split_iri", column, {}, errors, invalid, threads, line_terminator)
+
+
+# --- components of URLs -----------------------------------------------------------------------------------------------
+
+
+@returns_components
+def host(
+    column: Any,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the host of each URL, as it is spelled.
+
+    Args:
+        column (Any): The rows: any text.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.host`; null without an authority. In lines and columns of text, U+FFFD replaces
+            what is not UTF-8.
+
+    Source: RFC 3986 section 3.2.2, appendix B.
+
+    >>> host(["https://me@Example.org:8042/a b", "http://[::1]/", "/a", None])
+    ['Example.org', '[::1]', None, None]
+    """
+    return run("host", column, {}, errors, invalid, threads, line_terminator)
+
+
+@returns_components
+def port(
+    column: Any,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the port of each URL, as it is spelled.
+
+    Args:
+        column (Any): The rows: any text.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.port`; null without a port.
+
+    Source: RFC 3986 section 3.2.3, appendix B.
+
+    >>> port(["https://example.org:8042/", "https://example.org:/", "https://example.org/"])
+    ['8042', '', None]
+    """
+    return run("port", column, {}, errors, invalid, threads, line_terminator)
+
+
+@returns_components
+def query_value(
+    column: Any,
+    name: str | Sequence[str],
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the value of a query parameter of each URL, decoded.
+
+    Args:
+        column (Any): The rows: any text.
+        name (str | Sequence[str]): The decoded name; for several different names, the result is a struct with a field
+            for each.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.query_value`: the first value of the name, empty if it is blank, null if the
+            row lacks the name. For several names, dicts or structs of them.
+
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+
+    >>> urls = ["/search?q=caf%C3%A9+au+lait&page=2&page=3", "/search?q", "/"]
+    >>> query_value(urls, "q")
+    ['café au lait', '', None]
+    >>> query_value(urls, ["page", "q"])[0]
+    {'page': '2', 'q': 'café au lait'}
+    """
+    return run("query_value", column, {"name": name}, errors, invalid, threads, line_terminator)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------

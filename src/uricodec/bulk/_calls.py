@@ -112,6 +112,7 @@ class Call:
 
     Attributes:
         operation (Operation): Its row of the table.
+        fields (tuple[str, ...]): The names of what a row has, if it has several.
 
     Raises:
         TypeError: If `invalid` or `line_terminator` has the wrong type.
@@ -129,6 +130,7 @@ class Call:
     ) -> None:
         self.operation = operation
         self._make = make_plan(operation, arguments)
+        self.fields = operation.fields or self._make(True, b"").fields
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
         if not isinstance(line_terminator, bytes):

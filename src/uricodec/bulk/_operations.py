@@ -6,7 +6,7 @@ rows are text and what ends them, and those that take more than a RowOperation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -104,6 +104,34 @@ def _decode(plus: bool, lossless: bool) -> Make:
         return Plan(DecodeRows(plus, text, decodable, lossless=lossless))
 
     return make
+
+
+# --- components of URLs -----------------------------------------------------------------------------------------------
+
+
+def host() -> Make:
+    """Return the plan of `bulk.host`."""
+    from uricodec.uri._values import HostRows
+
+    return lambda text, _terminator: Plan(HostRows(text), "component")
+
+
+def port() -> Make:
+    """Return the plan of `bulk.port`."""
+    from uricodec.uri._values import PortRows
+
+    return lambda text, _terminator: Plan(PortRows(text), "component")
+
+
+def query_value(name: str | Sequence[str]) -> Make:
+    """Return the plan of `bulk.query_value`: of a component, or of a struct with a field for each of several names."""
+    from uricodec.uri._values import QueryRows
+
+    if isinstance(name, str):
+        return lambda text, _terminator: Plan(QueryRows(name, text), "component")
+    names = tuple(name)
+    QueryRows(names, True)  # raises for wrong names
+    return lambda text, _terminator: Plan(QueryRows(names, text), "struct", names)
 
 
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def _of_arrow(column: Any, call: Call, dtype: Any) -> Any:
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     done = pa.chunked_array(call.on_arrow(column))
-    fields = call.operation.fields
+    fields = call.fields
     if not fields:
         return _from_arrow(done, dtype)
     return pd.DataFrame({field: _from_arrow(part, dtype) for field, part in zip(fields, done.flatten(), strict=True)})
@@ -130,8 +130,8 @@ def _of_objects(column: pd.Series, call: Call) -> Any:
     """Return the result of objects, or of text stored by Python."""
     dtype, rows = column.dtype, column.to_numpy(dtype=object).tolist()
     operation = call.operation
-    if operation.fields:
-        columns = zip(operation.fields, call.on_list(rows, is_missing, _nones), strict=True)
+    if call.fields:
+        columns = zip(call.fields, call.on_list(rows, is_missing, _nones), strict=True)
         return pd.DataFrame(
             {
                 field: pd.Series(values, dtype="Int64" if field == "offset" else dtype, copy=False)

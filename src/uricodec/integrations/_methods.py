@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
-from uricodec._rows.registry import OPERATIONS, Operation
+from uricodec._rows.registry import OPERATIONS, REQUIRED, Operation
 
 _ANNOTATIONS = {"errors": "str | None", "invalid": "InvalidRows | None", "threads": "int | None"}
 
@@ -52,13 +52,17 @@ def signature_of(operation: Operation, first: Parameter, options: Iterable[str])
     (column, safe: 'ByteSet | str | bytes' = '/', plus: 'bool' = False, *, errors: 'str | None' = None)
     """
     own = [
-        Parameter(each.name, Parameter.POSITIONAL_OR_KEYWORD, default=each.default, annotation=each.type)
+        Parameter(each.name, Parameter.POSITIONAL_OR_KEYWORD, default=_default(each.default), annotation=each.type)
         for each in operation.parameters
     ]
     shared = [
         Parameter(option, Parameter.KEYWORD_ONLY, default=None, annotation=_ANNOTATIONS[option]) for option in options
     ]
     return Signature([first, *own, *shared])
+
+
+def _default(value: Any) -> Any:
+    return Parameter.empty if value is REQUIRED else value
 
 
 def arguments_of(name: str, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

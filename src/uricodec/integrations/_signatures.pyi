@@ -1,5 +1,6 @@
 """Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -7,6 +8,7 @@ from uricodec._base._kernels import ByteSet
 from uricodec.bulk import InvalidRows
 from uricodec.typing import (
     CodecErrors,
+    ComponentErrors,
     DiagnosticErrors,
     DisallowedCharacters,
     FingerprintErrors,
@@ -28,6 +30,7 @@ __all__ = [
     "check_uri",
     "check_urn",
     "fingerprint",
+    "host",
     "iri_to_uri",
     "is_valid_iri",
     "is_valid_uri",
@@ -35,6 +38,8 @@ __all__ = [
     "normalize_uri",
     "normalize_urn",
     "percent_decode",
+    "port",
+    "query_value",
     "quote",
     "requote",
     "split_iri",
@@ -86,6 +91,9 @@ class ExpressionMethods(Generic[_Column, _Frame]):
     def check_urn(self, rfc: UrnRfc = "8141", *, errors: DiagnosticErrors | None = None) -> _Frame: ...
     def split_uri(self, *, errors: StructErrors | None = None) -> _Frame: ...
     def split_iri(self, *, errors: StructErrors | None = None) -> _Frame: ...
+    def host(self, *, errors: ComponentErrors | None = None) -> _Column: ...
+    def port(self, *, errors: ComponentErrors | None = None) -> _Column: ...
+    def query_value(self, name: str | Sequence[str], *, errors: ComponentErrors | None = None) -> _Column | _Frame: ...
     def split_urn(self, rfc: UrnRfc = "8141", *, errors: StructErrors | None = None) -> _Frame: ...
     def fingerprint(
         self,
@@ -220,6 +228,20 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def split_iri(
         self, *, errors: StructErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
     ) -> _Frame: ...
+    def host(
+        self, *, errors: ComponentErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
+    ) -> _Column: ...
+    def port(
+        self, *, errors: ComponentErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
+    ) -> _Column: ...
+    def query_value(
+        self,
+        name: str | Sequence[str],
+        *,
+        errors: ComponentErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column | _Frame: ...
     def split_urn(
         self,
         rfc: UrnRfc = "8141",
@@ -267,6 +289,9 @@ def check_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: 
 def check_urn(column: Any, rfc: UrnRfc = "8141") -> Any: ...
 def split_uri(column: Any, *, errors: StructErrors | None = None) -> Any: ...
 def split_iri(column: Any, *, errors: StructErrors | None = None) -> Any: ...
+def host(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
+def port(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
+def query_value(column: Any, name: str | Sequence[str], *, errors: ComponentErrors | None = None) -> Any: ...
 def split_urn(column: Any, rfc: UrnRfc = "8141", *, errors: StructErrors | None = None) -> Any: ...
 def fingerprint(
     column: Any,

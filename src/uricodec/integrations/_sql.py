@@ -32,6 +32,8 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     if errors not in ("null", "keep", "raise", "replace"):
         raise ValueError(f"errors must be one of 'null', 'keep', 'raise', 'replace', got {errors!r}")
     sql, operation = SQL_FUNCTIONS[name]
+    if operation.result == "component":  # of any text
+        return {"errors": "raise" if errors == "raise" else "keep", **sql.fixed}
     return {"errors": errors if errors in operation.policies else "null", **sql.fixed}
 
 
@@ -44,9 +46,11 @@ def array_of(column: Any) -> Any:
 
 
 def arity(name: str) -> str:
-    """Return the error message for too many arguments."""
-    arguments = SQL_FUNCTIONS[name].sql.parameters
-    return f"{name} takes at most {1 + len(arguments)} arguments: {', '.join(('name', *arguments))}"
+    """Return the error message for too many arguments, or too few."""
+    sql, operation = SQL_FUNCTIONS[name]
+    least, most = 1 + len(operation.required), 1 + len(sql.parameters)
+    count = f"at most {most}" if least == 1 else str(most) if least == most else f"{least} to {most}"
+    return f"{name} takes {count} arguments: {', '.join(('column', *sql.parameters))}"
 
 
 def with_arguments(name: str, compute: Compute) -> Compute:
@@ -62,20 +66,23 @@ def with_arguments(name: str, compute: Compute) -> Compute:
     import pyarrow as pa
     import pyarrow.compute as pc  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    arguments = SQL_FUNCTIONS[name].sql.parameters
+    sql, operation = SQL_FUNCTIONS[name]
+    arguments, required = sql.parameters, tuple(operation.required.values())
 
     def one(column: Any, values: tuple[Any, ...]) -> Any:
         if None in values:
-            return compute(pa.nulls(len(column), pa.string()))
+            return compute(pa.nulls(len(column), pa.string()), *required)
         for argument, value in zip(arguments, values, strict=False):
             if not isinstance(value, str):
                 raise TypeError(f"{name}: {argument} must be text, got {value!r}")
         return compute(column, *values)
 
     def of_columns(column: Any, *given: Any) -> Any:
-        if len(given) > len(arguments):
+        if not len(column):
+            return compute(column, *required)
+        if not len(required) <= len(given) <= len(arguments):
             raise TypeError(arity(name))
-        if not given or not len(column):
+        if not given:
             return compute(column)
         distinct = [pc.unique(values) for values in given]
         if all(len(values) == 1 for values in distinct):

@@ -48,6 +48,8 @@ _FIELDS = "undefined components and missing rows are missing"
         "verdict": "pd.Series: bool; boolean if a row is missing; bool[pyarrow] if the column has an ArrowDtype.",
         "diagnostic": "pd.DataFrame: code and offset of each row, missing if the row is valid. An offset counts\n"
         "        characters of a str object, bytes otherwise.",
+        "component": "pd.Series: Text or bytes, as in the column; missing if a row has no such component.\n"
+        "        A DataFrame for several names.",
         "struct": f"pd.DataFrame: The components; {_FIELDS}.",
         "fingerprint": "pd.Series: bytes objects; binary(16)[pyarrow] if the column has an ArrowDtype.",
     },
@@ -82,6 +84,8 @@ class UricodecSeries(_SeriesMethods):
         "text": "pd.Index: The dtype of the Index.",
         "verdict": "pd.Index: bool; boolean if a row is missing; bool[pyarrow] if the Index has an ArrowDtype.",
         "diagnostic": "pd.DataFrame: code and offset, missing if the row is valid. Its index is this Index.",
+        "component": "pd.Index: Text or bytes, as in the Index; missing if a row has no such component.\n"
+        "        A DataFrame for several names.",
         "struct": f"pd.DataFrame: The components; {_FIELDS}. Its index is this Index.",
         "fingerprint": "pd.Index: bytes objects; binary(16)[pyarrow] if the Index has an ArrowDtype.",
     },

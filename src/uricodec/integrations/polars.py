@@ -30,6 +30,7 @@ import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bulk import Column
+from uricodec.bulk._operations import make_plan
 from uricodec.errors import UriError
 from uricodec.integrations._methods import with_operations
 from uricodec.integrations._operations import FUNCTIONS, of_a_piece
@@ -67,20 +68,27 @@ _WHOLE = 1_000_000
 # Each chunk costs a call some KiB and microseconds. Chunks with fewer rows are joined, at 16 bytes a row.
 _CHUNK = 32_768
 
+_SHARED = "errors", "invalid", "threads"  # options of all operations
 _TEXT = pl.String, pl.Binary, pl.Categorical, pl.Enum, pl.Null
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str, given: dict[str, Any]) -> Any:
     """Return the dtype of the result of an operation, for the schema of a plan."""
     operation = OPERATIONS[name]
+    fields = operation.fields
     if operation.result == "text":
         return pl.self_dtype()
     if operation.result == "verdict":
         return pl.Boolean
     if operation.result == "fingerprint":
         return pl.Binary
+    if operation.result == "component":
+        own = {key: value for key, value in given.items() if key not in _SHARED}
+        fields = make_plan(operation, own)(True, b"").fields
+        if not fields:
+            return pl.String
     numbers = {"offset": pl.Int64} if operation.result == "diagnostic" else {}
-    return pl.Struct({field: numbers.get(field, pl.String) for field in operation.fields})
+    return pl.Struct({field: numbers.get(field, pl.String) for field in fields})
 
 
 def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
@@ -93,7 +101,7 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
     result = _series(column.name, FUNCTIONS[name](column, **given))
-    wanted = column.dtype if text else _dtype(name)
+    wanted = column.dtype if text else _dtype(name, given)
     return result if result.dtype == wanted else result.cast(wanted)
 
 
@@ -119,6 +127,7 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         "text": "pl.Expr: The dtype of the column: String, Binary or Categorical.",
         "verdict": "pl.Expr: Boolean.",
         "diagnostic": "pl.Expr: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
+        "component": "pl.Expr: String; null if a row has no such component. For several names a Struct of Strings.",
         "struct": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Expr: Binary, 16 bytes.",
     },
@@ -140,7 +149,7 @@ class UricodecExpr(_ExpressionMethods):
     def _run(self, name: str, given: dict[str, Any]) -> pl.Expr:
         FUNCTIONS[name]([], **given)  # wrong arguments raise here, not while the plan runs
         return self._column.map_batches(
-            partial(_piece, name=name, given=given), return_dtype=_dtype(name), is_elementwise=True
+            partial(_piece, name=name, given=given), return_dtype=_dtype(name, given), is_elementwise=True
         )
 
 
@@ -151,6 +160,7 @@ class UricodecExpr(_ExpressionMethods):
         "text": "pl.Series: The dtype of the column: String, Binary or Categorical.",
         "verdict": "pl.Series: Boolean.",
         "diagnostic": "pl.Series: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
+        "component": "pl.Series: String; null if a row has no such component. For several names a Struct of Strings.",
         "struct": "pl.Series: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Series: Binary, 16 bytes.",
     },

@@ -46,7 +46,7 @@ def __dir__() -> list[str]:
 
 _Secret = FingerprintKey | str | bytes | None
 
-_WITH_ERRORS = ("text", "struct", "fingerprint")  # kinds of results that an invalid row lacks
+_WITH_ERRORS = ("text", "component", "struct", "fingerprint")  # kinds of results that an invalid row lacks
 _own_secret: dict[None, bytes] = {}
 
 
@@ -98,7 +98,7 @@ def _computing(
     def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        if column.type not in (text if result in ("text", "struct") else text + binary):
+        if column.type not in (text if result in ("text", "component", "struct") else text + binary):
             raise TypeError(f"{name}: expected a column of text, got {column.type}")
         try:
             return function(column, threads=1, **given, **dict(zip(arguments, values, strict=False)))
@@ -112,6 +112,7 @@ _RETURNS = {
     "text": "Column: Strings.",
     "verdict": "Column: Booleans.",
     "diagnostic": "Column: Structs of code and offset (in bytes), or NULL if the row is valid.",
+    "component": "Column: Strings, or NULL if a row has no such component. For several names, Structs of Strings.",
     "struct": "Column: Structs of the components, which are NULL if they are undefined.",
     "fingerprint": "Column: Binary, 16 bytes. If the secret is None, the driver makes a random one for all its calls.",
 }
@@ -156,7 +157,8 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
             for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
             and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return
-            false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself.
+            false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself. `uri_host`,
+            `uri_port` and `uri_query_value` return what the value has unless it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
         prefix (str): A prefix for the names of all functions.

@@ -20,6 +20,7 @@ from uricodec._base.diagnostics import Diagnostic
 from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._resolve import relativize, resolve
+from uricodec.uri._values import host, port, query_value
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -29,9 +30,12 @@ __all__ = [
     "Diagnostic",
     "check",
     "equivalent",
+    "host",
     "is_valid",
     "key",
     "normalize",
+    "port",
+    "query_value",
     "relativize",
     "resolve",
     "split",

@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 
 from uricodec._rows._operation cimport Outcome
 from uricodec._base._text cimport Bytes
-from uricodec.uri._grammar cimport Syntax
+from uricodec.uri._grammar cimport Parts, Production, Syntax
 
 
 cdef list CODE_NAMES        # the name of each Code
@@ -17,6 +17,11 @@ cdef object plain(object input)
 # Borrow the bytes of an object that plain() returned; `buffer` (UTF8_CAPACITY bytes) is used if a str must be encoded.
 # False: the str contains a lone surrogate. Call release() after use, and while the object still exists.
 cdef bint borrow(object text, Bytes *source, uint8_t *buffer) except -1
+
+# Borrow and read what plain() returned. False: the input is invalid, nothing has to be released, and the outcome's
+# offset is an index into the text. `buffer` is that of borrow().
+cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
+                    Outcome *outcome) except -1
 
 # --- errors: raise error_class(reason, input, position), where position is an index into the input
 

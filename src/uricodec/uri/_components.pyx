@@ -109,10 +109,6 @@ cdef bint read(const Bytes *source, bint is_text, Syntax syntax, Production prod
 
 cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, Production production, Parts *parts,
                     Outcome *outcome) except -1:
-    """Borrow and read what plain() returned.
-
-    False: the input is invalid, nothing has to be released, and the outcome's offset is an index into the text.
-    """
     cdef bint is_text = type(text) is str, borrowed = borrow(text, source, buffer)
     if not borrowed:
         text = (<str>text).encode("utf-8", "surrogatepass")

@@ -1,0 +1,43 @@
+from collections.abc import Sequence
+from typing import final, overload
+
+from typing_extensions import Buffer, disjoint_base
+
+from uricodec._rows._operation import RowOperation
+from uricodec.typing import ComponentErrors
+
+@disjoint_base
+class ValueRows(RowOperation): ...
+
+@final
+class HostRows(ValueRows):
+    def __new__(cls, text: bool) -> HostRows: ...
+
+@final
+class PortRows(ValueRows):
+    def __new__(cls, text: bool) -> PortRows: ...
+
+@final
+class QueryRows(ValueRows):
+    def __new__(cls, name: str | Sequence[str], text: bool) -> QueryRows: ...
+
+@overload
+def host(uri: str, *, errors: ComponentErrors = "keep") -> str | None: ...
+@overload
+def host(uri: Buffer, *, errors: ComponentErrors = "keep") -> bytes | None: ...
+@overload
+def port(uri: str, *, errors: ComponentErrors = "keep") -> str | None: ...
+@overload
+def port(uri: Buffer, *, errors: ComponentErrors = "keep") -> bytes | None: ...
+@overload
+def query_value(uri: str, name: str, *, errors: ComponentErrors = "keep") -> str | None: ...
+@overload
+def query_value(uri: Buffer, name: str, *, errors: ComponentErrors = "keep") -> bytes | None: ...
+@overload
+def query_value(
+    uri: str, name: list[str] | tuple[str, ...], *, errors: ComponentErrors = "keep"
+) -> dict[str, str | None] | None: ...
+@overload
+def query_value(
+    uri: Buffer, name: list[str] | tuple[str, ...], *, errors: ComponentErrors = "keep"
+) -> dict[str, bytes | None] | None: ...

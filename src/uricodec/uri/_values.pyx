@@ -1,0 +1,514 @@
+"""Parts of URLs as values: host, port, query parameters.
+
+Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
+first ":"; a host that begins with "[" ends with the next "]".
+
+    http://me@example.org:80/over/there?name=ferret&q=a+b#nose
+              host        port         query_value("q") = "a b"
+
+A row function writes the offsets of its results and then their text. Rows of text give text: what is not UTF-8 becomes
+U+FFFD. Rows of bytes give bytes.
+"""
+cimport cython
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcmp, memmove
+
+from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, uc_utf8
+from uricodec._base._text cimport *
+from uricodec._rows._engine cimport Component, MOST_FIELDS
+from uricodec._rows._operation cimport *
+from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
+from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, Parts, read_bytes
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree
+
+from uricodec.errors import IriError
+
+
+# --- splitting any text -----------------------------------------------------------------------------------------------
+
+# RFC 3986 appendix B:  ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+
+cdef struct Span:
+    Py_ssize_t start            # -1: undefined
+    Py_ssize_t end
+
+cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
+cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
+
+
+cdef inline bint find_authority(const uint8_t *s, size_t n, Span *authority) noexcept nogil:
+    """Find the authority, which may be empty. False: undefined."""
+    cdef size_t i = 0
+    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+        i += 1
+    if 0 < i < n and s[i] == c':':
+        i += 1
+    elif i:
+        return False        # the path begins before the first "/"
+    if n - i < 2 or s[i] != c'/' or s[i + 1] != c'/':
+        return False
+    i += 2
+    authority.start = <Py_ssize_t>i
+    while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+        i += 1
+    authority.end = <Py_ssize_t>i
+    return True
+
+
+cdef inline Span find_query(const uint8_t *s, size_t n) noexcept nogil:
+    cdef Span query
+    cdef size_t i = kernels.span(s, n, &BEFORE_QUERY.set)
+    query.start = query.end = -1
+    if i < n and s[i] == c'?':
+        query.start = <Py_ssize_t>i + 1
+        query.end = query.start + <Py_ssize_t>kernels.span(s + query.start, n - <size_t>query.start, &BEFORE_FRAGMENT.set)
+    return query
+
+
+cdef inline bint find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
+    """Find the host and the port, which may be undefined. False: the authority is undefined."""
+    cdef Span authority
+    cdef Py_ssize_t i
+    if not find_authority(s, n, &authority):
+        return False
+    host.start = i = authority.start
+    while i < authority.end:
+        if s[i] == c'@':
+            host.start = i + 1
+        i += 1
+    i = host.start
+    if i < authority.end and s[i] == c'[':
+        while i < authority.end and s[i] != c']':
+            i += 1
+        i = min(i + 1, authority.end)
+    else:
+        while i < authority.end and s[i] != c':':
+            i += 1
+    host.end = i
+    while i < authority.end and s[i] != c':':       # text between the "]" and the ":" is part of neither
+        i += 1
+    port.start, port.end = -1 if i == authority.end else i + 1, authority.end
+    return True
+
+
+# --- what row functions write -----------------------------------------------------------------------------------------
+
+cdef struct Options:
+    row_function read           # must be first: checked_row() reads only this
+    bint text                   # results are UTF-8
+    int count                   # of names
+    const Name *names
+
+# The name of a query parameter.
+cdef struct Name:
+    const uint8_t *data
+    size_t size
+
+
+cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
+    cdef size_t i = 0, o = 0
+    cdef int length, k
+    while i < n:
+        length, k = sequence_length(src[i]), 1
+        while k < length and i + <size_t>k < n and continues(src[i], k, src[i + <size_t>k]):
+            k += 1
+        if length and k == length:
+            memmove(dst + o, src + i, <size_t>k)
+            o += <size_t>k
+        else:
+            dst[o], dst[o + 1], dst[o + 2] = 0xEF, 0xBF, 0xBD
+            o += 3
+        i += <size_t>k
+    return o
+
+
+cdef size_t put_text(uint8_t *dst, size_t n, bint text) noexcept nogil:
+    """Finish a text of n bytes at dst, where 3 * n bytes can be written; return its size."""
+    cdef uc_utf8 found
+    if not text or kernels.scan_utf8(dst, n, &found) == n:
+        return n
+    memmove(dst + 2 * n, dst, n)        # the result, of at most 3 bytes for one, does not overtake it
+    return put_replacing(dst + 2 * n, n, dst)
+
+
+cdef inline void put_raw(const uint8_t *src, const Span *part, bint text, uint8_t *dst, Component *field,
+                         size_t *size) noexcept nogil:
+    """Write a component as it is spelled."""
+    cdef size_t n
+    if part.start < 0:
+        field.start = field.end = -1
+        return
+    n = <size_t>(part.end - part.start)
+    copy_text(dst + size[0], src + part.start, n)
+    field.start = <int64_t>size[0]
+    size[0] += put_text(dst + size[0], n, text)
+    field.end = <int64_t>size[0]
+
+
+cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Span host, port
+    cdef size_t size = sizeof(Component)
+    if not find_host(src, n, &host, &port):
+        host.start = -1
+    put_raw(src, &host, (<const Options *>options).text, dst, <Component *>dst, &size)
+    return size
+
+
+cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Span host, port
+    cdef size_t size = sizeof(Component)
+    if not find_host(src, n, &host, &port):
+        port.start = -1
+    put_raw(src, &port, (<const Options *>options).text, dst, <Component *>dst, &size)
+    return size
+
+
+# --- query parameters -------------------------------------------------------------------------------------------------
+
+# As urllib.parse.parse_qsl(query, keep_blank_values=True) reads them:
+#
+#     query     = pair *( "&" pair )      an empty pair is none
+#     pair      = name [ "=" value ]      decoded: "+" is a space
+
+cdef ByteSet BEFORE_AMPERSAND = ~ByteSet("&")
+# Bytes of names that are spelled in one way only.
+cdef ByteSet SIMPLE = ByteSet(range(128)) - "%+"
+
+
+cdef inline size_t decode_text(const uint8_t *src, size_t n, bint text, uint8_t *dst) noexcept nogil:
+    """Decode a name or value to dst, where 3 * n bytes can be written; return its size."""
+    cdef size_t size = kernels.decode(src, n, True, dst, n)
+    return 0 if size == UC_FULL else put_text(dst, size, text)      # full: another thread changed the input
+
+
+cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexcept nogil:
+    """Return which of the names this is; -1: none."""
+    cdef int i
+    for i in range(how.count):
+        if how.names[i].size == n and memcmp(how.names[i].data, name, n) == 0:
+            return i
+    return -1
+
+
+cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the value of each name: the first one, or -1 if the query lacks the name."""
+    cdef const Options *how = <const Options *>options
+    cdef Component *fields = <Component *>dst
+    cdef Span query = find_query(src, n)
+    cdef Py_ssize_t i = query.start, end, equals
+    cdef size_t size = <size_t>how.count * sizeof(Component)
+    cdef int k, missing = how.count
+    cdef bint simple
+    for k in range(how.count):
+        fields[k].start = fields[k].end = -1
+    if i < 0:
+        return size
+    while missing and i < query.end:
+        equals, simple = i, True
+        while equals < query.end and src[equals] != c'=' and src[equals] != c'&':
+            simple &= SIMPLE.set.member[src[equals]]
+            equals += 1
+        end = equals
+        if end < query.end and src[end] == c'=':
+            end += <Py_ssize_t>kernels.span(src + end, <size_t>(query.end - end), &BEFORE_AMPERSAND.set)
+        if end == i:
+            k = -1
+        elif simple:
+            k = name_at(how, src + i, <size_t>(equals - i))
+        else:
+            k = name_at(how, dst + size, decode_text(src + i, <size_t>(equals - i), how.text, dst + size))
+        if k >= 0 and fields[k].start < 0:
+            fields[k].start = <int64_t>size
+            if equals < end:
+                size += decode_text(src + equals + 1, <size_t>(end - equals - 1), how.text, dst + size)
+            fields[k].end = <int64_t>size
+            missing -= 1
+        i = end + 1
+    return size
+
+
+# --- operations -------------------------------------------------------------------------------------------------------
+
+cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef Parts parts
+    if not read_bytes(src, n, IRI_SYNTAX, REFERENCE, &parts, outcome):
+        return UC_REJECTED
+    return (<const Options *>options).read(src, n, options, dst, outcome)
+
+
+cdef enum:
+    MADE_CAPACITY = 3 * SMALL + 16      # the value of SMALL bytes, after one Component
+
+
+cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple names):
+    """Return the value of a row, or a dict of the values of several names."""
+    cdef uint8_t small[MADE_CAPACITY]
+    cdef uint8_t *made = small
+    cdef uint8_t *heap = NULL
+    cdef const Component *field
+    cdef size_t count = 1 if names is None else <size_t>len(names)
+    cdef list values = []
+    cdef Outcome outcome
+    if n > SMALL or names is not None:
+        if n > (<size_t>PY_SSIZE_T_MAX - count * sizeof(Component)) // 3:
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
+        made = heap = allocate(3 * n + count * sizeof(Component))
+    try:
+        how.read(src, n, how, made, &outcome)
+        field = <const Component *>made
+        while count:
+            if field.start < 0:
+                values.append(None)
+            elif how.text:
+                values.append(utf8_text(made + field.start, <size_t>(field.end - field.start), NULL))
+            else:
+                values.append((<const char *>made)[field.start:field.end])
+            field += 1
+            count -= 1
+    finally:
+        PyMem_RawFree(heap)
+    return values[0] if names is None else dict(zip(names, values))
+
+
+cdef str without_surrogates(str text):
+    """Return the text with U+FFFD for each surrogate."""
+    cdef list characters = []
+    for character in text:
+        characters.append("\ufffd" if 0xD800 <= character < 0xE000 else character)
+    return "".join(characters)
+
+
+cdef object value_in(object input, Options *how, tuple names, object errors):
+    """Return the value in any input, under a policy."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef Parts parts
+    cdef Outcome outcome
+    cdef object text = plain(input)
+    if errors not in ("keep", "null", "raise"):
+        raise ValueError(f"errors must be one of 'keep', 'null', 'raise', got {errors!r}")
+    how.text = type(text) is str
+    if errors != "keep":
+        if not read_text(text, &source, buffer, IRI_SYNTAX, REFERENCE, &parts, &outcome):
+            if errors == "raise":
+                raise IriError(REASONS[outcome.code], input, <Py_ssize_t>outcome.offset)
+            return None
+    elif not borrow(text, &source, buffer):
+        text = without_surrogates(text)
+        borrow(text, &source, buffer)
+    try:
+        return values_of(source.data, source.size, how, names)
+    finally:
+        release(&source)
+
+
+cdef class ValueRows(RowOperation):
+    """Base class of operations that read values from any text. Rows that are not IRI references are invalid."""
+    cdef Options how
+    cdef tuple names            # of several values; None: there is one
+
+    def __cinit__(self):
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
+        self.slots.block, self.slots.result = NULL, WRITES_TEXTS
+        self.slots.strict.row, self.slots.options = checked_row, &self.how
+
+    cdef int set_row(self, row_function row, bint text, size_t values) except -1:
+        # What is not UTF-8 may become three times as long.
+        self.how.read, self.how.text = row, text
+        self.slots.keep, self.slots.strict.factor, self.slots.strict.extra = row, 3, values * sizeof(Component)
+        return 0
+
+    cdef object with_surrogates(self, str text, RowPolicy policy):
+        cdef bytes utf8
+        if policy != KEEP_ROW:
+            return None
+        utf8 = without_surrogates(text).encode()
+        return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
+
+
+@cython.final
+cdef class HostRows(ValueRows):
+    """Operation that returns the host, as it is spelled.
+
+    Args:
+        text (bool): Whether results are UTF-8.
+
+    Source: RFC 3986 section 3.2.2, appendix B.
+    """
+
+    def __cinit__(self, text):
+        self.set_row(host_row, text, 1)
+
+
+@cython.final
+cdef class PortRows(ValueRows):
+    """Operation that returns the port, as it is spelled.
+
+    Args:
+        text (bool): Whether results are UTF-8.
+
+    Source: RFC 3986 section 3.2.3, appendix B.
+    """
+
+    def __cinit__(self, text):
+        self.set_row(port_row, text, 1)
+
+
+cdef tuple names_of(object names):
+    """Return the names of query parameters as a tuple, without duplicates."""
+    cdef set found = set()
+    if isinstance(names, (bytes, bytearray)):
+        raise TypeError(f"name must be a str or a list of them, got {names!r}")
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a str, got {name!r}")
+        if name in found:
+            raise ValueError(f"name must not repeat a name, got {name!r} twice")
+        found.add(name)
+    if not 0 < len(names) <= MOST_FIELDS:
+        raise ValueError(f"expected 1 to {MOST_FIELDS} names, got {len(names)}")
+    return names
+
+
+cdef bytes bytes_of_name(str name):
+    # A name with a surrogate occurs in no row: these are UTF-8 of nothing.
+    return str.encode(name, "utf-8", "surrogatepass")
+
+
+@cython.final
+cdef class QueryRows(ValueRows):
+    """Operation that returns the values of query parameters, decoded: for each name the first one.
+
+    Args:
+        name (str | Sequence[str]): The name, or several names, whose results are several components.
+        text (bool): Whether results are UTF-8.
+
+    Raises:
+        TypeError: If a name is not a str.
+        ValueError: If a name is repeated, or there are none or too many.
+
+    Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
+    """
+    cdef Name spelled[MOST_FIELDS]
+    cdef list held
+
+    def __cinit__(self, name, text):
+        cdef bytes utf8
+        cdef tuple names = (name,)
+        if not isinstance(name, str):
+            names = self.names = names_of(name)
+        self.held = []
+        for each in names:
+            utf8 = bytes_of_name(each)
+            self.spelled[self.how.count] = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+            self.held.append(utf8)
+            self.how.count += 1
+        self.how.names = self.spelled
+        self.set_row(query_row, text, <size_t>len(names))
+
+
+# --- single values ----------------------------------------------------------------------------------------------------
+
+def host(uri, *, errors="keep"):
+    """Return the host of a URL, as it is spelled.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does; the host is what follows the last "@"
+            of the authority, up to the first ":", or up to the "]" if it begins with "[".
+        errors (str): How text that is not an IRI reference is handled: "keep" (return what it has), "null" (return
+            None) or "raise".
+
+    Returns:
+        str | bytes | None: The host, with the brackets of an address; it may be empty. None without an authority.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.2.2, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.host("https://me@Example.org:8042/over/there"), uri.host("http://[::1]:80"), uri.host("file:///etc")
+    ('Example.org', '[::1]', '')
+    >>> uri.host("http://exa mple.org/{id}"), uri.host("mailto:a@example.org")
+    ('exa mple.org', None)
+    """
+    cdef Options how
+    how.read = host_row
+    return value_in(uri, &how, None, errors)
+
+
+def port(uri, *, errors="keep"):
+    """Return the port of a URL, as it is spelled.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: The text after the ":" that follows the host; it may be empty. None if there is no ":".
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.2.3, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.port("https://example.org:8042/"), uri.port("http://[::1]:"), uri.port("https://example.org/")
+    ('8042', '', None)
+    """
+    cdef Options how
+    how.read = port_row
+    return value_in(uri, &how, None, errors)
+
+
+def query_value(uri, name, *, errors="keep"):
+    """Return the value of a query parameter: the first one of that name, decoded.
+
+    Names and values are decoded as urllib.parse.parse_qsl does: "+" is a space, and U+FFFD replaces what is not UTF-8.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
+        name (str | Sequence[str]): The decoded name, or several different ones.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | dict | None: The value; "" if it is blank, None if the query lacks the name. For several names, a
+            dict of their values. For bytes, the decoded bytes, which need not be UTF-8.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        TypeError: If a name is not a str.
+        ValueError: If `errors` is unknown, or if a name is repeated.
+
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+
+    >>> from uricodec import uri
+    >>> url = "https://example.org/search?q=caf%C3%A9+au+lait&page=2&page=3&safe"
+    >>> uri.query_value(url, "q"), uri.query_value(url, "page"), uri.query_value(url, "safe"), uri.query_value(url, "x")
+    ('café au lait', '2', '', None)
+    >>> uri.query_value(url, ["page", "x"])
+    {'page': '2', 'x': None}
+    """
+    cdef Options how
+    cdef Name spelled
+    cdef bytes utf8
+    cdef QueryRows several
+    if not isinstance(name, str):
+        several = QueryRows(name, True)
+        return value_in(uri, &several.how, several.names, errors)
+    utf8 = bytes_of_name(name)
+    spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
+    how.read, how.names, how.count = query_row, &spelled, 1
+    return value_in(uri, &how, None, errors)
+
+
+# Functions are pickled by reference: the reference must be their public name.
+for function in host, port, query_value:
+    function.__module__ = "uricodec.uri"
+del function
