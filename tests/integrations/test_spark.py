@@ -91,7 +91,7 @@ def plain(value):
     return bytes(value) if isinstance(value, bytearray) else value
 
 
-def expected(name, **given):
+def expected(name, /, **given):
     """What the operation makes of a list. The offset of a fault counts octets in columns, characters in a list."""
     result = FUNCTIONS[name](ROWS, **given)
     if OPERATIONS[name].result != "diagnostic":

@@ -33,7 +33,7 @@ class Parameter(NamedTuple):
         default (Any): The default of `bulk`, SQL and the engines; or REQUIRED.
         about (str): The documentation: one sentence.
         choices (tuple[Any, ...]): All values, if their number is limited.
-        examples (tuple[Any, ...]): Without choices: values that make a difference, for tests. If there is no default,
+        examples (tuple[Any, ...]): Without choices: values that make a difference, for tests. Without a default,
             SQL takes the type of the result from a call with the first.
     """
 
@@ -117,8 +117,9 @@ class Operation(NamedTuple):
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
-# With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. Structs have
-# no "keep": the components of an invalid row are unknown. Diagnostics have no "null": it means that the row is valid.
+# With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. Structs do
+# not have "keep": the components of an invalid row are unknown. Diagnostics have no "null": it means that the row is
+# valid.
 _TEXT = ("keep", "null", "raise", "drop")
 _CODEC = (*_TEXT, "replace")
 _UNQUOTE = ("replace", "keep", "null", "raise", "drop")

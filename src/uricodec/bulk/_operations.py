@@ -113,14 +113,14 @@ def host() -> Make:
     """Return the plan of `bulk.host`."""
     from uricodec.uri._values import HostRows
 
-    return lambda text, _terminator: Plan(HostRows(text), "component")
+    return lambda text, terminator: Plan(HostRows(text, bool(terminator)), "component")
 
 
 def port() -> Make:
     """Return the plan of `bulk.port`."""
     from uricodec.uri._values import PortRows
 
-    return lambda text, _terminator: Plan(PortRows(text), "component")
+    return lambda text, terminator: Plan(PortRows(text, bool(terminator)), "component")
 
 
 def query_value(name: str | Sequence[str]) -> Make:
@@ -128,10 +128,10 @@ def query_value(name: str | Sequence[str]) -> Make:
     from uricodec.uri._values import QueryRows
 
     if isinstance(name, str):
-        return lambda text, _terminator: Plan(QueryRows(name, text), "component")
+        return lambda text, terminator: Plan(QueryRows(name, text, bool(terminator)), "component")
     names = tuple(name)
-    QueryRows(names, True)  # raises for wrong names
-    return lambda text, _terminator: Plan(QueryRows(names, text), "struct", names)
+    QueryRows(names, True, False)  # raises for wrong names
+    return lambda text, terminator: Plan(QueryRows(names, text, bool(terminator)), "struct", names)
 
 
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------

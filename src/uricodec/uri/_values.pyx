@@ -35,69 +35,58 @@ cdef struct Span:
     Py_ssize_t end
 
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
-cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
+cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
 
 
-cdef inline bint find_authority(const uint8_t *s, size_t n, Span *authority) noexcept nogil:
-    """Find the authority, which may be empty. False: undefined."""
+cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
+    """Return where the authority starts; 0: it is undefined."""
     cdef size_t i = 0
     while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
         i += 1
     if 0 < i < n and s[i] == c':':
         i += 1
     elif i:
-        return False        # the path begins before the first "/"
-    if n - i < 2 or s[i] != c'/' or s[i + 1] != c'/':
-        return False
-    i += 2
-    authority.start = <Py_ssize_t>i
-    while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
-        i += 1
-    authority.end = <Py_ssize_t>i
-    return True
+        return 0        # the path begins before the first "/"
+    return i + 2 if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/' else 0
 
 
-cdef inline Span find_query(const uint8_t *s, size_t n) noexcept nogil:
-    cdef Span query
-    cdef size_t i = kernels.span(s, n, &BEFORE_QUERY.set)
-    query.start = query.end = -1
-    if i < n and s[i] == c'?':
-        query.start = <Py_ssize_t>i + 1
-        query.end = query.start + <Py_ssize_t>kernels.span(s + query.start, n - <size_t>query.start, &BEFORE_FRAGMENT.set)
-    return query
-
-
-cdef inline bint find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
-    """Find the host and the port, which may be undefined. False: the authority is undefined."""
-    cdef Span authority
-    cdef Py_ssize_t i
-    if not find_authority(s, n, &authority):
-        return False
-    host.start = i = authority.start
-    while i < authority.end:
-        if s[i] == c'@':
-            host.start = i + 1
-        i += 1
-    i = host.start
-    if i < authority.end and s[i] == c'[':
-        while i < authority.end and s[i] != c']':
+cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) noexcept nogil:
+    """Find the host and the port."""
+    cdef size_t i = find_authority(s, n)
+    host.start = host.end = port.start = port.end = -1
+    if i == 0:
+        return
+    while True:     # for each "@"
+        host.start, port.start = <Py_ssize_t>i, -1
+        if i < n and s[i] == c'[':
+            while i < n and s[i] != c']' and s[i] != c'@' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+                i += 1
+            i += i < n and s[i] == c']'
+            host.end = <Py_ssize_t>i
+            # text between the "]" and the ":" is part of neither
+            while i < n and IN_HOST.set.member[s[i]]:
+                i += 1
+        else:
+            while i < n and IN_HOST.set.member[s[i]]:
+                i += 1
+            host.end = <Py_ssize_t>i
+        if i < n and s[i] == c':':
             i += 1
-        i = min(i + 1, authority.end)
-    else:
-        while i < authority.end and s[i] != c':':
-            i += 1
-    host.end = i
-    while i < authority.end and s[i] != c':':       # text between the "]" and the ":" is part of neither
+            port.start = <Py_ssize_t>i
+            while i < n and (IN_HOST.set.member[s[i]] or s[i] == c':'):
+                i += 1
+            port.end = <Py_ssize_t>i
+        if i == n or s[i] != c'@':
+            return
         i += 1
-    port.start, port.end = -1 if i == authority.end else i + 1, authority.end
-    return True
 
 
 # --- what row functions write -----------------------------------------------------------------------------------------
 
 cdef struct Options:
     row_function read           # must be first: checked_row() reads only this
-    bint text                   # results are UTF-8
+    bint text                   # results are UTF-8,
+    bint checks                 # and rows may not be
     int count                   # of names
     const Name *names
 
@@ -125,45 +114,40 @@ cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept n
     return o
 
 
-cdef size_t put_text(uint8_t *dst, size_t n, bint text) noexcept nogil:
-    """Finish a text of n bytes at dst, where 3 * n bytes can be written; return its size."""
+cdef size_t to_text(uint8_t *dst, size_t n) noexcept nogil:
+    """Make n bytes at dst UTF-8, where 3 * n bytes can be written; return the size."""
     cdef uc_utf8 found
-    if not text or kernels.scan_utf8(dst, n, &found) == n:
+    if kernels.scan_utf8(dst, n, &found) == n:
         return n
     memmove(dst + 2 * n, dst, n)        # the result, of at most 3 bytes for one, does not overtake it
     return put_replacing(dst + 2 * n, n, dst)
 
 
-cdef inline void put_raw(const uint8_t *src, const Span *part, bint text, uint8_t *dst, Component *field,
-                         size_t *size) noexcept nogil:
-    """Write a component as it is spelled."""
+cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *options, uint8_t *dst) noexcept nogil:
+    """Write one component as it is spelled."""
+    cdef Component *field = <Component *>dst
     cdef size_t n
     if part.start < 0:
         field.start = field.end = -1
-        return
+        return sizeof(Component)
     n = <size_t>(part.end - part.start)
-    copy_text(dst + size[0], src + part.start, n)
-    field.start = <int64_t>size[0]
-    size[0] += put_text(dst + size[0], n, text)
-    field.end = <int64_t>size[0]
+    copy_text(dst + sizeof(Component), src + part.start, n)
+    if (<const Options *>options).checks:
+        n = to_text(dst + sizeof(Component), n)
+    field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
+    return sizeof(Component) + n
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef Span host, port
-    cdef size_t size = sizeof(Component)
-    if not find_host(src, n, &host, &port):
-        host.start = -1
-    put_raw(src, &host, (<const Options *>options).text, dst, <Component *>dst, &size)
-    return size
+    find_host(src, n, &host, &port)
+    return put_raw(src, &host, options, dst)
 
 
 cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef Span host, port
-    cdef size_t size = sizeof(Component)
-    if not find_host(src, n, &host, &port):
-        port.start = -1
-    put_raw(src, &port, (<const Options *>options).text, dst, <Component *>dst, &size)
-    return size
+    find_host(src, n, &host, &port)
+    return put_raw(src, &port, options, dst)
 
 
 # --- query parameters -------------------------------------------------------------------------------------------------
@@ -173,15 +157,28 @@ cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 #     query     = pair *( "&" pair )      an empty pair is none
 #     pair      = name [ "=" value ]      decoded: "+" is a space
 
-cdef ByteSet BEFORE_AMPERSAND = ~ByteSet("&")
-# Bytes of names that are spelled in one way only.
-cdef ByteSet SIMPLE = ByteSet(range(128)) - "%+"
+# What a byte of a query may be.
+cdef enum Role:
+    LITERAL, ENCODED, EQUALS, PAIR_END, QUERY_END
+cdef uint8_t ROLES[256]     # a name of LITERAL bytes is spelled in one way only
+
+cdef int octet
+for octet in range(256):
+    ROLES[octet] = LITERAL if octet < 128 else ENCODED
+for text, role in ("%+", ENCODED), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
+    for character in text:
+        ROLES[<uint8_t>ord(character)] = role
+del text, role, character
 
 
-cdef inline size_t decode_text(const uint8_t *src, size_t n, bint text, uint8_t *dst) noexcept nogil:
+cdef inline size_t decode_text(const uint8_t *src, size_t n, const Options *how, uint8_t *dst) noexcept nogil:
     """Decode a name or value to dst, where 3 * n bytes can be written; return its size."""
     cdef size_t size = kernels.decode(src, n, True, dst, n)
-    return 0 if size == UC_FULL else put_text(dst, size, text)      # full: another thread changed the input
+    if size == UC_FULL:
+        return 0        # another thread changed the input
+    if how.text and (size < n or how.checks):
+        return to_text(dst, size)
+    return size
 
 
 cdef inline int name_at(const Options *how, const uint8_t *name, size_t n) noexcept nogil:
@@ -197,36 +194,35 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     """Write the value of each name: the first one, or -1 if the query lacks the name."""
     cdef const Options *how = <const Options *>options
     cdef Component *fields = <Component *>dst
-    cdef Span query = find_query(src, n)
-    cdef Py_ssize_t i = query.start, end, equals
     cdef size_t size = <size_t>how.count * sizeof(Component)
+    cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set), end, value, i
     cdef int k, missing = how.count
     cdef bint simple
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
-    if i < 0:
-        return size
-    while missing and i < query.end:
-        equals, simple = i, True
-        while equals < query.end and src[equals] != c'=' and src[equals] != c'&':
-            simple &= SIMPLE.set.member[src[equals]]
-            equals += 1
-        end = equals
-        if end < query.end and src[end] == c'=':
-            end += <Py_ssize_t>kernels.span(src + end, <size_t>(query.end - end), &BEFORE_AMPERSAND.set)
-        if end == i:
-            k = -1
-        elif simple:
-            k = name_at(how, src + i, <size_t>(equals - i))
+    i = start if start < n and src[start] == c'?' else n
+    while missing and i < n and src[i] != c'#':
+        i += 1          # after the "?" or "&"
+        start, simple = i, True
+        while i < n and ROLES[src[i]] <= ENCODED:
+            simple &= ROLES[src[i]] == LITERAL
+            i += 1
+        end = value = i
+        if i < n and ROLES[src[i]] == EQUALS:
+            value = i + 1
+            while i < n and ROLES[src[i]] < PAIR_END:
+                i += 1
+        if i == start:
+            continue
+        if simple:
+            k = name_at(how, src + start, end - start)
         else:
-            k = name_at(how, dst + size, decode_text(src + i, <size_t>(equals - i), how.text, dst + size))
+            k = name_at(how, dst + size, decode_text(src + start, end - start, how, dst + size))
         if k >= 0 and fields[k].start < 0:
             fields[k].start = <int64_t>size
-            if equals < end:
-                size += decode_text(src + equals + 1, <size_t>(end - equals - 1), how.text, dst + size)
+            size += decode_text(src + value, i - value, how, dst + size)
             fields[k].end = <int64_t>size
             missing -= 1
-        i = end + 1
     return size
 
 
@@ -290,7 +286,7 @@ cdef object value_in(object input, Options *how, tuple names, object errors):
     cdef object text = plain(input)
     if errors not in ("keep", "null", "raise"):
         raise ValueError(f"errors must be one of 'keep', 'null', 'raise', got {errors!r}")
-    how.text = type(text) is str
+    how.text, how.checks = type(text) is str, False
     if errors != "keep":
         if not read_text(text, &source, buffer, IRI_SYNTAX, REFERENCE, &parts, &outcome):
             if errors == "raise":
@@ -315,9 +311,9 @@ cdef class ValueRows(RowOperation):
         self.slots.block, self.slots.result = NULL, WRITES_TEXTS
         self.slots.strict.row, self.slots.options = checked_row, &self.how
 
-    cdef int set_row(self, row_function row, bint text, size_t values) except -1:
+    cdef int set_row(self, row_function row, bint text, bint checks, size_t values) except -1:
         # What is not UTF-8 may become three times as long.
-        self.how.read, self.how.text = row, text
+        self.how.read, self.how.text, self.how.checks = row, text, checks
         self.slots.keep, self.slots.strict.factor, self.slots.strict.extra = row, 3, values * sizeof(Component)
         return 0
 
@@ -335,12 +331,13 @@ cdef class HostRows(ValueRows):
 
     Args:
         text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
 
     Source: RFC 3986 section 3.2.2, appendix B.
     """
 
-    def __cinit__(self, text):
-        self.set_row(host_row, text, 1)
+    def __cinit__(self, text, checks):
+        self.set_row(host_row, text, checks, 1)
 
 
 @cython.final
@@ -349,12 +346,13 @@ cdef class PortRows(ValueRows):
 
     Args:
         text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
 
     Source: RFC 3986 section 3.2.3, appendix B.
     """
 
-    def __cinit__(self, text):
-        self.set_row(port_row, text, 1)
+    def __cinit__(self, text, checks):
+        self.set_row(port_row, text, checks, 1)
 
 
 cdef tuple names_of(object names):
@@ -386,6 +384,7 @@ cdef class QueryRows(ValueRows):
     Args:
         name (str | Sequence[str]): The name, or several names, whose results are several components.
         text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
 
     Raises:
         TypeError: If a name is not a str.
@@ -396,7 +395,7 @@ cdef class QueryRows(ValueRows):
     cdef Name spelled[MOST_FIELDS]
     cdef list held
 
-    def __cinit__(self, name, text):
+    def __cinit__(self, name, text, checks):
         cdef bytes utf8
         cdef tuple names = (name,)
         if not isinstance(name, str):
@@ -408,7 +407,7 @@ cdef class QueryRows(ValueRows):
             self.held.append(utf8)
             self.how.count += 1
         self.how.names = self.spelled
-        self.set_row(query_row, text, <size_t>len(names))
+        self.set_row(query_row, text, checks, <size_t>len(names))
 
 
 # --- single values ----------------------------------------------------------------------------------------------------
@@ -500,7 +499,7 @@ def query_value(uri, name, *, errors="keep"):
     cdef bytes utf8
     cdef QueryRows several
     if not isinstance(name, str):
-        several = QueryRows(name, True)
+        several = QueryRows(name, True, False)
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
     spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
