@@ -157,25 +157,29 @@ cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 #     query     = pair *( "&" pair )      an empty pair is none
 #     pair      = name [ "=" value ]      decoded: "+" is a space
 
-# What a byte of a query may be.
+# What a byte of a query is; values of a name or value are joined by "|".
 cdef enum Role:
-    LITERAL, ENCODED, EQUALS, PAIR_END, QUERY_END
-cdef uint8_t ROLES[256]     # a name of LITERAL bytes is spelled in one way only
+    LITERAL = 0, BEYOND_ASCII = 1, PLUS = 2, PERCENT = 4, EQUALS = 8, PAIR_END = 16, QUERY_END = 32
+cdef uint8_t ROLES[256]
 
 cdef int octet
 for octet in range(256):
-    ROLES[octet] = LITERAL if octet < 128 else ENCODED
-for text, role in ("%+", ENCODED), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
-    for character in text:
-        ROLES[<uint8_t>ord(character)] = role
-del text, role, character
+    ROLES[octet] = LITERAL if octet < 128 else BEYOND_ASCII
+for character, role in ("+", PLUS), ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
+    ROLES[<uint8_t>ord(character)] = role
+del character, role
 
 
-cdef inline size_t decode_text(const uint8_t *src, size_t n, const Options *how, uint8_t *dst) noexcept nogil:
+cdef inline size_t decode_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
     """Decode a name or value to dst, where 3 * n bytes can be written; return its size."""
-    cdef size_t size = kernels.decode(src, n, True, dst, n)
-    if size == UC_FULL:
-        return 0        # another thread changed the input
+    cdef size_t size = n, i
+    if not roles & PERCENT:
+        for i in range(n):      # it is short
+            dst[i] = c' ' if src[i] == c'+' else src[i]
+    else:
+        size = kernels.decode(src, n, True, dst, n)
+        if size == UC_FULL:
+            return 0        # another thread changed the input
     if how.text and (size < n or how.checks):
         return to_text(dst, size)
     return size
@@ -196,31 +200,32 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef Component *fields = <Component *>dst
     cdef size_t size = <size_t>how.count * sizeof(Component)
     cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set), end, value, i
-    cdef int k, missing = how.count
-    cdef bint simple
+    cdef int k, missing = how.count, roles, of_value
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
     i = start if start < n and src[start] == c'?' else n
     while missing and i < n and src[i] != c'#':
         i += 1          # after the "?" or "&"
-        start, simple = i, True
-        while i < n and ROLES[src[i]] <= ENCODED:
-            simple &= ROLES[src[i]] == LITERAL
+        start, roles, of_value = i, LITERAL, LITERAL
+        while i < n and ROLES[src[i]] < EQUALS:
+            roles |= ROLES[src[i]]
             i += 1
         end = value = i
         if i < n and ROLES[src[i]] == EQUALS:
-            value = i + 1
+            i += 1
+            value = i
             while i < n and ROLES[src[i]] < PAIR_END:
+                of_value |= ROLES[src[i]]
                 i += 1
         if i == start:
             continue
-        if simple:
+        if roles == LITERAL:    # it is spelled in one way only
             k = name_at(how, src + start, end - start)
         else:
-            k = name_at(how, dst + size, decode_text(src + start, end - start, how, dst + size))
+            k = name_at(how, dst + size, decode_text(src + start, end - start, roles, how, dst + size))
         if k >= 0 and fields[k].start < 0:
             fields[k].start = <int64_t>size
-            size += decode_text(src + value, i - value, how, dst + size)
+            size += decode_text(src + value, i - value, of_value, how, dst + size)
             fields[k].end = <int64_t>size
             missing -= 1
     return size
