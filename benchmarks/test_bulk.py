@@ -7,6 +7,7 @@ python -m pytest benchmarks/test_bulk.py
 """
 
 import random
+import re
 from urllib.parse import quote, unquote
 
 import pytest
@@ -92,6 +93,39 @@ def test_duckdb(benchmark, function):
     benchmark.group = "unquote" if function == "url_decode" else "quote"
     benchmark.extra_info["bytes"] = len(LINES)
     benchmark(lambda: duck.execute(f"select max(length({function}(path))) from paths").fetchall())
+
+
+URLS = [
+    f"https://www.example{i % 1000}.co.uk/path/to/page-{i}/index.html?utm_source=news&q=term+{i % 77}&page={i % 9}#top"
+    for i in range(COUNT)
+]
+OF_HOST, OF_QUERY = r"^[^:/?#]+://([^/?#:@]*)", r"[?&]q=([^&#]*)"
+
+
+@pytest.mark.parametrize("way", ["uricodec", "polars: str.extract", "duckdb: regexp_extract"])
+@pytest.mark.parametrize("part", ["host", "query_value"])
+def test_parts_of_urls(benchmark, part, way):
+    """On one thread. The expressions do not decode, and know neither userinfo nor brackets: they do less."""
+    benchmark.group = f"{part}, URLs"
+    benchmark.extra_info["bytes"] = sum(map(len, URLS)) + COUNT
+    pattern = OF_HOST if part == "host" else OF_QUERY
+    want = [re.search(pattern, url)[1].replace("+", " " if way == "uricodec" else "+") for url in URLS]
+    if way == "uricodec":
+        column, arguments = arrow(URLS), () if part == "host" else ("q",)
+        assert rows_of(getattr(bulk, part)(column, *arguments)) == want
+        benchmark(getattr(bulk, part), column, *arguments, threads=1)
+    elif way.startswith("polars"):
+        column = polars(URLS)
+        assert column.str.extract(pattern).to_list() == want
+        benchmark(column.str.extract, pattern)
+    else:
+        duck = pytest.importorskip("duckdb").connect()
+        duck.execute("set threads = 1")
+        duck.register("source", pa.table({"url": URLS}))
+        duck.execute("create table urls as select url from source")
+        select = f"regexp_extract(url, '{pattern}', 1)"
+        assert [row for (row,) in duck.execute(f"select {select} from urls").fetchall()] == want
+        benchmark(lambda: duck.execute(f"select sum(strlen({select})) from urls").fetchall())
 
 
 @pytest.mark.parametrize("level", ["8141", "namespace"])

@@ -199,11 +199,10 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     cdef const Options *how = <const Options *>options
     cdef Component *fields = <Component *>dst
     cdef size_t size = <size_t>how.count * sizeof(Component)
-    cdef size_t start = kernels.span(src, n, &BEFORE_QUERY.set), end, value, i
+    cdef size_t i = kernels.span(src, n, &BEFORE_QUERY.set), start, end, value
     cdef int k, missing = how.count, roles, of_value
     for k in range(how.count):
         fields[k].start = fields[k].end = -1
-    i = start if start < n and src[start] == c'?' else n
     while missing and i < n and src[i] != c'#':
         i += 1          # after the "?" or "&"
         start, roles, of_value = i, LITERAL, LITERAL

@@ -1,0 +1,106 @@
+"""host, port and query_value of single values: against urllib.parse, and what columns do not show.
+
+tests/_rows/test_operations.py compares the same rows by all paths with the reference implementation.
+"""
+
+import pickle
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import urls as reference
+from reference.rows import rows_of
+
+from uricodec import bulk, uri
+from uricodec.errors import IriError
+
+ROWS = rows_of("urls")
+TEXTS = [row.decode("utf-8", "replace") for row in ROWS]
+ONE_BY_ONE = [(uri.host, ()), (uri.port, ()), (uri.query_value, ("q",))]
+
+
+def test_rows():
+    for row, text in zip(ROWS, TEXTS, strict=True):
+        for function, arguments in ONE_BY_ONE:
+            want = getattr(reference, function.__name__)
+            assert function(row, *arguments) == want(row, False, *arguments)
+            made, found = want(text.encode(), True, *arguments), function(text, *arguments)
+            assert found == (made if made is None else made.decode())
+        names = ["page", "q", "é"]
+        assert [*uri.query_value(row, names).values()] == [*reference.query_value(row, False, names)]
+
+
+@given(st.text("?&=;#%+q4162Fé\ud800 \0", max_size=40))
+def test_values_are_those_of_urllib(query):
+    """A surrogate is U+FFFD here, and stays there."""
+    pairs = parse_qsl(query.partition("#")[0], keep_blank_values=True)
+    clean = [tuple(part.replace("\ud800", "\ufffd") for part in pair) for pair in pairs]
+    for name in {"q", "", "é", "6", *(name for name, _ in clean)}:
+        assert uri.query_value(f"?{query}", name) == dict(clean[::-1]).get(name)
+
+
+@given(st.text("ab.:80@[]/?#é", max_size=12))
+def test_hosts_are_those_of_urllib(text):
+    """urllib's hostname is in lower case, without brackets, and None if it is empty; it rejects some brackets."""
+    url = f"http://{text}"
+    try:
+        want = urlsplit(url).hostname or ""
+    except ValueError:
+        return
+    if not {*"[]"} & {*url}:
+        assert uri.host(url) == want
+
+
+def test_long_texts_and_buffers():
+    host = "é" * 5000
+    url = f"//u@{host}:{'8' * 700}/?{'x=1&' * 900}q={'%C3%A9+' * 3000}&q"
+    for given_, kind in (
+        (url, str),
+        (url.encode(), bytes),
+        (bytearray(url.encode()), bytes),
+        (memoryview(url.encode()), bytes),
+    ):
+        found = [function(given_, *arguments) for function, arguments in ONE_BY_ONE]
+        assert [type(each) for each in found] == [kind] * 3
+        assert [each.decode() if kind is bytes else each for each in found] == [host, "8" * 700, "é " * 3000]
+
+
+def test_bytes_stay_and_text_becomes_utf_8():
+    assert uri.query_value(b"?q=%FF+\xff", "q") == b"\xff \xff" and uri.query_value("?q=%FF", "q") == "\ufffd"
+    assert uri.host(b"//\xff") == b"\xff" and uri.host("//a\ud800") == "a\ufffd"
+    assert list(bulk.host(b"//\xff\xc3\n")) == ["\ufffd\ufffd"] and bulk.host([b"//\xff\xc3"]) == [b"\xff\xc3"]
+    assert bulk.host(["//a\ud800"]) == ["a\ufffd"] and bulk.host(["//a\ud800"], errors="null") == [None]
+    assert bulk.query_value(["?q=\ud800"] * 30, ["q", "x"]) == [{"q": "\ufffd", "x": None}] * 30
+
+
+def test_errors():
+    for function, arguments in ONE_BY_ONE:
+        assert function("//a b?q", *arguments, errors="null") is None
+        with pytest.raises(IriError, match="invalid character ' ' in host at offset 3") as caught:
+            function("//a b?q", *arguments, errors="raise")
+        assert caught.value.input == "//a b?q"
+        with pytest.raises(IriError, match="lone surrogate at offset 2"):
+            function("//\ud800", *arguments, errors="raise")
+        with pytest.raises(ValueError, match="errors must be one of 'keep', 'null', 'raise', got 'drop'"):
+            function("//a", *arguments, errors="drop")
+        with pytest.raises(TypeError):
+            function(5, *arguments)
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_names():
+    for function in uri.query_value, lambda url, name: bulk.query_value([url], name):
+        with pytest.raises(TypeError, match="name must be a str"):
+            function("?a", ["a", 5])
+        with pytest.raises(TypeError):
+            function("?a", b"a")
+        with pytest.raises(ValueError, match="got 'a' twice"):
+            function("?a", ["a", "b", "a"])
+        for names in [], [str(i) for i in range(33)]:
+            with pytest.raises(ValueError, match=f"expected 1 to 32 names, got {len(names)}"):
+                function("?a", names)
+    many = [str(i) for i in range(32)]
+    url = "?" + "&".join(f"{name}={name * 2}" for name in many)
+    assert uri.query_value(url, many) == {name: name * 2 for name in many} == bulk.query_value([url] * 99, many)[98]
+    assert uri.query_value("?\ufffd=1", "\ud800") is None
