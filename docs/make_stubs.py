@@ -32,6 +32,8 @@ _Frame = TypeVar("_Frame")  # the type of columns of several fields
 
 def errors_of(operation):
     """The type of `errors`."""
+    if operation.result == "struct" and "keep" in operation.policies:
+        return "SplitErrors"
     return ERRORS.get(operation.result) or ("CodecErrors" if "replace" in operation.policies else "TextErrors")
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "IriProduction",
     "LogClient",
     "LogErrors",
+    "SplitErrors",
     "SqlErrors",
     "StructErrors",
     "TextErrors",
@@ -52,6 +53,7 @@ VerdictErrors = Literal["keep", "null", "raise"]
 ComponentErrors = Literal["keep", "null", "raise"]
 DiagnosticErrors = Literal["keep", "raise"]
 StructErrors = Literal["null", "raise", "drop"]
+SplitErrors = Literal["null", "keep", "raise", "drop"]  # of URIs and IRIs
 FingerprintErrors = Literal["null", "keep", "raise"]
 
 # Of deduplication, of the functions of SQL (DuckDB, Spark), and of access logs.

@@ -41,7 +41,7 @@ ROWS = [
     "a b",
     "\0%00",
 ]
-OCTETS = [*[row if row is None else row.encode() for row in ROWS], b"\xff%41"]
+OCTETS = [*[row if row is None else row.encode() for row in ROWS], b"\xff%41", b"//\xff?q=%FF"]
 CALLS = [(name, row.required) for name, row in OPERATIONS.items()] + [
     ("quote", {"safe": "", "plus": True}),
     ("requote", {"errors": "replace"}),
@@ -55,6 +55,7 @@ CALLS = [(name, row.required) for name, row in OPERATIONS.items()] + [
     ("is_valid_urn", {"rfc": "2141"}),
     ("check_urn", {"rfc": "2141"}),
     ("query_value", {"name": ["q", "é"], "errors": "null"}),
+    ("split_uri", {"errors": "keep"}),
     ("fingerprint", {"kind": "urn", "secret": b"k"}),
     ("fingerprint", {"kind": "uri", "level": "scheme", "secret": b"k", "errors": "keep"}),
 ]
@@ -67,14 +68,9 @@ def of_list(rows, name, given):
     function, result = FUNCTIONS[name], OPERATIONS[name].result
     if result == "diagnostic":
         rows = [row.encode() if isinstance(row, str) else row for row in rows]
-    done = function(rows, **given)
-    decode = lambda part: part.decode() if isinstance(part, bytes) else part  # noqa: E731
     if result in {"component", "struct"}:
-        done = [
-            {field: decode(part) for field, part in row.items()} if isinstance(row, dict) else decode(row)
-            for row in done
-        ]
-    return done
+        rows = [row.decode("utf-8", "replace") if isinstance(row, bytes) else row for row in rows]
+    return function(rows, **given)
 
 
 def results(column, name, given):

@@ -3,6 +3,7 @@
 import urllib.parse
 
 from reference import codec as naive
+from reference import urls as naive_urls
 
 from uricodec import iri, percent_decode, requote, uri, urn
 from uricodec._rows.registry import OPERATIONS
@@ -17,6 +18,16 @@ def decoded(row, plus):
     return percent_decode(row, plus=plus, errors="raise")
 
 
+def any_parts(row):
+    """The components of any text; None of a str that has a surrogate."""
+    try:
+        octets = row if isinstance(row, bytes) else row.encode()
+    except UnicodeEncodeError:
+        return None
+    found = [part if part is None or isinstance(row, bytes) else part.decode() for part in naive_urls.split(octets)]
+    return dict(zip(OPERATIONS["split_uri"].fields, found, strict=True))
+
+
 # What the operations that keep or replace only the invalid part of a row make of it.
 PARTS = {
     ("unquote", "keep"): lambda row, plus=False: percent_decode(row, plus=plus),
@@ -26,6 +37,8 @@ PARTS = {
     ("percent_decode", "keep"): percent_decode,
     ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
     **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value")},
+    ("split_uri", "keep"): any_parts,
+    ("split_iri", "keep"): any_parts,
     ("requote", "keep"): requote,
     ("requote", "replace"): lambda row, **safe: requote(row, errors="replace", **safe),
 }

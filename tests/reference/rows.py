@@ -145,6 +145,18 @@ def uri_parts(row, is_iri=False):
     return list(octets_of((scheme, authority, *of_authority, *rest)))
 
 
+def split(is_iri):
+    """With "keep", the components of any text."""
+
+    def reference(row, errors, way):
+        parts, fault = strict(partial(uri_parts, is_iri=is_iri))(row, errors, way)
+        if fault:
+            parts = [naive_urls.as_text(part, way.text) for part in naive_urls.split(row)]
+        return parts, fault
+
+    return reference
+
+
 def component(function):
     """What any text has; invalid is what is not an IRI reference."""
 
@@ -217,6 +229,7 @@ VERDICT = ("keep", "null", "raise")
 DIAGNOSTIC = ("keep", "raise")
 COMPONENT = ("keep", "null", "raise")
 STRUCT = ("null", "raise", "drop")
+SPLIT = ("null", "keep", "raise", "drop")
 FINGERPRINT = ("null", "keep", "raise")
 
 URI_LEVELS = ("path", "simple", "case", "percent", "scheme", "iri", "rfc1630", "rfc2396")
@@ -282,9 +295,8 @@ def _operations():
             yield Operation(f"is_valid_{kind}", given, check, "uris", "verdict", VERDICT)
             command = ("check", "--kind", kind, "--production", production)
             yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
-        split = strict(partial(uri_parts, is_iri=kind == "iri"))
         command = ("split", "--kind", kind)
-        yield Operation(f"split_{kind}", {}, split, "uris", "struct", STRUCT, command, fields=URI_FIELDS)
+        yield Operation(f"split_{kind}", {}, split(kind == "iri"), "uris", "struct", SPLIT, command, fields=URI_FIELDS)
     for name in "host", "port":
         yield Operation(name, {}, component(getattr(naive_urls, name)), "urls", "component", COMPONENT)
     for given in {"name": "q"}, {"name": ["page", "é", "\ufffd", ""]}:
@@ -332,7 +344,7 @@ def handled(operation, rows, errors, way):
                 made = False if errors == "keep" else None
             elif operation.result == "diagnostic":
                 made = tuple(fault)
-            elif operation.result == "struct" or errors not in {"keep", "replace"}:
+            elif errors not in {"keep", "replace"}:
                 made = None
         elif operation.result == "verdict":
             made = True

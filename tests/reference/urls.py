@@ -27,6 +27,14 @@ def port(row, text):
     return as_text(subcomponent(row, "port"), text)
 
 
+def split(row):
+    """The components of any text: scheme, authority, userinfo, host, port, path, query, fragment."""
+    found = COMPONENTS.match(row)
+    userinfo, at, _ = (found[4] or b"").rpartition(b"@")
+    parts = userinfo if at else None, subcomponent(row, "host"), subcomponent(row, "port")
+    return found[2], found[4], *parts, found[5], found[7], found[9]
+
+
 def query_pairs(row, text):
     """The names and values of a query, decoded."""
     pairs = [pair.partition(b"=") for pair in (COMPONENTS.match(row)[7] or b"").split(b"&") if pair]

@@ -117,8 +117,8 @@ class Operation(NamedTuple):
 
 # --- values that rows share -------------------------------------------------------------------------------------------
 
-# With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. Structs do
-# not have "keep": the components of an invalid row are unknown. Diagnostics have no "null": it means that the row is
+# With "keep", an invalid text stays as it is, its verdict is false, and its component is what the text has. The
+# components of an invalid URN are unknown: no "keep". Diagnostics have no "null": it means that the row is
 # valid.
 _TEXT = ("keep", "null", "raise", "drop")
 _CODEC = (*_TEXT, "replace")
@@ -127,6 +127,7 @@ _VERDICT = ("keep", "null", "raise")
 _COMPONENT = ("keep", "null", "raise")
 _DIAGNOSTIC = ("keep", "raise")
 _STRUCT = ("null", "raise", "drop")
+_SPLIT = ("null", "keep", "raise", "drop")
 _FINGERPRINT = ("null", "keep", "raise")
 
 # In SQL, `is_valid_*` are false for invalid rows and `*_check` return the reason, whatever policy other functions use.
@@ -417,11 +418,11 @@ _ROWS = (
         name="split_uri",
         summary="return the components of each URI reference",
         source="RFC 3986 section 3.",
-        make="uricodec.uri._rows:SplitReferences",
+        make=f"{_MADE}:split",
         constants={"kind": "uri"},
         result="struct",
         fields=_URI_FIELDS,
-        policies=_STRUCT,
+        policies=_SPLIT,
         sql=(SqlFunction("uri_split"),),
         command=Command("split --kind uri"),
         rows="uris",
@@ -431,11 +432,11 @@ _ROWS = (
         name="split_iri",
         summary="return the components of each IRI reference",
         source="RFC 3987 section 2.2.",
-        make="uricodec.uri._rows:SplitReferences",
+        make=f"{_MADE}:split",
         constants={"kind": "iri"},
         result="struct",
         fields=_URI_FIELDS,
-        policies=_STRUCT,
+        policies=_SPLIT,
         sql=(SqlFunction("iri_split"),),
         command=Command("split --kind iri"),
         rows="uris",

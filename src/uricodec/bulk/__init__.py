@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         HostInUri,
         IdentifierKind,
         IriProduction,
+        SplitErrors,
         StructErrors,
         TextErrors,
         UriLevel,
@@ -497,7 +498,7 @@ def check_iri(
 def split_uri(
     column: Any,
     *,
-    errors: StructErrors = "null",
+    errors: SplitErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
     line_terminator: bytes = b"\n",
@@ -506,7 +507,8 @@ def split_uri(
 
     Args:
         column (Any): The rows.
-        errors (str): How an invalid row is handled: "null", "raise" or "drop".
+        errors (str): How an invalid row is handled: "null", "keep", "raise" or "drop". With "keep", any text is
+            split as RFC 3986 appendix B does.
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:
@@ -517,6 +519,8 @@ def split_uri(
 
     >>> split_uri(["//example.org:80/?a"])[0]["port"]
     '80'
+    >>> split_uri(["//exa mple.org:x/"], errors="keep")[0]["host"]
+    'exa mple.org'
     """
     return run("split_uri", column, {}, errors, invalid, threads, line_terminator)
 
@@ -525,7 +529,7 @@ def split_uri(
 def split_iri(
     column: Any,
     *,
-    errors: StructErrors = "null",
+    errors: SplitErrors = "null",
     invalid: InvalidRows | None = None,
     threads: int | None = None,
     line_terminator: bytes = b"\n",
@@ -534,7 +538,8 @@ def split_iri(
 
     Args:
         column (Any): The rows.
-        errors (str): How an invalid row is handled: "null", "raise" or "drop".
+        errors (str): How an invalid row is handled: "null", "keep", "raise" or "drop". With "keep", any text is
+            split as RFC 3986 appendix B does.
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
     Returns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
@@ -121,6 +121,14 @@ def port() -> Make:
     from uricodec.uri._values import PortRows
 
     return lambda text, terminator: Plan(PortRows(text, bool(terminator)), "component")
+
+
+def split(kind: Literal["uri", "iri"]) -> Make:
+    """Return the plan of `bulk.split_uri` and `bulk.split_iri`."""
+    from uricodec.uri._rows import COLUMNS, SplitReferences
+    from uricodec.uri._values import SplitLines
+
+    return lambda _text, terminator: Plan(SplitLines(kind) if terminator else SplitReferences(kind), "struct", COLUMNS)
 
 
 def query_value(name: str | Sequence[str]) -> Make:

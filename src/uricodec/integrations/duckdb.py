@@ -44,11 +44,12 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
     Args:
         con (duckdb.DuckDBPyConnection): The connection. Its cursors, and other connections to the same database, have
             the functions, too, for as long as the database is open.
-        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
-            for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
-            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return
-            false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself. `uri_host`,
-            `uri_port` and `uri_query_value` return what the value has unless it is "raise".
+        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (its
+            components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
+            "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
+            kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
+            returns the fingerprint of the value itself. `uri_host`, `uri_port` and `uri_query_value` return what the
+            value has unless it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             process.
         prefix (str): A prefix for the names of all functions.

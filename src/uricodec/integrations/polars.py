@@ -100,9 +100,20 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         raise TypeError(f"{name}: an Enum cannot contain new strings; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
+    if column.dtype == pl.Binary and OPERATIONS[name].result in ("component", "struct"):
+        column = _utf8(column)
     result = _series(column.name, FUNCTIONS[name](column, **given))
     wanted = column.dtype if text else _dtype(name, given)
     return result if result.dtype == wanted else result.cast(wanted)
+
+
+def _utf8(column: pl.Series) -> pl.Series:
+    """Return a Binary column as String, because components are Strings. U+FFFD replaces bytes that are not UTF-8."""
+    try:
+        return column.cast(pl.String)
+    except pl.exceptions.ComputeError:
+        rows = [row if row is None else row.decode("utf-8", "replace") for row in column]
+        return pl.Series(column.name, rows, pl.String)
 
 
 def _series(name: str, column: Column) -> pl.Series:

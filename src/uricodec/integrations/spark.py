@@ -154,11 +154,12 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
 
     Args:
         spark (SparkSession): The session.
-        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (NULL
-            for `*_split`). "raise": the query fails. "replace": as "null", but `*_decode` decodes as urllib.parse does,
-            and `uri_requote` writes %25 for a malformed `%`. Three kinds of functions ignore it: `is_valid_*` return
-            false, `*_check` return why, and `name_fingerprint` returns the fingerprint of the value itself. `uri_host`,
-            `uri_port` and `uri_query_value` return what the value has unless it is "raise".
+        errors (str): How invalid values are handled. "null": the result is NULL. "keep": it is the value itself (its
+            components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
+            "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
+            kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
+            returns the fingerprint of the value itself. `uri_host`, `uri_port` and `uri_query_value` return what the
+            value has unless it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.
         prefix (str): A prefix for the names of all functions.

@@ -18,6 +18,7 @@ from uricodec.uri._equivalence cimport level_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS
 from uricodec.uri._resolve cimport Base, find_base, resolve_rows
+from uricodec.uri._values cimport split_any
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -569,9 +570,16 @@ cdef class SplitRows(UriRows):
         return self.head(code) + str(offset).encode() + (b"}" if self.json else b"")
 
 
+cdef size_t split_any_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    split_any(src, n, <Component *>dst)
+    return FIELDS * sizeof(Component)
+
+
 @cython.final
 cdef class SplitReferences(UriRows):
     """Operation that splits references into components, strictly, as `uricodec.uri.split` does.
+
+    Under `keep`, an invalid row is split as RFC 3986 appendix B does.
 
     Args:
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
@@ -586,6 +594,7 @@ cdef class SplitReferences(UriRows):
     def __cinit__(self, kind):
         set_grammar(&self.grammar, kind, None)
         self.slots.strict, self.slots.options, self.slots.result = SPLIT_ROW, &self.grammar, WRITES_COMPONENTS
+        self.slots.keep = split_any_row
         self.error = IriError if kind == "iri" else UriSyntaxError
 
 

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import final, overload
+from typing import Literal, final, overload
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -20,6 +20,10 @@ class PortRows(ValueRows):
 @final
 class QueryRows(ValueRows):
     def __new__(cls, name: str | Sequence[str], text: bool, checks: bool) -> QueryRows: ...
+
+@final
+class SplitLines(ValueRows):
+    def __new__(cls, kind: Literal["uri", "iri"]) -> SplitLines: ...
 
 @overload
 def host(uri: str, *, errors: ComponentErrors = "keep") -> str | None: ...

@@ -15,15 +15,15 @@ from libc.string cimport memcmp, memmove
 
 from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, uc_utf8
 from uricodec._base._text cimport *
-from uricodec._rows._engine cimport Component, MOST_FIELDS
+from uricodec._rows._engine cimport MOST_FIELDS
 from uricodec._rows._operation cimport *
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
-from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, Parts, read_bytes
+from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
-from uricodec.errors import IriError
+from uricodec.errors import IriError, UriSyntaxError
 
 
 # --- splitting any text -----------------------------------------------------------------------------------------------
@@ -35,6 +35,7 @@ cdef struct Span:
     Py_ssize_t end
 
 cdef ByteSet BEFORE_QUERY = ~ByteSet("?#")
+cdef ByteSet BEFORE_FRAGMENT = ~ByteSet("#")
 cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the host nor follow something else
 
 
@@ -81,10 +82,43 @@ cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) n
         i += 1
 
 
+cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    field.start, field.end = start, end
+
+
+cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogil:
+    cdef Span host, port
+    cdef Py_ssize_t i = 0, path, path_end, query_end, authority, end = <Py_ssize_t>n
+    find_host(s, n, &host, &port)
+    authority = <Py_ssize_t>find_authority(s, n)
+    while i < end and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+        i += 1
+    if 0 < i < end and s[i] == c':':
+        set_field(fields, 0, i)
+        path = i + 1
+    else:
+        set_field(fields, -1, -1)
+        path = 0
+    if authority:
+        path = authority
+        while path < end and s[path] != c'/' and s[path] != c'?' and s[path] != c'#':
+            path += 1
+    path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
+    query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
+    set_field(fields + 1, authority if authority else -1, path)
+    set_field(fields + 2, authority if authority and host.start > authority else -1, host.start - 1)
+    set_field(fields + 3, host.start, host.end)
+    set_field(fields + 4, port.start, port.end)
+    set_field(fields + 5, path, path_end)
+    set_field(fields + 6, path_end + 1 if query_end > path_end else -1, query_end)
+    set_field(fields + 7, query_end + 1 if query_end < end else -1, end)
+
+
 # --- what row functions write -----------------------------------------------------------------------------------------
 
 cdef struct Options:
-    row_function read           # must be first: checked_row() reads only this
+    row_function read
+    Syntax syntax               # of rows that are not invalid
     bint text                   # results are UTF-8,
     bint checks                 # and rows may not be
     int count                   # of names
@@ -148,6 +182,26 @@ cdef size_t port_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     cdef Span host, port
     find_host(src, n, &host, &port)
     return put_raw(src, &port, options, dst)
+
+
+cdef enum:
+    COMPONENTS = 8
+
+
+cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write all components as UTF-8."""
+    cdef Component *fields = <Component *>dst
+    cdef size_t size = COMPONENTS * sizeof(Component), length
+    cdef int i
+    split_any(src, n, fields)
+    for i in range(COMPONENTS):
+        if fields[i].start >= 0:
+            length = <size_t>(fields[i].end - fields[i].start)
+            copy_text(dst + size, src + fields[i].start, length)
+            length = to_text(dst + size, length)
+            fields[i].start, fields[i].end = <int64_t>size, <int64_t>(size + length)
+            size += length
+    return size
 
 
 # --- query parameters -------------------------------------------------------------------------------------------------
@@ -234,7 +288,7 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
 
 cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef Parts parts
-    if not read_bytes(src, n, IRI_SYNTAX, REFERENCE, &parts, outcome):
+    if not read_bytes(src, n, (<const Options *>options).syntax, REFERENCE, &parts, outcome):
         return UC_REJECTED
     return (<const Options *>options).read(src, n, options, dst, outcome)
 
@@ -313,7 +367,7 @@ cdef class ValueRows(RowOperation):
     def __cinit__(self):
         self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, IriError
         self.slots.block, self.slots.result = NULL, WRITES_TEXTS
-        self.slots.strict.row, self.slots.options = checked_row, &self.how
+        self.slots.strict.row, self.slots.options, self.how.syntax = checked_row, &self.how, IRI_SYNTAX
 
     cdef int set_row(self, row_function row, bint text, bint checks, size_t values) except -1:
         # What is not UTF-8 may become three times as long.
@@ -357,6 +411,24 @@ cdef class PortRows(ValueRows):
 
     def __cinit__(self, text, checks):
         self.set_row(port_row, text, checks, 1)
+
+
+@cython.final
+cdef class SplitLines(ValueRows):
+    """Operation that splits lines into components, which are UTF-8. `SplitReferences` is faster where rows are.
+
+    Args:
+        kind (str): "uri": rows that are not URI references (RFC 3986) are invalid. "iri": those that are not IRI
+            references (RFC 3987).
+
+    Source: RFC 3986 section 4.1, appendix B; RFC 3987 section 2.2.
+    """
+
+    def __cinit__(self, kind):
+        self.set_row(split_row, True, True, COMPONENTS)
+        self.slots.strict.factor = 6        # the subcomponents of an authority are written twice
+        if kind == "uri":
+            self.how.syntax, self.error = URI_SYNTAX, UriSyntaxError
 
 
 cdef tuple names_of(object names):
