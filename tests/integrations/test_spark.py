@@ -141,7 +141,7 @@ def test_columns(names, name):
         ("check_urn", {"rfc": "2141"}),
         ("split_urn", {"rfc": "2141", "errors": "null"}),
         ("fingerprint", {"kind": "urn", "level": "namespace", "secret": KEY, "errors": "keep"}),
-        ("query_value", {"name": ["q", "é"], "errors": "null"}),
+        ("query_value", {"name": ["q", "é", "a `b`, c"], "errors": "null"}),
         ("fingerprint", {"kind": "uri", "secret": KEY}),
     ],
 )

@@ -83,7 +83,8 @@ def _ddl(type_: Any) -> str:
     import pyarrow as pa
 
     if pa.types.is_struct(type_):
-        return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in type_)}>"
+        fields = [f"`{field.name.replace('`', '``')}`: {_ddl(field.type)}" for field in type_]
+        return f"struct<{', '.join(fields)}>"
     return {pa.string(): "string", pa.bool_(): "boolean", pa.int64(): "bigint"}.get(type_, "binary")
 
 
