@@ -3,9 +3,9 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec.iri._normalize cimport *
-from uricodec._base._kernels cimport kernels
+from uricodec._base._kernels cimport kernels, raise_set
 from uricodec._codec._percent cimport ENCODED_CAPACITY
-from uricodec._rows._operation cimport UC_REJECTED, Outcome
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
 from uricodec.uri._grammar cimport Authority, Parts, find_authority, find_parts
@@ -120,6 +120,9 @@ cdef object to_iri(object given):
 
 # --- public functions -------------------------------------------------------------------------------------------------
 
+cdef enum:
+    CONVERTED_CAPACITY = 3 * SMALL + 1024       # what the operations with hosts need for SMALL bytes
+
 # The options of iri_to_uri() and uri_to_iri(), by name.
 cdef const Mapping *mapping_of(object disallowed) except NULL:
     if disallowed == "raise":
@@ -178,6 +181,33 @@ cdef object with_host(object given, object iri, bint ascii):
     return octets if type(iri) is bytes else octets.decode()
 
 
+cdef object converted(object given, const Operation *operation, const void *options):
+    """Return the result of a row operation for a SMALL text; the same object if it does not change. None: it is invalid or in doubt."""
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef uint8_t dst[CONVERTED_CAPACITY]
+    cdef Bytes source
+    cdef Outcome outcome
+    cdef size_t size
+    cdef object text = plain(given)
+    if not borrow(text, &source, buffer):
+        return None
+    try:
+        if source.size > SMALL:
+            return None
+        size = operation.row(source.data, source.size, options, dst, &outcome)
+        if size == UC_REJECTED:
+            if outcome.code == UC_RAISED:
+                raise_set()
+            return None
+        if size == source.size and memcmp(dst, source.data, size) == 0:
+            return text
+        if type(text) is str:
+            return utf8_text(dst, size, "strict")
+        return PyBytes_FromStringAndSize(<char *>dst, <Py_ssize_t>size)
+    finally:
+        release(&source)
+
+
 def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False):
     """Convert an IRI to a URI: percent-encode the UTF-8 of characters beyond ASCII.
 
@@ -224,8 +254,13 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False
 
 
 cdef object to_uri_with_host(object iri, const Mapping *mapping, bint idna):
-    uri = to_uri(iri, mapping)
-    return to_uri(with_host(iri, plain(iri), True), mapping) if idna else uri
+    if not idna:
+        return to_uri(iri, mapping)
+    found = converted(iri, &IRI_TO_URI_IDNA_ROW, mapping)
+    if found is not None:
+        return found
+    to_uri(iri, mapping)        # raises the first error
+    return to_uri(with_host(iri, plain(iri), True), mapping)
 
 
 def uri_to_iri(uri, host="keep"):
@@ -257,8 +292,10 @@ def uri_to_iri(uri, host="keep"):
     'http://\u7d0d\u8c46.example.org/'
     """
     cdef bint unicode = is_other_host(host, "keep", "unicode")
-    iri = to_iri(uri)
-    return with_host(uri, iri, False) if unicode else iri
+    if not unicode:
+        return to_iri(uri)
+    found = converted(uri, &URI_TO_IRI_UNICODE_ROW, NULL)
+    return with_host(uri, to_iri(uri), False) if found is None else found
 
 
 for function in iri_to_uri, uri_to_iri:

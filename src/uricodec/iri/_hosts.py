@@ -2,10 +2,14 @@
 
 The library `idna` (UTS 46, IDNA 2008) does the conversion; it is imported for the first such host. The length limits of
 DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps take more than linear time.
+
+_idna converts most hosts without these functions, by what `facts_about` and `composing_characters` return.
 """
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 from uricodec.errors import IriError
 
@@ -40,7 +44,7 @@ def to_ascii(host: str) -> str:
     """
     import idna
 
-    _check_lengths(host)
+    check_lengths(host)
     ascii_host = idna.encode(host, uts46=True, std3_rules=True).decode("ascii")
     if len(ascii_host.rstrip(".")) > _MOST or not _HOST.fullmatch(ascii_host):
         raise ValueError("ToASCII result is not a host name")
@@ -69,7 +73,7 @@ def to_unicode(host: str) -> str:
     """
     import idna
 
-    _check_lengths(host)
+    check_lengths(host)
     labels = host.split(".")
     for i, label in enumerate(labels):
         if label[:4].lower() == "xn--":
@@ -81,11 +85,54 @@ def to_unicode(host: str) -> str:
     return host
 
 
-def _check_lengths(host: str) -> None:
+def check_lengths(host: str) -> None:
+    """Raise ValueError if a host, or one of its labels, is too long for DNS."""
     if len(host) > _MOST:
         raise ValueError(f"host is longer than {_MOST} characters")
     if any(len(label) > _MOST_OF_LABEL for label in _DOTS.split(host)):
         raise ValueError(f"label is longer than {_MOST_OF_LABEL} characters")
+
+
+# --- facts for _idna --------------------------------------------------------------------------------------------------
+
+
+def facts_about(character: str) -> tuple[int, int, str, bool] | None:
+    """Return what UTS 46 maps a character to, its combining class, its direction, and whether it is a mark.
+
+    None if it is invalid in hosts, maps to nothing or to several characters, or is only valid in some contexts.
+    """
+    import idna
+    from idna.idnadata import codepoint_classes
+    from idna.intranges import intranges_contain
+
+    try:
+        mapped = idna.uts46_remap(character, std3_rules=True)
+    except idna.IDNAError:
+        return None
+    if len(mapped) != 1 or (
+        mapped == character and not intranges_contain(ord(character), codepoint_classes["PVALID"])
+    ):
+        return None
+    mark = unicodedata.category(character).startswith("M")
+    return ord(mapped), unicodedata.combining(character), unicodedata.bidirectional(character), mark
+
+
+def composing_characters() -> Iterator[int]:
+    """Iterate over the characters that Normalization Form C may compose with the one before.
+
+    These are the second characters of canonical decompositions, which no ideographs, Hangul syllables or characters of
+    later planes have.
+    """
+    for code in chain(range(0xC0, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000)):
+        first, _, second = unicodedata.decomposition(chr(code)).partition(" ")
+        if second and not first.startswith("<"):
+            yield int(second, 16)
+    # Hangul vowels and final consonants (The Unicode Standard, section 3.12).
+    yield from range(0x1161, 0x1176)
+    yield from range(0x11A8, 0x11C3)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def returning_errors(function: Callable[[bytes], bytes]) -> Callable[[bytes], bytes | IriError]:

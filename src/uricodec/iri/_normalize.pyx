@@ -15,11 +15,12 @@ So a triplet that stays keeps its spelling, and its bytes never become part of a
 encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces never end within a triplet or character.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_utf8
 from uricodec._codec._percent cimport hex_value
-from uricodec._rows._operation cimport UC_REJECTED, Outcome
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
 from uricodec.uri._grammar cimport *
 from uricodec._base._text cimport continues, sequence_length
 
@@ -398,3 +399,90 @@ cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, ui
     return decode_uri(src, n, True, dst, outcome)
 
 URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row, 1, 0
+
+
+# --- with hosts -------------------------------------------------------------------------------------------------------
+
+# A host in question is copied, and converted if it is certain how; otherwise the row is in doubt.
+cdef enum:
+    HOST_CAPACITY = 1024        # longer hosts are in doubt; also, the bytes by which a converted host may be longer
+
+cdef ByteSet ASCII_BYTES = ByteSet(range(0x80))
+
+
+cdef bint find_host(const uint8_t *s, size_t n, size_t *start, size_t *end) noexcept nogil:
+    """Find a host that is a name and not empty."""
+    cdef Parts parts
+    cdef Authority authority
+    find_parts(s, n, &parts)
+    if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
+        return False
+    start[0], end[0] = <size_t>authority.host, <size_t>authority.host_end
+    return start[0] < end[0] and s[start[0]] != c'['
+
+
+cdef inline size_t size_or_doubt(size_t size, Outcome *outcome) noexcept nogil:
+    """Return the size of a converted host; UC_REJECTED if it has none, for the reason in `outcome`."""
+    if size == 0 or size == UC_REJECTED:
+        outcome.code, outcome.offset = UC_RAISED if size else IN_DOUBT, 0
+        return UC_REJECTED
+    return size
+
+
+cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                Outcome *outcome) noexcept nogil:
+    cdef const Mapping *mapping = <const Mapping *>options
+    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t name[A_LABELS_CAPACITY]
+    cdef size_t start, end, size, capacity = 3 * n + HOST_CAPACITY, o
+    if check_iri_bytes(src, n, mapping, True, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    if not find_host(src, n, &start, &end) or kernels.span(src + start, end - start, &UNTOUCHED.set) == end - start:
+        return kernels.encode(src, n, &mapping.safe, False, dst, capacity)
+    if end - start > HOST_CAPACITY:
+        return size_or_doubt(0, outcome)
+    size = decode_uri(src + start, end - start, True, host, outcome)
+    if size == UC_REJECTED:
+        return size_or_doubt(0, outcome)
+    if kernels.span(host, size, &ASCII_BYTES.set) == size:
+        return kernels.encode(src, n, &mapping.safe, False, dst, capacity)
+    size = size_or_doubt(to_a_labels(host, size, name), outcome)
+    if size == UC_REJECTED:
+        return size
+    o = kernels.encode(src, start, &mapping.safe, False, dst, capacity)
+    memcpy(dst + o, name, size)
+    o += size
+    return o + kernels.encode(src + end, n - end, &mapping.safe, False, dst + o, capacity - o)
+
+
+cdef size_t uri_to_iri_unicode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                   Outcome *outcome) noexcept nogil:
+    cdef uint8_t name[U_LABELS_CAPACITY]
+    cdef uint8_t host[HOST_CAPACITY]
+    cdef size_t start, end, size, whole = decode_uri(src, n, True, dst, outcome)
+    if whole == UC_REJECTED or not find_host(dst, whole, &start, &end) or not is_special_host(dst + start, end - start):
+        return whole
+    if end - start > HOST_CAPACITY:
+        return size_or_doubt(0, outcome)
+    size = size_or_doubt(to_u_labels(dst + start, end - start, name), outcome)
+    if size == UC_REJECTED:
+        return size
+    memmove(dst + start + size, dst + end, whole - end)
+    memcpy(dst + start, name, size)
+    return whole + size - (end - start)
+
+
+cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
+    """Return whether a host has a character beyond ASCII, or "xn--"."""
+    cdef size_t i
+    for i in range(n):
+        if host[i] >= 0x80:
+            return True
+        if (i >= 3 and host[i] == c'-' and host[i - 1] == c'-' and host[i - 2] | 32 == c'n'
+                and host[i - 3] | 32 == c'x'):
+            return True
+    return False
+
+IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, HOST_CAPACITY
+URI_TO_IRI_UNICODE_ROW.row, URI_TO_IRI_UNICODE_ROW.factor = uri_to_iri_unicode_row, 1
+URI_TO_IRI_UNICODE_ROW.extra = HOST_CAPACITY

@@ -16,6 +16,7 @@ from uricodec._base._atomic cimport uc_publish, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels, uc_set
 from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
 from uricodec.uri._authority cimport IPV6_GROWTH, Scheme, find_scheme, normalize_ipv6
 from uricodec.uri._grammar cimport *
 
@@ -249,7 +250,7 @@ ctypedef size_t (*unchecked_copy)(const uint8_t *, size_t, uint8_t *) noexcept
 
 
 cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept with gil:
-    """Write the A-labels of a host in UTF-8. 0 if it has none; UC_REJECTED if an exception is set."""
+    """Write the A-labels of a host that is in doubt. 0 if it has none; UC_REJECTED if an exception is set."""
     cdef size_t i, size = (<unchecked_copy>copy_name)(host, n, dst)
     if size == UC_REJECTED and PyErr_ExceptionMatches(ValueError):
         PyErr_Clear()
@@ -266,7 +267,7 @@ cdef size_t ask_for_name(const uint8_t *host, size_t n, uint8_t *dst) noexcept w
 cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
     """Replace a host that is not ASCII by its A-labels, if it has any. Return the size; UC_REJECTED if an exception is set."""
     cdef uint8_t utf8[MOST_OF_HOST]
-    cdef uint8_t name[MOST_OF_NAME]
+    cdef uint8_t name[A_LABELS_CAPACITY]
     cdef size_t i = 0, o = 0, size
     cdef bint ascii = True
     cdef int c
@@ -285,7 +286,9 @@ cdef size_t write_name(uint8_t *host, size_t n) noexcept nogil:
         o += 1
     if ascii:
         return n
-    size = ask_for_name(utf8, o, name)
+    size = to_a_labels(utf8, o, name)
+    if size == 0:
+        size = ask_for_name(utf8, o, name)
     if size == 0 or size == UC_REJECTED:
         return size if size else n
     memcpy(host, name, size)

@@ -12,7 +12,8 @@ from uricodec._base._text cimport copy_text
 from uricodec._records._quoting cimport starts_formula
 from uricodec._rows._engine cimport BLOCK, Component
 from uricodec._rows._operation cimport *
-from uricodec.iri._normalize cimport IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING, URI_TO_IRI_ROW
+from uricodec.iri._normalize cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
+                                      URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._equivalence cimport level_of
 from uricodec.uri._grammar cimport *
@@ -646,30 +647,12 @@ cdef class ResolveRows(UriRows):
 
 # --- IRIs to URIs and back --------------------------------------------------------------------------------------------
 
-# Only rows whose host may change are converted by a Python function; all others by a row function.
+# A row function converts most hosts; a Python function those that it leaves in doubt.
 cdef struct Hosts:
-    row_function row        # for rows without a special host
+    row_function row
     const void *options
     PyObject *function      # from bytes to bytes
-    size_t factor
-
-cdef enum:
-    HOST_ROOM = 1024
-
-# RFC 3986 section 3.2, without triplets.
-cdef ByteSet IN_AUTHORITY = UNRESERVED | "!$&'()*+,;=" | ":@[]"
-
-
-cdef bint has_special_host(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether the authority may contain A-labels, or bytes that change or are invalid."""
-    cdef Parts parts
-    cdef Py_ssize_t i
-    find_parts(s, n, &parts)
-    if parts.authority >= 0:
-        for i in range(parts.authority, parts.path):
-            if not IN_AUTHORITY.set.member[s[i]] or s[i] == c'-' and i + 1 < parts.path and s[i + 1] == c'-':
-                return True
-    return False
+    size_t factor, extra
 
 
 cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_t *dst,
@@ -679,7 +662,7 @@ cdef size_t copy_result(const uint8_t *src, size_t n, const Hosts *hosts, uint8_
         outcome.offset = <size_t>result.offset
         outcome.code = REASONS.index(result.reason) if result.reason in REASONS else HOST
         return UC_REJECTED
-    if <size_t>len(<bytes?>result) > hosts.factor * n + HOST_ROOM:
+    if <size_t>len(<bytes?>result) > hosts.factor * n + hosts.extra:
         outcome.code, outcome.offset = HOST, 0
         return UC_REJECTED
     memcpy(dst, PyBytes_AS_STRING(result), <size_t>len(<bytes>result))
@@ -697,9 +680,10 @@ cdef size_t call_function(const uint8_t *src, size_t n, const Hosts *hosts, uint
 
 cdef size_t hosts_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const Hosts *hosts = <const Hosts *>options
-    if has_special_host(src, n):
+    cdef size_t size = hosts.row(src, n, hosts.options, dst, outcome)
+    if size == UC_REJECTED and outcome.code == IN_DOUBT:
         return call_function(src, n, hosts, dst, outcome)
-    return hosts.row(src, n, hosts.options, dst, outcome)
+    return size
 
 
 cdef class HostsRows(UriRows):
@@ -707,13 +691,12 @@ cdef class HostsRows(UriRows):
     cdef Hosts hosts
     cdef object function
 
-    cdef int convert_hosts(self, object function) except -1:
-        """Convert hosts with a Python function, too."""
+    cdef int convert_hosts(self, Operation operation, object function) except -1:
+        """Convert hosts, too: by an operation that has the same options, and a Python function for rows in doubt."""
         from uricodec.iri._hosts import returning_errors
         function = self.function = returning_errors(function)
-        self.slots.strict.factor = max(self.slots.strict.factor, <size_t>4)
-        self.slots.strict.extra += HOST_ROOM
-        self.hosts = Hosts(self.slots.strict.row, self.slots.options, <PyObject *>function, self.slots.strict.factor)
+        self.hosts = Hosts(operation.row, self.slots.options, <PyObject *>function, operation.factor, operation.extra)
+        self.slots.strict = operation
         self.slots.strict.row, self.slots.options = hosts_row, &self.hosts
         return 0
 
@@ -738,7 +721,7 @@ cdef class IriToUriRows(HostsRows):
         self.slots.strict = IRI_TO_URI_ROW
         self.slots.options = &STRICT_MAPPING if disallowed == "raise" else &LENIENT_MAPPING
         if host == "idna":
-            self.convert_hosts(lambda iri: iri_to_uri(iri, disallowed=disallowed, host="idna"))
+            self.convert_hosts(IRI_TO_URI_IDNA_ROW, lambda iri: iri_to_uri(iri, disallowed=disallowed, host="idna"))
 
 
 @cython.final
@@ -759,4 +742,4 @@ cdef class UriToIriRows(HostsRows):
         self.error = IriError
         self.slots.strict = URI_TO_IRI_ROW
         if host == "unicode":
-            self.convert_hosts(lambda uri: uri_to_iri(uri, host="unicode"))
+            self.convert_hosts(URI_TO_IRI_UNICODE_ROW, lambda uri: uri_to_iri(uri, host="unicode"))

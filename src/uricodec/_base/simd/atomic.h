@@ -26,6 +26,7 @@ static __forceinline uint16_t uc_read16(const uint16_t *word) {
     return value;
 }
 static __forceinline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
+static __forceinline uint32_t uc_glance32(const uint32_t *word) { return *(const volatile uint32_t *)word; }
 static __forceinline uint8_t uc_glance8(const uint8_t *word) { return *(const volatile uint8_t *)word; }
 static __forceinline void uc_publish(void **word, void *value) {
     UC_FENCE();
@@ -38,6 +39,7 @@ static __forceinline void uc_publish16(uint16_t *word, uint16_t value) {
 static __forceinline size_t uc_glance_size(const size_t *word) { return *(const volatile size_t *)word; }
 static __forceinline void uc_put_size(size_t *word, size_t value) { *(volatile size_t *)word = value; }
 static __forceinline void uc_put64(uint64_t *word, uint64_t value) { *(volatile uint64_t *)word = value; }
+static __forceinline void uc_put32(uint32_t *word, uint32_t value) { *(volatile uint32_t *)word = value; }
 static __forceinline void uc_put8(uint8_t *word, uint8_t value) { *(volatile uint8_t *)word = value; }
 static __forceinline int uc_take(char *flag) { return !_InterlockedExchange8(flag, 1); }
 static __forceinline void uc_give(char *flag) { (void)_InterlockedExchange8(flag, 0); }
@@ -54,11 +56,13 @@ static inline void uc_put64(uint64_t *word, uint64_t value) { __atomic_store_n(w
 static inline uint64_t uc_glance64(const uint64_t *word) { return *(const volatile uint64_t *)word; }
 static inline void uc_put64(uint64_t *word, uint64_t value) { *(volatile uint64_t *)word = value; }
 #endif
+static inline uint32_t uc_glance32(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline uint8_t uc_glance8(const uint8_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_publish(void **word, void *value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline void uc_publish16(uint16_t *word, uint16_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline size_t uc_glance_size(const size_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 static inline void uc_put_size(size_t *word, size_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+static inline void uc_put32(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void uc_put8(uint8_t *word, uint8_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 /* Returns 1 if the flag was free; the caller then holds it. */
 static inline int uc_take(char *flag) { return !__atomic_test_and_set(flag, __ATOMIC_ACQUIRE); }

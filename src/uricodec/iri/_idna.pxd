@@ -1,0 +1,12 @@
+"""The usual hosts with labels beyond ASCII, converted without objects."""
+from libc.stdint cimport uint8_t
+
+
+cdef enum:
+    A_LABELS_CAPACITY = 320     # of `dst`, more than a host may have
+    U_LABELS_CAPACITY = 1280
+
+# Convert a host, in UTF-8, as iri._hosts does, and return the size. 0: it is not certain that _hosts accepts the host, so
+# ask there. UC_REJECTED: an exception is set.
+cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil
+cdef size_t to_u_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil

@@ -1,0 +1,474 @@
+"""ToASCII and ToUnicode for the usual hosts: those whose labels are valid for reasons that are easily seen.
+
+_hosts defines the results and the errors. This module gives the same results faster, or none. A host goes label by label:
+
+    given     BÜCHER.example            UTF-8, also "．" or "。" for "."
+    mapped    bücher                    each character by itself: kept, or replaced by one other
+    checked   hyphens, first character, order of marks, directions (RFC 5893)
+    written   xn--bcher-kva             Punycode (RFC 3492)
+
+A character is in doubt, and with it the host, if it is invalid, or if more has to be known than the character itself: its
+context (RFC 5892 appendix A), or whether it composes with the one before. Without such characters, text is in Normalization
+Form C if its combining marks are in order (UAX #15, "Detecting Normalization Forms"). So no table of compositions is
+needed, and nothing that the installed versions of `idna` and Python know is repeated here: _hosts tells the facts about a
+character when it occurs for the first time.
+"""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memmove
+
+from uricodec._base._atomic cimport uc_glance32, uc_publish, uc_publish16, uc_put32, uc_read, uc_read16
+from uricodec._base._text cimport *
+from uricodec._rows._operation cimport UC_REJECTED
+from uricodec.uri._grammar cimport UCSCHAR, character_at, character_kind
+
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
+from cpython.mem cimport PyMem_RawCalloc
+
+
+# --- characters -------------------------------------------------------------------------------------------------------
+
+# What is known of a character: how it is mapped; of one that is kept, the combining class (bits 0 to 7), the direction
+# (bits 8 to 11), and whether it is a mark.
+cdef enum:
+    UNKNOWN = 0
+    DOUBTFUL = 1 << 28
+    KEPT = 2 << 28
+    MAPPED = 3 << 28            # to the character in the other bits
+    HOW = 3 << 28
+    MARK = 1 << 12
+    CHARACTER = 0x1FFFFF
+
+cdef enum:
+    PAGE = 256
+    PAGES = 0x110000 // PAGE
+
+cdef void *pages[PAGES]         # of PAGE entries; NULL: all are unknown
+cdef uc_mutex pages_lock        # for a new page
+cdef uint16_t prepared = False  # characters that may compose with the one before are known to be DOUBTFUL
+
+# Bidi_Class, numbered for bits of a set. Characters of other classes are DOUBTFUL.
+cdef enum:
+    L, R, AL, AN, EN, ES, CS, ET, ON, BN, NSM
+cdef list DIRECTIONS = ["L", "R", "AL", "AN", "EN", "ES", "CS", "ET", "ON", "BN", "NSM"]
+
+# What ASCII characters are mapped to: letters, digits and the hyphen, "." and, for all others, 0.
+cdef uint8_t ASCII[128]
+cdef int code
+for code in range(128):
+    ASCII[code] = <uint8_t>ord(chr(code).lower()) if chr(code).isalnum() or chr(code) in "-." else 0
+
+
+cdef inline uint32_t known(uint32_t c) noexcept nogil:
+    cdef const uint32_t *page
+    if c < 0x80:
+        return <uint32_t>KEPT | <uint32_t>(ES if c == c'-' else EN if c <= c'9' else L) << 8
+    page = <const uint32_t *>uc_read(&pages[c // PAGE])
+    return uc_glance32(page + c % PAGE) if page != NULL else <uint32_t>UNKNOWN
+
+
+cdef int store(uint32_t c, uint32_t entry) except -1:
+    cdef void *page
+    UC_LOCK(&pages_lock)
+    page = uc_read(&pages[c // PAGE])
+    if page == NULL:
+        page = PyMem_RawCalloc(PAGE, sizeof(uint32_t))
+        if page != NULL:
+            uc_publish(&pages[c // PAGE], page)
+    UC_UNLOCK(&pages_lock)
+    if page == NULL:
+        raise MemoryError
+    uc_put32(<uint32_t *>page + c % PAGE, entry)
+    return 0
+
+
+cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
+    """Store what is known of a character, if it occurs in a host of an allowed length; ValueError otherwise."""
+    cdef uint32_t entry = DOUBTFUL
+    from uricodec.iri import _hosts
+    _hosts.check_lengths(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL))
+    if not uc_read16(&prepared):
+        for second in _hosts.composing_characters():
+            store(second, DOUBTFUL)
+        uc_publish16(&prepared, True)
+        if known(c) != UNKNOWN:
+            return 0
+    if not 0xD800 <= c < 0xE000 and character_kind(c) == UCSCHAR:
+        facts = _hosts.facts_about(chr(c))
+        if facts is not None:
+            mapped, combining, direction, mark = facts
+            if mapped != c:
+                entry = <uint32_t>MAPPED | <uint32_t>mapped
+            elif direction in DIRECTIONS:
+                entry = (<uint32_t>KEPT | <uint32_t>combining | <uint32_t>DIRECTIONS.index(direction) << 8
+                         | (<uint32_t>MARK if mark else 0))
+    return store(c, entry)
+
+
+# learn() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef int (*unchecked_learn)(uint32_t, const uint8_t *, size_t) noexcept
+
+
+cdef size_t learn_unlocked(uint32_t c, const uint8_t *host, size_t n) noexcept with gil:
+    """Return 1 if the character is known now; 0 if the host is invalid; UC_REJECTED if an exception is set."""
+    if (<unchecked_learn>learn)(c, host, n) == 0:
+        return 1
+    if not PyErr_ExceptionMatches(ValueError):
+        return UC_REJECTED
+    PyErr_Clear()
+    return 0
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    MOST = 63           # characters of a label (RFC 1035 section 2.3.4)
+    MOST_OF_HOST = 253
+    PREFIX = 4          # "xn--"
+
+cdef struct Label:
+    uint32_t points[MOST]
+    uint32_t entries[MOST]
+    int size
+    bint ascii
+
+
+cdef bint has_good_hyphens(const Label *label) noexcept nogil:
+    """RFC 5891 section 4.2.3.1: no hyphen at either end, and not two at the third and fourth place."""
+    return not (label.points[0] == c'-' or label.points[label.size - 1] == c'-'
+                or label.size >= 4 and label.points[2] == c'-' and label.points[3] == c'-')
+
+
+cdef bint is_good(const Label *label) noexcept nogil:
+    """Return whether a label whose characters are all kept is certainly a U-label (RFC 5891 section 4.2)."""
+    cdef uint32_t entry, combining, last = 0, directions = 0
+    cdef int k, ending
+    if label.entries[0] & MARK or not has_good_hyphens(label):
+        return False
+    for k in range(label.size):
+        entry = label.entries[k]
+        combining = entry & 0xFF
+        if combining and combining < last:
+            return False        # not in Normalization Form C
+        last = combining
+        directions |= <uint32_t>1 << (entry >> 8 & 15)
+    if directions & (1 << R | 1 << AL | 1 << AN) == 0:
+        return True
+    # RFC 5893 section 2: a label with characters from right to left begins with a letter of that direction, has none of the
+    # other, has digits of one kind, and ends with a letter or digit.
+    ending = label.size - 1
+    while ending and label.entries[ending] >> 8 & 15 == NSM:
+        ending -= 1
+    return (1 << (label.entries[0] >> 8 & 15) & (1 << R | 1 << AL) and not directions & 1 << L
+            and directions & (1 << AN | 1 << EN) != (1 << AN | 1 << EN)
+            and 1 << (label.entries[ending] >> 8 & 15) & (1 << R | 1 << AL | 1 << EN | 1 << AN))
+
+
+# --- Punycode (RFC 3492) ----------------------------------------------------------------------------------------------
+
+# Section 5: base, tmin, tmax, skew, damp, initial_bias, initial_n.
+cdef enum:
+    BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700, INITIAL_BIAS = 72, INITIAL_N = 0x80
+
+
+cdef inline uint32_t adapt(uint32_t delta, uint32_t points, bint first) noexcept nogil:
+    """Section 6.1: the bias for the next delta."""
+    cdef uint32_t k = 0
+    delta = delta // (DAMP if first else 2)
+    delta += delta // points
+    while delta > (BASE - TMIN) * TMAX // 2:
+        delta //= BASE - TMIN
+        k += BASE
+    return k + (BASE - TMIN + 1) * delta // (delta + SKEW)
+
+
+cdef inline uint32_t threshold(uint32_t k, uint32_t bias) noexcept nogil:
+    return TMIN if k <= bias + TMIN else TMAX if k >= bias + TMAX else k - bias
+
+
+cdef inline uint8_t digit(uint32_t value) noexcept nogil:
+    return <uint8_t>(c'a' + value if value < 26 else c'0' + value - 26)
+
+
+cdef size_t encode(const Label *label, uint8_t *dst) noexcept nogil:
+    """Section 6.3. Return the size; 0 if it is above MOST - PREFIX."""
+    cdef uint32_t n = INITIAL_N, bias = INITIAL_BIAS, delta = 0, next_point, q, k, t, c
+    cdef uint32_t basic, done = 0, size = <uint32_t>label.size, i
+    cdef size_t o = 0
+    for i in range(size):
+        if label.points[i] < INITIAL_N:
+            if o == MOST - PREFIX:
+                return 0
+            dst[o] = <uint8_t>label.points[i]
+            o += 1
+    done = basic = <uint32_t>o
+    if basic:
+        if o == MOST - PREFIX:
+            return 0
+        dst[o] = c'-'
+        o += 1
+    while done < size:
+        next_point = CHARACTER
+        for i in range(size):
+            c = label.points[i]
+            if n <= c < next_point:
+                next_point = c
+        delta += (next_point - n) * (done + 1)      # below 2^21 * 2^6
+        n = next_point
+        for i in range(size):
+            c = label.points[i]
+            if c < n:
+                delta += 1
+            elif c == n:
+                q = delta
+                k = BASE
+                while True:
+                    if o == MOST - PREFIX:
+                        return 0
+                    t = threshold(k, bias)
+                    if q < t:
+                        break
+                    dst[o] = digit(t + (q - t) % (BASE - t))
+                    o += 1
+                    q = (q - t) // (BASE - t)
+                    k += BASE
+                dst[o] = digit(q)
+                o += 1
+                bias = adapt(delta, done + 1, done == basic)
+                delta = 0
+                done += 1
+        delta += 1
+        n += 1
+    return o
+
+
+cdef bint decode(const uint8_t *s, size_t size, Label *label) noexcept nogil:
+    """Section 6.2, for at most MOST - PREFIX lower-case characters. Return False if they are invalid."""
+    cdef uint64_t i = 0, n = INITIAL_N, old, w, value
+    cdef uint32_t bias = INITIAL_BIAS, k, t
+    cdef size_t at = size, count = 0
+    while at and s[at - 1] != c'-':
+        at -= 1
+    if at:
+        for count in range(at - 1):
+            label.points[count] = s[count]
+        count = at - 1
+    while at < size:
+        old = i
+        w = 1
+        k = BASE
+        while True:
+            if at == size:
+                return False
+            if c'a' <= s[at] <= c'z':
+                value = s[at] - c'a'
+            elif c'0' <= s[at] <= c'9':
+                value = s[at] - c'0' + 26
+            else:
+                return False
+            at += 1
+            i += value * w
+            if i > 0xFFFFFFF:
+                return False        # above all characters, at any place of a label
+            t = threshold(k, bias)
+            if value < t:
+                break
+            w *= BASE - t           # cannot overflow, because w <= i
+            k += BASE
+        bias = adapt(<uint32_t>(i - old), <uint32_t>count + 1, old == 0)
+        n += i // (count + 1)
+        i %= count + 1
+        if n > 0x10FFFF:
+            return False
+        memmove(label.points + i + 1, label.points + i, (count - i) * sizeof(uint32_t))
+        label.points[i] = <uint32_t>n
+        count += 1
+        i += 1
+    label.size = <int>count
+    return True
+
+
+# --- hosts ------------------------------------------------------------------------------------------------------------
+
+cdef inline uint32_t read_character(const uint8_t *s, size_t n, size_t *i) noexcept nogil:
+    """Read the character at s[i] and advance i; 0 if it is not well-formed UTF-8."""
+    cdef int length = sequence_length(s[i[0]]), k
+    cdef uint8_t sequence[4]
+    if length == 0 or <size_t>length > n - i[0]:
+        return 0
+    memcpy(sequence, s + i[0], <size_t>length)
+    for k in range(1, length):
+        if not continues(sequence[0], k, sequence[k]):
+            return 0
+    i[0] += <size_t>length
+    return character_at(sequence, &length)
+
+
+cdef size_t write_utf8(const Label *label, uint8_t *dst) noexcept nogil:
+    cdef size_t o = 0
+    cdef uint32_t c
+    cdef int k
+    for k in range(label.size):
+        c = label.points[k]
+        if c < 0x80:
+            dst[o] = <uint8_t>c
+            o += 1
+            continue
+        if c < 0x800:
+            dst[o] = <uint8_t>(0xC0 | c >> 6)
+            o += 1
+        else:
+            if c < 0x10000:
+                dst[o] = <uint8_t>(0xE0 | c >> 12)
+                o += 1
+            else:
+                dst[o], dst[o + 1] = <uint8_t>(0xF0 | c >> 18), <uint8_t>(0x80 | c >> 12 & 63)
+                o += 2
+            dst[o] = <uint8_t>(0x80 | c >> 6 & 63)
+            o += 1
+        dst[o] = <uint8_t>(0x80 | c & 63)
+        o += 1
+    return o
+
+
+cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unknown) noexcept nogil:
+    """Write the A-label of a mapped label, or the label itself if it is ASCII. Return its size; 0: in doubt.
+
+    If the label was an A-label already, set `encoded`, and put its characters into `label`.
+    """
+    cdef size_t size = 0, i
+    cdef int k
+    cdef uint8_t again[MOST]
+    encoded[0] = False
+    if not label.ascii:
+        if not is_good(label):
+            return 0
+        dst[0], dst[1], dst[2], dst[3] = c'x', c'n', c'-', c'-'
+        size = encode(label, dst + PREFIX)
+        return PREFIX + size if size else 0
+    size = <size_t>label.size
+    for i in range(size):
+        dst[i] = <uint8_t>label.points[i]
+    if size < PREFIX or memcmp(dst, b"xn--", PREFIX) != 0:
+        return size if has_good_hyphens(label) else 0
+    encoded[0] = True
+    if size == PREFIX or dst[size - 1] == c'-' or not decode(dst + PREFIX, size - PREFIX, label):
+        return 0
+    for k in range(label.size):
+        label.entries[k] = known(label.points[k])
+        if label.entries[k] & HOW != KEPT:
+            if label.entries[k] == UNKNOWN:
+                unknown[0] = label.points[k]
+            return 0
+    # Other spellings of the same characters are invalid (RFC 5891 section 5.4).
+    if not is_good(label) or encode(label, again) != size - PREFIX or memcmp(again, dst + PREFIX, size - PREFIX) != 0:
+        return 0
+    return size
+
+
+cdef bint is_number(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a label makes the host an address (_hosts._ADDRESS)."""
+    cdef size_t i = 0
+    cdef bint hexadecimal = n >= 2 and s[0] == c'0' and s[1] == c'x'
+    for i in range(2 if hexadecimal else 0, n):
+        if not (c'0' <= s[i] <= c'9' or hexadecimal and c'a' <= s[i] <= c'f'):
+            return False
+    return True
+
+
+cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, uint32_t *unknown) noexcept nogil:
+    """Write a host with A-labels, and one with U-labels for those that it has, unless `unicode` is NULL.
+
+    Return the size of the latter, or of the former. 0: in doubt; `unknown` is the reason, if it is a character.
+    """
+    cdef Label label
+    cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0, characters = 0
+    cdef uint32_t c, entry
+    cdef bint dot = True, plain, encoded
+    while dot:
+        label.size = 0
+        label.ascii = plain = True
+        dot = False
+        start = i
+        while i < n:
+            at = i
+            c = read_character(host, n, &i)
+            characters += 1
+            if c >= 0x80:
+                plain = False
+                entry = known(c)
+                if entry & HOW == MAPPED:
+                    c = entry & CHARACTER
+                    entry = known(c)
+                if entry == UNKNOWN:
+                    unknown[0] = c
+                    return 0
+                if entry & HOW != KEPT:
+                    return 0
+            if c < 0x80:
+                c = ASCII[c]
+                if c == 0:
+                    return 0
+                if c == c'.':
+                    dot = True
+                    break
+                entry = known(c)
+            else:
+                label.ascii = False
+            if label.size == MOST:
+                return 0
+            label.points[label.size] = c
+            label.entries[label.size] = entry
+            label.size += 1
+        if label.size == 0:
+            if dot or o == 0:
+                return 0        # an empty label that is not after the last dot
+            break
+        size = write_ascii(&label, ascii + o, &encoded, unknown)
+        if size == 0:
+            return 0
+        last, last_size = o, size
+        o += size
+        if unicode != NULL:
+            # ToUnicode only takes "." for a dot, and only ASCII for an A-label.
+            if encoded and not plain or dot and host[at] != c'.':
+                return 0
+            if encoded:
+                u += write_utf8(&label, unicode + u)
+            else:
+                size = (at if dot else i) - start
+                memcpy(unicode + u, host + start, size)
+                u += size
+            if dot:
+                unicode[u] = c'.'
+                u += 1
+        if dot:
+            ascii[o] = c'.'
+            o += 1
+        # Before a label of MOST bytes and a dot are added: A_LABELS_CAPACITY has room for them.
+        if o > MOST_OF_HOST + 1:
+            return 0
+    if characters > MOST_OF_HOST or o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_number(ascii + last, last_size):
+        return 0
+    return o if unicode == NULL else u
+
+
+cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode) noexcept nogil:
+    cdef uint32_t unknown
+    cdef size_t size
+    while True:
+        unknown = 0
+        size = convert(host, n, ascii, unicode, &unknown)
+        if size or unknown == 0:
+            return size
+        size = learn_unlocked(unknown, host, n)
+        if size != 1:
+            return size
+
+
+cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    return convert_and_learn(host, n, dst, NULL)
+
+
+cdef size_t to_u_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    cdef uint8_t ascii[A_LABELS_CAPACITY]
+    return convert_and_learn(host, n, ascii, dst)
