@@ -3,7 +3,7 @@
 The library `idna` (UTS 46, IDNA 2008) does the conversion; it is imported for the first such host. The length limits of
 DNS (RFC 1035 section 2.3.4) are checked first, because some of its steps take more than linear time.
 
-_idna converts most hosts without these functions, by what `facts_about` and `composing_characters` return.
+_idna converts most hosts without these functions, by what `facts_about` and `compositions` return.
 """
 
 import re
@@ -109,27 +109,22 @@ def facts_about(character: str) -> tuple[int, int, str, bool] | None:
         mapped = idna.uts46_remap(character, std3_rules=True)
     except idna.IDNAError:
         return None
-    if len(mapped) != 1 or (
-        mapped == character and not intranges_contain(ord(character), codepoint_classes["PVALID"])
-    ):
+    allowed = mapped != character or intranges_contain(ord(character), codepoint_classes["PVALID"])
+    if len(mapped) != 1 or not allowed:
         return None
     mark = unicodedata.category(character).startswith("M")
     return ord(mapped), unicodedata.combining(character), unicodedata.bidirectional(character), mark
 
 
-def composing_characters() -> Iterator[int]:
-    """Iterate over the characters that Normalization Form C may compose with the one before.
+def compositions() -> Iterator[tuple[int, int, int]]:
+    """Iterate over composites, each with the two characters that it decomposes into, except Hangul, whose letters are invalid in hosts.
 
-    These are the second characters of canonical decompositions, which no ideographs, Hangul syllables or characters of
-    later planes have.
+    Ideographs, Hangul syllables and the characters of later planes have no decomposition into two.
     """
     for code in chain(range(0xC0, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000)):
         first, _, second = unicodedata.decomposition(chr(code)).partition(" ")
         if second and not first.startswith("<"):
-            yield int(second, 16)
-    # Hangul vowels and final consonants (The Unicode Standard, section 3.12).
-    yield from range(0x1161, 0x1176)
-    yield from range(0x11A8, 0x11C3)
+            yield code, int(first, 16), int(second, 16)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

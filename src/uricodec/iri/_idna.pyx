@@ -7,11 +7,10 @@ _hosts defines the results and the errors. This module gives the same results fa
     checked   hyphens, first character, order of marks, directions (RFC 5893)
     written   xn--bcher-kva             Punycode (RFC 3492)
 
-A character is in doubt, and with it the host, if it is invalid, or if more has to be known than the character itself: its
-context (RFC 5892 appendix A), or whether it composes with the one before. Without such characters, text is in Normalization
-Form C if its combining marks are in order (UAX #15, "Detecting Normalization Forms"). So no table of compositions is
-needed, and nothing that the installed versions of `idna` and Python know is repeated here: _hosts tells the facts about a
-character when it occurs for the first time.
+A host is in doubt if a character is invalid, depends on its context (RFC 5892 appendix A), is replaced by several, or may
+compose with the one before. Other text is in Normalization Form C if its combining marks are in order (UAX #15, "Detecting
+Normalization Forms"). So nothing that the installed versions of `idna` and Python know is repeated here: _hosts tells the
+facts about a character when it occurs for the first time.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove
@@ -28,7 +27,7 @@ from cpython.mem cimport PyMem_RawCalloc
 # --- characters -------------------------------------------------------------------------------------------------------
 
 # What is known of a character: how it is mapped; of one that is kept, the combining class (bits 0 to 7), the direction
-# (bits 8 to 11), and whether it is a mark.
+# (bits 8 to 11), whether it is a mark, and whether compositions have it as their first or second character.
 cdef enum:
     UNKNOWN = 0
     DOUBTFUL = 1 << 28
@@ -36,6 +35,8 @@ cdef enum:
     MAPPED = 3 << 28            # to the character in the other bits
     HOW = 3 << 28
     MARK = 1 << 12
+    FIRST = 1 << 21
+    SECOND = 1 << 22
     CHARACTER = 0x1FFFFF
 
 cdef enum:
@@ -44,7 +45,7 @@ cdef enum:
 
 cdef void *pages[PAGES]         # of PAGE entries; NULL: all are unknown
 cdef uc_mutex pages_lock        # for a new page
-cdef uint16_t prepared = False  # characters that may compose with the one before are known to be DOUBTFUL
+cdef uint16_t prepared = False  # FIRST and SECOND are stored, for all characters
 
 # Bidi_Class, numbered for bits of a set. Characters of other classes are DOUBTFUL.
 cdef enum:
@@ -61,12 +62,13 @@ for code in range(128):
 cdef inline uint32_t known(uint32_t c) noexcept nogil:
     cdef const uint32_t *page
     if c < 0x80:
-        return <uint32_t>KEPT | <uint32_t>(ES if c == c'-' else EN if c <= c'9' else L) << 8
+        return <uint32_t>KEPT | (<uint32_t>ES << 8 if c == c'-' else <uint32_t>EN << 8 if c <= c'9' else <uint32_t>L << 8 | FIRST)
     page = <const uint32_t *>uc_read(&pages[c // PAGE])
     return uc_glance32(page + c % PAGE) if page != NULL else <uint32_t>UNKNOWN
 
 
 cdef int store(uint32_t c, uint32_t entry) except -1:
+    """Add to what is known of a character. Threads that store the same facts need no order."""
     cdef void *page
     UC_LOCK(&pages_lock)
     page = uc_read(&pages[c // PAGE])
@@ -77,7 +79,7 @@ cdef int store(uint32_t c, uint32_t entry) except -1:
     UC_UNLOCK(&pages_lock)
     if page == NULL:
         raise MemoryError
-    uc_put32(<uint32_t *>page + c % PAGE, entry)
+    uc_put32(<uint32_t *>page + c % PAGE, uc_glance32(<uint32_t *>page + c % PAGE) | entry)
     return 0
 
 
@@ -87,11 +89,12 @@ cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
     from uricodec.iri import _hosts
     _hosts.check_lengths(PyUnicode_DecodeUTF8(<const char *>host, <Py_ssize_t>n, NULL))
     if not uc_read16(&prepared):
-        for second in _hosts.composing_characters():
-            store(second, DOUBTFUL)
+        for composite, first, second in _hosts.compositions():
+            store(first, FIRST)
+            store(second, SECOND)
+            # A mark of a lower class goes before the mark of the composite, and may compose with its first character.
+            store(composite, FIRST)
         uc_publish16(&prepared, True)
-        if known(c) != UNKNOWN:
-            return 0
     if not 0xD800 <= c < 0xE000 and character_kind(c) == UCSCHAR:
         facts = _hosts.facts_about(chr(c))
         if facts is not None:
@@ -140,16 +143,19 @@ cdef bint has_good_hyphens(const Label *label) noexcept nogil:
 
 cdef bint is_good(const Label *label) noexcept nogil:
     """Return whether a label whose characters are all kept is certainly a U-label (RFC 5891 section 4.2)."""
-    cdef uint32_t entry, combining, last = 0, directions = 0
+    cdef uint32_t entry, combining, last = 0, starter = 0, directions = 0
     cdef int k, ending
     if label.entries[0] & MARK or not has_good_hyphens(label):
         return False
     for k in range(label.size):
         entry = label.entries[k]
         combining = entry & 0xFF
-        if combining and combining < last:
-            return False        # not in Normalization Form C
+        # Marks in another order, or a composition with the last character of class 0: perhaps not Normalization Form C.
+        if combining and combining < last or entry & SECOND and starter & FIRST:
+            return False
         last = combining
+        if combining == 0:
+            starter = entry
         directions |= <uint32_t>1 << (entry >> 8 & 15)
     if directions & (1 << R | 1 << AL | 1 << AN) == 0:
         return True
@@ -356,7 +362,7 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
     for k in range(label.size):
         label.entries[k] = known(label.points[k])
         if label.entries[k] & HOW != KEPT:
-            if label.entries[k] == UNKNOWN:
+            if label.entries[k] & HOW == UNKNOWN:
                 unknown[0] = label.points[k]
             return 0
     # Other spellings of the same characters are invalid (RFC 5891 section 5.4).
@@ -399,7 +405,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
                 if entry & HOW == MAPPED:
                     c = entry & CHARACTER
                     entry = known(c)
-                if entry == UNKNOWN:
+                if entry & HOW == UNKNOWN:
                     unknown[0] = c
                     return 0
                 if entry & HOW != KEPT:

@@ -1,0 +1,167 @@
+"""Hosts beyond ASCII: the compiled conversion gives what `uricodec.iri._hosts` gives, which asks the library `idna`."""
+
+import json
+import os
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from reference import uri_forms
+
+from uricodec import bulk, uri
+from uricodec.errors import IriError
+from uricodec.iri import _hosts, iri_to_uri, uri_to_iri
+
+CORPORA = os.environ.get("URICODEC_CORPORA")
+LABELS = max(20_000, int(os.environ.get("URICODEC_SOAK", "0")))  # 10 000 000 take about ten minutes
+
+# The characters that labels are made of: letters, digits and marks of scripts, what is mapped to them, and what may not
+# occur, or not everywhere.
+LDH = "abcdefghijklmnopqrstuvwxyz0123456789"
+ALPHABETS = [
+    *(range(0xC0, 0x180), range(0x370, 0x400), range(0x400, 0x460), range(0x531, 0x588), range(0x10D0, 0x1100)),
+    *(range(0x5D0, 0x5EB), range(0x620, 0x660), range(0x671, 0x6D4), range(0x905, 0x950), range(0x985, 0x9DF)),
+    *(range(0xE01, 0xE50), range(0x1EA0, 0x1F00), range(0x1F00, 0x2000), range(0x3041, 0x30FF), range(0xAC00, 0xAC80)),
+    *(range(0x4E00, 0x4E80), range(0x9F00, 0xA000), range(0x20000, 0x20080), range(0x1E900, 0x1E944)),
+    [*LDH.encode()],
+]
+MARKS = [
+    *(0x300, 0x301, 0x308, 0x327, 0x345, 0x591, 0x5B4, 0x64B, 0x651, 0x93C, 0x94D, 0x9BE, 0x9D7, 0xE38, 0xE48),
+    *(0x1161, 0x11A8, 0x302A, 0x3099, 0x20D0, 0xFE0F, 0x1D165),
+]
+ODD = [
+    *(*range(0xA0, 0xC0), *range(0x2000, 0x2070), *range(0x2100, 0x2180), *range(0x2460, 0x2480)),
+    *(*range(0x660, 0x66A), *range(0x6F0, 0x6FA), 0xB7, 0x375, 0x5F3, 0x5F4, 0x30FB, 0x200C, 0x200D, 0x3002),
+    *(*range(0xFB00, 0xFB50), *range(0xFE70, 0xFF00), *range(0xFF01, 0xFF70), 0xE000, 0xFDD0, 0x378, 0x2FE0),
+    *(*range(0x1D400, 0x1D500), 0x1F600, 0x2F800, 0xF0000),
+]
+
+
+def is_character(point):
+    """No surrogate, and none of those that UTS 46 ignores but no IRI may have."""
+    return not (0xD800 <= point < 0xE000 or 0xE0000 <= point < 0xE1000)
+
+
+def label_of(rng):
+    alphabet = rng.choice(ALPHABETS)
+    size = rng.choice((1, 2, 3, 5, 8, 13, 30, 62)) + rng.randrange(2)
+    points = [rng.choice(alphabet) for _ in range(size)]
+    for _ in range(rng.choice((0, 0, 0, 1, 2))):
+        other = rng.choice((MARKS, ODD, [*b"-a1A"], rng.choice(ALPHABETS), [rng.randrange(0xA0, sys.maxunicode + 1)]))
+        points.insert(rng.randrange(len(points) + 1), rng.choice(other))
+    text = "".join(chr(point) for point in points if is_character(point))
+    return text.upper() if rng.random() < 0.2 else text
+
+
+def a_label_of(rng):
+    """An A-label, valid or not, of a label that may be ASCII."""
+    text = label_of(rng)
+    digits = (text if rng.random() < 0.2 else text.lower()).encode("punycode").decode()
+    if rng.random() < 0.2:
+        at = rng.randrange(len(digits) + 1)
+        digits = digits[:at] + rng.choice(LDH + "-") + digits[at + rng.randrange(2) :]
+    return rng.choice(("xn--", "xn--", "xn--", "XN--", "xn-")) + digits
+
+
+def hosts_of(rng, labels):
+    """Hosts with this number of labels in all, without delimiters of URIs."""
+    while labels > 0:
+        host = [rng.choice((label_of, label_of, a_label_of))(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 8)))]
+        labels -= len(host)
+        yield rng.choice((".", ".", ".", "\u3002", "\uff0e", ".")).join(host) + rng.choice(("", "", "", ".", "..", ".0x1"))
+
+
+def by_idna(function, host):
+    try:
+        return function(host)
+    except ValueError:
+        return None
+
+
+def assert_as_idna(hosts):
+    """Compare calls, columns, lines and normal forms of hosts with the functions that ask `idna`."""
+    rows = [f"//{host}" for host in hosts]
+    ascii_hosts = [host if host.isascii() else by_idna(_hosts.to_ascii, host) for host in hosts]
+    expected = [None if host is None else f"//{host}" for host in ascii_hosts]
+    assert bulk.iri_to_uri(rows, host="idna", errors="null") == expected
+    forms = bulk.normalize_uri([f"http:{row}" for row in rows], level="iri", errors="raise")
+    for row, host, form in zip(rows, ascii_hosts, forms, strict=True):
+        if host is not None:
+            assert form == f"http://{host.lower()}/"
+        else:
+            assert form == uri_forms.normalize(f"http:{row}", "iri")
+    special = [(host, row) for host, row in zip(hosts, rows, strict=True) if not host.isascii() or "xn--" in host.lower()]
+    expected = [by_idna(_hosts.to_unicode, host) for host, _ in special]
+    found = bulk.uri_to_iri([row for _, row in special], host="unicode", errors="null")
+    assert found == [None if host is None else f"//{host}" for host in expected]
+
+
+def test_generated_hosts():
+    rng = random.Random(LABELS)
+    for at in range(0, LABELS, 20_000):
+        assert_as_idna(list(hosts_of(rng, min(20_000, LABELS - at))))
+
+
+def test_every_character():
+    """By itself, and after a letter of each direction."""
+    points = [*range(0xA0, 0x3400, 3), *range(0x3400, 0x20000, 97), *range(0x20000, sys.maxunicode, 9973), *ODD, *MARKS]
+    characters = [chr(point) for point in points if is_character(point)]
+    assert_as_idna([f"{before}{character}" for character in characters for before in ("", "é", "ش")])
+
+
+@pytest.mark.skipif(CORPORA is None, reason="no real data")
+@pytest.mark.parametrize("name", ["hosts_idn_only.txt", "hosts_psl_idn.txt"])
+def test_real_hosts(name):
+    hosts = Path(CORPORA, name).read_text("utf-8").split()
+    assert_as_idna(hosts)
+    assert_as_idna([host for host in (by_idna(_hosts.to_unicode, host) for host in hosts) if host is not None])
+
+
+@pytest.mark.skipif(CORPORA is None, reason="no real data")
+def test_idna_test_v2():
+    tests = json.loads(Path(CORPORA, "wpt", "IdnaTestV2.json").read_text("utf-8"))
+    hosts = [test["input"] for test in tests if isinstance(test, dict) and not set("/?#@:[]%\\") & set(test["input"])]
+    assert len(hosts) > 2000
+    assert_as_idna([host for host in hosts if host and all(map(is_character, map(ord, host)))])
+
+
+# One host of each script, in capitals or full width if it has them.
+USUAL = [
+    *("BÜCHER.example", "straße.de", "παράδειγμα.δοκιμή", "ПРИМЕР.рф", "օրինակ.հայ", "მაგალითი.გე", "דוגמה.קום", "مثال.إختبار"),
+    *("उदाहरण.परीक्षा", "উদাহরণ.বাংলা", "ตัวอย่าง.ไทย", "ｅｘａｍｐｌｅ．例え。テスト", "실례.테스트", "a.例子.測試.", "việt-nam.vn"),
+]
+
+
+@pytest.mark.parametrize("host", USUAL)
+def test_usual_hosts_do_not_need_idna(monkeypatch, host):
+    expected = _hosts.to_ascii(host)
+    characters = _hosts.to_unicode(expected)
+    iri_to_uri(f"//{host}", host="idna"), uri_to_iri(f"//{expected}", host="unicode")  # learns the characters
+    for name in "encode", "alabel", "ulabel", "uts46_remap":
+        monkeypatch.setattr(f"idna.{name}", None)
+    for before, after in ("http://", "/é"), ("//u@", ":80?%C3%A9"):
+        for text in f"{before}{host}{after}", f"{before}{host}{after}".encode():
+            made = iri_to_uri(text, host="idna")
+            want = f"{before}{expected}{after.replace('é', '%C3%A9')}"
+            assert made == (want if isinstance(text, str) else want.encode())
+            want = f"{before}{characters}{after.replace('%C3%A9', 'é')}"
+            assert uri_to_iri(made, host="unicode") == (want if isinstance(text, str) else want.encode())
+    assert uri.normalize(f"http://{host}", level="iri") == f"http://{expected}/"
+    assert uri.key(f"ws://{host}:80", level="iri") == uri.key(f"ws://{expected}", level="iri")
+
+
+@pytest.mark.parametrize("host", ["l·l", "क्\u200dष", "あ・い", "١٢a", "e\u0301", "\u00adé", "ﬁx", "xn--ll-0ea", "é.a·a"])
+def test_hosts_in_doubt_are_given_to_idna(monkeypatch, host):
+    """Characters with a context, digits of Arabic, what composes, what is dropped, and what becomes several."""
+    given = []
+    for name in "encode", "ulabel":
+        function = getattr(sys.modules["idna"], name)
+        monkeypatch.setattr(f"idna.{name}", lambda text, f=function, **options: given.append(text) or f(text, **options))
+    assert_as_idna([host])
+    given.clear()
+    try:
+        uri_to_iri(f"//{host}", host="unicode")
+    except IriError:
+        assert by_idna(_hosts.to_unicode, host) is None
+    assert given
