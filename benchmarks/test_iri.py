@@ -8,7 +8,9 @@ python -m pytest benchmarks
 
 from urllib.parse import quote, quote_from_bytes, unquote, unquote_to_bytes
 
+import ada_url
 import hyperlink
+import idna
 import pytest
 import werkzeug.urls
 from data import WORDS, Library, cases, cjk, many, real
@@ -57,12 +59,23 @@ def as_quote(text):
     return quote(text, safe=STAYS)
 
 
+def internationalized(rng):
+    """Return a URL whose host has a label beyond ASCII, without characters that IDNA 2003 and 2008 convert differently."""
+    while True:
+        text = f"http://{word(rng, 12)}.{rng.choice(WORDS)}.org/"
+        if not set(text) & set("\u03c2\u00f7"):
+            return text
+
+
 IRIS, URIS, PERCENT = many(mixed), many(encoded), real("urls_wikipedia_pct.txt")
 TO_URI = {"IRIs of 60 bytes": [IRIS], "ASCII, 60 bytes": [[f"http://{i:053}" for i in range(2000)]]}
 TO_IRI = {"URIs of 60 bytes": [URIS], "ASCII, 60 bytes": TO_URI["ASCII, 60 bytes"]}
+HOSTS = many(internationalized)
 CALLS = {
     "iri_to_uri": TO_URI | {"real IRIs": [real("iris_wikipedia.txt")]},
     "uri_to_iri": TO_IRI | {"real URLs": [PERCENT]},
+    "iri_to_uri, host=idna": {"hosts of several scripts": [HOSTS]},
+    "uri_to_iri, host=unicode": {"hosts of several scripts": [[iri.iri_to_uri(text, host="idna") for text in HOSTS]]},
 }
 CALL_LIBRARIES = {
     "iri_to_uri": {
@@ -80,6 +93,20 @@ CALL_LIBRARIES = {
         "yarl": Library(lambda text: URL(text).human_repr(), result=None),
         "werkzeug": Library(werkzeug.urls.uri_to_iri, result=None),
         "hyperlink": Library(lambda text: hyperlink.URL.from_text(text).to_iri().to_text(), result=None),
+    },
+    # urllib.parse is Python's codec for IDNA 2003, of the host alone.
+    "iri_to_uri, host=idna": {
+        "urllib.parse": Library(lambda text: f"http://{text[7:-1].encode('idna').decode()}/"),
+        "uricodec": Library(lambda text: iri.iri_to_uri(text, host="idna")),
+        "idna": Library(lambda text: f"http://{idna.encode(text[7:-1], uts46=True, std3_rules=True).decode()}/"),
+        "ada-url": Library(lambda text: ada_url.URL(text).href),
+        "yarl": Library(lambda text: str(URL(text))),
+    },
+    "uri_to_iri, host=unicode": {
+        "urllib.parse": Library(lambda text: f"http://{text[7:-1].encode().decode('idna')}/"),
+        "uricodec": Library(lambda text: iri.uri_to_iri(text, host="unicode")),
+        "idna": Library(lambda text: f"http://{idna.decode(text[7:-1])}/"),
+        "yarl": Library(lambda text: URL(text).human_repr()),
     },
 }
 

@@ -48,7 +48,7 @@ SAMPLES = [
     b'{"u":"urn:ab:"}',
     b'{"u":"\\u00e9\\n%41","v":[1]}\n',
     b"URN:ab:c%4a?+r?=q#f\nurn:isbn:0395363411\n",
-    b"HTTP://[::1]:80/%7e/../a?q#f\n//\xc3\xbc.example\n",
+    b"HTTP://[::1]:80/%7e/../a?q#f\n//\xc3\xbc.example\n//xn--9ca",
 ]
 SOURCES = [part for sample in SAMPLES for i in range(len(sample) + 1) for part in (sample[:i], sample[i:])]
 SOURCES = list(dict.fromkeys(SOURCES))
@@ -159,8 +159,8 @@ ROWS = {
     "split": operations.SplitRows("uri", "csv"),
     "normalize uri": operations.NormalizeRows("scheme"),
     "resolve": operations.ResolveRows(b"http://a/b/c"),
-    "iri to uri": operations.IriToUriRows(),
-    "uri to iri": operations.UriToIriRows(),
+    "iri to uri": operations.IriToUriRows(host="idna"),
+    "uri to iri": operations.UriToIriRows(host="unicode"),
     "check urn": CheckUrnRows("any"),
     "normalize urn": NormalizeUrnRows("namespace"),
 }

@@ -8,6 +8,7 @@ from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, sa
 
 from uricodec import iri, uri
 from uricodec.errors import IriError
+from uricodec.iri import _hosts
 
 DICTIONARIES = "percent uri"
 COVERS = {"uricodec.iri": ["check", "is_valid", "split", "unsplit", "iri_to_uri", "uri_to_iri"]}
@@ -117,7 +118,24 @@ def to_iri(draw):
         assert before[0] == after[0] and before[2:] == after[2:]
 
 
-OPERATIONS = (grammar, components, to_uri, in_encodings, to_iri)
+def hosts(draw):
+    """Compare hosts in A-labels and in characters with the functions that ask `idna`."""
+    host = "".join(character for character in text_of(draw.octets()) if character not in "/?#@:[]%")
+    text = f"//{host}"
+    if is_refusal(outcome(naive_iri.iri_to_uri, text)) or is_refusal(outcome(naive_iri.uri_to_iri, text)):
+        return
+    for function, judge, host_name, is_given in (
+        (iri.iri_to_uri, _hosts.to_ascii, "idna", not host.isascii()),
+        (iri.uri_to_iri, _hosts.to_unicode, "unicode", not host.isascii() or "xn--" in host.lower()),
+    ):
+        try:
+            want = f"//{judge(host)}" if is_given else text
+        except ValueError:
+            want = (IriError, 2)
+        assert outcome(function, text, host=host_name) == want
+
+
+OPERATIONS = (grammar, components, to_uri, in_encodings, to_iri, hosts)
 
 
 def target(data):

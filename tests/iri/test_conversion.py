@@ -434,13 +434,13 @@ def test_hosts_without_a_way_back(host):
 def test_what_the_library_gives_has_to_be_a_host(monkeypatch, given):
     """Whatever other versions of it let through."""
     monkeypatch.setattr("idna.encode", lambda *_, **__: given.encode())
-    assert outcome(iri_to_uri, "http://é.org/", host="idna") == len("http://")
+    assert outcome(iri_to_uri, "http://l·l.org/", host="idna") == len("http://")
 
 
-@pytest.mark.parametrize("given", ["納豆a", "example", ""])
+@pytest.mark.parametrize("given", ["l·la", "example", ""])
 def test_what_the_library_gives_has_to_lead_back(monkeypatch, given):
     monkeypatch.setattr("idna.ulabel", lambda _label: given)
-    assert outcome(uri_to_iri, "http://xn--99zt52a.org/", host="unicode") == len("http://")
+    assert outcome(uri_to_iri, "http://xn--ll-0ea.org/", host="unicode") == len("http://")
 
 
 @pytest.mark.parametrize("function", [_hosts.to_ascii, _hosts.to_unicode])

@@ -44,7 +44,7 @@ cdef enum:
     PAGES = 0x110000 // PAGE
 
 cdef void *pages[PAGES]         # of PAGE entries; NULL: all are unknown
-cdef uc_mutex pages_lock        # for a new page
+cdef uc_mutex pages_lock        # for writing
 cdef uint16_t prepared = False  # FIRST and SECOND are stored, for all characters
 
 # Bidi_Class, numbered for bits of a set. Characters of other classes are DOUBTFUL.
@@ -68,18 +68,19 @@ cdef inline uint32_t known(uint32_t c) noexcept nogil:
 
 
 cdef int store(uint32_t c, uint32_t entry) except -1:
-    """Add to what is known of a character. Threads that store the same facts need no order."""
-    cdef void *page
+    """Add to what is known of a character."""
+    cdef uint32_t *page
     UC_LOCK(&pages_lock)
-    page = uc_read(&pages[c // PAGE])
+    page = <uint32_t *>uc_read(&pages[c // PAGE])
     if page == NULL:
-        page = PyMem_RawCalloc(PAGE, sizeof(uint32_t))
+        page = <uint32_t *>PyMem_RawCalloc(PAGE, sizeof(uint32_t))
         if page != NULL:
             uc_publish(&pages[c // PAGE], page)
+    if page != NULL:
+        uc_put32(page + c % PAGE, page[c % PAGE] | entry)
     UC_UNLOCK(&pages_lock)
     if page == NULL:
         raise MemoryError
-    uc_put32(<uint32_t *>page + c % PAGE, uc_glance32(<uint32_t *>page + c % PAGE) | entry)
     return 0
 
 

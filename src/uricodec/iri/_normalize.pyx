@@ -435,6 +435,9 @@ cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *option
     cdef uint8_t host[HOST_CAPACITY]
     cdef uint8_t name[A_LABELS_CAPACITY]
     cdef size_t start, end, size, capacity = 3 * n + HOST_CAPACITY, o
+    if kernels.span(src, n, &UNTOUCHED.set) == n:
+        memcpy(dst, src, n)
+        return n
     if check_iri_bytes(src, n, mapping, True, outcome) == UC_REJECTED:
         return UC_REJECTED
     if not find_host(src, n, &start, &end) or kernels.span(src + start, end - start, &UNTOUCHED.set) == end - start:
