@@ -60,7 +60,7 @@ def as_quote(text):
 
 
 def internationalized(rng):
-    """Return a URL whose host has a label beyond ASCII, without characters that IDNA 2003 and 2008 convert differently."""
+    """Return a URL with a host beyond ASCII, without characters that IDNA 2003 and 2008 convert differently."""
     while True:
         text = f"http://{word(rng, 12)}.{rng.choice(WORDS)}.org/"
         if not set(text) & set("\u03c2\u00f7"):

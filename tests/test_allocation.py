@@ -71,7 +71,7 @@ class Stop(BaseException):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("column", [[f"http://{HOST}/"] * 9, f"http://{HOST}/\n".encode() * 60_000], ids=["list", "lines"])
+@pytest.mark.parametrize("column", [[f"//{HOST}/"] * 9, f"//{HOST}/\n".encode() * 60_000], ids=["list", "lines"])
 def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
     """As by Ctrl-C in the middle of a host: the call raises it, on whatever thread it was."""
 

@@ -117,9 +117,10 @@ def facts_about(character: str) -> tuple[int, int, str, bool] | None:
 
 
 def compositions() -> Iterator[tuple[int, int, int]]:
-    """Iterate over composites, each with the two characters that it decomposes into, except Hangul, whose letters are invalid in hosts.
+    """Iterate over composite characters, each with the two that it decomposes into.
 
-    Ideographs, Hangul syllables and the characters of later planes have no decomposition into two.
+    Hangul syllables are left out, because the letters that compose them are invalid in hosts. Ideographs and the
+    characters of later planes do not decompose into two.
     """
     for code in chain(range(0xC0, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000)):
         first, _, second = unicodedata.decomposition(chr(code)).partition(" ")

@@ -451,7 +451,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
         if dot:
             ascii[o] = c'.'
             o += 1
-        # Before a label of MOST bytes and a dot are added: A_LABELS_CAPACITY has room for them.
+        # Before the next label is written: A_LABELS_CAPACITY is enough for one of MOST bytes and a dot.
         if o > MOST_OF_HOST + 1:
             return 0
     if characters > MOST_OF_HOST or o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_number(ascii + last, last_size):
