@@ -401,7 +401,7 @@ def test_a_missing_library_is_no_normal_form(monkeypatch):
         raise ImportError("no idna")
 
     monkeypatch.setattr(idna, "encode", broken)
-    for text in "http://\xe9.x/", "http://%C3%A9.x/", "http://\xe9.x/" + "a" * 600:
+    for text in "http://l\xb7l.x/", "http://l%C2%B7l.x/", "http://l\xb7l.x/" + "a" * 600:
         for call in uri.normalize, uri.key, lambda a, level: uri.equivalent(a, a, level):
             with pytest.raises(ImportError):
                 call(text, "iri")
