@@ -10,7 +10,7 @@ from command import run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uricodec import bulk, iri, uri
+from uricodec import bulk, dedup, iri, uri
 from uricodec.errors import IriError
 from uricodec.uri._rows import NormalizeRows
 
@@ -245,3 +245,5 @@ def test_columns_and_lines_have_one_spelling(tier):
     assert bulk.normalize_uri(lines, level="scheme") == "\n".join(expected).encode()
     assert run("normalize", "--kind", "uri", "--level", "scheme", stdin=lines)[1] == "\n".join(expected).encode()
     assert bulk.normalize_uri(lines, level="path") == lines.lower()
+    assert [uri.key(row, "scheme") for row in rows[:300]] == [uri.key(row, "scheme") for row in expected[:300]]
+    assert list(dedup.unique(rows + expected, kind="uri", level="scheme")) == list(dict.fromkeys(rows))
