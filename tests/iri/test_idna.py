@@ -182,3 +182,25 @@ def test_hosts_in_doubt_are_given_to_idna(monkeypatch, host):
     except IriError:
         assert by_idna(_hosts.to_unicode, host) is None
     assert given
+
+
+def test_what_is_raised_while_a_character_is_learned(monkeypatch):
+    """As by Ctrl-C: the call raises it, and the next one learns the character."""
+
+    def interrupt(_character):
+        raise KeyboardInterrupt
+
+    host, name = "ꀕꀖ", "xn--im7ac"
+    assert _hosts.to_ascii(host) == name
+    monkeypatch.setattr(_hosts, "facts_about", interrupt)
+    calls = [
+        lambda: iri_to_uri(f"//{host}", host="idna") == f"//{name}",
+        lambda: uri_to_iri(f"//{name}", host="unicode") == f"//{host}",
+        lambda: uri.normalize(f"http://{host}", level="iri") == f"http://{name}/",
+        lambda: bulk.iri_to_uri([f"//{host}"], host="idna") == [f"//{name}"],
+    ]
+    for call in calls:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    monkeypatch.undo()
+    assert all(call() for call in calls)

@@ -80,7 +80,7 @@ cdef int store(uint32_t c, uint32_t entry) except -1:
         uc_put32(page + c % PAGE, page[c % PAGE] | entry)
     UC_UNLOCK(&pages_lock)
     if page == NULL:
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     return 0
 
 
