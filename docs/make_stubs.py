@@ -78,7 +78,7 @@ def stub():
         lines.append(function(operation, "column: Any", options, "Any"))
     body = "\n".join(lines) + "\n"
     types = "".join(f"    {name},\n" for name in sorted(set(re.findall(r"\w+", body)) & set(dir(typing))))
-    return f"{HEAD}from uricodec.typing import (\n{types})\n{body}"
+    return f"{HEAD}from uricodec.typing import (\n{types})\nfrom uricodec.uri import Policy\n{body}"
 
 
 if __name__ == "__main__":

@@ -223,6 +223,41 @@ _BASE = "http://a/" + "b/c/" * 300 + "d;p?q"
 _REFERENCES = (
     *("?y", "#s", "g;x=1/../y", "http:g", "%zz", "../" * 200 + "g", "//g/" + "x" * 2000, "é☕" * 400, "", 5, b"g"),
 )
+_TRACKED = (
+    *(
+        "http://u@www.h.example/a;jsessionid=1/index.html/?utm_a=1&b=2&a#f",
+        "http://h?" + "&".join(map(str, range(300))),
+    ),
+    *(b"http://h/?b&a&" + b"utm_a=1&" * 300, "mailto:a@b?c", "http://u@h@i/?b&a#f"),
+)
+_POLICIES = (
+    *("tracking", "crawl"),
+    uri.Policy(
+        level="iri",
+        http_is_https=True,
+        userinfo="drop",
+        strip_www=True,
+        session_ids="drop",
+        lower_case_path=True,
+        default_documents=("index.html",),
+        trailing_slash="drop",
+        drop_parameters=("utm_*", "é"),
+        query="sort",
+        fragment="drop",
+    ),
+)
+
+
+def _policy_of_file(text):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "policy.toml")
+        path.write_text(text, "utf-8")
+        try:
+            return uri.Policy.from_toml(path)
+        except ValueError as error:
+            return str(error).replace(folder, "")
+
+
 _COMPONENTS = (
     *(uri.split(_URIS[0]), (None, None, "/p" * 900, "q", None), (None, None, "//", None, None), (1, 2), None),
     *((b"s", b"a", b"/" * 900, None, b""), ("s", b"a", "", None, None)),
@@ -238,6 +273,27 @@ CALLS |= {
         for level in ("simple", "case", "percent", "path", "scheme", "iri", "rfc2396", "rfc1630", "no-such")
     ],
     "uricodec.uri.key": _each(uri.key, *_URIS, *_IRIS, (_URIS[1], "scheme")),
+    "uricodec.uri.Policy": [
+        *[partial(uri.normalize, each, policy=policy) for each in (*_URIS, *_IRIS, *_TRACKED) for policy in _POLICIES],
+        *[
+            partial(uri.Policy, **{name: value})
+            for name in ("level", "query", "drop_parameters")
+            for value in ("no", 5)
+        ],
+        lambda: plain(uri.Policy(default_documents=["a", "b"]).default_documents),
+    ],
+    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "no"),
+    "uricodec.uri.Policy.from_toml": [partial(_policy_of_file, text) for text in ("", 'base = "crawl"', "a = 1", "=")],
+    "uricodec.uri.Policy.replace": [lambda: _POLICIES[2].replace(query="drop"), lambda: _POLICIES[2].replace(no=1)],
+    "uricodec.uri.Policy.explain": [
+        partial(policy.explain, each) for each in (*_URIS, *_TRACKED) for policy in _POLICIES[2:]
+    ],
+    "uricodec.uri.Policy.__eq__": [lambda: [_POLICIES[2] == each for each in (_copy(_POLICIES[2]), uri.Policy(), "a")]],
+    "uricodec.uri.Policy.__hash__": [lambda: hash(_POLICIES[2]) == hash(_copy(_POLICIES[2]))],
+    "uricodec.uri.Policy.__reduce__": [lambda: _copy(_POLICIES[2])],
+    "uricodec.uri.Policy.__repr__": [lambda: repr(_POLICIES[2])],
+    "uricodec.uri.Policy.__setattr__": [lambda: setattr(_POLICIES[2], "level", "case")],
+    "uricodec.uri.Policy.__delattr__": [lambda: delattr(_POLICIES[2], "level")],
     "uricodec.uri.equivalent": _each(uri.equivalent, *pairwise(_URIS), (_URIS[1], _URIS[1] + "/")),
     "uricodec.uri.host": [partial(uri.host, each, errors=errors) for each in _URIS for errors in ("keep", "raise")],
     "uricodec.uri.port": [partial(uri.port, each, errors=errors) for each in _URIS for errors in ("null", "no-such")],
@@ -272,6 +328,8 @@ CALLS |= {
     ],
 }
 _PARTS = [uri.split("http://me@h:80/p"), uri.split(b"//[::1]:8/" + b"p" * 900), iri.split("é"), iri.split("//é:1")]
+for _name in uri.Policy.__slots__[1:]:
+    CALLS[f"uricodec.uri.Policy.{_name}"] = [partial(getattr, _POLICIES[2], _name)]
 for _name in "userinfo", "host", "port", "host_kind":
     CALLS[f"uricodec.uri.Components.{_name}"] = _each(operator.attrgetter(_name), *((parts,) for parts in _PARTS))
 

@@ -27,7 +27,7 @@ class Fields(NamedTuple):
 
 # Attributes that every class has, or gets when its annotations are read or it is pickled; those of named tuples.
 EVERY = {*vars(Any), "__new__", "__init__", "__dict__", "__getattribute__", "__pyx_vtable__"}
-EVERY |= {"__annotations__", "__annotations_cache__", "__slotnames__"}
+EVERY |= {"__annotations__", "__annotations_cache__", "__slotnames__", "__slots__"}
 TUPLE = {*vars(Fields), *EVERY}
 
 

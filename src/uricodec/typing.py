@@ -26,8 +26,11 @@ __all__ = [
     "HostKind",
     "IdentifierKind",
     "IriProduction",
+    "KeepOrDrop",
     "LogClient",
     "LogErrors",
+    "PolicyName",
+    "QueryPolicy",
     "SplitErrors",
     "SqlErrors",
     "StructErrors",
@@ -73,6 +76,11 @@ UrnLevel = Literal["bytes", "2141", "8141", "namespace", "functional"]
 UriProduction = Literal["URI-reference", "URI", "absolute-URI", "relative-ref"]
 IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 UrnRfc = Literal["2141", "8141", "any"]
+
+# Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
+PolicyName = Literal["tracking", "crawl"]
+KeepOrDrop = Literal["keep", "drop"]
+QueryPolicy = Literal["keep", "sort", "drop"]
 
 # RFC 3986 section 3.2.2.
 HostKind = Literal["reg-name", "IPv4address", "IP-literal"]

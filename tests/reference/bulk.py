@@ -100,7 +100,7 @@ ROWS = {
     "is_valid_urn": lambda row, rfc="8141": urn.is_valid(row, rfc),
     "check_urn": lambda row, rfc="8141": fault_of(urn.check, row, rfc=rfc),
     "split_urn": lambda row, rfc="8141": parts("split_urn", urn.parse(row, rfc)),
-    "normalize_uri": lambda row, level="path": uri.normalize(row, level),
+    "normalize_uri": lambda row, level="path", policy=None: uri.normalize(row, level, policy=policy),
     "is_valid_uri": lambda row, production="URI-reference": uri.is_valid(row, production),
     "is_valid_iri": lambda row, production="IRI-reference": iri.is_valid(row, production),
     "check_uri": lambda row, production="URI-reference": fault_of(uri.check, row, production=production),

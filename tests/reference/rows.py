@@ -18,12 +18,14 @@ from typing import Any, NamedTuple
 from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
 from reference import iri as naive_iri
+from reference import policies as naive_policies
 from reference import uri as naive_uri
 from reference import uri_forms as naive_uri_forms
 from reference import urls as naive_urls
 from reference import urn as naive_urn
 
 from uricodec.errors import UriError
+from uricodec.uri import Policy
 
 UNRESERVED = {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"}
 RESERVED = {*b":/?#[]@!$&'()*+,;="}
@@ -288,6 +290,10 @@ def _operations():
         command = ("normalize", "--kind", "uri", "--level", level)
         normal = strict(partial(normal_uri, level=level), text=True)
         yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
+    for policy in "tracking", "crawl":
+        command = ("normalize", "--kind", "uri", "--policy", policy)
+        normal = strict(partial(naive_policies.normalize, policy=Policy.ready(policy)), text=True)
+        yield Operation("normalize_uri", {"policy": policy}, normal, "uris", command=command)
     for kind, productions in ("uri", naive_uri.PRODUCTIONS), ("iri", naive_uri.IRI_PRODUCTIONS):
         for production in productions[:2]:
             given = {} if production.endswith("reference") else {"production": production}

@@ -176,6 +176,13 @@ _URI_LEVEL = Parameter(
     'What the normal form merges: "simple", "case", "percent", "path", "scheme", "iri", "rfc2396" or "rfc1630".',
     get_args(types.UriLevel),
 )
+_POLICY = Parameter(
+    "policy",
+    "Policy | PolicyName | None",
+    None,
+    "What is merged beyond a level, instead of one: a `uricodec.uri.Policy`, or the name of a ready one.",
+    examples=get_args(types.PolicyName),
+)
 _URN_LEVEL = Parameter(
     "level",
     "UrnLevel",
@@ -309,12 +316,12 @@ _ROWS = (
         name="normalize_uri",
         summary="return the normal form of each URI or IRI",
         source="RFC 3986 section 6.2; RFC 3987 section 5.3.",
-        make="uricodec.uri._rows:NormalizeRows",
+        make=f"{_MADE}:normalize_uri",
         result="text",
-        parameters=(_URI_LEVEL,),
+        parameters=(_URI_LEVEL, _POLICY),
         policies=_TEXT,
-        sql=(SqlFunction("uri_normalize", ("level",)),),
-        command=Command("normalize --kind uri", {"level": "--level"}),
+        sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
+        command=Command("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         rows="uris",
         page="uri",
         needs=("idna",),
@@ -516,6 +523,9 @@ _ROWS = (
                 None,
                 "The secret. Fingerprints with the same secret can be compared across processes; None: a random secret "
                 "of this process.",
+            ),
+            _POLICY._replace(
+                about='What is merged beyond a level, with kind="uri" or "iri": see `normalize_uri`.', examples=()
             ),
         ),
         policies=_FINGERPRINT,

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         HostInUri,
         IdentifierKind,
         IriProduction,
+        PolicyName,
         SplitErrors,
         StructErrors,
         TextErrors,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
         UrnRfc,
         VerdictErrors,
     )
+    from uricodec.uri import Policy
 
 __all__ = [
     "Column",
@@ -348,6 +350,7 @@ def uri_to_iri(
 def normalize_uri(
     column: Any,
     level: UriLevel = "path",
+    policy: Policy | PolicyName | None = None,
     *,
     errors: TextErrors = "keep",
     invalid: InvalidRows | None = None,
@@ -361,6 +364,8 @@ def normalize_uri(
         column (Any): The rows.
         level (str): What the normal form merges: "simple", "case", "percent", "path", "scheme", "iri", "rfc2396" or
             "rfc1630".
+        policy (Policy | str | None): What is merged beyond a level, instead of one: a `uricodec.uri.Policy`, or the
+            name of a ready one.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 
@@ -371,8 +376,11 @@ def normalize_uri(
 
     >>> normalize_uri(["HTTP://Example.org/a/../b"])
     ['http://example.org/b']
+    >>> normalize_uri(["https://example.com?utm_source=x&b=2&a=1#top"], policy="crawl")
+    ['https://example.com/?a=1&b=2']
     """
-    return run("normalize_uri", column, {"level": level}, errors, invalid, threads, line_terminator, output)
+    arguments = {"level": level, "policy": policy}
+    return run("normalize_uri", column, arguments, errors, invalid, threads, line_terminator, output)
 
 
 @returns_verdicts
@@ -779,6 +787,7 @@ def fingerprint(
     kind: IdentifierKind = "bytes",
     level: UriLevel | UrnLevel | None = None,
     secret: FingerprintKey | str | bytes | None = None,
+    policy: Policy | PolicyName | None = None,
     *,
     errors: FingerprintErrors = "null",
     invalid: InvalidRows | None = None,
@@ -794,6 +803,7 @@ def fingerprint(
             URNs, "path" for URIs, "iri" for IRIs.
         secret (FingerprintKey | str | bytes | None): The secret. Fingerprints with the same secret can be compared
             across processes; None: a random secret of this process.
+        policy (Policy | str | None): What is merged beyond a level, with kind="uri" or "iri": see `normalize_uri`.
         errors (str): How an invalid row is handled: "null", "keep" or "raise".
         invalid, threads, line_terminator: See `uricodec.bulk`.
 
@@ -810,7 +820,7 @@ def fingerprint(
     return run(
         "fingerprint",
         column,
-        {"kind": kind, "level": level, "secret": secret},
+        {"kind": kind, "level": level, "secret": secret, "policy": policy},
         errors,
         invalid,
         threads,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
@@ -17,6 +17,9 @@ from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRow
 from uricodec._rows._operation import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
+
+if TYPE_CHECKING:
+    from uricodec.uri import Policy
 
 # The plan for rows that are text or bytes, and lines that end with these bytes (no lines: b"").
 Make = Callable[[bool, bytes], Plan]
@@ -148,14 +151,20 @@ def query_value(name: str | Sequence[str]) -> Make:
 _own_key: dict[None, FingerprintKey] = {}
 
 
-def fingerprint(kind: str, level: str | None, secret: FingerprintKey | str | bytes | None) -> Make:
+def fingerprint(
+    kind: str, level: str | None, secret: FingerprintKey | str | bytes | None, policy: Policy | str | None
+) -> Make:
     """Return the plan of `bulk.fingerprint`."""
     if secret is None:
         key = _own_key.get(None) or _own_key.setdefault(None, FingerprintKey())  # threads may be first together
     else:
         key = secret if isinstance(secret, FingerprintKey) else FingerprintKey(secret)
     rows: RowOperation
-    if kind == "bytes":
+    if kind in ("uri", "iri"):
+        rows = normalize_uri(level, policy, "path" if kind == "uri" else "iri")
+    elif policy is not None:
+        raise ValueError(f"policy is only supported with kind='uri' and kind='iri', got kind={kind!r}")
+    elif kind == "bytes":
         if level is not None:
             raise ValueError(f"level is not supported with kind='bytes', got {level!r}")
         rows = RowOperation()
@@ -163,11 +172,21 @@ def fingerprint(kind: str, level: str | None, secret: FingerprintKey | str | byt
         from uricodec.urn._rows import NormalizeUrnRows
 
         rows = NormalizeUrnRows(level or "8141")
-    elif kind in ("uri", "iri"):
-        from uricodec.uri._rows import NormalizeRows
-
-        rows = NormalizeRows(level or ("path" if kind == "uri" else "iri"))
     else:
         raise ValueError(f"kind must be one of 'bytes', 'urn', 'uri', 'iri', got {kind!r}")
     plan = Plan(rows, "fingerprint", key=key)
     return lambda _text, _terminator: plan
+
+
+# --- URIs -------------------------------------------------------------------------------------------------------------
+
+
+def normalize_uri(level: str | None, policy: Policy | str | None, default: str = "path") -> RowOperation:
+    """Return the operation of `bulk.normalize_uri`; `default` is the level without any."""
+    if policy is not None:
+        from uricodec.uri._policies import operation_of
+
+        return operation_of(policy, None if level == default else level)
+    from uricodec.uri._rows import NormalizeRows
+
+    return NormalizeRows(level or default)

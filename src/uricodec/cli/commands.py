@@ -130,8 +130,9 @@ spelling; --level selects which ones are equivalent.
             "uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt",
             "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
             "echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri\n# prints http://example.com/~b",
+            "uricodec normalize --kind uri --policy crawl urls.txt",
         ),
-        f"{_FILES} kind level rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind level policy rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
     Command(
@@ -212,13 +213,14 @@ whatever reason. Standard input is copied there if it is read twice.
         (
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
+            "uricodec dedup --kind uri --policy crawl --rules --stats urls.txt",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
         ),
-        f"{_FILES} kind:dedup level count repeated exclude groups estimate null-data errors:dedup {_REPORTS} rules "
-        f"memory spill-dir exact secret secret-file {_LIMITS}",
+        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate null-data errors:dedup {_REPORTS} "
+        f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),
     Command(

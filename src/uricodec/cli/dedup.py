@@ -44,6 +44,7 @@ def run(arguments):
     options = {
         "kind": arguments.kind,
         "level": arguments.level,
+        "policy": arguments.policy,
         "errors": arguments.errors,
         "line_terminator": b"\0" if arguments.null_data else b"\n",
         "threads": arguments.threads or None,

@@ -67,9 +67,10 @@ def normalize(arguments):
         rows = NormalizeUrnRows(level, rfc)
         rfc = rfc or ("2141" if level == "2141" else "8141")
         return run(arguments, rows, "namespaces", NidRows(rfc) if arguments.stats else None)
+    from uricodec.uri._policies import operation_of
     from uricodec.uri._rows import CheckedRows, NormalizeRows
 
-    rows = NormalizeRows(level)
+    rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
     if arguments.production:
         rows = CheckedRows(kind, arguments.production, rows)
     return run(arguments, rows)

@@ -80,6 +80,18 @@ def base_identifier(text):
     return base
 
 
+def url_policy(text):
+    """Return the Policy that a text names: a ready one, or one of a TOML file."""
+    from uricodec.uri import Policy
+
+    if not text.endswith(".toml"):
+        return Policy.ready(text)
+    try:
+        return Policy.from_toml(text)
+    except (OSError, TypeError, ImportError) as error:
+        raise ValueError(f"{text!r}: {error}") from None
+
+
 def parameter_names(text):
     """Return the names of query parameters, which stand between commas."""
     names = [name for name in text.split(",") if name]
@@ -331,6 +343,16 @@ OPTIONS = {
         "Each level includes the one before it.",
         choices=_LEVELS,
         only={"--kind=urn": _URN_LEVELS, "--kind=uri": _URI_LEVELS, "--kind=iri": _URI_LEVELS, "--kind=bytes": ""},
+    ),
+    "policy": Option(
+        "--policy NAME",
+        "merge more than levels: crawl, tracking, FILE.toml",
+        "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
+        "converts IRIs to URIs. A TOML file has the fields of uricodec.uri.Policy, and 'base', the name of a policy to "
+        "change.",
+        read=url_policy,
+        conflicts="--level --kind=urn --kind=bytes",
+        hint="policies are for URIs and IRIs, instead of a level",
     ),
     "rfc": Option(
         "--rfc RFC",

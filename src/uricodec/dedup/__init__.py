@@ -26,12 +26,14 @@ from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError
+from uricodec.uri._policies import operation_of, policy_of
 from uricodec.uri._rows import NormalizeRows
 from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
     from uricodec.bulk import fingerprint
-    from uricodec.typing import DedupErrors, DedupReport, IdentifierKind, UriLevel, UrnLevel
+    from uricodec.typing import DedupErrors, DedupReport, IdentifierKind, PolicyName, UriLevel, UrnLevel
+    from uricodec.uri import Policy
 
 __all__ = [
     "DedupStats",
@@ -99,8 +101,10 @@ class DedupStats:
         return f"DedupStats({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-def rules_of(kind: IdentifierKind, level: UriLevel | UrnLevel | None = None) -> tuple[str, ...]:
-    """Return the levels of a kind up to a given one, from fine to coarse.
+def rules_of(
+    kind: IdentifierKind, level: UriLevel | UrnLevel | None = None, policy: Policy | PolicyName | None = None
+) -> tuple[str, ...]:
+    """Return the levels of a kind up to a given one, or the steps of a policy, from fine to coarse.
 
     Each level merges what the previous one merges, and more. For URNs, this requires that all read identifiers by the
     same RFC: level "2141" by itself reads URNs by RFC 2141, the others by RFC 8141, where for example urn:x:1 is
@@ -109,26 +113,42 @@ def rules_of(kind: IdentifierKind, level: UriLevel | UrnLevel | None = None) -> 
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
         level (str | None): The last level; None: the default of the kind.
+        policy (Policy | str | None): A policy, instead of a level.
 
     Returns:
-        tuple[str, ...]: The names of the levels.
+        tuple[str, ...]: The names of the levels, and of the fields of the policy that follow them.
 
     Raises:
-        ValueError: If `kind` or `level` is unknown.
+        ValueError: If `kind`, `level` or `policy` is unknown.
 
     >>> rules_of("urn"), rules_of("uri"), rules_of("uri", "rfc2396")
     (('bytes', '2141', '8141'), ('simple', 'case', 'percent', 'path'), ('simple', 'case', 'percent', 'rfc2396'))
+    >>> rules_of("uri", policy="tracking")
+    ('simple', 'case', 'percent', 'path', 'scheme', 'drop_parameters')
     """
-    level = _level_of(kind, level)
+    return tuple(name for name, _ in _rules(kind, _level_of(kind, level, policy)))
+
+
+def _rules(kind: str, level: Any) -> list[tuple[str, Any]]:
+    """Return the names of rules_of(), each with its level or policy."""
     ladder = _LADDERS["uri" if kind == "iri" else kind]
     if level is None:
-        return ladder
+        return [("bytes", None)]
+    if not isinstance(level, str):
+        return level._stages()
     if level in ladder:
-        return ladder[: ladder.index(level) + 1]
-    return {"rfc2396": (*ladder[:3], level), "rfc1630": (level,)}[level]
+        ladder = ladder[: ladder.index(level) + 1]
+    else:
+        ladder = {"rfc2396": (*ladder[:3], level), "rfc1630": (level,)}[level]
+    return [(name, name) for name in ladder]
 
 
-def _level_of(kind: str, level: str | None) -> Any:
+def _level_of(kind: str, level: str | None, policy: Policy | str | None) -> Any:
+    """Return the level; a Policy if one is given."""
+    if policy is not None:
+        if kind not in ("uri", "iri"):
+            raise ValueError(f"policy is only supported with kind='uri' and kind='iri', got kind={kind!r}")
+        return policy_of(policy, level)
     if kind not in _LEVELS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, _LEVELS))}, got {kind!r}")
     if level is not None and kind == "bytes":
@@ -137,26 +157,29 @@ def _level_of(kind: str, level: str | None) -> Any:
     return level or _LEVELS[kind]
 
 
-def _rows_of(kind: str, level: str | None, last: str | None = None) -> RowOperation:
+def _rows_of(kind: str, level: Any, last: Any = None) -> RowOperation:
     """Return the operation that normalizes identifiers. All levels read identifiers by the RFC of the `last` level."""
     if kind == "bytes" or level is None:
         return RowOperation()
     if kind != "urn":
-        return NormalizeRows(level)
+        return NormalizeRows(level) if isinstance(level, str) else operation_of(level)
     if level in ("namespace", "functional"):
         import uricodec.urn  # noqa: F401  (it registers the rules of namespaces)
     return NormalizeUrnRows(level, "2141" if (last or level) == "2141" else "8141")
 
 
-def _form_of(kind: str, level: Any, last: str | None) -> Callable[[bytes], bytes]:
+def _form_of(kind: str, level: Any, last: Any) -> Callable[[bytes], bytes]:
     """Return a function that normalizes one identifier; it returns an invalid one unchanged."""
     from uricodec import uri, urn
 
     rfc: Any = "2141" if last == "2141" else "8141"
 
+    policy = None if isinstance(level, str) else level
+    uri_level: Any = "path" if policy else level
+
     def form(text: bytes) -> bytes:
         try:
-            return urn.normalize(text, level, rfc) if kind == "urn" else uri.normalize(text, level)
+            return urn.normalize(text, level, rfc) if kind == "urn" else uri.normalize(text, uri_level, policy=policy)
         except UriError:
             return text
 
@@ -202,6 +225,7 @@ class Deduplicator:
     Args:
         kind (str): "urn", "uri", "iri" or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
         memory (int | str | None): The limit for the table: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (str | PathLike | None): The folder for temporary files; None: the system's default.
         exact (bool): Whether to compare normal forms, not only fingerprints. A given key is then ignored.
@@ -229,13 +253,14 @@ class Deduplicator:
         kind: IdentifierKind,
         level: UriLevel | UrnLevel | None = None,
         *,
+        policy: Policy | PolicyName | None = None,
         memory: Memory = None,
         spill_dir: Path | None = None,
         exact: bool = False,
         secret: Secret = None,
         errors: DedupErrors = "keep",
     ) -> None:
-        level = _level_of(kind, level)
+        level = _level_of(kind, level, policy)
         rows, fingerprint_key = _rows_of(kind, level), _fingerprint_key(secret, exact)
         self._columns = ColumnBatch(rows, fingerprint_key, errors, exact)
         self._lines = LineBatch(rows, fingerprint_key, b"\n", errors, exact)
@@ -366,6 +391,7 @@ def unique(  # noqa: PLR0913
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     *,
+    policy: Policy | PolicyName | None = None,
     memory: Memory = None,
     spill_dir: Path | None = None,
     exact: bool = False,
@@ -379,7 +405,7 @@ def unique(  # noqa: PLR0913
     Args:
         column (list | tuple | Arrow object | bytes-like): The rows, as in `Deduplicator.add`.
         kind (str): "urn", "uri", "iri", or "bytes" (compared as they are).
-        level, memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
+        level, policy, memory, spill_dir, exact, secret, errors: As in `Deduplicator`.
 
     Returns:
         list | Column | bytes: The first rows: a list for a list, a Column of the same type for an Arrow object, lines
@@ -398,7 +424,7 @@ def unique(  # noqa: PLR0913
     b'HTTP://a/\\n'
     """
     with Deduplicator(
-        kind, level, memory=memory, spill_dir=spill_dir, exact=exact, secret=secret, errors=errors
+        kind, level, policy=policy, memory=memory, spill_dir=spill_dir, exact=exact, secret=secret, errors=errors
     ) as deduplicator:
         if isinstance(column, (list, tuple)) or _is_arrow(column):
             # a stream can be read only once, and a list can change meanwhile
@@ -462,6 +488,7 @@ def dedup_files(  # noqa: PLR0913
     *,
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
+    policy: Policy | PolicyName | None = None,
     report: DedupReport = "unique",
     groups: Path | None = None,
     exclude: Sequence[Path] = (),
@@ -484,6 +511,7 @@ def dedup_files(  # noqa: PLR0913
         output (Path | None): The output; None or "-": standard output. A file appears only when it is complete.
         kind (str): "urn", "uri", "iri" or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
+        policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
         report (str): "unique": the first line with each identifier. "counts": "COUNT TAB LINE" for each. "repeated":
             the first line with each identifier that occurs more than once.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
@@ -530,14 +558,14 @@ def dedup_files(  # noqa: PLR0913
     >>> done.rows, done.unique, done.merged
     (4, 2, {'bytes': 1, '2141': 1, '8141': 0})
     """
-    level = _level_of(kind, level)
+    level = _level_of(kind, level, policy)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
     _check(errors, line_terminator, threads, max_line)
     size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
     statistics = DedupStats()
 
-    def make(at: str | None = level) -> LineBatch:
+    def make(at: Any = level) -> LineBatch:
         return LineBatch(_rows_of(kind, at, level), fingerprint_key, line_terminator, errors, exact)
 
     report_to = nullcontext() if groups is None else streams.Output(os.fspath(groups))
@@ -569,17 +597,18 @@ def dedup_files(  # noqa: PLR0913
         valid = statistics.rows - (statistics.invalid if errors == "drop" else 0)
         statistics.duplicates = before = valid - statistics.unique
         finer = 0
-        for name in rules_of(kind, level) if rules else ():
-            if name != (level or "bytes"):
+        steps = _rules(kind, level)
+        for name, at in steps if rules else ():
+            if name != steps[-1][0]:
                 partitions = PartitionedTable(size, exact, False, scratch)
-                before = valid - count_unique(corpus, lambda at=name: make(at), partitions, scratch)
+                before = valid - count_unique(corpus, lambda at=at: make(at), partitions, scratch)
             else:
                 before = statistics.duplicates
             statistics.merged[name], finer = before - finer, before
         if group_file is not None:
             from uricodec.dedup._groups import Groups
 
-            forms = [(name, _form_of(kind, name, level)) for name in rules_of(kind, level)]
+            forms = [(name, _form_of(kind, at, level)) for name, at in steps]
             shown = None if secret is None else _fingerprint_key(secret, False)
             how = Groups(
                 corpus,
@@ -601,6 +630,7 @@ def estimate_files(  # noqa: PLR0913
     *,
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
+    policy: Policy | PolicyName | None = None,
     secret: Secret = None,
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
@@ -611,7 +641,7 @@ def estimate_files(  # noqa: PLR0913
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, secret, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, policy, secret, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -626,7 +656,7 @@ def estimate_files(  # noqa: PLR0913
     ...     estimate_files(os.path.join(folder, "in"), kind="urn")
     2
     """
-    level = _level_of(kind, level)
+    level = _level_of(kind, level, policy)
     _check(errors, line_terminator, threads, max_line)
     fingerprint_key, found = _fingerprint_key(secret, False), Cardinality()
     with Corpus(_paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line) as corpus:

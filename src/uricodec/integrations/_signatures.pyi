@@ -16,6 +16,7 @@ from uricodec.typing import (
     HostInUri,
     IdentifierKind,
     IriProduction,
+    PolicyName,
     SplitErrors,
     StructErrors,
     TextErrors,
@@ -25,6 +26,7 @@ from uricodec.typing import (
     UrnRfc,
     VerdictErrors,
 )
+from uricodec.uri import Policy
 
 __all__ = [
     "check_iri",
@@ -72,7 +74,9 @@ class ExpressionMethods(Generic[_Column, _Frame]):
         errors: TextErrors | None = None,
     ) -> _Column: ...
     def uri_to_iri(self, host: HostInIri = "keep", *, errors: TextErrors | None = None) -> _Column: ...
-    def normalize_uri(self, level: UriLevel = "path", *, errors: TextErrors | None = None) -> _Column: ...
+    def normalize_uri(
+        self, level: UriLevel = "path", policy: Policy | PolicyName | None = None, *, errors: TextErrors | None = None
+    ) -> _Column: ...
     def normalize_urn(
         self, level: UrnLevel = "8141", rfc: UrnRfc | None = None, *, errors: TextErrors | None = None
     ) -> _Column: ...
@@ -101,6 +105,7 @@ class ExpressionMethods(Generic[_Column, _Frame]):
         kind: IdentifierKind = "bytes",
         level: UriLevel | UrnLevel | None = None,
         secret: FingerprintKey | str | bytes | None = None,
+        policy: Policy | PolicyName | None = None,
         *,
         errors: FingerprintErrors | None = None,
     ) -> _Column: ...
@@ -161,6 +166,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def normalize_uri(
         self,
         level: UriLevel = "path",
+        policy: Policy | PolicyName | None = None,
         *,
         errors: TextErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -256,6 +262,7 @@ class ColumnMethods(Generic[_Column, _Frame]):
         kind: IdentifierKind = "bytes",
         level: UriLevel | UrnLevel | None = None,
         secret: FingerprintKey | str | bytes | None = None,
+        policy: Policy | PolicyName | None = None,
         *,
         errors: FingerprintErrors | None = None,
         invalid: InvalidRows | None = None,
@@ -278,7 +285,13 @@ def iri_to_uri(
     errors: TextErrors | None = None,
 ) -> Any: ...
 def uri_to_iri(column: Any, host: HostInIri = "keep", *, errors: TextErrors | None = None) -> Any: ...
-def normalize_uri(column: Any, level: UriLevel = "path", *, errors: TextErrors | None = None) -> Any: ...
+def normalize_uri(
+    column: Any,
+    level: UriLevel = "path",
+    policy: Policy | PolicyName | None = None,
+    *,
+    errors: TextErrors | None = None,
+) -> Any: ...
 def normalize_urn(
     column: Any, level: UrnLevel = "8141", rfc: UrnRfc | None = None, *, errors: TextErrors | None = None
 ) -> Any: ...
@@ -299,6 +312,7 @@ def fingerprint(
     kind: IdentifierKind = "bytes",
     level: UriLevel | UrnLevel | None = None,
     secret: FingerprintKey | str | bytes | None = None,
+    policy: Policy | PolicyName | None = None,
     *,
     errors: FingerprintErrors | None = None,
 ) -> Any: ...

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
+from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
 from uricodec.uri._values import host, port, query_value
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Components",
     "Diagnostic",
+    "Policy",
+    "PolicyStep",
     "check",
     "equivalent",
     "host",

@@ -1,9 +1,5 @@
-"""Levels of normal forms, and the condition for the fast path of calls."""
+"""The condition for the fast path of calls."""
 from uricodec._base._text cimport *
-
-# Return the Level (_normalize.pxd) with a name; raise ValueError if it is unknown.
-cdef int level_of(object level) except -1
-
 
 cdef inline bint is_short(PyObject *text) noexcept:
     """Return whether a call may read a text in place and build its result on the stack."""

@@ -10,24 +10,10 @@ from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, raise_se
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
 from uricodec.uri._normalize cimport *
+from uricodec.uri._policy cimport POLICY_EXTRA, PolicyRows
 
 from uricodec.errors import UriSyntaxError
-
-
-# --- levels -----------------------------------------------------------------------------------------------------------
-
-cdef list LEVEL_NAMES = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
-
-
-cdef int level_of(object level) except -1:
-    cdef int i
-    for i in range(<int>LEVELS):
-        if LEVEL_NAMES[i] is level:
-            return i
-    for i in range(<int>LEVELS):
-        if LEVEL_NAMES[i] == level:
-            return i
-    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
+from uricodec.uri._policies import operation_of, ready_rows
 
 
 # --- normal forms -----------------------------------------------------------------------------------------------------
@@ -36,23 +22,53 @@ cdef ByteSet ASCII = ByteSet(range(128))
 
 # Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
-    FORM_CAPACITY = 3 * SMALL + FORM_EXTRA
+    FORM_CAPACITY = 3 * SMALL + FORM_EXTRA + POLICY_EXTRA
 
 
-cdef inline size_t capacity_for(const uint8_t *s, size_t n, int level) except 0:
-    """Return an upper bound for the size of a long text's normal form. ASCII only grows at level "rfc1630"."""
-    cdef size_t factor = NORMALIZE_ROWS[level].factor
-    if level == AT_IRI and kernels.span(s, n, &ASCII.set) == n:
+# The operations of ready policies, by name.
+cdef dict READY_ROWS = ready_rows()
+
+# What makes a normal form.
+cdef struct Maker:
+    const Operation *operation
+    const void *options
+    bint ascii_stays            # the form of ASCII is at most as long, but for `extra`
+
+
+cdef inline void set_level(Maker *maker, int level) noexcept:
+    maker.operation, maker.options, maker.ascii_stays = &NORMALIZE_ROWS[level], FORMS + level, level == AT_IRI
+
+
+cdef int set_maker(Maker *maker, object level, object policy) except -1:
+    """Set what makes the form of a level, or of a policy: a Policy, or the name of a ready one."""
+    cdef PolicyRows rows
+    cdef PyObject *ready
+    if policy is None:
+        set_level(maker, level_of(level))
+        return 0
+    if level != "path":
+        raise ValueError(f"level must not be given with a policy, got {level!r}")
+    # The operation lives as long as the policy, which the caller holds.
+    ready = PyDict_GetItemWithError(READY_ROWS, policy) if type(policy) is str else NULL
+    rows = <PolicyRows>ready if ready != NULL else operation_of(policy)
+    maker.operation, maker.options, maker.ascii_stays = &rows.slots.strict, rows.slots.options, rows.ascii_stays
+    return 0
+
+
+cdef inline size_t capacity_for(const uint8_t *s, size_t n, const Maker *maker) except 0:
+    """Return an upper bound for the size of a long text's normal form."""
+    cdef size_t factor = maker.operation.factor
+    if maker.ascii_stays and kernels.span(s, n, &ASCII.set) == n:
         factor = 1
-    if n > (<size_t>PY_SSIZE_T_MAX - NORMALIZE_ROWS[level].extra) // factor:
+    if n > (<size_t>PY_SSIZE_T_MAX - maker.operation.extra) // factor:
         raise OverflowError("normal form may exceed the maximum object size")  # pragma: no cover: too large
-    return factor * n + NORMALIZE_ROWS[level].extra
+    return factor * n + maker.operation.extra
 
 
-cdef object raise_first(object given, str text, int level):
+cdef object raise_first(object given, str text, const Maker *maker):
     """Raise the first error of a str with a lone surrogate: an earlier one, if there is one, or the surrogate itself."""
     try:
-        form_of(text[:first_surrogate(text)], level, False)
+        form_of(text[:first_surrogate(text)], maker, False)
     except UriSyntaxError as error:
         if not isinstance(error, UriSyntaxError):   # a MemoryError by now
             raise error
@@ -60,7 +76,7 @@ cdef object raise_first(object given, str text, int level):
     raise_surrogate(given, UriSyntaxError)
 
 
-cdef object form_of(object uri, int level, bint keep_class):
+cdef object form_of(object uri, const Maker *maker, bint keep_class):
     """Return the normal form for normalize() (keep_class: unchanged input is returned as the same object) or key()."""
     cdef uint8_t utf8[UTF8_CAPACITY]
     cdef uint8_t buffer[FORM_CAPACITY]
@@ -70,14 +86,14 @@ cdef object form_of(object uri, int level, bint keep_class):
     cdef Outcome outcome
     cdef size_t size
     if not borrow(text, &source, utf8):
-        raise_first(uri, text, level)
+        raise_first(uri, text, maker)
     try:
         if source.size <= SMALL:
-            size = NORMALIZE_ROWS[level].row(source.data, source.size, FORMS + level, dst, &outcome)
+            size = maker.operation.row(source.data, source.size, maker.options, dst, &outcome)
         else:
-            dst = allocate(capacity_for(source.data, source.size, level))
+            dst = allocate(capacity_for(source.data, source.size, maker))
             with nogil:
-                size = NORMALIZE_ROWS[level].row(source.data, source.size, FORMS + level, dst, &outcome)
+                size = maker.operation.row(source.data, source.size, maker.options, dst, &outcome)
         if size == UC_REJECTED:
             if outcome.code == UC_RAISED:
                 raise_set()
@@ -93,7 +109,7 @@ cdef object form_of(object uri, int level, bint keep_class):
         release(&source)
 
 
-def normalize(uri, level="path"):
+def normalize(uri, level="path", *, policy=None):
     """Return the normal form of a URI reference or IRI reference. Equivalent references have the same normal form.
 
     Malformed parts are not errors; they are kept unchanged: a "%" without two hexadecimal digits, bytes that are not
@@ -112,6 +128,7 @@ def normalize(uri, level="path"):
             "iri": whether a reference is an IRI or the URI that it maps to.
             Two further levels are not part of the list: "rfc2396" is "percent" with the unreserved characters of RFC
             2396, and "rfc1630" normalizes percent-encoding only, by RFC 1630.
+        policy (Policy | str | None): What is merged beyond a level, instead of one: see `Policy`.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes is already in
@@ -120,7 +137,7 @@ def normalize(uri, level="path"):
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
             hexadecimal digits.
-        ValueError: If the level is unknown.
+        ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
         1630,
@@ -132,16 +149,21 @@ def normalize(uri, level="path"):
     ('http://example.com/', 'http://example.com/a/..//b')
     >>> normalize("s:/a/..//b")     # and not s://b, where b would be the authority
     's:/.//b'
+    >>> normalize("https://example.com?utm_source=x&b=2&a=1#top", policy="crawl")
+    'https://example.com/?a=1&b=2'
     """
-    return form_of(uri, level_of(level), True)
+    cdef Maker maker
+    set_maker(&maker, level, policy)
+    return form_of(uri, &maker, True)
 
 
-def key(uri, level="path"):
+def key(uri, level="path", *, policy=None):
     """Return a key for comparing references: the normal form, which is the same for equivalent references only.
 
     Args:
         uri (str | bytes-like): The reference.
         level (str): See `normalize`.
+        policy (Policy | str | None): See `normalize`.
 
     Returns:
         str | bytes: bytes for a bytes-like object, otherwise str.
@@ -149,23 +171,26 @@ def key(uri, level="path"):
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
             hexadecimal digits.
-        ValueError: If the level is unknown.
+        ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3.
 
     >>> key("HTTP://h/%7euser") == key("http://H/~user")
     True
     """
-    return form_of(uri, level_of(level), False)
+    cdef Maker maker
+    set_maker(&maker, level, policy)
+    return form_of(uri, &maker, False)
 
 
-def equivalent(a, b, level="path"):
+def equivalent(a, b, level="path", *, policy=None):
     """Return whether two references are equivalent.
 
     Args:
         a (str | bytes-like): A reference.
         b (str | bytes-like): Another reference; it may be of the other type (a str is compared by its UTF-8).
         level (str): See `normalize`.
+        policy (Policy | str | None): See `normalize`.
 
     Returns:
         bool: Whether the normal forms are equal.
@@ -173,7 +198,7 @@ def equivalent(a, b, level="path"):
     Raises:
         UriSyntaxError: If a str contains a lone surrogate, or, at level "rfc1630", a "%" is not followed by two
             hexadecimal digits.
-        ValueError: If the level is unknown.
+        ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.1; RFC 3987 section 5.1.
 
@@ -182,8 +207,9 @@ def equivalent(a, b, level="path"):
     >>> equivalent("http://example.com", "http://example.com/#", level="scheme")
     False
     """
-    cdef int at = level_of(level)
-    x, y = form_of(a, at, False), form_of(b, at, False)
+    cdef Maker maker
+    set_maker(&maker, level, policy)
+    x, y = form_of(a, &maker, False), form_of(b, &maker, False)
     return x == y if type(x) is type(y) else as_bytes(x) == as_bytes(y)
 
 
@@ -193,40 +219,53 @@ cdef bytes as_bytes(object form):
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-# Fast path: most calls are f(text) or f(text, level), with level as positional or keyword argument. These functions
-# handle them without argument parsing if the text is short, ASCII and valid, and pass all other calls on.
+# Fast path: most calls are f(text), f(text, level), f(text, level=level) or f(text, policy=policy). These functions handle
+# them without argument parsing if the text is short, ASCII and valid, and pass all other calls on.
 cdef vectorcall parse_normalize, parse_key, parse_equivalent
-cdef tuple BY_NAME = ("level",)
+cdef tuple BY_LEVEL = ("level",), BY_POLICY = ("policy",)
 
 
-cdef inline int level_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names) except -2:
-    """Return the level of a call with this number of texts; -1 if the arguments must be parsed."""
+cdef inline int maker_in_call(PyObject *const *args, Py_ssize_t texts, size_t flags, PyObject *names, Maker *maker) except -1:
+    """Set what a call with this number of texts needs. Return 0 if the arguments must be parsed."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags), i
-    if names == NULL and n == texts:
-        return AT_PATH
-    if names == NULL and n == texts + 1 or names != NULL and n == texts and (
-            len(<tuple>names) == 1 and (<tuple>names)[0] is BY_NAME[0]):
+    cdef object name = None
+    if names != NULL:
+        if n != texts or len(<tuple>names) != 1:
+            return 0
+        name = (<tuple>names)[0]
+    elif n == texts:
+        set_level(maker, AT_PATH)
+        return 1
+    elif n != texts + 1:
+        return 0
+    if name is BY_POLICY[0]:
+        if <object>args[texts] is None:
+            return 0
+        set_maker(maker, "path", <object>args[texts])
+        return 1
+    if name is None or name is BY_LEVEL[0]:
         for i in range(<int>LEVELS):
             if LEVEL_NAMES[i] is <object>args[texts]:
-                return <int>i
-    return -1
+                set_level(maker, <int>i)
+                return 1
+    return 0
 
 
-cdef inline int write_short(PyObject *text, int level, uint8_t *buffer, size_t *size) except -1:
+cdef inline int write_short(PyObject *text, const Maker *maker, uint8_t *buffer, size_t *size) except -1:
     """Write the normal form of a short text. Return 0 if it is invalid: the slow path raises the error."""
     cdef Outcome outcome
-    size[0] = NORMALIZE_ROWS[level].row(<const uint8_t *>PyUnicode_DATA(<object>text),
-                                        <size_t>PyUnicode_GET_LENGTH(<object>text), FORMS + level, buffer, &outcome)
+    size[0] = maker.operation.row(<const uint8_t *>PyUnicode_DATA(<object>text),
+                                  <size_t>PyUnicode_GET_LENGTH(<object>text), maker.options, buffer, &outcome)
     if size[0] != UC_REJECTED:
         return 1
     return raise_set() if outcome.code == UC_RAISED else 0
 
 
-cdef inline object short_form(PyObject *text, int level):
+cdef inline object short_form(PyObject *text, const Maker *maker):
     """Return the normal form of a short text; None if it is invalid: the slow path raises the error."""
     cdef uint8_t buffer[FORM_CAPACITY]
     cdef size_t size
-    if not write_short(text, level, buffer, &size):
+    if not write_short(text, maker, buffer, &size):
         return None
     if size == <size_t>PyUnicode_GET_LENGTH(<object>text) and memcmp(buffer, PyUnicode_DATA(<object>text), size) == 0:
         return <object>text
@@ -234,30 +273,30 @@ cdef inline object short_form(PyObject *text, int level):
 
 
 cdef object call_normalize(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef int level = level_in_call(args, 1, flags, names)
-    if level >= 0 and is_short(args[0]):
-        form = short_form(args[0], level)
+    cdef Maker maker
+    if maker_in_call(args, 1, flags, names, &maker) and is_short(args[0]):
+        form = short_form(args[0], &maker)
         if form is not None:
             return form
     return parse_normalize(function, args, flags, names)
 
 
 cdef object call_key(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef int level = level_in_call(args, 1, flags, names)
-    if level >= 0 and is_short(args[0]):
-        form = short_form(args[0], level)
+    cdef Maker maker
+    if maker_in_call(args, 1, flags, names, &maker) and is_short(args[0]):
+        form = short_form(args[0], &maker)
         if form is not None:
             return form
     return parse_key(function, args, flags, names)
 
 
 cdef object call_equivalent(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef int level = level_in_call(args, 2, flags, names)
+    cdef Maker maker
     cdef uint8_t buffer_a[FORM_CAPACITY]
     cdef uint8_t buffer_b[FORM_CAPACITY]
     cdef size_t a, b
-    if level >= 0 and is_short(args[0]) and is_short(args[1]):
-        if write_short(args[0], level, buffer_a, &a) and write_short(args[1], level, buffer_b, &b):
+    if maker_in_call(args, 2, flags, names, &maker) and is_short(args[0]) and is_short(args[1]):
+        if write_short(args[0], &maker, buffer_a, &a) and write_short(args[1], &maker, buffer_b, &b):
             return a == b and memcmp(buffer_a, buffer_b, a) == 0
     return parse_equivalent(function, args, flags, names)
 

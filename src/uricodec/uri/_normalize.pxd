@@ -13,6 +13,11 @@ cdef enum Level:
     LEVELS
 
 
+cdef list LEVEL_NAMES      # indexed by Level
+
+# Return the Level with a name; raise ValueError if it is unknown.
+cdef int level_of(object level) except -1
+
 # What a level changes.
 cdef struct Form:
     const uc_set *quiet         # bytes that are copied unchanged

@@ -24,6 +24,22 @@ from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.ref cimport Py_INCREF
 
 
+# --- levels ------------------------------------------------------------------------------------------------------------
+
+cdef list LEVEL_NAMES = ["simple", "case", "percent", "path", "scheme", "iri", "rfc1630", "rfc2396"]
+
+
+cdef int level_of(object level) except -1:
+    cdef int i
+    for i in range(<int>LEVELS):
+        if LEVEL_NAMES[i] is level:
+            return i
+    for i in range(<int>LEVELS):
+        if LEVEL_NAMES[i] == level:
+            return i
+    raise ValueError(f"unknown level {level!r}; choose from {', '.join(LEVEL_NAMES)}")
+
+
 # --- bytes ------------------------------------------------------------------------------------------------------------
 
 cdef ByteSet ALL = ByteSet(range(256))

@@ -15,9 +15,8 @@ from uricodec._rows._operation cimport *
 from uricodec.iri._normalize cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
-from uricodec.uri._equivalence cimport level_of
 from uricodec.uri._grammar cimport *
-from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS
+from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS, level_of
 from uricodec.uri._resolve cimport Base, find_base, resolve_rows
 from uricodec.uri._values cimport split_any
 
@@ -437,15 +436,15 @@ cdef class CheckedRows(UriRows):
     Args:
         kind (str): See CheckRows.
         production (str): See CheckRows.
-        rows (UriRows): The other operation, which must not write records.
+        rows (RowOperation): The other operation, on URIs or IRIs, which must not write records.
 
     Raises:
         ValueError: If the kind or the production is unknown.
     """
     cdef Checked checked
-    cdef UriRows rows
+    cdef RowOperation rows
 
-    def __cinit__(self, kind, production, UriRows rows not None):
+    def __cinit__(self, kind, production, RowOperation rows not None):
         self.rows = rows
         set_grammar(&self.checked.grammar, kind, production)
         self.checked.row, self.checked.options = rows.slots.strict.row, rows.slots.options

@@ -1,0 +1,397 @@
+"""Policies: how far URLs are merged beyond the levels of RFC 3986. `Policy`, the ready ones, and files of them.
+
+A level merges what the standards say is equivalent. A policy merges more: what is the same page for people who
+deduplicate and count URLs, although a server may tell the URLs apart. _policy.pyx applies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+from uricodec import typing as types
+from uricodec.uri._policy import PolicyRows
+
+if TYPE_CHECKING:
+    import os
+
+    from typing_extensions import Self
+
+    from uricodec.typing import PolicyName, UriLevel
+
+__all__ = ["READY", "Policy", "PolicyStep", "operation_of", "policy_of", "ready_rows"]
+
+_LEVELS = get_args(types.UriLevel)
+_ADDED = ("simple", "case", "percent", "path", "scheme", "iri")  # each level includes the ones before it
+
+# Parameters that carry sessions: of PHP, Java, ASP and ColdFusion.
+_SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken")
+
+_MOST_NAMES = 10_000
+
+
+class PolicyStep(NamedTuple):
+    """What one step of a policy changes, from `Policy.explain`.
+
+    Attributes:
+        step (str): The name of a level, or of a field of the policy.
+        before (str | bytes): The URL before the step.
+        after (str | bytes): The URL after it.
+
+    >>> PolicyStep("fragment", "http://a.example/#b", "http://a.example/").step
+    'fragment'
+    """
+
+    step: str
+    before: Any
+    after: Any
+
+
+# The fields in the order of their steps, with their defaults.
+_FIELDS: Mapping[str, Any] = MappingProxyType(
+    {
+        "level": "scheme",
+        "http_is_https": False,
+        "userinfo": "keep",
+        "strip_www": False,
+        "session_ids": "keep",
+        "lower_case_path": False,
+        "default_documents": (),
+        "trailing_slash": "keep",
+        "drop_parameters": (),
+        "query": "keep",
+        "fragment": "keep",
+    }
+)
+_CHOICES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
+    {
+        "level": _LEVELS,
+        "http_is_https": (False, True),
+        "userinfo": ("keep", "drop"),
+        "strip_www": (False, True),
+        "session_ids": ("keep", "drop"),
+        "lower_case_path": (False, True),
+        "trailing_slash": ("keep", "drop"),
+        "query": ("keep", "sort", "drop"),
+        "fragment": ("keep", "drop"),
+    }
+)
+
+
+class Policy:
+    """How far URLs are merged beyond a level: an immutable, hashable value. `normalize(url, policy=...)` applies it.
+
+    The steps are those of the arguments below, in their order, after the normal form of the level. Applied twice, a
+    policy changes no more than once, and apart from `strip_www` it never changes which host is asked. Steps on the
+    authority and the path apply to URLs whose authority has its delimiters in place; steps on the query to these, and
+    to references without an authority whose path begins with "/" or that have no scheme: the "?" of `mailto:` and
+    `urn:` begins other things than parameters.
+
+    Args:
+        level (str): The level of the normal form: see `normalize`.
+        http_is_https (bool): Write "https" for "http", unless the URL has a port.
+        userinfo (str): "keep" or "drop".
+        strip_www (bool): Remove the labels "www" before a host with at least two more labels.
+        session_ids (str): "keep" or "drop": `;jsessionid=...` in the path, and the parameters PHPSESSID, JSESSIONID,
+            ASPSESSIONID*, CFID and CFTOKEN.
+        lower_case_path (bool): Lower the case of ASCII letters in the path.
+        default_documents (tuple[str, ...]): Names of files, such as "index.html", to remove from the end of a path.
+        trailing_slash (str): "keep" or "drop": slashes at the end of a path, but not its first one.
+        drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove; a "*" at the end of a name
+            stands for any characters: "utm_*". A "?" without parameters is removed with the last of them.
+        query (str): "keep"; "sort": order parameters by name, those of one name as they were, and remove empty ones; or
+            "drop".
+        fragment (str): "keep" or "drop".
+
+    Raises:
+        TypeError: If a value has the wrong type.
+        ValueError: If a value is unknown, or a name empty or not usable.
+
+    Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path, default documents);
+        section 3.5 (fragments); section 3.2.1 (userinfo); docs/uri.md has the reasons of all steps.
+
+    >>> from uricodec.uri import normalize
+    >>> policy = Policy(strip_www=True, drop_parameters=("utm_*",), query="sort")
+    >>> normalize("http://www.example.org?b=2&utm_source=x&a=1", policy=policy)
+    'http://example.org/?a=1&b=2'
+    """
+
+    __slots__ = ("_rows", *_FIELDS)
+
+    if TYPE_CHECKING:
+        level: UriLevel
+        http_is_https: bool
+        userinfo: types.KeepOrDrop
+        strip_www: bool
+        session_ids: types.KeepOrDrop
+        lower_case_path: bool
+        default_documents: tuple[str, ...]
+        trailing_slash: types.KeepOrDrop
+        drop_parameters: tuple[str, ...]
+        query: types.QueryPolicy
+        fragment: types.KeepOrDrop
+        _rows: PolicyRows
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        level: UriLevel = "scheme",
+        http_is_https: bool = False,
+        userinfo: types.KeepOrDrop = "keep",
+        strip_www: bool = False,
+        session_ids: types.KeepOrDrop = "keep",
+        lower_case_path: bool = False,
+        default_documents: tuple[str, ...] | list[str] = (),
+        trailing_slash: types.KeepOrDrop = "keep",
+        drop_parameters: tuple[str, ...] | list[str] = (),
+        query: types.QueryPolicy = "keep",
+        fragment: types.KeepOrDrop = "keep",
+    ) -> None:
+        given = locals()
+        for name, choices in _CHOICES.items():
+            _check_choice(name, given[name], choices)
+        values = {name: given[name] for name in _FIELDS}
+        for name in "default_documents", "drop_parameters":
+            values[name] = _names(name, given[name])
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_rows", PolicyRows(self))
+
+    @classmethod
+    def ready(cls, name: PolicyName) -> Policy:
+        """Return a ready policy.
+
+        Args:
+            name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
+                crawl: level "iri", no fragment, no tracking parameters, parameters sorted).
+
+        Raises:
+            ValueError: If the name is unknown.
+
+        Source: docs/uri.md lists the parameters.
+
+        >>> Policy.ready("crawl").query
+        'sort'
+        """
+        return _named(name)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the policy that a TOML file describes. Its keys are the arguments of Policy.
+
+        Another key, `base`, is the name of the ready policy that the file changes.
+
+        Args:
+            path (str | PathLike): The path of the file.
+
+        Raises:
+            OSError: If the file cannot be read.
+            ValueError: If it is not TOML, or a key or a value is unknown.
+            TypeError: If a value has the wrong type.
+            ImportError: On Python 3.10, if the package tomli is not installed.
+
+        Source: https://toml.io/en/v1.0.0
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        ...     _ = file.write('base = "crawl"\\nstrip_www = true\\n')
+        ...     file.flush()
+        ...     print(Policy.from_toml(file.name).strip_www)
+        True
+        """
+        values = _read_toml(path)
+        base = values.pop("base", None)
+        unknown = sorted({*values} - {*_FIELDS})
+        if unknown:
+            raise ValueError(f"unknown key {unknown[0]!r}; choose from base, {', '.join(_FIELDS)}")
+        return cls(**{**({} if base is None else _named(base)._values()), **values})
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a policy with other values.
+
+        Args:
+            **changes (Any): Arguments of Policy.
+
+        Raises:
+            TypeError: If an argument is unknown, or a value has the wrong type.
+            ValueError: If a value is unknown.
+
+        >>> Policy.ready("crawl").replace(strip_www=True).strip_www
+        True
+        """
+        return type(self)(**{**self._values(), **changes})
+
+    def explain(self, url: str | bytes) -> list[PolicyStep]:
+        """Return the steps that change a URL, in their order.
+
+        Args:
+            url (str | bytes): The URL.
+
+        Returns:
+            list[PolicyStep]: The name of each step, and the URL before and after it. A level is one step for each level
+                that it includes.
+
+        Raises:
+            UriSyntaxError: As for `normalize`.
+
+        >>> for step in Policy.ready("crawl").explain("HTTP://a.example?b&a#c"):
+        ...     print(step)
+        PolicyStep(step='case', before='HTTP://a.example?b&a#c', after='http://a.example?b&a#c')
+        PolicyStep(step='scheme', before='http://a.example?b&a#c', after='http://a.example/?b&a#c')
+        PolicyStep(step='query', before='http://a.example/?b&a#c', after='http://a.example/?a&b#c')
+        PolicyStep(step='fragment', before='http://a.example/?a&b#c', after='http://a.example/?a&b')
+        """
+        from uricodec.uri._equivalence import normalize  # which imports this module
+
+        steps, before = [], url
+        for name, policy in self._stages():
+            after = normalize(url, policy=policy)
+            if after != before:
+                steps.append(PolicyStep(name, before, after))
+            before = after
+        return steps
+
+    def _stages(self) -> list[tuple[str, Policy]]:
+        """Return for each step its name, and a policy that ends after it."""
+        levels = _ADDED[: _ADDED.index(self.level) + 1] if self.level in _ADDED else (self.level,)
+        stages = [(level, Policy(level=level)) for level in levels]  # type: ignore[arg-type]
+        values: dict[str, Any] = {"level": self.level}
+        for name in (*_FIELDS,)[1:]:
+            values[name] = getattr(self, name)
+            if values[name] != _FIELDS[name]:
+                stages.append((name, Policy(**values)))
+        return stages
+
+    @property
+    def _documents(self) -> list[bytes]:
+        """The names of default documents."""
+        return [name.encode() for name in self.default_documents]
+
+    @property
+    def _parameters(self) -> list[bytes]:
+        """The names of parameters to remove, those of sessions included, in lower case and sorted."""
+        names = self.drop_parameters + (_SESSIONS if self.session_ids == "drop" else ())
+        return sorted(name.encode().lower() for name in names)
+
+    def _values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"cannot set {name!r}: a Policy is immutable; see replace()")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"cannot delete {name!r}: a Policy is immutable")
+
+    def __eq__(self, other: object) -> bool:
+        return self._values() == other._values() if isinstance(other, Policy) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values().values()))
+
+    def __repr__(self) -> str:
+        changed = [f"{name}={value!r}" for name, value in self._values().items() if value != _FIELDS[name]]
+        return f"Policy({', '.join(changed)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._values(),)
+
+
+def _restore(values: dict[str, Any]) -> Policy:
+    return Policy(**values)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if choices == (False, True):
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} must be a bool, got {value!r}")
+    elif value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def _names(field: str, given: Any) -> tuple[str, ...]:
+    """Return names that are usable, sorted."""
+    if not isinstance(given, (tuple, list)) or not all(isinstance(name, str) for name in given):
+        raise TypeError(f"{field} must be a tuple of str, got {given!r}")
+    if len(given) > _MOST_NAMES:
+        raise ValueError(f"{field} must have at most {_MOST_NAMES} names, got {len(given)}")
+    delimiters = "&=#" if field == "drop_parameters" else "/?#*"
+    for name in given:
+        if not name or name == "*" or "*" in name[:-1] or any(character in delimiters for character in name):
+            raise ValueError(f"invalid name {name!r} in {field}")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"invalid name {name!r} in {field}: lone surrogate") from None
+    return tuple(sorted({*given}))
+
+
+def _read_toml(path: Any) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        try:
+            import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+        except ImportError:
+            raise ImportError("TOML files require Python 3.11, or the package tomli") from None
+    with open(path, "rb") as file:
+        try:
+            return tomllib.load(file)
+        except ValueError as error:
+            raise ValueError(f"invalid TOML in {str(path)!r}: {error}") from None
+
+
+# --- ready policies ---------------------------------------------------------------------------------------------------
+
+# Parameters that tell only how a visitor came, by the tools that add them: a list of November 2026.
+_TRACKING = (
+    *("utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid"),  # Google
+    *("_ga", "_gl"),  # Google Analytics, between domains
+    *("fbclid", "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "igshid", "igsh"),  # Meta
+    *("msclkid", "li_fat_id", "twclid", "ttclid", "epik", "sccid", "rdt_cid"),  # other networks
+    *("yclid", "ysclid", "_openstat"),  # Yandex
+    *("mtm_*", "pk_campaign", "pk_kwd", "pk_keyword", "pk_source", "pk_medium", "pk_content", "piwik_*"),  # Matomo
+    *("mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsctatracking"),  # mail
+    *("vero_id", "vero_conv", "oly_anon_id", "oly_enc_id", "_kx", "dm_i", "elqtrackid", "ml_subscriber*"),  # mail
+    *("irclickid", "cjevent", "awc", "zanpid", "s_kwcid", "ef_id", "wickedid", "xtor", "wt_mc"),  # marketing
+)
+
+READY: Mapping[str, Policy] = MappingProxyType(
+    {
+        "tracking": Policy(drop_parameters=_TRACKING),
+        "crawl": Policy(level="iri", drop_parameters=_TRACKING, query="sort", fragment="drop"),
+    }
+)
+
+
+def _named(name: Any) -> Policy:
+    policy = READY.get(name) if isinstance(name, str) else None
+    if policy is None:
+        raise ValueError(f"unknown policy {name!r}; choose from {', '.join(READY)}")
+    return policy
+
+
+def policy_of(policy: Policy | str, level: str | None = None) -> Policy:
+    """Return a Policy, or the ready policy with a name. A level is an error.
+
+    Raises:
+        TypeError: If it is neither a Policy nor a str.
+        ValueError: If the name is unknown, or a level is given.
+    """
+    if level is not None:
+        raise ValueError(f"level must not be given with a policy, got {level!r}")
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str):
+        return _named(policy)
+    raise TypeError(f"policy must be a Policy or the name of one, got {type(policy).__name__}")
+
+
+def operation_of(policy: Policy | str, level: str | None = None) -> PolicyRows:
+    """Return the operation of a policy; see policy_of()."""
+    return policy_of(policy, level)._rows
+
+
+def ready_rows() -> dict[str, PolicyRows]:
+    """Return the operations of the ready policies, by name."""
+    return {name: policy._rows for name, policy in READY.items()}

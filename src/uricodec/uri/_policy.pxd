@@ -1,0 +1,43 @@
+"""The operation of a policy."""
+from libc.stdint cimport uint8_t, uint16_t
+
+from uricodec._rows._operation cimport RowOperation, row_function
+
+
+# The name of a parameter in lower case, the prefix of such names, or the name of a default document.
+cdef struct Name:
+    const uint8_t *text
+    size_t size
+    bint is_prefix
+
+cdef enum Query:
+    KEEP_QUERY, SORT_QUERY, DROP_QUERY
+
+# What a policy does after the normal form of a level.
+cdef struct Steps:
+    row_function row            # of the level
+    const void *options
+    bint adds                   # the level is one that includes the ones before it
+    bint to_uri                 # the level writes hosts in ASCII
+    bint http_is_https, drops_userinfo, strips_www
+    bint drops_sessions, lowers_path, drops_slash, drops_fragment
+    Query query
+    size_t documents            # the number of default documents
+    Name *document
+    # The names of parameters that begin with the byte c are name[first[c]] to name[first[c + 1]].
+    uint16_t first[257]
+    Name *name
+
+
+cdef enum:
+    POLICY_EXTRA = 1            # additional bytes that the steps need: "https" is longer than "http"
+
+
+cdef class PolicyRows(RowOperation):
+    cdef Steps steps
+    cdef bint ascii_stays       # the form of ASCII is at most as long, but for `extra`
+    cdef list texts             # the bytes that `steps` refers to
+
+    cdef int set_documents(self, list names) except -1
+    cdef int set_names(self, list names) except -1
+    cdef Name *names_of(self, list names) except NULL

@@ -1,0 +1,7 @@
+from typing import Any, final
+
+from uricodec._rows._operation import RowOperation
+
+@final
+class PolicyRows(RowOperation):
+    def __new__(cls, policy: Any) -> PolicyRows: ...

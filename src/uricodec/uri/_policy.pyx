@@ -1,0 +1,461 @@
+"""Policies for URLs: steps after the normal form of a level, in one loop over the bytes of the form.
+
+The form is rewritten in place, from left to right: scheme, authority, path, query, fragment. Each step deletes bytes, or
+changes letters; only "https" for "http" adds one, so the form is written one byte after the start of the output, and the
+output never overtakes what is still to be read. If parameters are not in their order yet, they are sorted last, through
+a copy of the query.
+
+What is left of each component is in normal form, and none is joined to another, so that a second run changes nothing:
+Policy (_policies.py) documents the conditions of each step that this needs.
+"""
+cimport cython
+from libc.stdint cimport uint8_t, uint16_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memchr, memcmp, memcpy, memmove
+
+from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
+from uricodec.uri._components cimport CODE_NAMES, REASONS
+from uricodec.uri._grammar cimport *
+from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, level_of
+
+from cpython.bytes cimport PyBytes_AS_STRING
+
+from uricodec.errors import UriSyntaxError
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+cdef list QUERIES = ["keep", "sort", "drop"]
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef inline bint equals(const uint8_t *s, const uint8_t *lowered, size_t n) noexcept nogil:
+    """Return whether n bytes are the lower-case ones, but for the case of ASCII letters."""
+    cdef size_t i
+    for i in range(n):
+        if lower(s[i]) != lowered[i]:
+            return False
+    return True
+
+
+cdef inline size_t move(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    """Copy bytes, or move them to the left."""
+    memmove(dst, src, n)
+    return n
+
+
+# --- authority --------------------------------------------------------------------------------------------------------
+
+cdef size_t www_size(const uint8_t *host, size_t n, bint to_uri) noexcept nogil:
+    """Return the size of the labels "www" before a host that still has a dot without them.
+
+    A host that should be A-labels and is not stays: without "www" it could become one.
+    """
+    cdef size_t i, at = 0
+    if to_uri:
+        for i in range(n):
+            if host[i] >= 0x80 or host[i] == c'%':
+                return 0
+    while n - at > 4 and equals(host + at, b"www.", 4) and memchr(host + at + 4, c'.', n - at - 4) != NULL:
+        at += 4
+    return at
+
+
+cdef size_t write_authority(const uint8_t *s, const Parts *parts, const Authority *found, const Steps *steps,
+                            uint8_t *dst) noexcept nogil:
+    cdef Py_ssize_t start = parts.authority
+    cdef size_t o = 0
+    if found.userinfo_end >= 0:
+        if not steps.drops_userinfo:
+            o = move(dst, s + start, <size_t>(found.host - start))
+        start = found.host
+    if steps.strips_www:
+        start += <Py_ssize_t>www_size(s + start, <size_t>(found.host_end - start), steps.to_uri)
+    return o + move(dst + o, s + start, <size_t>(parts.path - start))
+
+
+# --- path -------------------------------------------------------------------------------------------------------------
+
+cdef bint is_session(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a path parameter is that of a session."""
+    return n >= 11 and equals(s, b"jsessionid=", 11)
+
+
+cdef size_t drop_sessions(uint8_t *path, size_t n) noexcept nogil:
+    """Remove ";jsessionid=..." from segments, unless a dot segment would be left. Return the new size."""
+    cdef size_t i = 0, o = 0, segment = 0, size
+    cdef bint dots
+    if memchr(path, c';', n) == NULL:
+        return n
+    while i < n:
+        if path[i] == c'/':
+            segment = o + 1
+        if path[i] == c';':
+            size = 1
+            while i + size < n and path[i + size] != c'/' and path[i + size] != c';':
+                size += 1
+            dots = 1 <= o - segment <= 2 and path[segment] == c'.' and path[o - 1] == c'.'
+            if is_session(path + i + 1, size - 1) and not dots:
+                i += size
+                continue
+            o += move(path + o, path + i, size)
+            i += size
+            continue
+        path[o] = path[i]
+        i += 1
+        o += 1
+    return o
+
+
+cdef void lower_path(uint8_t *path, size_t n) noexcept nogil:
+    """Lower the case of letters, but not of the digits of triplets."""
+    cdef size_t i = 0
+    while i < n:
+        if path[i] == c'%' and n - i >= 3 and is_digit(path[i + 1]) and is_digit(path[i + 2]):
+            i += 3
+        else:
+            path[i] = lower(path[i])
+            i += 1
+
+
+cdef inline bint is_digit(uint8_t c) noexcept nogil:
+    return c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'f'
+
+
+cdef size_t drop_end(const uint8_t *path, size_t n, const Steps *steps) noexcept nogil:
+    """Return the size of the path without trailing slashes and default documents."""
+    cdef size_t i, start
+    cdef const Name *document
+    while n > 1:
+        if path[n - 1] == c'/':
+            if not steps.drops_slash:
+                return n
+            n -= 1
+            continue
+        start = n
+        while start and path[start - 1] != c'/':
+            start -= 1
+        for i in range(steps.documents):
+            document = steps.document + i
+            if start and document.size == n - start and memcmp(document.text, path + start, n - start) == 0:
+                n = start
+                break
+        else:
+            return n
+    return n
+
+
+# --- query ------------------------------------------------------------------------------------------------------------
+
+cdef inline size_t size_until(const uint8_t *s, size_t n, uint8_t c) noexcept nogil:
+    cdef const uint8_t *found = <const uint8_t *>memchr(s, c, n)
+    return n if found == NULL else <size_t>(found - s)
+
+
+cdef inline bint is_dropped(const uint8_t *s, size_t n, const Steps *steps) noexcept nogil:
+    """Return whether the name of a parameter is one that the policy drops."""
+    cdef size_t i, c
+    cdef const Name *name
+    if n == 0:
+        return False
+    c = lower(s[0])
+    for i in range(steps.first[c], steps.first[c + 1]):
+        name = steps.name + i
+        if (n >= name.size if name.is_prefix else n == name.size) and equals(s, name.text, name.size):
+            return True
+    return False
+
+
+cdef inline int compare_names(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) noexcept nogil:
+    cdef int order = memcmp(a, b, min(a_size, b_size))
+    return order if order else (a_size > b_size) - (a_size < b_size)
+
+
+cdef struct Parameter:
+    const uint8_t *text
+    size_t name_size
+    size_t size
+
+cdef enum:
+    FEW = 64            # parameters,
+    SHORT = 2048        # and bytes of a query, that are sorted on the stack
+
+
+cdef int compare_parameters(const void *a, const void *b) noexcept nogil:
+    """Compare by name; parameters with the same name stay in their order."""
+    cdef const Parameter *x = <const Parameter *>a
+    cdef const Parameter *y = <const Parameter *>b
+    cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
+    return order if order else (x.text > y.text) - (x.text < y.text)
+
+
+cdef void sort_parameters(uint8_t *query, size_t n, size_t count, uint8_t *copy, Parameter *parameters) noexcept nogil:
+    cdef size_t i, at = 0
+    memcpy(copy, query, n)
+    for i in range(count):
+        parameters[i].text = copy + at
+        parameters[i].size = size_until(copy + at, n - at, c'&')
+        parameters[i].name_size = size_until(copy + at, parameters[i].size, c'=')
+        at += parameters[i].size + 1
+    qsort(parameters, count, sizeof(Parameter), compare_parameters)
+    at = 0
+    for i in range(count):
+        if i:
+            query[at] = c'&'
+            at += 1
+        memcpy(query + at, parameters[i].text, parameters[i].size)
+        at += parameters[i].size
+
+
+cdef extern from "Python.h":
+    void PyErr_SetNone(object type) noexcept
+
+
+cdef void raise_no_memory() noexcept with gil:
+    PyErr_SetNone(MemoryError)
+
+
+cdef bint sort_query(uint8_t *query, size_t n, size_t count) noexcept nogil:
+    """Sort `count` parameters in place. False: a MemoryError is set."""
+    cdef uint8_t short_copy[SHORT]
+    cdef Parameter few[FEW]
+    cdef Parameter *parameters
+    if count <= FEW and n <= SHORT:
+        sort_parameters(query, n, count, short_copy, few)
+        return True
+    # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
+    parameters = <Parameter *>malloc(count * sizeof(Parameter) + n)
+    if parameters == NULL:
+        raise_no_memory()
+        return False
+    sort_parameters(query, n, count, <uint8_t *>(parameters + count), parameters)
+    free(parameters)
+    return True
+
+
+cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write the parameters that stay, after a "?"; nothing if none does. dst may overlap the query, to its left."""
+    cdef size_t i = 0, o = 0, count = 0, size, name_size
+    cdef size_t last = 0, last_size = 0     # the name of the parameter that was written last
+    cdef bint sorts = steps.query == SORT_QUERY, in_order = True
+    cdef uint8_t *query = dst + 1
+    while True:
+        size = size_until(s + i, n - i, c'&')
+        if size or not sorts:
+            name_size = size_until(s + i, size, c'=')
+            if not is_dropped(s + i, name_size, steps):
+                if sorts and count and compare_names(query + last, last_size, s + i, name_size) > 0:
+                    in_order = False
+                if count:
+                    query[o] = c'&'
+                    o += 1
+                last, last_size = o, name_size
+                o += move(query + o, s + i, size)
+                count += 1
+        i += size + 1
+        if i > n:
+            break
+    if count == 0:
+        return 0
+    dst[0] = c'?'
+    if not in_order:
+        failed[0] = not sort_query(query, o, count)
+    return o + 1
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+# Most URLs are in normal form already, and this is found out in one pass. Such a URL has the scheme http or https, a host
+# of these bytes, no userinfo and no port; its path begins with "/" and has no segment that begins with "."; and all its
+# triplets have upper-case digits, and encode bytes that no level decodes.
+cdef ByteSet HOST_BYTES = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-._")
+cdef ByteSet PATH_BYTES = ByteSet(range(128)) - "%.?#"
+cdef ByteSet QUERY_BYTES = ByteSet(range(128)) - "%#"
+cdef ByteSet FRAGMENT_BYTES = ByteSet(range(128)) - "%"
+# The first and second digits of triplets that encode no unreserved character; "%2D" and "%2E" do.
+cdef ByteSet FIRST_DIGITS = ByteSet("01289ABCDEF")
+cdef ByteSet SECOND_DIGITS = ByteSet("0123456789ABCDEF")
+
+
+cdef inline size_t past_triplets(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the offset after the triplets at s[i]; i if the first must be looked at more closely."""
+    cdef uint8_t first, second
+    while n - i >= 3 and s[i] == c'%':
+        first, second = s[i + 1], s[i + 2]
+        if not (FIRST_DIGITS.set.member[first] and SECOND_DIGITS.set.member[second]):
+            break
+        if first == c'2' and (second == c'D' or second == c'E'):
+            break
+        i += 3
+    return i
+
+
+cdef inline size_t past(const uint8_t *s, size_t i, size_t n, const uc_set *set) noexcept nogil:
+    """Return the offset after bytes of a set, and triplets."""
+    cdef size_t end
+    while True:
+        i += kernels.span(s + i, n - i, set)
+        end = past_triplets(s, i, n)
+        if end == i:
+            return i
+        i = end
+
+
+cdef bint is_normal(const uint8_t *s, size_t n, Parts *parts) noexcept nogil:
+    """Return whether a URL is in normal form at every level up to "iri". If it is, set its components."""
+    cdef size_t i
+    if n < 9 or memcmp(s, b"http", 4):
+        return False
+    i = 4 + (s[4] == c's')
+    parts.scheme_end = <Py_ssize_t>i
+    if s[i] != c':' or s[i + 1] != c'/' or s[i + 2] != c'/':
+        return False
+    i += 3
+    parts.authority = <Py_ssize_t>i
+    while i < n and HOST_BYTES.set.member[s[i]]:
+        i += 1
+    parts.path = <Py_ssize_t>i
+    if i == n or s[i] != c'/' or parts.path == parts.authority:
+        return False
+    while True:
+        i = past(s, i, n, &PATH_BYTES.set)
+        if i == n or s[i] != c'.':
+            break
+        if s[i - 1] == c'/':
+            return False
+        i += 1
+    parts.path_end = <Py_ssize_t>i
+    parts.query = parts.query_end = parts.fragment = -1
+    if i < n and s[i] == c'?':
+        parts.query = <Py_ssize_t>i + 1
+        i = past(s, i, n, &QUERY_BYTES.set)
+        parts.query_end = <Py_ssize_t>i
+    if i < n and s[i] == c'#':
+        parts.fragment = <Py_ssize_t>i + 1
+        i = past(s, i, n, &FRAGMENT_BYTES.set)
+    parts.end = <Py_ssize_t>i
+    return i == n
+
+
+cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *steps, uint8_t *dst,
+                        bint *failed) noexcept nogil:
+    """Write what the steps make of a normal form, which may overlap dst, to its right."""
+    cdef Authority authority
+    cdef size_t o = 0, size, end = <size_t>parts.end
+    cdef bint has_authority = parts.authority >= 0
+    if steps.drops_fragment and parts.fragment >= 0:
+        end = <size_t>(parts.fragment - 1)
+    if not has_authority and parts.scheme_end >= 0 and not (parts.path < parts.path_end and form[parts.path] == c'/'):
+        return move(dst, form, end)     # mailto:, data:, urn: have no hierarchy, and their "?" no parameters
+    if has_authority and not find_authority(form, parts.authority, parts.path, &authority):
+        return move(dst, form, end)         # the host is unknown
+    if parts.scheme_end >= 0:
+        o = move(dst, form, <size_t>parts.scheme_end + 1)
+    if has_authority:
+        if steps.http_is_https and parts.scheme_end == 4 and authority.port < 0 and equals(dst, b"http", 4):
+            dst[4], dst[5] = c's', c':'
+            o += 1
+        dst[o] = dst[o + 1] = c'/'
+        o += 2
+        o += write_authority(form, parts, &authority, steps, dst + o)
+    size = move(dst + o, form + parts.path, <size_t>(parts.path_end - parts.path))
+    if has_authority:
+        if steps.drops_sessions:
+            size = drop_sessions(dst + o, size)
+        if steps.lowers_path:
+            lower_path(dst + o, size)
+        if steps.drops_slash or steps.documents:
+            size = drop_end(dst + o, size, steps)
+    o += size
+    if parts.query >= 0 and steps.query != DROP_QUERY:
+        size = <size_t>(parts.query_end - parts.query)
+        if steps.query == SORT_QUERY or steps.first[256]:
+            o += write_query(form + parts.query, size, steps, dst + o, failed)
+        else:
+            o += move(dst + o, form + parts.query - 1, size + 1)
+    if parts.fragment >= 0 and not steps.drops_fragment:
+        o += move(dst + o, form + parts.fragment - 1, <size_t>(parts.end - parts.fragment + 1))
+    return o
+
+
+cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const Steps *steps = <const Steps *>options
+    cdef const uint8_t *form = src
+    cdef Parts parts
+    cdef bint failed = False
+    if not (steps.adds and is_normal(src, n, &parts)):
+        n = steps.row(src, n, steps.options, dst + POLICY_EXTRA, outcome)
+        if n == UC_REJECTED:
+            return n
+        form = dst + POLICY_EXTRA
+        find_parts(form, n, &parts)
+    n = write_steps(form, &parts, steps, dst, &failed)
+    if failed:
+        outcome.code, outcome.offset = UC_RAISED, 0
+        return UC_REJECTED
+    return n
+
+
+@cython.final
+cdef class PolicyRows(RowOperation):
+    """Operation that normalizes URLs by a policy.
+
+    Args:
+        policy (Policy): The policy; its values have been checked.
+
+    Source: see `Policy`.
+    """
+
+    def __cinit__(self, policy):
+        cdef int level = level_of(policy.level)
+        cdef Steps *steps = &self.steps
+        self.code_names, self.reasons, self.error = CODE_NAMES, REASONS, UriSyntaxError
+        steps.row, steps.options, steps.to_uri = NORMALIZE_ROWS[level].row, FORMS + level, level == AT_IRI
+        steps.http_is_https, steps.strips_www = policy.http_is_https, policy.strip_www
+        steps.drops_userinfo, steps.drops_fragment = policy.userinfo == "drop", policy.fragment == "drop"
+        steps.drops_sessions, steps.drops_slash = policy.session_ids == "drop", policy.trailing_slash == "drop"
+        steps.lowers_path, steps.query = policy.lower_case_path, <Query>QUERIES.index(policy.query)
+        self.set_documents(policy._documents)
+        self.set_names(policy._parameters)
+        self.slots.strict = NORMALIZE_ROWS[level]
+        self.slots.strict.row = policy_row
+        self.ascii_stays = level == AT_IRI
+        steps.adds = level <= AT_IRI
+        self.slots.strict.extra += POLICY_EXTRA
+        self.slots.options, self.slots.utf8_code, self.slots.block = steps, UTF8, NULL
+
+    def __dealloc__(self):
+        free(self.steps.document)
+        free(self.steps.name)
+
+    cdef int set_documents(self, list names) except -1:
+        self.steps.document = self.names_of(names)
+        self.steps.documents = <size_t>len(names)
+        return 0
+
+    cdef int set_names(self, list names) except -1:
+        cdef int c
+        cdef size_t i = 0
+        self.steps.name = self.names_of(names)
+        for c in range(256):
+            self.steps.first[c] = <uint16_t>i
+            while i < <size_t>len(names) and self.steps.name[i].text[0] == c:
+                i += 1
+        self.steps.first[256] = <uint16_t>i
+        return 0
+
+    cdef Name *names_of(self, list names) except NULL:
+        cdef Name *found = <Name *>malloc((<size_t>len(names) + 1) * sizeof(Name))
+        cdef size_t i
+        if found == NULL:
+            raise MemoryError
+        self.texts = [names, *(self.texts or [])]   # what the pointers point to
+        for i in range(<size_t>len(names)):
+            found[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes>names[i])
+            found[i].size = <size_t>len(<bytes>names[i])
+            found[i].is_prefix = (<bytes>names[i]).endswith(b"*")
+            found[i].size -= found[i].is_prefix
+        return found

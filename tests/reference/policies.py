@@ -1,0 +1,88 @@
+"""The reference implementation of `uricodec.uri.Policy`: one function for each step, on components."""
+
+import re
+
+from reference import uri_forms
+
+SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken")
+AUTHORITY = r"(?s)((?:[^@]*@)?)(\[[^\]@]*\]|(?!\[)[^:@\[\]]*)((?::[0-9]*)?)"
+
+
+def without_sessions(path):
+    segments = []
+    for segment in path.split("/"):
+        first, *parameters = segment.split(";")
+        kept = [first]
+        for parameter in parameters:
+            dots = kept in (["."], [".."])
+            if dots or not parameter.lower().startswith("jsessionid="):
+                kept.append(parameter)
+        segments.append(";".join(kept))
+    return "/".join(segments)
+
+
+def lowered(path):
+    return re.sub(r"(?s)(%[0-9A-Fa-f]{2})|([A-Z])", lambda found: found[1] or found[2].lower(), path)
+
+
+def without_end(path, documents, drops_slash):
+    while True:
+        shorter = path
+        if drops_slash and len(path) > 1:
+            shorter = path.removesuffix("/")
+        if "/" in path and path.rpartition("/")[2] in documents:
+            shorter = path.rpartition("/")[0] + "/"
+        if shorter == path:
+            return path
+        path = shorter
+
+
+def is_dropped(name, patterns):
+    name = uri_forms.fold(name)
+    return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
+
+
+def normal_query(query, drops, sorts):
+    parameters = [each for each in query.split("&") if not is_dropped(each.partition("=")[0], drops)]
+    if sorts:
+        parameters = sorted(filter(None, parameters), key=lambda each: each.partition("=")[0])
+    return "&".join(parameters) if parameters else None
+
+
+def normalize(uri, policy):
+    """The form of a URI by a Policy."""
+    text = uri_forms.as_text(uri_forms.normalize(uri, policy.level))
+    scheme, authority, path, query, fragment = uri_forms.parse(text)
+    if policy.fragment == "drop":
+        fragment = None
+        text = text.partition("#")[0]
+    found = re.fullmatch(AUTHORITY, authority) if authority is not None else None
+    opaque = authority is None and scheme is not None and not path.startswith("/")
+    if opaque or (authority is not None and not found):
+        return uri_forms.like(uri, text)
+    if found:
+        userinfo, host, port = found.groups()
+        if policy.http_is_https and not port and scheme is not None and scheme.lower() == "http":
+            scheme = scheme[:4] + "s"
+        if policy.userinfo == "drop":
+            userinfo = ""
+        if policy.strip_www and not (policy.level == "iri" and (not host.isascii() or "%" in host)):
+            host = re.sub(r"(?is)\A(?:www\.(?=.*\.))+", "", host) if "." in host[4:] else host
+        authority = userinfo + host + port
+        if policy.session_ids == "drop":
+            path = without_sessions(path)
+        if policy.lower_case_path:
+            path = lowered(path)
+        path = without_end(path, policy.default_documents, policy.trailing_slash == "drop")
+    drops = [uri_forms.fold(name) for name in policy.drop_parameters] + (
+        [*SESSIONS] if policy.session_ids == "drop" else []
+    )
+    if query is not None:
+        query = None if policy.query == "drop" else query
+    if query is not None and (drops or policy.query == "sort"):
+        query = normal_query(query, drops, policy.query == "sort")
+    made = "" if scheme is None else scheme + ":"
+    made += "" if authority is None else "//" + authority
+    return uri_forms.like(
+        uri, made + path + "".join(mark + part for mark, part in (("?", query), ("#", fragment)) if part is not None)
+    )

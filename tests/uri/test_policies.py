@@ -1,0 +1,263 @@
+"""Policies: each step against its reference implementation, and what must hold for all of them."""
+
+import copy
+import pickle
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import policies as reference
+from reference.rows import rows_of
+
+from uricodec import bulk, dedup, uri
+from uricodec.errors import UriSyntaxError
+from uricodec.uri import Policy, PolicyStep
+
+ALL = Policy(
+    level="iri",
+    http_is_https=True,
+    userinfo="drop",
+    strip_www=True,
+    session_ids="drop",
+    lower_case_path=True,
+    default_documents=("index.html", "default.asp", "é"),
+    trailing_slash="drop",
+    drop_parameters=("utm_*", "Ref", "é"),
+    query="sort",
+    fragment="drop",
+)
+# Each step by itself, and all.
+STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in Policy.__slots__[2:]}
+POLICIES = {**{name: Policy.ready(name) for name in ("tracking", "crawl")}, **STEPS, "all": ALL}
+every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
+
+
+# --- what the steps change --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "changes", "wanted"),
+    [
+        ("http://h/?utm_source=a&id=1&UTM_b", {"drop_parameters": ("utm_*",)}, "http://h/?id=1"),
+        ("http://h/?ref=1&refer=2&REF", {"drop_parameters": ("Ref",)}, "http://h/?refer=2"),
+        ("http://h/?%75tm_a=1#f", {"drop_parameters": ("utm_*",)}, "http://h/#f"),
+        ("http://h/?", {"drop_parameters": ("utm_*",)}, "http://h/?"),
+        ("?a&utm_b", {"drop_parameters": ("utm_*",)}, "?a"),
+        ("mailto:a@h?utm_b", {"drop_parameters": ("utm_*",)}, "mailto:a@h?utm_b"),
+        ("http://h/?b=2&a=2&a=1&&b=1", {"query": "sort"}, "http://h/?a=2&a=1&b=2&b=1"),
+        ("http://h/?", {"query": "sort"}, "http://h/"),
+        ("http://h/?a-b&a=1&a", {"query": "sort"}, "http://h/?a=1&a&a-b"),
+        ("urn:a:b?+r?=b&a", {"query": "sort"}, "urn:a:b?+r?=b&a"),
+        ("http://h/?a#b", {"query": "drop"}, "http://h/#b"),
+        ("http://h/?a#b", {"fragment": "drop"}, "http://h/?a"),
+        ("urn:a:b#c", {"fragment": "drop"}, "urn:a:b"),
+        ("http://u:p@h/", {"userinfo": "drop"}, "http://h/"),
+        ("http://u@h@i/", {"userinfo": "drop"}, "http://u@h@i/"),
+        ("http://www.www.h.example/", {"strip_www": True}, "http://h.example/"),
+        ("http://WWW.com/", {"strip_www": True}, "http://www.com/"),
+        ("http://www2.h.example/", {"strip_www": True}, "http://www2.h.example/"),
+        ("http://h/", {"http_is_https": True}, "https://h/"),
+        ("http://h:80/?a#b", {"http_is_https": True}, "https://h/?a#b"),
+        ("http://h:443/", {"http_is_https": True}, "http://h:443/"),
+        ("http:/a", {"http_is_https": True}, "http:/a"),
+        ("http://h/a;JSessionID=1;b/c;jsessionid=2?PHPSESSID=1", {"session_ids": "drop"}, "http://h/a;b/c"),
+        ("http://h/a/..;jsessionid=1", {"session_ids": "drop"}, "http://h/a/..;jsessionid=1"),
+        ("http://h/%C3%89%zAB", {"lower_case_path": True}, "http://h/%C3%89%zab"),
+        ("http://h/a/index.html", {"default_documents": ("index.html",)}, "http://h/a/"),
+        ("http://h/index.html/index.html/", {"default_documents": ["index.html"], "trailing_slash": "drop"}, "http://h/"),
+        ("/a/index.html", {"default_documents": ("index.html",)}, "/a/index.html"),
+        ("http://h/a//", {"trailing_slash": "drop"}, "http://h/a"),
+        ("http://h//", {"trailing_slash": "drop"}, "http://h/"),
+        ("http://bücher.example/é", {"level": "iri"}, "http://xn--bcher-kva.example/%C3%A9"),
+    ],
+)  # fmt: skip
+def test_a_step(url, changes, wanted):
+    policy = Policy(**changes)
+    assert uri.normalize(url, policy=policy) == wanted
+    assert uri.normalize(url.encode(), policy=policy) == wanted.encode()
+    assert uri.key(url, policy=policy) == wanted and uri.equivalent(url, wanted, policy=policy)
+
+
+# --- the reference implementation -------------------------------------------------------------------------------------
+
+PIECES = [
+    *("http://", "https://", "HTTP:", "//", "/", "?", "#", ";", ":", "@", "&", "=", "%", "%4", "%2e", "%c3%a9", "%2F"),
+    *(".", "..", "/./", "/../", "www.", "WWW.", "h", "h.example", "[::1]", "127.0.0.1", ":80", ":443", "u:p@"),
+    *("é", "b\u0301", "~"),
+    *("index.html", "/index.html", "default.asp", ";jsessionid=1", "PHPSESSID=2", "&utm_a=1", "?ref=", "&REF", "B"),
+    *("mailto:", "data:", "urn:a:", "\u0644", "xn--bcher-kva", "bücher", "aspsessionidab=1", "&b&a", "&&", " "),
+]  # fmt: skip
+urls = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=20).filter(
+    lambda text: not any("\ud800" <= character <= "\udfff" for character in text)
+)
+
+
+def check(url, policy):
+    """The reference agrees, a second run changes nothing, and the host stays but for "www"."""
+    made = uri.normalize(url, policy=policy)
+    assert made == reference.normalize(url, policy)
+    assert uri.normalize(made, policy=policy) == made
+    if url.isascii() and made != url and url.startswith("http") and not policy.strip_www:
+        try:
+            before = urlsplit(uri.normalize(url, policy.level)).hostname
+        except ValueError:
+            return
+        assert urlsplit(made).hostname == before
+
+
+@every_policy
+def test_hostile_rows(policy):
+    for row in rows_of("uris"):
+        made = uri.normalize(row, policy=policy)
+        assert made == reference.normalize(row, policy)
+        assert uri.normalize(made, policy=policy) == made
+
+
+@given(url=urls, policy=st.sampled_from(list(POLICIES.values())))
+def test_any_url(url, policy):
+    check(url, policy)
+
+
+@given(
+    url=urls,
+    changes=st.dictionaries(st.sampled_from(Policy.__slots__[2:]), st.booleans()),
+    level=st.sampled_from(reference.uri_forms.LEVELS),
+)
+def test_any_policy(url, changes, level):
+    policy = Policy(level=level, **{name: getattr(ALL, name) for name in changes if name != "level"})
+    try:
+        check(url, policy)
+    except UriSyntaxError:
+        assert level == "rfc1630"
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 3000])
+def test_many_parameters_are_sorted(count):
+    names = [f"{i * 7919 % 50}=é{i}" for i in range(count)]
+    wanted = "&".join(sorted(names, key=lambda each: each.partition("=")[0]))
+    assert uri.normalize("?" + "&".join(names), policy=Policy(query="sort")) == "?" + wanted
+
+
+# --- the value --------------------------------------------------------------------------------------------------------
+
+
+@every_policy
+def test_policies_are_values(policy):
+    same = eval(repr(policy), {"Policy": Policy})
+    assert same == policy == pickle.loads(pickle.dumps(policy)) == copy.deepcopy(policy) == policy.replace()
+    assert hash(same) == hash(policy) and same != policy.replace(level="simple") and policy != "crawl"
+    assert uri.normalize("http://www.h.example/?b&a", policy=same) == uri.normalize(
+        "http://www.h.example/?b&a", policy=policy
+    )
+    with pytest.raises(AttributeError, match="immutable"):
+        policy.level = "case"
+    with pytest.raises(AttributeError, match="immutable"):
+        del policy.level
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"level": "no"}, ValueError, "level must be one of 'simple', .* got 'no'"),
+        ({"query": "none"}, ValueError, "query must be one of 'keep', 'sort', 'drop', got 'none'"),
+        ({"strip_www": 1}, TypeError, "strip_www must be a bool, got 1"),
+        ({"drop_parameters": "utm_*"}, TypeError, "drop_parameters must be a tuple of str, got 'utm_"),
+        ({"drop_parameters": ("a*b",)}, ValueError, "invalid name 'a\\*b' in drop_parameters"),
+        ({"drop_parameters": ("",)}, ValueError, "invalid name '' in drop_parameters"),
+        ({"drop_parameters": ("\ud800",)}, ValueError, "lone surrogate"),
+        ({"drop_parameters": ("a",) * 10_001}, ValueError, "at most 10000 names, got 10001"),
+        ({"default_documents": ("a/b",)}, ValueError, "invalid name 'a/b' in default_documents"),
+        ({"color": "red"}, TypeError, "color"),
+    ],
+)
+def test_invalid_values(values, error, message):
+    with pytest.raises(error, match=message):
+        Policy(**values)
+
+
+def test_a_level_and_a_policy():
+    for call in (
+        lambda: uri.normalize("a", "case", policy="crawl"),
+        lambda: uri.normalize("a", level="case", policy="crawl"),
+        lambda: bulk.normalize_uri(["a"], "case", "crawl"),
+        lambda: bulk.fingerprint(["a"], "uri", "case", policy="crawl"),
+        lambda: dedup.unique(["a"], "uri", "case", policy="crawl"),
+    ):
+        with pytest.raises(ValueError, match="level must not be given with a policy, got 'case'"):
+            call()
+    for call in (
+        lambda: uri.normalize("a", policy="no"),
+        lambda: bulk.normalize_uri(["a"], policy="no"),
+        lambda: Policy.ready("no"),
+    ):
+        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl"):
+            call()
+    for call in lambda: uri.normalize("a", policy=5), lambda: bulk.normalize_uri(["a"], policy=5):
+        with pytest.raises(TypeError, match="policy must be a Policy or the name of one, got int"):
+            call()
+    for call in (
+        lambda: bulk.fingerprint(["a"], "urn", policy="crawl"),
+        lambda: dedup.unique(["a"], "urn", policy="crawl"),
+    ):
+        with pytest.raises(ValueError, match="policy is only supported with kind='uri' and kind='iri', got kind='urn'"):
+            call()
+
+
+# --- explanations, files, deduplication -------------------------------------------------------------------------------
+
+
+@given(url=urls, policy=st.sampled_from(list(POLICIES.values())))
+def test_explanations_are_complete(url, policy):
+    steps = policy.explain(url)
+    before = url
+    for step in steps:
+        assert isinstance(step, PolicyStep) and step.before == before != step.after
+        before = step.after
+    assert before == uri.normalize(url, policy=policy)
+
+
+def test_an_explanation():
+    steps = Policy.ready("crawl").explain(b"HTTP://h?b=1&gclid=2&a#f")
+    assert [step.step for step in steps] == ["case", "scheme", "drop_parameters", "query", "fragment"]
+    assert Policy(level="rfc2396").explain("http://h/%2a")[0].step == "rfc2396"
+
+
+def toml_file(folder, text):
+    pytest.importorskip("tomllib", reason="Python 3.11")
+    path = folder / "policy.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_files(tmp_path):
+    path = toml_file(tmp_path, 'base = "crawl"\nstrip_www = true\ndrop_parameters = ["b", "a"]\n')
+    assert Policy.from_toml(path) == Policy.ready("crawl").replace(strip_www=True, drop_parameters=("a", "b"))
+    assert Policy.from_toml(toml_file(tmp_path, "")) == Policy()
+    for text, error, message in (
+        ("colour = 1", ValueError, "unknown key 'colour'; choose from base, level"),
+        ("level = ", ValueError, "invalid TOML in '.*policy.toml'"),
+        ('base = "no"', ValueError, "unknown policy 'no'"),
+        ("base = 5", ValueError, "unknown policy 5"),
+        ("strip_www = 1", TypeError, "strip_www must be a bool, got 1"),
+    ):
+        with pytest.raises(error, match=message):
+            Policy.from_toml(toml_file(tmp_path, text))
+
+
+def test_deduplication(tmp_path):
+    rows = ["http://h/?utm_a=1", "http://h", "http://h/#b", "http://h/?a", "http://H/?a"]
+    assert dedup.unique(rows, "uri", policy="crawl") == [rows[0], rows[3]]
+    assert dedup.unique(rows, "iri", policy=Policy.ready("tracking")) == [rows[0], rows[2], rows[3]]
+    source, groups = tmp_path / "in", tmp_path / "groups"
+    source.write_text("\n".join(rows), "utf-8")
+    stats = dedup.dedup_files(source, tmp_path / "out", kind="uri", policy="crawl", rules=True, groups=groups)
+    assert (tmp_path / "out").read_text("utf-8") == f"{rows[0]}\n{rows[3]}\n"
+    assert {name: count for name, count in stats.merged.items() if count} == {
+        "case": 1,
+        "drop_parameters": 1,
+        "fragment": 1,
+    }
+    assert '"by": "drop_parameters"' in groups.read_text("utf-8")
+    assert dedup.estimate_files(source, kind="uri", policy="crawl") == 2
+    assert dedup.rules_of("uri", policy=Policy(level="rfc2396", query="sort")) == ("rfc2396", "query")
