@@ -30,6 +30,7 @@ from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import LogReader
 from uricodec.uri import _rows as operations
+from uricodec.uri._policies import operation_of
 from uricodec.uri._rows import run_row
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
@@ -158,6 +159,7 @@ ROWS = {
     "check iri": operations.CheckRows("iri", "IRI-reference"),
     "split": operations.SplitRows("uri", "csv"),
     "normalize uri": operations.NormalizeRows("scheme"),
+    "crawl": operation_of("crawl"),
     "resolve": operations.ResolveRows(b"http://a/b/c"),
     "iri to uri": operations.IriToUriRows(host="idna"),
     "uri to iri": operations.UriToIriRows(host="unicode"),
