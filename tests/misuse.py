@@ -136,6 +136,7 @@ def good(module):
         "NormalizeRows": lambda: of("NormalizeRows"),
         "NormalizeUrnRows": lambda: of("NormalizeUrnRows"),
         "Plan": plan,
+        "PolicyRows": lambda: of("PolicyRows", uri.Policy.ready("crawl")),
         "Program": lambda: of("Program", compile_format("combined")[0]),
         "RequoteRows": lambda: of("RequoteRows", bytesets.ByteSet(b"ab")),
         "ResolveRows": lambda: of("ResolveRows", b"http://a/"),

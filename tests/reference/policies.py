@@ -8,6 +8,10 @@ SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken")
 AUTHORITY = r"(?s)((?:[^@]*@)?)(\[[^\]@]*\]|(?!\[)[^:@\[\]]*)((?::[0-9]*)?)"
 
 
+def as_texts(names):
+    return [uri_forms.as_text(name) for name in names]
+
+
 def without_sessions(path):
     segments = []
     for segment in path.split("/"):
@@ -73,8 +77,8 @@ def normalize(uri, policy):
             path = without_sessions(path)
         if policy.lower_case_path:
             path = lowered(path)
-        path = without_end(path, policy.default_documents, policy.trailing_slash == "drop")
-    drops = [uri_forms.fold(name) for name in policy.drop_parameters] + (
+        path = without_end(path, as_texts(policy.default_documents), policy.trailing_slash == "drop")
+    drops = [uri_forms.fold(name) for name in as_texts(policy.drop_parameters)] + (
         [*SESSIONS] if policy.session_ids == "drop" else []
     )
     if query is not None:

@@ -131,8 +131,9 @@ spelling; --level selects which ones are equivalent.
             "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
             "echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri\n# prints http://example.com/~b",
             "uricodec normalize --kind uri --policy crawl urls.txt",
+            "uricodec normalize --kind uri --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind level policy rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind level policy explain rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
     Command(

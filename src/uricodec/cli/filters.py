@@ -70,6 +70,10 @@ def normalize(arguments):
     from uricodec.uri._policies import operation_of
     from uricodec.uri._rows import CheckedRows, NormalizeRows
 
+    if arguments.explain:
+        from uricodec.cli.policies import Explanations
+
+        return lines.filter_inputs(Explanations(arguments.policy, terminator_of(arguments)), arguments)
     rows = NormalizeRows(level) if arguments.policy is None else operation_of(arguments.policy)
     if arguments.production:
         rows = CheckedRows(kind, arguments.production, rows)

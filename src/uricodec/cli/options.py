@@ -354,6 +354,13 @@ OPTIONS = {
         conflicts="--level --kind=urn --kind=bytes",
         hint="policies are for URIs and IRIs, instead of a level",
     ),
+    "explain": Option(
+        "--explain",
+        "write the steps of the policy that change each line",
+        "A line of JSON for each line: 'input', and 'steps', each with its name and its 'result'.",
+        needs="--policy",
+        conflicts="--production --csv --fields --json-field --jsonl",
+    ),
     "rfc": Option(
         "--rfc RFC",
         "the grammar of URNs: 2141, 8141 or any",
