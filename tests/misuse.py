@@ -94,7 +94,7 @@ def misuse(subject, name):
 
 def good(module):
     """Objects as they should be, of the compiled classes of a module."""
-    from uricodec import bulk, bytesets, logs, urn
+    from uricodec import bulk, bytesets, logs, uri, urn
     from uricodec.logs._formats import compile_format
 
     def of(name, *arguments):
