@@ -80,7 +80,7 @@ UrnRfc = Literal["2141", "8141", "any"]
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
 PolicyName = Literal["tracking", "crawl"]
 KeepOrDrop = Literal["keep", "drop"]
-QueryPolicy = Literal["keep", "sort", "drop"]
+QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
 
 # RFC 3986 section 3.2.2.
 HostKind = Literal["reg-name", "IPv4address", "IP-literal"]

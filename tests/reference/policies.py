@@ -46,10 +46,12 @@ def is_dropped(name, patterns):
     return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
 
 
-def normal_query(query, drops, sorts):
+def normal_query(query, drops, kept):
     parameters = [each for each in query.split("&") if not is_dropped(each.partition("=")[0], drops)]
-    if sorts:
-        parameters = sorted(filter(None, parameters), key=lambda each: each.partition("=")[0])
+    if kept != "keep":
+        parameters = [each for each in parameters if each]
+    if kept == "sort":
+        parameters.sort(key=lambda each: each.partition("=")[0])
     return "&".join(parameters) if parameters else None
 
 
@@ -83,8 +85,8 @@ def normalize(uri, policy):
     )
     if query is not None:
         query = None if policy.query == "drop" else query
-    if query is not None and (drops or policy.query == "sort"):
-        query = normal_query(query, drops, policy.query == "sort")
+    if query is not None:
+        query = normal_query(query, drops, policy.query)
     made = "" if scheme is None else scheme + ":"
     made += "" if authority is None else "//" + authority
     return uri_forms.like(

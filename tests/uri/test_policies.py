@@ -29,7 +29,8 @@ ALL = Policy(
 )
 # Each step by itself, and all.
 STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in Policy.__slots__[2:]}
-POLICIES = {**{name: Policy.ready(name) for name in ("tracking", "crawl")}, **STEPS, "all": ALL}
+POLICIES = {name: Policy.ready(name) for name in ("tracking", "crawl")} | STEPS
+POLICIES |= {"empty parameters": Policy(query="drop-empty"), "all": ALL}
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
 
 
@@ -47,6 +48,8 @@ every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POL
         ("mailto:a@h?utm_b", {"drop_parameters": ("utm_*",)}, "mailto:a@h?utm_b"),
         ("http://h/?b=2&a=2&a=1&&b=1", {"query": "sort"}, "http://h/?a=2&a=1&b=2&b=1"),
         ("http://h/?", {"query": "sort"}, "http://h/"),
+        ("http://h/?&b=2&&a=1&b=", {"query": "drop-empty"}, "http://h/?b=2&a=1&b="),
+        ("http://h/?#f", {"query": "drop-empty"}, "http://h/#f"),
         ("http://h/?a-b&a=1&a", {"query": "sort"}, "http://h/?a=1&a&a-b"),
         ("urn:a:b?+r?=b&a", {"query": "sort"}, "urn:a:b?+r?=b&a"),
         ("http://h/?a#b", {"query": "drop"}, "http://h/#b"),
@@ -160,7 +163,7 @@ def test_policies_are_values(policy):
     ("values", "error", "message"),
     [
         ({"level": "no"}, ValueError, "level must be one of 'simple', .* got 'no'"),
-        ({"query": "none"}, ValueError, "query must be one of 'keep', 'sort', 'drop', got 'none'"),
+        ({"query": "none"}, ValueError, "query must be one of 'keep', 'sort', 'drop', 'drop-empty', got 'none'"),
         ({"strip_www": 1}, TypeError, "strip_www must be a bool, got 1"),
         ({"drop_parameters": "utm_*"}, TypeError, "drop_parameters must be a tuple of str, got 'utm_"),
         ({"drop_parameters": ("a*b",)}, ValueError, "invalid name 'a\\*b' in drop_parameters"),

@@ -11,7 +11,7 @@ cdef struct Name:
     bint is_prefix
 
 cdef enum Query:
-    KEEP_QUERY, SORT_QUERY, DROP_QUERY
+    KEEP_QUERY, SORT_QUERY, DROP_QUERY, DROP_EMPTY
 
 # What a policy does after the normal form of a level.
 cdef struct Steps:

@@ -26,7 +26,7 @@ from uricodec.errors import UriSyntaxError
 
 # --- options ----------------------------------------------------------------------------------------------------------
 
-cdef list QUERIES = ["keep", "sort", "drop"]
+cdef list QUERIES = ["keep", "sort", "drop", "drop-empty"]
 
 cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     return c + 32 if c'A' <= c <= c'Z' else c
@@ -244,7 +244,7 @@ cdef size_t write_query(const uint8_t *s, size_t n, const Steps *steps, uint8_t 
     cdef uint8_t *query = dst + 1
     while True:
         size = size_until(s + i, n - i, c'&')
-        if size or not sorts:
+        if size or steps.query == KEEP_QUERY:
             name_size = size_until(s + i, size, c'=')
             if not is_dropped(s + i, name_size, steps):
                 if sorts and count and compare_names(query + last, last_size, s + i, name_size) > 0:
@@ -372,7 +372,7 @@ cdef size_t write_steps(const uint8_t *form, const Parts *parts, const Steps *st
     o += size
     if parts.query >= 0 and steps.query != DROP_QUERY:
         size = <size_t>(parts.query_end - parts.query)
-        if steps.query == SORT_QUERY or steps.first[256]:
+        if steps.query != KEEP_QUERY or steps.first[256]:
             o += write_query(form + parts.query, size, steps, dst + o, failed)
         else:
             o += move(dst + o, form + parts.query - 1, size + 1)
