@@ -393,9 +393,10 @@ def test_no_line_of_a_corpus_is_lost(path):
         if "idna" in name or "unicode" in name or name == "normalize iri":
             continue  # what `idna` takes for each host is a subject of its own
         start = ends = 0
+        checks = name.startswith("check")  # which writes nothing, and counts lines
         while start < len(src):
-            read, found = transform_lines(memoryview(src)[start:], dst, operation, limit=0)
+            read, found = transform_lines(memoryview(src)[start:], None if checks else dst, operation, limit=100)
             assert read > 0
             start += read
-            ends += dst.count(b"\n", 0, found.written)
-        assert (name, ends) == (name, src.count(b"\n"))
+            ends += found.lines if checks else dst.count(b"\n", 0, found.written)
+        assert (name, ends) == (name, src.count(b"\n") + (checks and not src.endswith(b"\n")))

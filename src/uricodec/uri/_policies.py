@@ -100,8 +100,8 @@ class Policy:
         trailing_slash (str): "keep" or "drop": slashes at the end of a path, but not its first one.
         drop_parameters (tuple[str, ...]): Names of query parameters, in any case, to remove; a "*" at the end of a name
             stands for any characters: "utm_*". A "?" without parameters is removed with the last of them.
-        query (str): "keep"; "drop-empty": remove empty parameters, as in "?a&&b", and a "?" without others; "sort": also
-            order parameters by name, those of one name as they were; or "drop".
+        query (str): "keep"; "drop-empty": remove empty parameters, as in "?a&&b", and a "?" without others; "sort":
+            also order parameters by name, those of one name as they were; or "drop".
         fragment (str): "keep" or "drop".
 
     Raises:
