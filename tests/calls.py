@@ -305,6 +305,14 @@ CALLS |= {
             uri.query_value, *((each, ["q", "é"]) for each in (*_URIS, *_IRIS)), ("?q=%FF+%C3%A9", "q"), errors="raise"
         ),
     ],
+    "uricodec.uri.registrable_domain": [
+        *(partial(uri.registrable_domain, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
+        partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),
+    ],
+    "uricodec.uri.public_suffix": [
+        *(partial(uri.public_suffix, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
+        partial(uri.public_suffix, b"//a.b.ck", private=True),
+    ],
     "uricodec.uri.resolve": [
         *_each(uri.resolve, *((_BASE, each) for each in _REFERENCES), (_BASE, "http:g", False), (5, "a")),
         *_each(uri.resolve, (_BASE.encode(), b"../g" * 300), ("urn:a:b", "#c"), ("é:", "a")),

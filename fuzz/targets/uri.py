@@ -13,7 +13,7 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *["host", "port", "query_value"],
+        *["host", "port", "query_value", "registrable_domain", "public_suffix"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -164,7 +164,7 @@ def as_octets(found):
 
 
 def values(draw):
-    """host, port and query_value: of any text, and under each policy."""
+    """host, port, query_value, registrable_domain and public_suffix: of any text, and under each policy."""
     make, errors = draw.one(GIVEN), draw.one(("keep", "null", "raise"))
     octets = draw.octets()
     given = make(octets)
@@ -173,7 +173,8 @@ def values(draw):
     if text:  # a surrogate is U+FFFD
         row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
     fault = iri.check(given)
-    for name, arguments in ("host", ()), ("port", ()), ("query_value", ("q",)), ("query_value", (names,)):
+    domains = ("registrable_domain", ()), ("public_suffix", ())
+    for name, arguments in ("host", ()), ("port", ()), *domains, ("query_value", ("q",)), ("query_value", (names,)):
         found = outcome(getattr(uri, name), given, *arguments, errors=errors)
         if fault is not None and errors != "keep":
             assert found == (None if errors == "null" else (IriError, fault.offset))

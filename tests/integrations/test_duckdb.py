@@ -45,6 +45,7 @@ HOSTILE = [
         "//h:8x?q=%C3%A9+b&page=2&q",
         "a b:?page&%71=%FF",
         "//é/",
+        "//a.example.co.uk",
         "http://[::1]/",
         "http://[",
         "mailto:a@b.c",

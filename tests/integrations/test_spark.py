@@ -45,7 +45,7 @@ URIS = [
 URIS += [
     "http://example.org/é",
     "urn:x",
-    "http://a:b@c:1/d?e&q=a+b%C3%A9#f",
+    "http://a:b@c.co.uk:1/d?e&q=a+b%C3%A9#f",
     "1:a",
     "x:",
     "http://%41",

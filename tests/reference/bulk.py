@@ -1,6 +1,7 @@
 """The reference implementation of uricodec.bulk: a loop over the rows, with the functions for single values."""
 
 import urllib.parse
+from functools import partial
 
 from reference import codec as naive
 from reference import urls as naive_urls
@@ -9,6 +10,8 @@ from uricodec import iri, percent_decode, requote, uri, urn
 from uricodec._rows.registry import OPERATIONS
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
+
+DOMAINS = "registrable_domain", "public_suffix"
 
 
 def decoded(row, plus):
@@ -36,7 +39,7 @@ PARTS = {
     ),
     ("percent_decode", "keep"): percent_decode,
     ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
-    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value")},
+    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value", *DOMAINS)},
     ("split_uri", "keep"): any_parts,
     ("split_iri", "keep"): any_parts,
     ("requote", "keep"): requote,
@@ -109,6 +112,7 @@ ROWS = {
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
     "host": lambda row: uri.host(row, errors="raise"),
     "port": lambda row: uri.port(row, errors="raise"),
+    **{name: partial(getattr(uri, name), errors="raise") for name in DOMAINS},
     "query_value": lambda row, name: uri.query_value(row, name, errors="raise"),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,

@@ -248,6 +248,12 @@ IDENTIFIERS = (
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
 
+URL_PARTS = [
+    *[(name, {}) for name in ("host", "port", "registrable_domain")],
+    ("public_suffix", {"private": True}),
+    *[("query_value", {"name": name}) for name in ("q", ["page", "é", "\ufffd", ""])],
+]
+
 
 def _operations():
     yield Operation("quote", {}, quoted, "percent", policies=CODEC, command=("encode",))
@@ -303,12 +309,10 @@ def _operations():
             yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split(kind == "iri"), "uris", "struct", SPLIT, command, fields=URI_FIELDS)
-    for name in "host", "port":
-        yield Operation(name, {}, component(getattr(naive_urls, name)), "urls", "component", COMPONENT)
-    for given in {"name": "q"}, {"name": ["page", "é", "\ufffd", ""]}:
-        value = component(partial(naive_urls.query_value, **given))
-        fields = tuple(given["name"]) if isinstance(given["name"], list) else ()
-        yield Operation("query_value", given, value, "urls", "component", COMPONENT, fields=fields)
+    for name, given in URL_PARTS:
+        function = component(partial(getattr(naive_urls, name), **given))
+        fields = tuple(given["name"]) if isinstance(given.get("name"), list) else ()
+        yield Operation(name, given, function, "urls", "component", COMPONENT, fields=fields)
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)

@@ -1,6 +1,8 @@
 """The reference implementation of values in URLs: the expression of RFC 3986 appendix B, on bytes."""
 
 import re
+from functools import cache
+from importlib.resources import files
 
 from reference.codec import decode
 
@@ -45,3 +47,50 @@ def query_value(row, text, name):
     """The first value of a name; of several names, a tuple."""
     found = dict(query_pairs(row, text)[::-1])
     return found.get(name.encode()) if isinstance(name, str) else tuple(found.get(each.encode()) for each in name)
+
+
+def a_label(label):
+    """A label in ASCII, with its letters in lower case."""
+    ascii_lower = "".join(each.lower() if each.isascii() else each for each in label)
+    return ascii_lower if label.isascii() else "xn--" + ascii_lower.encode("punycode").decode()
+
+
+@cache
+def rules(private):
+    """The rules of the Public Suffix List that is installed, as tuples of labels."""
+    text = files("publicsuffixlist").joinpath("public_suffix_list.dat").read_text("utf-8")
+    if not private:
+        text = text.partition("===BEGIN PRIVATE DOMAINS===")[0]
+    lines = [line.split()[0] for line in text.splitlines() if line.strip() and not line.startswith("//")]
+    return frozenset(tuple(map(a_label, line.split("."))) for line in lines)
+
+
+def suffix_labels(labels, listed):
+    """How many labels are the public suffix: those of the longest rule. The name after a "*." is a suffix, too."""
+    for first in range(len(labels)):
+        name = tuple(labels[first:])
+        if (f"!{name[0]}", *name[1:]) in listed:
+            return len(name) - 1
+        if name in listed or ("*", *name) in listed or (len(name) > 1 and ("*", *name[1:]) in listed):
+            return len(name)
+    return 1
+
+
+def domain(row, text, extra, private):
+    """The public suffix and as many labels before it."""
+    found = host(row, False)
+    if found is None or found.startswith(b"["):
+        return None
+    labels = found.removesuffix(b".").lower().split(b".")
+    if b"" in labels or re.fullmatch(rb"[0-9]+|0x[0-9a-f]*", labels[-1]):
+        return None
+    size = extra + suffix_labels([a_label(each.decode("utf-8", "surrogateescape")) for each in labels], rules(private))
+    return as_text(b".".join(labels[-size:]), text) if size <= len(labels) else None
+
+
+def registrable_domain(row, text, private=False):
+    return domain(row, text, 1, private)
+
+
+def public_suffix(row, text, private=False):
+    return domain(row, text, 0, private)

@@ -227,6 +227,21 @@ _QUERY_NAME = Parameter(
     examples=("q", "page", ["q", "page", "é"]),
 )
 
+_PRIVATE = Parameter(
+    "private",
+    "bool",
+    False,
+    "Apply the private section of the list, too, which has suffixes of companies: github.io.",
+    (False, True),
+)
+_SUFFIXES = Parameter(
+    "suffixes",
+    "str | PathLike[str] | None",
+    None,
+    "A file in the format of the Public Suffix List. None: the list of the library `publicsuffixlist`, which the extra "
+    "`domains` installs.",
+)
+
 _MADE = "uricodec.bulk._operations"
 
 
@@ -470,6 +485,34 @@ _ROWS = (
         sql=(SqlFunction("uri_port"),),
         rows="urls",
         page="url_analytics",
+    ),
+    Operation(
+        name="registrable_domain",
+        summary="return the registrable domain of each URL",
+        source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
+        make=f"{_MADE}:domain",
+        constants={"registrable": True},
+        result="component",
+        parameters=(_PRIVATE, _SUFFIXES),
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_registrable_domain"),),
+        rows="urls",
+        page="url_analytics",
+        needs=("publicsuffixlist",),
+    ),
+    Operation(
+        name="public_suffix",
+        summary="return the public suffix of the host of each URL",
+        source="https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.",
+        make=f"{_MADE}:domain",
+        constants={"registrable": False},
+        result="component",
+        parameters=(_PRIVATE, _SUFFIXES),
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_public_suffix"),),
+        rows="urls",
+        page="url_analytics",
+        needs=("publicsuffixlist",),
     ),
     Operation(
         name="query_value",

@@ -66,6 +66,7 @@ from uricodec.bulk._calls import InvalidRows, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from uricodec._rows.overloads import BinaryOutput
     from uricodec.typing import (
@@ -106,8 +107,10 @@ __all__ = [
     "normalize_urn",
     "percent_decode",
     "port",
+    "public_suffix",
     "query_value",
     "quote",
+    "registrable_domain",
     "requote",
     "split_iri",
     "split_uri",
@@ -619,6 +622,75 @@ def port(
     ['8042', '', None]
     """
     return run("port", column, {}, errors, invalid, threads, line_terminator)
+
+
+@returns_components
+def registrable_domain(
+    column: Any,
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the registrable domain of each URL.
+
+    Args:
+        column (Any): The rows: any text.
+        private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
+        suffixes (str | os.PathLike | None): A file in the format of the Public Suffix List. None: the list of the
+            library `publicsuffixlist`, which the extra `domains` installs.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.registrable_domain`: the public suffix and the label before it; null without a
+            host, for an address, and if the host is a suffix.
+
+    Source: https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.
+
+    >>> registrable_domain(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
+    ['example.co.uk', None, None, None]
+    """
+    arguments = {"private": private, "suffixes": suffixes}
+    return run("registrable_domain", column, arguments, errors, invalid, threads, line_terminator)
+
+
+@returns_components
+def public_suffix(
+    column: Any,
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the public suffix of the host of each URL.
+
+    Args:
+        column (Any): The rows: any text.
+        private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
+        suffixes (str | os.PathLike | None): A file in the format of the Public Suffix List. None: the list of the
+            library `publicsuffixlist`, which the extra `domains` installs.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Text, as from `uricodec.uri.public_suffix`; null without a host, and for an address.
+
+    Source: https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.
+
+    >>> public_suffix(["https://www.Example.co.uk/a b", "http://[::1]/", "http://com/", None])
+    ['co.uk', None, 'com', None]
+    """
+    arguments = {"private": private, "suffixes": suffixes}
+    return run("public_suffix", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_components

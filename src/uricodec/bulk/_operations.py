@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -124,6 +125,15 @@ def port() -> Make:
     from uricodec.uri._values import PortRows
 
     return lambda text, terminator: Plan(PortRows(text, bool(terminator)), "component")
+
+
+def domain(registrable: bool, private: bool, suffixes: str | PathLike[str] | None) -> Make:
+    """Return the plan of `bulk.registrable_domain` and `bulk.public_suffix`."""
+    from uricodec.uri._suffixes import table_of
+    from uricodec.uri._values import DomainRows
+
+    table = table_of(private, suffixes)
+    return lambda text, terminator: Plan(DomainRows(table, registrable, text, bool(terminator)), "component")
 
 
 def split(kind: Literal["uri", "iri"]) -> Make:

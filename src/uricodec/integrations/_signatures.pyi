@@ -1,6 +1,7 @@
 """Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, Generic, TypeVar
 
 from uricodec._base._fingerprint import FingerprintKey
@@ -42,8 +43,10 @@ __all__ = [
     "normalize_urn",
     "percent_decode",
     "port",
+    "public_suffix",
     "query_value",
     "quote",
+    "registrable_domain",
     "requote",
     "split_iri",
     "split_uri",
@@ -98,6 +101,20 @@ class ExpressionMethods(Generic[_Column, _Frame]):
     def split_iri(self, *, errors: SplitErrors | None = None) -> _Frame: ...
     def host(self, *, errors: ComponentErrors | None = None) -> _Column: ...
     def port(self, *, errors: ComponentErrors | None = None) -> _Column: ...
+    def registrable_domain(
+        self,
+        private: bool = False,
+        suffixes: str | PathLike[str] | None = None,
+        *,
+        errors: ComponentErrors | None = None,
+    ) -> _Column: ...
+    def public_suffix(
+        self,
+        private: bool = False,
+        suffixes: str | PathLike[str] | None = None,
+        *,
+        errors: ComponentErrors | None = None,
+    ) -> _Column: ...
     def query_value(self, name: str | Sequence[str], *, errors: ComponentErrors | None = None) -> _Column | _Frame: ...
     def split_urn(self, rfc: UrnRfc = "8141", *, errors: StructErrors | None = None) -> _Frame: ...
     def fingerprint(
@@ -241,6 +258,24 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def port(
         self, *, errors: ComponentErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
     ) -> _Column: ...
+    def registrable_domain(
+        self,
+        private: bool = False,
+        suffixes: str | PathLike[str] | None = None,
+        *,
+        errors: ComponentErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
+    def public_suffix(
+        self,
+        private: bool = False,
+        suffixes: str | PathLike[str] | None = None,
+        *,
+        errors: ComponentErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Column: ...
     def query_value(
         self,
         name: str | Sequence[str],
@@ -305,6 +340,20 @@ def split_uri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...
 def split_iri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...
 def host(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
 def port(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
+def registrable_domain(
+    column: Any,
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    *,
+    errors: ComponentErrors | None = None,
+) -> Any: ...
+def public_suffix(
+    column: Any,
+    private: bool = False,
+    suffixes: str | PathLike[str] | None = None,
+    *,
+    errors: ComponentErrors | None = None,
+) -> Any: ...
 def query_value(column: Any, name: str | Sequence[str], *, errors: ComponentErrors | None = None) -> Any: ...
 def split_urn(column: Any, rfc: UrnRfc = "8141", *, errors: StructErrors | None = None) -> Any: ...
 def fingerprint(

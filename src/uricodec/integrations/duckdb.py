@@ -48,7 +48,7 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
             components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
             "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
             kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
-            returns the fingerprint of the value itself. `uri_host`, `uri_port` and `uri_query_value` return what the
+            returns the fingerprint of the value itself. Those of parts of URLs, such as `uri_host`, return what the
             value has unless it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             process.
@@ -74,7 +74,9 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
     options: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         function = _kept_function(name, errors, secret)
-        type_ = _type_in_sql(function(pa.array([], pa.string())).type)
+        # A component is text. The library that an operation needs is imported when it is called.
+        is_text = SQL_FUNCTIONS[name].operation.result == "component"
+        type_ = "VARCHAR" if is_text else _type_in_sql(function(pa.array([], pa.string())).type)
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
         con.create_function(prefix + name, function, ["VARCHAR"], type_, **options)

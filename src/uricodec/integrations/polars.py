@@ -68,7 +68,6 @@ _WHOLE = 1_000_000
 # Each chunk costs a call some KiB and microseconds. Chunks with fewer rows are joined, at 16 bytes a row.
 _CHUNK = 32_768
 
-_SHARED = "errors", "invalid", "threads"  # options of all operations
 _TEXT = pl.String, pl.Binary, pl.Categorical, pl.Enum, pl.Null
 
 
@@ -83,7 +82,7 @@ def _dtype(name: str, given: dict[str, Any]) -> Any:
     if operation.result == "fingerprint":
         return pl.Binary
     if operation.result == "component":
-        own = {key: value for key, value in given.items() if key not in _SHARED}
+        own = {each.name: given.get(each.name, each.default) for each in operation.parameters}
         fields = make_plan(operation, own)(True, b"").fields
         if not fields:
             return pl.String

@@ -159,7 +159,7 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
             components for `uri_split` and `iri_split`, NULL for `urn_split`). "raise": the query fails. "replace": as
             "null", but `*_decode` decodes as urllib.parse does, and `uri_requote` writes %25 for a malformed `%`. Three
             kinds of functions ignore it: `is_valid_*` return false, `*_check` return why, and `name_fingerprint`
-            returns the fingerprint of the value itself. `uri_host`, `uri_port` and `uri_query_value` return what the
+            returns the fingerprint of the value itself. Those of parts of URLs, such as `uri_host`, return what the
             value has unless it is "raise".
         secret (FingerprintKey | str | bytes | None): The secret of `name_fingerprint`; None: a random secret of this
             driver.

@@ -21,7 +21,7 @@ from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
-from uricodec.uri._values import host, port, query_value
+from uricodec.uri._values import host, port, public_suffix, query_value, registrable_domain
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -38,7 +38,9 @@ __all__ = [
     "key",
     "normalize",
     "port",
+    "public_suffix",
     "query_value",
+    "registrable_domain",
     "relativize",
     "resolve",
     "split",

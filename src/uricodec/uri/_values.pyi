@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from os import PathLike
 from typing import Literal, final, overload
 
 from typing_extensions import Buffer, disjoint_base
@@ -20,6 +21,14 @@ class PortRows(ValueRows):
 @final
 class QueryRows(ValueRows):
     def __new__(cls, name: str | Sequence[str], text: bool, checks: bool) -> QueryRows: ...
+
+@final
+class SuffixTable:
+    def __new__(cls, names: dict[bytes, int]) -> SuffixTable: ...
+
+@final
+class DomainRows(ValueRows):
+    def __new__(cls, table: SuffixTable, registrable: bool, text: bool, checks: bool) -> DomainRows: ...
 
 @final
 class SplitLines(ValueRows):
@@ -45,3 +54,19 @@ def query_value(
 def query_value(
     uri: Buffer, name: list[str] | tuple[str, ...], *, errors: ComponentErrors = "keep"
 ) -> dict[str, bytes | None] | None: ...
+@overload
+def registrable_domain(
+    uri: str, *, private: bool = False, suffixes: str | PathLike[str] | None = None, errors: ComponentErrors = "keep"
+) -> str | None: ...
+@overload
+def registrable_domain(
+    uri: Buffer, *, private: bool = False, suffixes: str | PathLike[str] | None = None, errors: ComponentErrors = "keep"
+) -> bytes | None: ...
+@overload
+def public_suffix(
+    uri: str, *, private: bool = False, suffixes: str | PathLike[str] | None = None, errors: ComponentErrors = "keep"
+) -> str | None: ...
+@overload
+def public_suffix(
+    uri: Buffer, *, private: bool = False, suffixes: str | PathLike[str] | None = None, errors: ComponentErrors = "keep"
+) -> bytes | None: ...

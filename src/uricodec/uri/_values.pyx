@@ -1,4 +1,4 @@
-"""Parts of URLs as values: host, port, query parameters.
+"""Parts of URLs as values: host, port, query parameters, and the registrable domain and public suffix of hosts.
 
 Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
 first ":"; a host that begins with "[" ends with the next "]".
@@ -10,8 +10,8 @@ A row function writes the offsets of its results and then their text. Rows of te
 U+FFFD. Rows of bytes give bytes.
 """
 cimport cython
-from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcmp, memmove
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, uc_utf8
 from uricodec._base._text cimport *
@@ -123,11 +123,26 @@ cdef struct Options:
     bint checks                 # and rows may not be
     int count                   # of names
     const Name *names
+    const Suffixes *suffixes
+    bint registrable            # the registrable domain, not the public suffix
 
 # The name of a query parameter.
 cdef struct Name:
     const uint8_t *data
     size_t size
+
+# A name in a rule of the Public Suffix List, in lower case. flags == 0: there is none in this slot.
+cdef struct Suffix:
+    uint32_t check              # other bits of its hash than its slot's
+    uint32_t start              # in `text`
+    uint32_t size
+    uint32_t flags
+
+# A hash table with linear probing: at most half of the slots are used.
+cdef struct Suffixes:
+    const Suffix *slots
+    const uint8_t *text
+    uint64_t mask
 
 
 cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
@@ -202,6 +217,172 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
             fields[i].start, fields[i].end = <int64_t>size, <int64_t>(size + length)
             size += length
     return size
+
+
+# --- public suffixes --------------------------------------------------------------------------------------------------
+
+# The longest rule that matches the last labels of a host is its public suffix. A name has rules and is the end of others:
+#
+#     RULE: the name is a suffix    WILDCARD: with any label before it    EXCEPTION: without its first label
+#
+# A host is read from its end, label by label, as long as the name is the PARENT of a longer one in a rule.
+
+cdef enum:
+    RULE = 1, WILDCARD = 2, EXCEPTION = 4, PARENT = 8
+
+cdef uint64_t SEED = 0xCBF29CE484222325, FACTOR = 0x9E3779B97F4A7C15
+
+cdef inline uint8_t lower(uint8_t octet) noexcept nogil:
+    return octet + 32 if c'A' <= octet <= c'Z' else octet
+
+
+cdef inline uint64_t add_octet(uint64_t digest, uint8_t octet) noexcept nogil:
+    return (digest ^ octet) * FACTOR
+
+
+cdef inline uint64_t slot_of(uint64_t digest) noexcept nogil:
+    return digest ^ digest >> 32    # the lower bits of a product depend on few bits
+
+
+cdef inline int flags_of(const Suffixes *table, uint64_t digest, const uint8_t *name, size_t n) noexcept nogil:
+    """Return what a name is in the rules; 0: it is not there."""
+    cdef uint64_t i = slot_of(digest)
+    cdef const Suffix *slot
+    cdef const uint8_t *text
+    cdef size_t k
+    while True:
+        slot = &table.slots[i & table.mask]
+        if slot.flags == 0:
+            return 0
+        if slot.check == <uint32_t>(digest >> 32) and slot.size == n:
+            text, k = table.text + slot.start, 0
+            while k < n and text[k] == lower(name[k]):
+                k += 1
+            if k == n:
+                return <int>slot.flags
+        i += 1
+
+
+cdef inline size_t label_before(const uint8_t *host, size_t i) noexcept nogil:
+    """Return where the label that ends before offset i starts."""
+    while i and host[i - 1] != c'.':
+        i -= 1
+    return i
+
+
+cdef size_t find_suffix(const Suffixes *table, const uint8_t *host, size_t n) noexcept nogil:
+    """Return where the public suffix of a host starts, which has no empty labels."""
+    cdef uint64_t digest = SEED
+    cdef size_t i = n, previous, found = n
+    cdef int flags
+    while True:
+        previous = i
+        if i < n:
+            i -= 1
+            digest = add_octet(digest, c'.')
+        while i and host[i - 1] != c'.':
+            i -= 1
+            digest = add_octet(digest, lower(host[i]))
+        if found == n:
+            found = i       # the default rule "*"
+        flags = flags_of(table, digest, host + i, n - i)
+        if flags & EXCEPTION:
+            return previous
+        if flags & (RULE | WILDCARD):
+            found = i
+        if flags & WILDCARD and i:
+            found = label_before(host, i - 1)
+        if i == 0 or not flags & PARENT:
+            return found
+
+
+cdef inline bint is_number(const uint8_t *label, size_t n) noexcept nogil:
+    """Whether a host that ends with this label is an address: the URL standard's "ends in a number"."""
+    cdef size_t i = 0
+    cdef bint hexadecimal = n >= 2 and label[0] == c'0' and lower(label[1]) == c'x'
+    if hexadecimal:
+        i = 2
+    while i < n and (c'0' <= label[i] <= c'9' or hexadecimal and c'a' <= lower(label[i]) <= c'f'):
+        i += 1
+    return i == n
+
+
+cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
+    """Whether a host is labels, none of them empty, and not an address."""
+    cdef size_t i, start = 0
+    for i in range(n):
+        if host[i] == c'.':
+            if i == start:
+                return False
+            start = i + 1
+    return start < n and host[0] != c'[' and not is_number(host + start, n - start)
+
+
+cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the registrable domain or the public suffix of the host, with ASCII letters in lower case."""
+    cdef const Options *how = <const Options *>options
+    cdef Span host, port
+    cdef const uint8_t *name
+    cdef size_t size, start, i
+    find_host(src, n, &host, &port)
+    if host.start >= 0:
+        name, size = src + host.start, <size_t>(host.end - host.start)
+        if size and name[size - 1] == c'.':
+            size -= 1       # of the root
+        if not has_labels(name, size):
+            host.start = -1
+        else:
+            start = find_suffix(how.suffixes, name, size)
+            if how.registrable:
+                if start:
+                    start = label_before(name, start - 1)
+                else:
+                    host.start = -1
+            if host.start >= 0:
+                host.end = host.start + <Py_ssize_t>size
+                host.start += <Py_ssize_t>start
+    size = put_raw(src, &host, options, dst)
+    for i in range(sizeof(Component), size):
+        dst[i] = lower(dst[i])
+    return size
+
+
+@cython.final
+cdef class SuffixTable:
+    """A list of public suffixes, to look up names. It is constant.
+
+    Args:
+        names (dict[bytes, int]): For the names in rules, what they are; see `_suffixes.names_of`.
+    """
+    cdef Suffixes table
+    cdef Suffix *slots
+    cdef bytes text
+
+    def __cinit__(self, dict names):
+        cdef uint64_t count = 16, digest, i
+        cdef size_t start = 0, n
+        cdef const uint8_t *name
+        cdef bytes key
+        while count < 2 * <uint64_t>len(names):
+            count *= 2
+        self.text = b"".join(names)
+        if len(self.text) > 0xFFFFFFFF:
+            raise OverflowError("the list of suffixes is too long")  # pragma: no cover: too large
+        self.slots = <Suffix *>allocate(count * sizeof(Suffix))
+        memset(self.slots, 0, count * sizeof(Suffix))
+        for key, flags in names.items():
+            name, n, digest = <const uint8_t *>PyBytes_AS_STRING(key), <size_t>PyBytes_GET_SIZE(key), SEED
+            for i in range(n):
+                digest = add_octet(digest, name[n - 1 - i])
+            i = slot_of(digest)
+            while self.slots[i & (count - 1)].flags:
+                i += 1
+            self.slots[i & (count - 1)] = Suffix(<uint32_t>(digest >> 32), <uint32_t>start, <uint32_t>n, flags)
+            start += n
+        self.table = Suffixes(self.slots, <const uint8_t *>PyBytes_AS_STRING(self.text), count - 1)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.slots)
 
 
 # --- query parameters -------------------------------------------------------------------------------------------------
@@ -414,6 +595,26 @@ cdef class PortRows(ValueRows):
 
 
 @cython.final
+cdef class DomainRows(ValueRows):
+    """Operation that returns the registrable domain, or the public suffix, of the host.
+
+    Args:
+        table (SuffixTable): The suffixes.
+        registrable (bool): The registrable domain.
+        text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
+
+    Source: https://publicsuffix.org/list/; RFC 3986 section 3.2.2, appendix B.
+    """
+    cdef SuffixTable held
+
+    def __cinit__(self, SuffixTable table not None, registrable, text, checks):
+        self.held = table
+        self.how.suffixes, self.how.registrable = &table.table, registrable
+        self.set_row(domain_row, text, checks, 1)
+
+
+@cython.final
 cdef class SplitLines(ValueRows):
     """Operation that splits lines into components, which are UTF-8. `SplitReferences` is faster where rows are.
 
@@ -583,7 +784,78 @@ def query_value(uri, name, *, errors="keep"):
     return value_in(uri, &how, None, errors)
 
 
+cdef object domain_in(object uri, bint registrable, object private, object suffixes, object errors):
+    from uricodec.uri._suffixes import table_of
+    cdef Options how
+    cdef SuffixTable table = table_of(private, suffixes)
+    how.read, how.suffixes, how.registrable = domain_row, &table.table, registrable
+    return value_in(uri, &how, None, errors)
+
+
+def registrable_domain(uri, *, private=False, suffixes=None, errors="keep"):
+    """Return the registrable domain of the host of a URL: its public suffix and the label before it.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        private (bool): Apply the private section of the list, too, which has suffixes of companies: github.io.
+        suffixes (str | os.PathLike | None): A file in the format of the Public Suffix List; it is read again when it
+            has changed. None: the list of the library `publicsuffixlist`, which the extra `domains` installs.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: The domain, with ASCII letters in lower case and no final ".". None without a host, for an
+            address, if a label is empty, and if the host is a public suffix.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ModuleNotFoundError: If `publicsuffixlist` is needed and not installed.
+        OSError: If the file cannot be read.
+        TypeError: If `suffixes` is not a path.
+        ValueError: If `errors` is unknown, or if the file has a malformed rule.
+
+    Source: https://publicsuffix.org/list/.
+
+    >>> from uricodec import uri
+    >>> uri.registrable_domain("https://www.Example.co.uk:8042/over/there")
+    'example.co.uk'
+    >>> uri.registrable_domain("//me.github.io"), uri.registrable_domain("//me.github.io", private=True)
+    ('github.io', 'me.github.io')
+    """
+    return domain_in(uri, True, private, suffixes, errors)
+
+
+def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
+    """Return the public suffix of the host of a URL: the part below which names are registered.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as in `host`.
+        private (bool): See `registrable_domain`.
+        suffixes (str | os.PathLike | None): See `registrable_domain`.
+        errors (str): See `host`.
+
+    Returns:
+        str | bytes | None: The suffix, with ASCII letters in lower case and no final "."; the last label if no rule
+            matches. None without a host, for an address, and if a label is empty.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ModuleNotFoundError: If `publicsuffixlist` is needed and not installed.
+        OSError: If the file cannot be read.
+        TypeError: If `suffixes` is not a path.
+        ValueError: If `errors` is unknown, or if the file has a malformed rule.
+
+    Source: https://publicsuffix.org/list/.
+
+    >>> from uricodec import uri
+    >>> uri.public_suffix("https://www.Example.co.uk:8042/"), uri.public_suffix("//example.test")
+    ('co.uk', 'test')
+    >>> uri.public_suffix("http://127.0.0.1/") is uri.public_suffix("http://[::1]/") is None
+    True
+    """
+    return domain_in(uri, False, private, suffixes, errors)
+
+
 # Functions are pickled by reference: the reference must be their public name.
-for function in host, port, query_value:
+for function in host, port, query_value, registrable_domain, public_suffix:
     function.__module__ = "uricodec.uri"
 del function

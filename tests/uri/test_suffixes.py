@@ -1,0 +1,138 @@
+"""registrable_domain and public_suffix: the vectors of the Public Suffix List, and the library that brings the list.
+
+tests/_rows/test_operations.py compares rows by all paths with the reference implementation.
+"""
+
+import builtins
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from uricodec import bulk, uri
+from uricodec.uri import _suffixes
+
+library = pytest.importorskip("publicsuffixlist")
+CORPORA = os.environ.get("URICODEC_CORPORA")
+PAIRS = [("registrable_domain", "privatesuffix"), ("public_suffix", "publicsuffix")]
+
+
+def vectors():
+    text = Path(library.__file__).with_name("test_psl.txt").read_text("utf-8")
+    return re.findall(r"^checkPublicSuffix\('(.+)', (?:null|'(.*)')\);", text, re.MULTILINE)
+
+
+@pytest.mark.skipif(not Path(library.__file__).with_name("test_psl.txt").exists(), reason="the library lacks them")
+def test_vectors():
+    """checkPublicSuffix of the project of the list, with both sections."""
+    found = vectors()
+    hosts, domains = [host for host, _ in found], [domain or None for _, domain in found]
+    assert len(found) > 70
+    assert [uri.registrable_domain(f"//{host}", private=True) for host in hosts] == domains
+    assert bulk.registrable_domain([f"http://{host}:80/" for host in hosts], private=True) == domains
+
+
+@cache
+def judge(private):
+    return library.PublicSuffixList(only_icann=not private)
+
+
+def same(hosts):
+    """Compare hosts that are names; for the library, addresses are names, too."""
+    urls = [f"//{host}" for host in hosts]
+    for ours, theirs in PAIRS:
+        for private in False, True:
+            want = [getattr(judge(private), theirs)(host) for host in hosts]
+            assert getattr(bulk, ours)(urls, private) == want
+            assert [getattr(uri, ours)(url, private=private) for url in urls[::8]] == want[::8]
+
+
+def test_all_rules():
+    """Each of some rules, and each that is not a name only: itself, with labels before it, and what ends it."""
+    listed = sorted(judge(True)._publicsuffix)
+    special = [rule for rule in listed if rule[0] in "*!" or not rule.isascii() or "xn--" in rule]
+    names = [rule.lstrip("*!").lstrip(".") for rule in [*listed[::23], *special]]
+    same([before + name + after for name in names for before in ("", "a.", "b.a.", "c.b.a.") for after in ("", ".")])
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not CORPORA, reason="URICODEC_CORPORA is not set")
+def test_real_hosts():
+    hosts = set()
+    for path in sorted(Path(CORPORA).glob("hosts_*.txt")) + sorted(Path(CORPORA).glob("urls_*.txt")):
+        lines = path.read_text("utf-8", "replace").splitlines()
+        hosts.update(lines if path.name.startswith("hosts") else filter(None, bulk.host(lines)))
+    # Upper case beyond ASCII stays: a host that has it is not normalized.
+    names = [host for host in hosts if not re.search(r"[/?#@:\[]|(^|\.)(\d+|0x[0-9a-f]*)\.?$", host, re.IGNORECASE)]
+    assert len(names) > 5000
+    same(sorted(host for host in names if host.lower() == re.sub("[A-Z]", lambda found: found[0].lower(), host)))
+
+
+def test_mixed_labels():
+    for host in "a.公司.香港", "a.公司.xn--j6w193g", "a.xn--55qx5d.香港", "a.XN--55QX5D.xn--J6W193G":
+        assert uri.registrable_domain(f"//b.{host}") == re.sub("[A-Z]", lambda found: found[0].lower(), host)
+
+
+RULES = """// comment
+zz and more
+*.w.zz
+!x.w.zz
+\tindented.zz
+*
+// ===BEGIN PRIVATE DOMAINS===
+p.zz
+// ===END PRIVATE DOMAINS===
+after.zz
+"""
+
+
+def test_files(tmp_path, monkeypatch):
+    path = tmp_path / "list"
+    path.write_text(RULES, "utf-8")
+    rows = [f"//a.b.{name}" for name in ("zz", "q.w.zz", "x.w.zz", "indented.zz", "p.zz", "after.zz", "zx")]
+    want = ["b.zz", "b.q.w.zz", "x.w.zz", "b.indented.zz", "p.zz", "b.after.zz", "b.zx"]
+    for suffixes in path, str(path):
+        assert bulk.registrable_domain(rows, suffixes=suffixes) == want
+        assert [uri.registrable_domain(row, suffixes=suffixes) for row in rows] == want
+    assert uri.public_suffix("//b.P.zz", private=True, suffixes=path) == "p.zz"
+    path.write_text("com.zz\n", "utf-8")
+    assert uri.registrable_domain("//a.com.zz", suffixes=path) == "a.com.zz"
+    monkeypatch.setattr(builtins, "open", None)  # a list is read once
+    assert uri.registrable_domain("//b.com.zz", suffixes=path) == "b.com.zz"
+
+
+@pytest.mark.parametrize("rule", ["!zz", "a.*.zz", "a..zz", ".zz", "zz.", "!*.zz", "*.*.zz", ".".join("é" * 9)])
+def test_wrong_rules(tmp_path, rule):
+    path = tmp_path / "list"
+    path.write_text(rule, "utf-8")
+    with pytest.raises(ValueError, match=rf"rule '{re.escape(rule)}'"):
+        uri.public_suffix("//a", suffixes=path)
+
+
+def test_wrong_files(tmp_path):
+    for function in uri.public_suffix, lambda url, **given: bulk.public_suffix([url], **given):
+        with pytest.raises(FileNotFoundError):
+            function("//a", suffixes=tmp_path / "none")
+        for wrong in 5, b"list":
+            with pytest.raises(TypeError):
+                function("//a", suffixes=wrong)
+
+
+def test_without_the_library(monkeypatch):
+    monkeypatch.setattr(_suffixes, "_tables", {})
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
+    with pytest.raises(ModuleNotFoundError, match="publicsuffixlist"):
+        uri.public_suffix("//a")
+    assert uri.host("//a") == "a"
+    assert _suffixes.names_of(["a.é"], False) == {b"a.\xc3\xa9": 1, b"\xc3\xa9": 8, b"a.xn--9ca": 1, b"xn--9ca": 8}
+
+
+def test_a_large_list(tmp_path):
+    """Every name is found, however many there are, and no other one."""
+    path = tmp_path / "list"
+    path.write_text("".join(f"n{number}.zz\n" for number in range(0, 40_000, 2)), "utf-8")
+    found = bulk.public_suffix([f"//n{number}.zz" for number in range(40_000)], suffixes=path)
+    assert found == [f"n{number}.zz" if number % 2 == 0 else "zz" for number in range(40_000)]
