@@ -104,6 +104,16 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
     return found
 
 
+def test_a_library_that_is_not_installed(con, monkeypatch):
+    """Only what needs it fails."""
+    monkeypatch.setattr("uricodec.uri._suffixes._tables", {})
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
+    hook.register(con)
+    assert con.sql("select uri_host('//a')").fetchall() == [("a",)]
+    with pytest.raises(duckdb.Error, match="publicsuffixlist"):
+        con.sql("select uri_public_suffix('//a')").fetchall()
+
+
 @pytest.mark.parametrize("name", SQL_FUNCTIONS)
 def test_function(con, name):
     hook.register(con, secret="secret")

@@ -461,7 +461,9 @@ def test_a_column_of_another_type():
 
 def test_arguments_that_go_with_a_function(monkeypatch):
     """None is the default of `bulk`; a key is the one that was given, or of its secret."""
-    monkeypatch.setattr(us, "_udf", lambda _name, compute: lambda column: us.array_of(compute(column)).to_pylist())
+    monkeypatch.setattr(
+        us, "_udf", lambda _name, compute, _type: lambda column: us.array_of(compute(column)).to_pylist()
+    )
     column = pa.array(ROWS)
     assert us.unquote(column, errors=None) == expected("unquote")
     assert us.unquote(column, errors="null") == expected("unquote", errors="null") != expected("unquote")

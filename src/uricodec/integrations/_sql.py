@@ -45,6 +45,21 @@ def array_of(column: Any) -> Any:
     return array.cast(pa.binary()) if pa.types.is_fixed_size_binary(array.type) else array
 
 
+def result_type(name: str, compute: Compute) -> Any:
+    """Return the type of what a function of SQL returns for a column of pyarrow.
+
+    A component is text. Its operation is not called, because it may need a library that is not installed.
+
+    Args:
+        name (str): The name of the function.
+        compute (Callable): The function of a column of pyarrow.
+    """
+    import pyarrow as pa
+
+    is_component = SQL_FUNCTIONS[name].operation.result == "component"
+    return pa.string() if is_component else array_of(compute(pa.array([], pa.string()))).type
+
+
 def arity(name: str) -> str:
     """Return the error message for too many arguments, or too few."""
     sql, operation = SQL_FUNCTIONS[name]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.errors import UriError
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, arity, array_of, fixed_arguments, with_arguments
+from uricodec.integrations._sql import Compute, arity, array_of, fixed_arguments, result_type, with_arguments
 
 if TYPE_CHECKING:
     from uricodec.typing import SqlErrors
@@ -68,15 +68,12 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
     [('/café', None, 'URN:X-y:a')]
     """
     import duckdb  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     secret = _fingerprint_key(secret)
     options: Any = {"type": "arrow", "null_handling": "special"}
     for name in SQL_FUNCTIONS:
         function = _kept_function(name, errors, secret)
-        # A component is text. The library that an operation needs is imported when it is called.
-        is_text = SQL_FUNCTIONS[name].operation.result == "component"
-        type_ = "VARCHAR" if is_text else _type_in_sql(function(pa.array([], pa.string())).type)
+        type_ = _type_in_sql(result_type(name, function))
         with suppress(duckdb.InvalidInputException):
             con.remove_function(prefix + name)
         con.create_function(prefix + name, function, ["VARCHAR"], type_, **options)
@@ -124,7 +121,7 @@ def stream(  # noqa: PLR0913
     >>> con.sql("select id, path, text from decoded").fetchall()
     [(1, '/caf%C3%A9', '/café')]
     """
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     work = []
     for name, (function, column, *arguments) in columns.items():

@@ -34,7 +34,7 @@ from uricodec._rows.registry import OPERATIONS
 from uricodec.errors import UriError
 from uricodec.integrations._methods import arguments_of, documentation, signature_of
 from uricodec.integrations._operations import FUNCTIONS, SQL_FUNCTIONS, of_a_piece
-from uricodec.integrations._sql import Compute, array_of, fixed_arguments, with_arguments
+from uricodec.integrations._sql import Compute, array_of, fixed_arguments, result_type, with_arguments
 
 __all__ = ["dedup", "extract_urns", "register"]
 __all__ += list(OPERATIONS)
@@ -63,8 +63,8 @@ def _shared_key(secret: _Secret) -> FingerprintKey:
 # --- functions of columns ---------------------------------------------------------------------------------------------
 
 
-def _udf(name: str, compute: Compute) -> Any:
-    """Return the function that Spark calls for each piece of a column. The result of no rows gives its type."""
+def _udf(name: str, compute: Compute, type_: Any) -> Any:
+    """Return the function that Spark calls for each piece of a column, whose result has this type of pyarrow."""
     import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found,unused-ignore]
 
@@ -76,7 +76,7 @@ def _udf(name: str, compute: Compute) -> Any:
         "columns": pa.Array,
         "return": pa.Array,
     }  # Spark could not evaluate annotations of the source
-    return arrow_udf(rows, _ddl(array_of(compute(pa.array([], pa.string()))).type))
+    return arrow_udf(rows, _ddl(type_))
 
 
 def _ddl(type_: Any) -> str:
@@ -127,12 +127,15 @@ def _column_function(name: str) -> Compute:
     signature = signature_of(operation, column, options)
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        import pyarrow as pa
+
         given = arguments_of(name, signature, args, kwargs)
         argument = given.pop("column")
         if operation.result == "fingerprint":
             given["secret"] = _shared_key(given.get("secret"))
         of_bulk([], **given)  # wrong arguments raise here, not in a worker
-        return _udf(name, _computing(name, operation.result, of_bulk, given))(argument)
+        compute = _computing(name, operation.result, of_bulk, given)
+        return _udf(name, compute, array_of(compute(pa.array([], pa.string()))).type)(argument)
 
     function.__name__ = function.__qualname__ = name
     about_column = "column (Column | str): The column, or its name."
@@ -184,7 +187,8 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         if operation.result == "fingerprint":
             given["secret"] = shared
         compute = _computing(name, operation.result, FUNCTIONS[operation.name], given, sql.parameters)
-        spark.udf.register(prefix + name, _udf(prefix + name, with_arguments(name, compute)))
+        compute = with_arguments(name, compute)
+        spark.udf.register(prefix + name, _udf(prefix + name, compute, result_type(name, compute)))
 
 
 # --- deduplication ----------------------------------------------------------------------------------------------------
