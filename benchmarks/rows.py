@@ -234,6 +234,7 @@ TABLE = {
     "is_valid_uri, Arrow": in_one_thread("is_valid_uri", column("urls")),
     "split_uri, Arrow": in_one_thread("split_uri", column("urls")),
     "host, Arrow": in_one_thread("host", column("urls")),
+    "registrable_domain, Arrow": in_one_thread("registrable_domain", column("urls")),
     "query_value, Arrow": in_one_thread("query_value", column("urls"), name="q"),
     "query_value of three names, Arrow": in_one_thread("query_value", column("urls"), name=["q", "page", "id"]),
     "split_uri, list": call("split_uri", partial(rows, "urls")),

@@ -251,7 +251,7 @@ cdef inline int flags_of(const Suffixes *table, uint64_t digest, const uint8_t *
     cdef const uint8_t *text
     cdef size_t k
     while True:
-        slot = &table.slots[i & table.mask]
+        slot = &table.slots[<size_t>(i & table.mask)]
         if slot.flags == 0:
             return 0
         if slot.check == <uint32_t>(digest >> 32) and slot.size == n:
@@ -359,11 +359,11 @@ cdef class SuffixTable:
     cdef bytes text
 
     def __cinit__(self, dict names):
-        cdef uint64_t count = 16, digest, i
-        cdef size_t start = 0, n
+        cdef size_t count = 16, start = 0, n, k
+        cdef uint64_t digest, i
         cdef const uint8_t *name
         cdef bytes key
-        while count < 2 * <uint64_t>len(names):
+        while count < 2 * <size_t>len(names):
             count *= 2
         self.text = b"".join(names)
         if len(self.text) > 0xFFFFFFFF:
@@ -372,12 +372,13 @@ cdef class SuffixTable:
         memset(self.slots, 0, count * sizeof(Suffix))
         for key, flags in names.items():
             name, n, digest = <const uint8_t *>PyBytes_AS_STRING(key), <size_t>PyBytes_GET_SIZE(key), SEED
-            for i in range(n):
-                digest = add_octet(digest, name[n - 1 - i])
+            for k in range(n):
+                digest = add_octet(digest, name[n - 1 - k])
             i = slot_of(digest)
-            while self.slots[i & (count - 1)].flags:
+            while self.slots[<size_t>(i & (count - 1))].flags:
                 i += 1
-            self.slots[i & (count - 1)] = Suffix(<uint32_t>(digest >> 32), <uint32_t>start, <uint32_t>n, flags)
+            k = <size_t>(i & (count - 1))
+            self.slots[k] = Suffix(<uint32_t>(digest >> 32), <uint32_t>start, <uint32_t>n, flags)
             start += n
         self.table = Suffixes(self.slots, <const uint8_t *>PyBytes_AS_STRING(self.text), count - 1)
 
