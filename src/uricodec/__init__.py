@@ -45,7 +45,7 @@ except ValueError:  # the environment selects a tier that this CPU lacks
     sys.stderr.write(f"uricodec: URICODEC_TIER: {sys.exc_info()[1]}\n")  # uricodec.cli cannot be imported
     raise SystemExit(2) from None
 from uricodec._codec._triplets import percent_decode, percent_encode, quote_into, requote, unquote_into
-from uricodec.errors import IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
+from uricodec.errors import AmbiguousUrlError, IriError, UnknownNamespaceError, UriError, UriSyntaxError, UrnError
 
 TYPE_CHECKING = False  # importing typing would take longer than importing this package
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from uricodec.parse._install import install, uninstall
 
 __all__ = [
+    "AmbiguousUrlError",
     "ByteSet",
     "IriError",
     "UnknownNamespaceError",

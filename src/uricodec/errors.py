@@ -8,13 +8,14 @@ The tree of exceptions, and when each is raised::
         +-- UriSyntaxError           it breaks the grammar of RFC 3986, or contains a malformed triplet
         +-- IriError                 it breaks RFC 3987, or its host has no A-label
         +-- UrnError                 it breaks RFC 2141 or RFC 8141
+        +-- AmbiguousUrlError        parsers would not all connect to the same host
     LookupError
     +-- UnknownNamespaceError      nothing is known about the namespace of a URN
     TypeError                      an argument has the wrong type
     OSError                        a file cannot be read or written
 """
 
-__all__ = ["IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
+__all__ = ["AmbiguousUrlError", "IriError", "UnknownNamespaceError", "UriError", "UriSyntaxError", "UrnError"]
 
 
 def __dir__() -> list[str]:
@@ -56,6 +57,29 @@ class IriError(UriError):
 
 class UrnError(UriError):
     """An input that breaks RFC 2141 or RFC 8141."""
+
+
+class AmbiguousUrlError(UriError):
+    """A URL that two parsers may read in two ways, or whose host the call does not accept.
+
+    Args:
+        reason (str): What is wrong, and in parentheses what parsers do differently.
+        input (str | bytes): The whole input.
+        offset (int): See `UriError`.
+        code (str): The kind of fault; `uricodec.uri.agreed_host` lists the codes.
+
+    >>> from uricodec import uri
+    >>> try:
+    ...     uri.agreed_host("http://0177.0.0.1/")
+    ... except AmbiguousUrlError as error:
+    ...     print(error.code, error.offset)
+    number 7
+    """
+
+    def __init__(self, reason: str, input: object, offset: int, code: str) -> None:
+        super().__init__(reason, input, offset)
+        self.args = reason, input, offset, code
+        self.code = code
 
 
 class UnknownNamespaceError(LookupError):

@@ -14,6 +14,8 @@ The functions of uricodec are annotated with these names. No code needs them at 
 from typing import Literal
 
 __all__ = [
+    "AddressCategory",
+    "Ambiguity",
     "CodecErrors",
     "ComponentErrors",
     "DedupErrors",
@@ -21,6 +23,7 @@ __all__ = [
     "DiagnosticErrors",
     "DisallowedCharacters",
     "FingerprintErrors",
+    "HostCategory",
     "HostInIri",
     "HostInUri",
     "HostKind",
@@ -40,6 +43,8 @@ __all__ = [
     "UrnLevel",
     "UrnRfc",
     "VerdictErrors",
+    "WebHostKind",
+    "WebScheme",
 ]
 
 
@@ -84,6 +89,17 @@ QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
 
 # RFC 3986 section 3.2.2.
 HostKind = Literal["reg-name", "IPv4address", "IP-literal"]
+
+# The host on which parsers agree: what some parsers read in another way, and what kind of host and address there is.
+Ambiguity = Literal["raise", "allow"]
+WebScheme = Literal["http", "https", "ws", "wss"]
+WebHostKind = Literal["name", "ipv4", "ipv6"]
+AddressCategory = Literal[
+    "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata"
+]
+HostCategory = Literal[
+    "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name"
+]
 
 # Conversion between URIs and IRIs.
 DisallowedCharacters = Literal["raise", "encode"]

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from uricodec._base.diagnostics import Diagnostic
+from uricodec.uri._agreed_host import Host, address_category, agreed_host
 from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._policies import Policy, PolicyStep
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Components",
     "Diagnostic",
+    "Host",
     "Policy",
     "PolicyStep",
+    "address_category",
+    "agreed_host",
     "check",
     "equivalent",
     "host",

@@ -1,5 +1,5 @@
 """IPv6 addresses in one spelling; default ports and other facts about schemes that have an authority."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint16_t
 
 
 cdef enum:
@@ -21,3 +21,15 @@ cdef enum:
 # Normalize the host in brackets host[0 .. n), n >= 2, in place, and return its size. The buffer must have IPV6_GROWTH
 # bytes after it. Brackets whose content is not an IPv6 address, with or without a zone, are left unchanged.
 cdef size_t normalize_ipv6(uint8_t *host, size_t n) noexcept nogil
+
+
+cdef enum:
+    GROUPS = 8          # of an IPv6 address, of 16 bits each
+    LONGEST = 39        # bytes: eight groups of four digits, seven colons
+
+# Read an IPv4address into two groups, or an IPv6address without brackets into eight. False: the text is not one.
+cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil
+cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil
+
+# Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size.
+cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil

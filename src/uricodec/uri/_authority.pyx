@@ -17,11 +17,6 @@ from uricodec.uri._grammar cimport read_ipv4
 
 # --- IPv6 addresses ---------------------------------------------------------------------------------------------------
 
-cdef enum:
-    GROUPS = 8
-    LONGEST = 39        # bytes: eight groups of four digits, seven colons
-
-
 cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *groups) noexcept nogil:
     """Read an IPv4address (RFC 3986 section 3.2.2) into two groups. Return False if s[start .. end) is not one."""
     cdef uint8_t numbers[4]

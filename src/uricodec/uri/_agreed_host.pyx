@@ -1,0 +1,593 @@
+"""The host of a URL that all parsers agree about, and the categories of IP addresses.
+
+A guard against server-side request forgery (SSRF) reads the host of a URL, and then a client reads it again, with its own
+parser. Parsers differ about hosts: about backslashes, "@", blanks, triplets, numbers, characters beyond ASCII. So this
+module does not choose a parser. It reads a language on which they agree, and rejects all else with a code:
+
+    scheme "://" [ userinfo "@" ] ( name / IPv4address / "[" IPv6address "]" ) [ ":" [ port ] ] ( "/" / "?" / "#" / end )
+
+    name  = label *( "." label ) [ "." ]        label = 1*63( ALPHA / DIGIT / "-" / "_" )
+    port  = 1 to 65535, without leading zeros
+
+A name whose last label is a number is rejected (WHATWG URL, "ends in a number"), and so is an A-label that IDNA does not
+know. What follows the authority cannot change the host; only control characters are looked for there, because some
+parsers delete them wherever they stand.
+
+read_url() decides, reads the authority once, and touches no object. The public function makes objects.
+"""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._text cimport *
+from uricodec._codec._percent cimport hex_value
+from uricodec._rows._operation cimport Outcome
+from uricodec.uri._authority cimport GROUPS, LONGEST, format_ipv6, parse_ipv4, parse_ipv6
+from uricodec.uri._components cimport borrow, characters_before, plain
+
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
+
+from collections import namedtuple
+
+from uricodec.errors import AmbiguousUrlError
+
+
+# --- codes ------------------------------------------------------------------------------------------------------------
+
+cdef enum Code:
+    AGREED, SCHEME, SLASHES, CONTROL, BLANK, BACKSLASH, NOT_ASCII, USERINFO, PERCENT, NO_HOST, HOST, EMPTY_LABEL
+    TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED
+    CODES
+
+cdef list CODE_NAMES = [None] * CODES
+cdef list REASONS = [None] * CODES
+cdef int number
+for number, name, reason in (
+    (SCHEME, "scheme", 'expected an accepted scheme and ":" (parsers choose the port, and how to read the host, by it)'),
+    (SLASHES, "slashes", 'expected "//" and a host (WHATWG parsers ignore missing and additional slashes, others find no host)'),
+    (CONTROL, "control", "control character (WHATWG parsers and urllib.parse delete some of them, others keep or reject them)"),
+    (BLANK, "blank", "space (WHATWG parsers delete it before a URL and reject it in a host, urllib.parse keeps it)"),
+    (BACKSLASH, "backslash", "backslash (WHATWG parsers and urllib3 end the host there, urllib.parse does not)"),
+    (NOT_ASCII, "not-ascii", "character beyond ASCII before the path (parsers use different versions of IDNA; convert the"
+                             ' URL with uricodec.iri.iri_to_uri(url, host="idna") first)'),
+    (USERINFO, "userinfo", '"@" in the authority (parsers and readers differ about which part before it is the host)'),
+    (PERCENT, "percent", '"%" in host (WHATWG parsers and curl decode triplets, urllib.parse and urllib3 do not)'),
+    (NO_HOST, "no-host", "no host (WHATWG parsers look for one in the path, urllib.parse returns None)"),
+    (HOST, "host", "invalid character in host (some parsers end the host there, some reject it, others keep it)"),
+    (EMPTY_LABEL, "empty-label", "empty label in host (some parsers reject it, others keep it)"),
+    (TRAILING_DOT, "trailing-dot", "trailing dot in host (some programs treat it as the same host, others as a different one)"),
+    (LENGTH, "length", "host or label is too long for DNS (some parsers reject it, others keep it)"),
+    (NUMBER, "number", "host ends in a number, but is not four decimal numbers (WHATWG parsers and inet_aton read an"
+                       " address, others a name)"),
+    (A_LABEL, "a-label", "invalid A-label in host (WHATWG parsers reject it, others keep it)"),
+    (IP_LITERAL, "ip-literal", "invalid IP literal (some parsers ignore what they cannot read, others reject it)"),
+    (ZONE, "zone", "zone in IP literal (curl connects by it, WHATWG parsers reject it)"),
+    (PORT, "port", "invalid port (some parsers use the default instead, others reject it)"),
+    (PORT_NOT_ALLOWED, "port-not-allowed", "port is not one of those that the call allows"),
+):
+    CODE_NAMES[number], REASONS[number] = name, reason
+del name, reason
+
+
+cdef enum HostForm:
+    NAME_HOST, IPV4_HOST, IPV6_HOST
+
+cdef list KIND_NAMES = ["name", "ipv4", "ipv6"]
+
+
+# --- categories of addresses ------------------------------------------------------------------------------------------
+
+cdef enum Category:
+    PUBLIC, PRIVATE, LOOPBACK, LINK_LOCAL, SHARED, MULTICAST, RESERVED, METADATA, NAME
+    EMBEDDED        # as the IPv4 address in the last 32 bits
+    EMBEDDED_6TO4   # as the IPv4 address after the first 16 bits; RESERVED instead of PUBLIC
+
+cdef list CATEGORY_NAMES = [
+    "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name",
+]
+
+# Services that give credentials of a virtual machine, container or function to whoever can connect: AWS, GCP, Azure and
+# others at 169.254.169.254; ECS and EKS; Tencent; Alibaba; Oracle; the host of Azure's virtual machines.
+cdef list METADATA_IPV4 = [
+    "169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23", "100.100.100.200", "192.0.0.192", "168.63.129.16",
+]
+cdef list METADATA_IPV6 = ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"]
+
+# IANA IPv4 Special-Purpose Address Registry (RFC 6890), and multicast. The first row that contains an address counts.
+cdef list IPV4 = [
+    *[(METADATA, address, 32) for address in METADATA_IPV4],
+    (PUBLIC, "192.0.0.9", 32), (PUBLIC, "192.0.0.10", 32),
+    (RESERVED, "0.0.0.0", 8), (PRIVATE, "10.0.0.0", 8), (SHARED, "100.64.0.0", 10), (LOOPBACK, "127.0.0.0", 8),
+    (LINK_LOCAL, "169.254.0.0", 16), (PRIVATE, "172.16.0.0", 12), (RESERVED, "192.0.0.0", 24),
+    (RESERVED, "192.0.2.0", 24), (PRIVATE, "192.168.0.0", 16), (RESERVED, "198.18.0.0", 15),
+    (RESERVED, "198.51.100.0", 24), (RESERVED, "203.0.113.0", 24), (MULTICAST, "224.0.0.0", 4),
+    (RESERVED, "240.0.0.0", 4),
+    (PUBLIC, "0.0.0.0", 0),
+]
+# IANA IPv6 Special-Purpose Address Registry, and multicast. RFC 3513 section 2.4: only 2000::/3 is assigned to unicast
+# addresses that are global.
+cdef list IPV6 = [
+    *[(METADATA, address, 128) for address in METADATA_IPV6],
+    (LOOPBACK, "::1", 128),
+    (EMBEDDED, "::ffff:0:0", 96),       # RFC 4291 section 2.5.5.2: IPv4-mapped; sockets connect to the IPv4 address
+    (EMBEDDED, "64:ff9b::", 96),        # RFC 6052: NAT64 does
+    (EMBEDDED_6TO4, "2002::", 16),      # RFC 3056; deprecated (RFC 7526)
+    (PUBLIC, "2001:1::1", 128), (PUBLIC, "2001:1::2", 128), (PUBLIC, "2001:3::", 32), (PUBLIC, "2001:4:112::", 48),
+    (PUBLIC, "2001:20::", 28), (PUBLIC, "2001:30::", 28), (RESERVED, "2001::", 23), (RESERVED, "2001:db8::", 32),
+    (RESERVED, "3fff::", 20), (PUBLIC, "2000::", 3),
+    (PRIVATE, "fc00::", 7), (LINK_LOCAL, "fe80::", 10), (PRIVATE, "fec0::", 10), (MULTICAST, "ff00::", 8),
+    (RESERVED, "::", 0),
+]
+
+cdef struct Range:
+    uint16_t groups[GROUPS]
+    int bits
+    int category
+
+cdef enum:
+    RANGES = 32
+cdef Range ipv4_ranges[RANGES]
+cdef Range ipv6_ranges[RANGES]
+
+
+cdef int fill_ranges(Range *ranges, list rows) except -1:
+    cdef int i
+    cdef bytes text
+    cdef bint done
+    for i, (category, address, bits) in enumerate(rows):
+        text = address.encode("ascii")
+        if i == RANGES:
+            raise ValueError("the table of ranges is too small")  # pragma: no cover: cannot happen
+        if b"." in text:
+            done = parse_ipv4(<const uint8_t *>PyBytes_AS_STRING(text), 0, <size_t>len(text), ranges[i].groups)
+        else:
+            done = parse_ipv6(<const uint8_t *>PyBytes_AS_STRING(text), <size_t>len(text), ranges[i].groups)
+        if not done:
+            raise ValueError(address)  # pragma: no cover: cannot happen
+        ranges[i].bits, ranges[i].category = bits, category
+    return 0
+
+
+fill_ranges(ipv4_ranges, IPV4)
+fill_ranges(ipv6_ranges, IPV6)
+
+
+cdef int category_in(const Range *ranges, const uint16_t *groups) noexcept nogil:
+    """Return the category of the first range that contains an address. The last range contains all."""
+    cdef int k, bits
+    while True:
+        k, bits = 0, ranges.bits
+        while bits >= 16 and groups[k] == ranges.groups[k]:
+            k += 1
+            bits -= 16
+        if bits < 16 and (bits == 0 or groups[k] >> (16 - bits) == ranges.groups[k] >> (16 - bits)):
+            return ranges.category
+        ranges += 1
+
+
+cdef int category_of(HostForm form, const uint16_t *groups) noexcept nogil:
+    cdef int category
+    if form == NAME_HOST:
+        return NAME
+    if form == IPV4_HOST:
+        return category_in(ipv4_ranges, groups)
+    category = category_in(ipv6_ranges, groups)
+    if category == EMBEDDED:
+        return category_in(ipv4_ranges, groups + 6)
+    if category == EMBEDDED_6TO4:
+        category = category_in(ipv4_ranges, groups + 1)
+        return RESERVED if category == PUBLIC else category
+    return category
+
+
+def address_category(address):
+    """Return the category of an IP address, for a decision whether to connect to it.
+
+    Args:
+        address (str | ipaddress.IPv4Address | ipaddress.IPv6Address): The address, without brackets; an IPv6 zone is
+            ignored.
+
+    Returns:
+        str: "public", "private", "loopback", "link-local", "shared" (RFC 6598), "multicast", "reserved" (all else that is
+            not globally reachable: this network, protocol assignments, documentation, benchmarks, unassigned ranges) or
+            "metadata" (services that give credentials to whoever can connect, such as 169.254.169.254). IPv4-mapped and
+            NAT64 addresses have the category of their IPv4 address, and so do 6to4 addresses, except that none is
+            public.
+
+    Raises:
+        ValueError: If the text is not an address in the syntax of RFC 3986.
+
+    Source: RFC 6890, and the IANA registries of special-purpose addresses.
+
+    >>> address_category("93.184.216.34"), address_category("::ffff:10.0.0.1"), address_category("169.254.169.254")
+    ('public', 'private', 'metadata')
+    """
+    cdef uint16_t groups[GROUPS]
+    cdef bytes text = str(address).partition("%")[0].encode("ascii", "replace")
+    cdef const uint8_t *s = <const uint8_t *>PyBytes_AS_STRING(text)
+    if parse_ipv4(s, 0, <size_t>len(text), groups):
+        return CATEGORY_NAMES[category_of(IPV4_HOST, groups)]
+    if parse_ipv6(s, <size_t>len(text), groups):
+        return CATEGORY_NAMES[category_of(IPV6_HOST, groups)]
+    raise ValueError(f"expected an IP address, got {str(address)!r}")
+
+
+# --- reading a URL ----------------------------------------------------------------------------------------------------
+
+cdef enum:
+    HTTP, HTTPS, WS, WSS
+cdef list SCHEMES = ["http", "https", "ws", "wss"]
+cdef uint16_t[4] DEFAULT_PORTS = [80, 443, 80, 443]
+
+cdef enum:
+    LABEL = 63, NAME_SIZE = 253      # the longest in DNS (RFC 1035 section 2.3.4); a trailing dot does not count
+
+# What a caller accepts.
+cdef struct Accepted:
+    int schemes         # a bit for each scheme
+    bint userinfo
+    bint trailing_dot
+
+cdef struct WebHost:
+    int scheme
+    HostForm form
+    uint16_t port               # the default one if it is undefined or empty
+    size_t port_start           # where the port is, or the end of the host
+    Py_ssize_t a_label          # where the first label with "xn--" starts; -1: there is none
+    size_t start                # of the host
+    size_t size
+    uint8_t host[NAME_SIZE + 1]     # in lower case; an IPv6 address without brackets
+    uint16_t groups[GROUPS]
+
+cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
+cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
+cdef ByteSet IN_NAME = ALPHA | DIGIT | "-_."
+#   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )        RFC 3986 section 3.2.1
+cdef ByteSet IN_USERINFO = ALPHA | DIGIT | "-._~" | "!$&'()*+,;=" | ":"
+cdef ByteSet PRINTED = ~(ByteSet(range(0x20)) | "\x7f")
+
+
+cdef inline bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+    outcome.code, outcome.offset = code, offset
+    return False
+
+
+cdef inline int read_scheme(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the scheme with which a URL begins; -1 if it is another one."""
+    if n > 3 and s[0] | 0x20 == c'w' and s[1] | 0x20 == c's':
+        return WS if s[2] == c':' else WSS if s[2] | 0x20 == c's' and s[3] == c':' else -1
+    if n > 5 and s[0] | 0x20 == c'h' and s[1] | 0x20 == c't' and s[2] | 0x20 == c't' and s[3] | 0x20 == c'p':
+        return HTTP if s[4] == c':' else HTTPS if s[4] | 0x20 == c's' and s[5] == c':' else -1
+    return -1
+
+
+cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept nogil:
+    return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
+
+
+cdef bint read_userinfo(const uint8_t *s, size_t start, size_t end, Outcome *outcome) noexcept nogil:
+    cdef size_t i = start
+    while i < end:
+        if s[i] == c'%' and end - i >= 3 and hex_value(s[i + 1]) >= 0 and hex_value(s[i + 2]) >= 0:
+            i += 3
+        elif IN_USERINFO.set.member[s[i]]:
+            i += 1
+        else:
+            return reject(outcome, USERINFO, i)
+    return True
+
+
+cdef bint examine(const uint8_t *s, size_t n, size_t *start, const Accepted *accepted, Outcome *outcome) noexcept nogil:
+    """Look at an authority that is more than a name and a port, and skip its userinfo. False: it is rejected."""
+    cdef size_t i = start[0], at = n
+    while not ends_authority(s, n, i):
+        if s[i] == c'\\':
+            return reject(outcome, BACKSLASH, i)
+        if s[i] == c' ':
+            return reject(outcome, BLANK, i)
+        if s[i] >= 0x80:
+            return reject(outcome, NOT_ASCII, i)
+        if not PRINTED.set.member[s[i]]:
+            return reject(outcome, CONTROL, i)
+        if s[i] == c'@':
+            if at < n or not accepted.userinfo:
+                return reject(outcome, USERINFO, i)
+            at = i
+        i += 1
+    if at < n:
+        if not read_userinfo(s, start[0], at, outcome):
+            return False
+        start[0] = at + 1
+    return True
+
+
+cdef bint read_ip_literal(const uint8_t *s, size_t n, size_t start, size_t *end, WebHost *found,
+                          Outcome *outcome) noexcept nogil:
+    """Read "[" IPv6address "]" and write its short form."""
+    cdef size_t i = start + 1
+    while not ends_authority(s, n, i) and s[i] != c']':
+        if s[i] == c'%':
+            return reject(outcome, ZONE, i)
+        i += 1
+    if ends_authority(s, n, i) or not parse_ipv6(s + start + 1, i - start - 1, found.groups):
+        return reject(outcome, IP_LITERAL, start)
+    i += 1
+    if not ends_authority(s, n, i) and s[i] != c':':
+        return reject(outcome, IP_LITERAL, i)
+    found.form = IPV6_HOST
+    found.size = format_ipv6(found.groups, found.host)      # at most LONGEST bytes
+    end[0] = i
+    return True
+
+
+cdef inline bint is_number(const uint8_t *label, size_t n) noexcept nogil:
+    """Return whether an address may end with this label: 1*DIGIT / "0x" *HEXDIG"""
+    cdef size_t i = 0
+    cdef bint hexadecimal = n >= 2 and label[0] == c'0' and label[1] == c'x'
+    if hexadecimal:
+        for i in range(2, n):
+            if hex_value(label[i]) < 0:
+                return False
+        return True
+    for i in range(n):
+        if not DIGIT.set.member[label[i]]:
+            return False
+    return True
+
+
+cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *accepted, WebHost *found,
+                    Outcome *outcome) noexcept nogil:
+    """Read a name or an IPv4 address that consists of IN_NAME, and write it in lower case."""
+    cdef size_t size = end - start, i, label = 0
+    cdef uint8_t c
+    if size == 0:
+        return reject(outcome, NO_HOST, start)
+    if size - (s[end - 1] == c'.') > NAME_SIZE:
+        return reject(outcome, LENGTH, start)
+    for i in range(size):       # size <= NAME_SIZE + 1, the capacity of found.host
+        c = s[start + i]
+        found.host[i] = c | 0x20 if c'A' <= c <= c'Z' else c
+        if c == c'.':
+            if i == label:
+                return reject(outcome, EMPTY_LABEL, start + i)
+            if i - label > LABEL:
+                return reject(outcome, LENGTH, start + label)
+            if i + 1 < size:
+                label = i + 1
+        elif i - label == 3 and c == c'-' and found.host[i - 1] == c'-' and found.a_label < 0:
+            if found.host[label] == c'x' and found.host[label + 1] == c'n':
+                found.a_label = <Py_ssize_t>label
+    found.size = size
+    if c == c'.':
+        size -= 1
+    if size - label > LABEL:
+        return reject(outcome, LENGTH, start + label)
+    found.form = NAME_HOST
+    if DIGIT.set.member[found.host[label]] and is_number(found.host + label, size - label):
+        if size < found.size or not parse_ipv4(found.host, 0, size, found.groups):
+            return reject(outcome, NUMBER, start)
+        found.form = IPV4_HOST
+    elif size < found.size and not accepted.trailing_dot:
+        return reject(outcome, TRAILING_DOT, end - 1)
+    return True
+
+
+cdef bint read_port(const uint8_t *s, size_t n, size_t *end, WebHost *found, Outcome *outcome) noexcept nogil:
+    """Read a port after ":": nothing, or 1 to 65535 without leading zeros."""
+    cdef size_t i = end[0], start = i
+    cdef uint32_t port = 0
+    while i < n and i - start < 5 and DIGIT.set.member[s[i]]:
+        port = 10 * port + s[i] - c'0'
+        i += 1
+    if not ends_authority(s, n, i) or port > 65535 or i > start and s[start] == c'0':
+        return reject(outcome, PORT, start)
+    if i > start:
+        found.port = <uint16_t>port
+    end[0] = i
+    return True
+
+
+cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
+    """Find the host of a URL. False: it is rejected, and `outcome` has the reason."""
+    cdef size_t i, start
+    cdef int scheme = read_scheme(s, n)
+    if scheme < 0:
+        if n and s[0] == c' ':
+            return reject(outcome, BLANK, 0)
+        return reject(outcome, CONTROL if n and not PRINTED.set.member[s[0]] else SCHEME, 0)
+    if not accepted.schemes >> scheme & 1:
+        return reject(outcome, SCHEME, 0)
+    found.scheme = scheme
+    found.port = DEFAULT_PORTS[scheme]
+    found.a_label = -1
+    i = 3 if scheme == WS else 4 if scheme == WSS else 5 if scheme == HTTP else 6
+    for start in range(i, i + 3):
+        if start < n and s[start] == c'\\':
+            return reject(outcome, BACKSLASH, start)
+    if n - i < 2 or s[i] != c'/' or s[i + 1] != c'/':
+        return reject(outcome, SLASHES, i)
+    i += 2
+    if i < n and s[i] == c'/':
+        return reject(outcome, SLASHES, i)
+
+    start = i
+    while i < n and IN_NAME.set.member[s[i]]:
+        i += 1
+    if not ends_authority(s, n, i):
+        if not examine(s, n, &start, accepted, outcome):
+            return False
+        i = start
+        while i < n and IN_NAME.set.member[s[i]]:
+            i += 1
+    found.start = start
+    if i == start and i < n and s[i] == c'[':
+        if not read_ip_literal(s, n, start, &i, found, outcome):
+            return False
+    elif not ends_authority(s, n, i) and s[i] != c':':
+        return reject(outcome, PERCENT if s[i] == c'%' else HOST, i)
+    elif not read_name(s, start, i, accepted, found, outcome):
+        return False
+    found.port_start = i
+    if i < n and s[i] == c':':
+        i += 1
+        found.port_start = i
+        if not read_port(s, n, &i, found, outcome):
+            return False
+    start = i + kernels.span(s + i, n - i, &PRINTED.set)
+    return start == n or reject(outcome, CONTROL, start)
+
+
+# --- objects ----------------------------------------------------------------------------------------------------------
+
+class Host(namedtuple("Host", ["scheme", "host", "port", "kind", "category"], module="uricodec.uri")):
+    """A host to connect to, as `agreed_host` returns it: a named tuple.
+
+    `scheme` is "http", "https", "ws" or "wss"; `host` a name in lower case or an address without brackets, an IPv6 address
+    in its short form; `port` an int, the default of the scheme if the URL has none; `kind` is "name", "ipv4" or "ipv6";
+    `category` is "name", or that of the address (see `address_category`).
+
+    >>> from uricodec import uri
+    >>> uri.agreed_host("HTTPS://[2001:0DB8::1]:8443/?q")
+    Host(scheme='https', host='2001:db8::1', port=8443, kind='ipv6', category='reserved')
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_global(self):
+        """Whether the host is an address of category "public". A name is not: resolve it, and check its addresses."""
+        return self[4] == "public"
+
+    def as_url(self):
+        """Return the URL of the host: scheme, host and port, without a path.
+
+        Returns:
+            str: The URL; the port is left out if it is the default. It is the origin of RFC 6454.
+
+        Source: RFC 6454 section 6.2.
+
+        >>> from uricodec import uri
+        >>> uri.agreed_host("http://[::1]:80/a").as_url(), uri.agreed_host("https://Example.org:8443/a").as_url()
+        ('http://[::1]', 'https://example.org:8443')
+        """
+        scheme, host, port, kind, _ = self
+        if kind == "ipv6":
+            host = f"[{host}]"
+        default = 443 if scheme in ("https", "wss") else 80
+        return f"{scheme}://{host}" if port == default else f"{scheme}://{host}:{port}"
+
+
+cdef inline void set_item(object result, Py_ssize_t i, object item) noexcept:
+    Py_INCREF(item)
+    PyTuple_SET_ITEM(result, i, item)
+
+
+cdef object make_host(const WebHost *found):
+    cdef object result = UC_NEW_TUPLE(Host, 5)
+    set_item(result, 0, SCHEMES[found.scheme])
+    set_item(result, 1, ascii_text(found.host, found.size))
+    set_item(result, 2, <int>found.port)
+    set_item(result, 3, KIND_NAMES[<int>found.form])
+    set_item(result, 4, CATEGORY_NAMES[category_of(found.form, found.groups)])
+    UC_FORGET_HASH(result)
+    return result
+
+
+cdef str RAISE = "raise"
+cdef tuple ALL_SCHEMES = ("http", "https", "ws", "wss")
+
+
+cdef int schemes_of(object schemes) except -1:
+    """Return a bit for each scheme."""
+    cdef int found = 0
+    for scheme in schemes:
+        if scheme not in SCHEMES:
+            raise ValueError(f"unknown scheme {scheme!r}; choose from {', '.join(SCHEMES)}")
+        found |= 1 << <int>SCHEMES.index(scheme)
+    return found
+
+
+cdef bint allowed(str name, object value) except -1:
+    if value != "raise" and value != "allow":
+        raise ValueError(f"{name} must be 'raise' or 'allow', got {value!r}")
+    return value == "allow"
+
+
+cdef int check_a_labels(const WebHost *found) except -1:
+    """Raise ValueError if a label with "xn--" is not an A-label."""
+    from uricodec.iri import _hosts
+
+    for label in ascii_text(found.host, found.size).split("."):
+        if label.startswith("xn--"):
+            _hosts.to_unicode(label)
+    return 0
+
+
+cdef int raise_ambiguous(object input, object text, const uint8_t *s, int code, size_t offset) except -1:
+    position = characters_before(s, offset) if type(text) is str else <Py_ssize_t>offset
+    raise AmbiguousUrlError(REASONS[code], input, position, CODE_NAMES[code])
+
+
+def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="raise", ports=None):
+    """Return the host of a URL if all parsers would connect to it.
+
+    A guard that reads a URL with one parser does not know what a client with another parser connects to. This function
+    accepts only what urllib.parse, urllib3, requests, yarl, httpx, curl and WHATWG parsers (browsers, Node, Ada) read alike.
+
+    Args:
+        url (str | bytes-like): An absolute URL.
+        schemes (Iterable[str]): The accepted ones of "http", "https", "ws" and "wss".
+        userinfo (str): "raise" rejects an "@" before the host; "allow" accepts one, after characters of RFC 3986.
+        trailing_dot (str): "raise" rejects a name that ends with "."; "allow" accepts it, and `Host.host` keeps it.
+        ports (Container[int] | None): The accepted ports; None: all.
+
+    Returns:
+        Host: scheme, host, port, kind and category. A name has the category "name": resolve it once, check each
+            address with `address_category`, and connect to that address.
+
+    Raises:
+        AmbiguousUrlError: If parsers may differ. Its `code` is one of the codes:
+            "scheme" (missing, or not accepted), "slashes" (not exactly two), "control" (a control character, anywhere),
+            "blank" (a space before or in the authority), "backslash" (before or in the authority), "not-ascii" (in the
+            authority), "userinfo", "percent" (in the host), "no-host", "host" (another character that is not a letter,
+            digit, "-", "_" or "."), "empty-label", "trailing-dot", "length" (of the host or a label), "number" (the host
+            ends in a number, but is not four decimal numbers without leading zeros), "a-label" (invalid),
+            "ip-literal" (invalid, or followed by text), "zone", "port" (not 1 to 65535, or with leading zeros),
+            "port-not-allowed".
+        ValueError: If an option has an unknown value.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+
+    >>> agreed_host("https://Example.org/a?b")
+    Host(scheme='https', host='example.org', port=443, kind='name', category='name')
+    >>> agreed_host("http://good.example\\\\@evil.example/")
+    Traceback (most recent call last):
+    uricodec.errors.AmbiguousUrlError: backslash (WHATWG parsers and urllib3 end the host there, urllib.parse does not) at offset 19
+    """
+    cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef Bytes source
+    cdef WebHost found
+    cdef Outcome outcome
+    cdef Accepted accepted
+    cdef object text = plain(url)
+    accepted.schemes = 15 if schemes is ALL_SCHEMES else schemes_of(schemes)
+    accepted.userinfo = userinfo is not RAISE and allowed("userinfo", userinfo)
+    accepted.trailing_dot = trailing_dot is not RAISE and allowed("trailing_dot", trailing_dot)
+    cdef object encoded = text
+    if not borrow(text, &source, buffer):       # lone surrogates: after the authority, they are characters like others
+        encoded = (<str>text).encode("utf-8", "surrogatepass")
+        borrow(encoded, &source, buffer)
+    try:
+        if not read_url(source.data, source.size, &accepted, &found, &outcome):
+            raise_ambiguous(url, text, source.data, outcome.code, outcome.offset)
+        if ports is not None and <int>found.port not in ports:
+            raise_ambiguous(url, text, source.data, PORT_NOT_ALLOWED, found.port_start)
+        if found.a_label >= 0:
+            try:
+                check_a_labels(&found)
+            except ValueError:
+                raise_ambiguous(url, text, source.data, A_LABEL, found.start + <size_t>found.a_label)
+                raise
+        return make_host(&found)
+    finally:
+        release(&source)
