@@ -144,6 +144,7 @@ def _raised(kind):
 
 for _kind in uricodec.UriError, uricodec.UriSyntaxError, uricodec.IriError, uricodec.UrnError:
     CALLS[f"uricodec.{_kind.__name__}"] = [partial(_raised, _kind)]
+CALLS["uricodec.AmbiguousUrlError"] = [lambda: str(uricodec.AmbiguousUrlError("reason", "input", 3, "code"))]
 CALLS["uricodec.UriError.__str__"] = [partial(_raised, uricodec.UriError)]
 CALLS["uricodec.UnknownNamespaceError"] = [lambda: str(uricodec.UnknownNamespaceError("x"))]
 
@@ -262,7 +263,29 @@ _COMPONENTS = (
     *(uri.split(_URIS[0]), (None, None, "/p" * 900, "q", None), (None, None, "//", None, None), (1, 2), None),
     *((b"s", b"a", b"/" * 900, None, b""), ("s", b"a", "", None, None)),
 )
+_WEB = (
+    *(
+        "HTTPS://Example.org:8443/" + "p" * 900,
+        "http://[2001:DB8::1]/",
+        b"http://10.0.0.1/",
+        "http://a/\ud800" + "é" * 900,
+    ),
+    *("http://xn--bcher-kva.example/", "http://xn--a-ecp.ru/", "http://a\\@b/", "http://a:0/", "é" * 900, 5),
+)
 CALLS |= {
+    "uricodec.uri.agreed_host": [
+        *_each(uri.agreed_host, *_WEB),
+        *_each(
+            uri.agreed_host, *_WEB, "http://u@a./", schemes=["http"], userinfo="allow", trailing_dot="allow", ports=[80]
+        ),
+        *_each(uri.agreed_host, "http://a/", userinfo="no-such"),
+        *_each(uri.agreed_host, "http://a/", schemes=["no-such"]),
+    ],
+    "uricodec.uri.address_category": _each(
+        uri.address_category, "10.0.0.1", "::ffff:1.2.3.4", "fe80::1%eth0", "no-such"
+    ),
+    "uricodec.uri.Host.is_global": [lambda: uri.agreed_host("http://1.1.1.1/").is_global],
+    "uricodec.uri.Host.as_url": [uri.agreed_host("http://[::1]:80/").as_url, uri.agreed_host("wss://a:1").as_url],
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),

@@ -1,19 +1,21 @@
 """URIs: `uricodec.uri` against the grammar of RFC 3986 and a reference, and `uricodec.uri.legacy_schemes`."""
 
+from reference import agreed_host as naive_host
 from reference import uri as naive_uri
 from reference import uri_forms as forms
 from reference import urls
 from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import iri, uri
-from uricodec.errors import IriError, UriSyntaxError
+from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
 
 DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *["host", "port", "query_value", "registrable_domain", "public_suffix"],
+        *["host", "port", "query_value"],
+        *["agreed_host", "address_category"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -188,7 +190,23 @@ def values(draw):
             assert found == (want.decode() if text and want is not None else want)
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values)
+def web_host(draw):
+    """agreed_host and address_category: the host, or the code and the offset, of the reference."""
+    allow, given = draw.flag(), draw.octets().decode("utf-8", "surrogateescape")
+    want = naive_host.agreed_host(given, allow, allow)
+    handled = "allow" if allow else "raise"
+    try:
+        found = tuple(uri.agreed_host(given, userinfo=handled, trailing_dot=handled))
+    except AmbiguousUrlError as error:
+        assert error.input is given
+        found = error.code, error.offset
+    if len(found) < 5 or naive_host.IPADDRESS_IS_NEW:
+        assert found == want
+    if len(found) == 5 and found[3] != "name":
+        assert uri.address_category(found[1]) == found[4]
+
+
+OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host)
 
 
 def target(data):

@@ -94,9 +94,7 @@ HostKind = Literal["reg-name", "IPv4address", "IP-literal"]
 Ambiguity = Literal["raise", "allow"]
 WebScheme = Literal["http", "https", "ws", "wss"]
 WebHostKind = Literal["name", "ipv4", "ipv6"]
-AddressCategory = Literal[
-    "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata"
-]
+AddressCategory = Literal["public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata"]
 HostCategory = Literal[
     "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name"
 ]

@@ -1,9 +1,11 @@
 """The host and port that other parsers find in a URL: what a client with that parser would connect to.
 
-PARSERS has those that are installed, by name. Each takes a list of URLs and returns for each URL (host, port), or None if
-the parser rejects it. A host is in lower case; an address is an object of `ipaddress`, so that spellings do not count.
+PARSERS has those that are installed, by name. Each takes a list of URLs and returns for each URL (host, port), or None
+if the parser rejects it. A host is in lower case; an address is an object of `ipaddress`, so its spelling does not
+count.
 """
 
+import contextlib
 import ctypes
 import ctypes.util
 import http.client
@@ -23,10 +25,8 @@ def found(scheme, host, port):
     if scheme is None or scheme.lower() not in DEFAULTS or not host:
         return None
     host = host.lower()
-    try:
+    with contextlib.suppress(ValueError):
         host = ipaddress.ip_address(host[1:-1] if host[0] == "[" and host[-1] == "]" else host)
-    except ValueError:
-        pass
     return host, DEFAULTS[scheme.lower()] if port is None or port == "" else int(port)
 
 

@@ -7,7 +7,7 @@ module does not choose a parser. It reads a language on which they agree, and re
     scheme "://" [ userinfo "@" ] ( name / IPv4address / "[" IPv6address "]" ) [ ":" [ port ] ] ( "/" / "?" / "#" / end )
 
     name  = label *( "." label ) [ "." ]        label = 1*63( ALPHA / DIGIT / "-" / "_" )
-    port  = 1 to 65535, without leading zeros
+    port  = 1 to 65535, in at most five digits
 
 A name whose last label is a number is rejected (WHATWG URL, "ends in a number"), and so is an A-label that IDNA does not
 know. What follows the authority cannot change the host; only control characters are looked for there, because some
@@ -43,26 +43,26 @@ cdef list CODE_NAMES = [None] * CODES
 cdef list REASONS = [None] * CODES
 cdef int number
 for number, name, reason in (
-    (SCHEME, "scheme", 'expected an accepted scheme and ":" (parsers choose the port, and how to read the host, by it)'),
-    (SLASHES, "slashes", 'expected "//" and a host (WHATWG parsers ignore missing and additional slashes, others find no host)'),
-    (CONTROL, "control", "control character (WHATWG parsers and urllib.parse delete some of them, others keep or reject them)"),
-    (BLANK, "blank", "space (WHATWG parsers delete it before a URL and reject it in a host, urllib.parse keeps it)"),
+    (SCHEME, "scheme", 'expected an accepted scheme and ":" (curl guesses a missing one)'),
+    (SLASHES, "slashes", 'expected exactly "//" (WHATWG parsers and curl accept fewer or more, urllib.parse finds no host)'),
+    (CONTROL, "control", "control character (WHATWG parsers and urllib.parse delete some of them, httpx and curl reject them)"),
+    (BLANK, "blank", "space (some parsers delete it before a URL; urllib.parse keeps it in a host, httpx encodes it)"),
     (BACKSLASH, "backslash", "backslash (WHATWG parsers and urllib3 end the host there, urllib.parse does not)"),
-    (NOT_ASCII, "not-ascii", "character beyond ASCII before the path (parsers use different versions of IDNA; convert the"
-                             ' URL with uricodec.iri.iri_to_uri(url, host="idna") first)'),
-    (USERINFO, "userinfo", '"@" in the authority (parsers and readers differ about which part before it is the host)'),
-    (PERCENT, "percent", '"%" in host (WHATWG parsers and curl decode triplets, urllib.parse and urllib3 do not)'),
-    (NO_HOST, "no-host", "no host (WHATWG parsers look for one in the path, urllib.parse returns None)"),
-    (HOST, "host", "invalid character in host (some parsers end the host there, some reject it, others keep it)"),
-    (EMPTY_LABEL, "empty-label", "empty label in host (some parsers reject it, others keep it)"),
-    (TRAILING_DOT, "trailing-dot", "trailing dot in host (some programs treat it as the same host, others as a different one)"),
-    (LENGTH, "length", "host or label is too long for DNS (some parsers reject it, others keep it)"),
-    (NUMBER, "number", "host ends in a number, but is not four decimal numbers (WHATWG parsers and inet_aton read an"
-                       " address, others a name)"),
-    (A_LABEL, "a-label", "invalid A-label in host (WHATWG parsers reject it, others keep it)"),
-    (IP_LITERAL, "ip-literal", "invalid IP literal (some parsers ignore what they cannot read, others reject it)"),
-    (ZONE, "zone", "zone in IP literal (curl connects by it, WHATWG parsers reject it)"),
-    (PORT, "port", "invalid port (some parsers use the default instead, others reject it)"),
+    (NOT_ASCII, "not-ascii", "character beyond ASCII in the authority (parsers map it by different versions of IDNA, or not at"
+                             ' all; convert the URL with uricodec.iri.iri_to_uri(url, host="idna") first)'),
+    (USERINFO, "userinfo", '"@" in the authority (urllib.request connects to all of it, others to what follows "@")'),
+    (PERCENT, "percent", '"%" in host (WHATWG parsers and curl decode triplets, urllib.parse and httpx do not)'),
+    (NO_HOST, "no-host", "no host"),
+    (HOST, "host", "invalid character in host (curl rejects most of them, requests encodes some, urllib.parse keeps them)"),
+    (EMPTY_LABEL, "empty-label", "empty label in host (requests rejects some of them, others keep them)"),
+    (TRAILING_DOT, "trailing-dot", "trailing dot in host (the same host in DNS, but not in lists of hosts)"),
+    (LENGTH, "length", "host or label is too long for DNS"),
+    (NUMBER, "number", "host ends in a number, but is not an address in usual notation (WHATWG parsers and curl read 127.1 as"
+                       " an address, urllib.parse as a name)"),
+    (A_LABEL, "a-label", "invalid A-label in host (Node rejects it, others keep it)"),
+    (IP_LITERAL, "ip-literal", "invalid IP literal (urllib.parse and yarl accept some that others reject)"),
+    (ZONE, "zone", "zone in IP literal (curl and urllib3 accept it, WHATWG parsers reject it)"),
+    (PORT, "port", "invalid port (urllib3 reads 0 as the default, httpx accepts 65536, yarl a sign)"),
     (PORT_NOT_ALLOWED, "port-not-allowed", "port is not one of those that the call allows"),
 ):
     CODE_NAMES[number], REASONS[number] = name, reason
@@ -87,14 +87,14 @@ cdef list CATEGORY_NAMES = [
 ]
 
 # Services that give credentials of a virtual machine, container or function to whoever can connect: AWS, GCP, Azure and
-# others at 169.254.169.254; ECS and EKS; Tencent; Alibaba; Oracle; the host of Azure's virtual machines.
+# others at 169.254.169.254; ECS and EKS; Tencent; Alibaba; OCI; the host of Azure's virtual machines.
 cdef list METADATA_IPV4 = [
     "169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23", "100.100.100.200", "192.0.0.192", "168.63.129.16",
 ]
 cdef list METADATA_IPV6 = ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"]
 
 # IANA IPv4 Special-Purpose Address Registry (RFC 6890), and multicast. The first row that contains an address counts.
-cdef list IPV4 = [
+cdef list IPV4_RANGES = [
     *[(METADATA, address, 32) for address in METADATA_IPV4],
     (PUBLIC, "192.0.0.9", 32), (PUBLIC, "192.0.0.10", 32),
     (RESERVED, "0.0.0.0", 8), (PRIVATE, "10.0.0.0", 8), (SHARED, "100.64.0.0", 10), (LOOPBACK, "127.0.0.0", 8),
@@ -106,7 +106,7 @@ cdef list IPV4 = [
 ]
 # IANA IPv6 Special-Purpose Address Registry, and multicast. RFC 3513 section 2.4: only 2000::/3 is assigned to unicast
 # addresses that are global.
-cdef list IPV6 = [
+cdef list IPV6_RANGES = [
     *[(METADATA, address, 128) for address in METADATA_IPV6],
     (LOOPBACK, "::1", 128),
     (EMBEDDED, "::ffff:0:0", 96),       # RFC 4291 section 2.5.5.2: IPv4-mapped; sockets connect to the IPv4 address
@@ -148,8 +148,8 @@ cdef int fill_ranges(Range *ranges, list rows) except -1:
     return 0
 
 
-fill_ranges(ipv4_ranges, IPV4)
-fill_ranges(ipv6_ranges, IPV6)
+fill_ranges(ipv4_ranges, IPV4_RANGES)
+fill_ranges(ipv6_ranges, IPV6_RANGES)
 
 
 cdef int category_in(const Range *ranges, const uint16_t *groups) noexcept nogil:
@@ -239,6 +239,7 @@ cdef struct WebHost:
     uint8_t host[NAME_SIZE + 1]     # in lower case; an IPv6 address without brackets
     uint16_t groups[GROUPS]
 
+# The bytes that continue a part.
 cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
 cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
 cdef ByteSet IN_NAME = ALPHA | DIGIT | "-_."
@@ -254,10 +255,10 @@ cdef inline bint reject(Outcome *outcome, Code code, size_t offset) noexcept nog
 
 cdef inline int read_scheme(const uint8_t *s, size_t n) noexcept nogil:
     """Return the scheme with which a URL begins; -1 if it is another one."""
-    if n > 3 and s[0] | 0x20 == c'w' and s[1] | 0x20 == c's':
-        return WS if s[2] == c':' else WSS if s[2] | 0x20 == c's' and s[3] == c':' else -1
-    if n > 5 and s[0] | 0x20 == c'h' and s[1] | 0x20 == c't' and s[2] | 0x20 == c't' and s[3] | 0x20 == c'p':
-        return HTTP if s[4] == c':' else HTTPS if s[4] | 0x20 == c's' and s[5] == c':' else -1
+    if n >= 3 and s[0] | 0x20 == c'w' and s[1] | 0x20 == c's':
+        return WS if s[2] == c':' else WSS if n >= 4 and s[2] | 0x20 == c's' and s[3] == c':' else -1
+    if n >= 5 and s[0] | 0x20 == c'h' and s[1] | 0x20 == c't' and s[2] | 0x20 == c't' and s[3] | 0x20 == c'p':
+        return HTTP if s[4] == c':' else HTTPS if n >= 6 and s[4] | 0x20 == c's' and s[5] == c':' else -1
     return -1
 
 
@@ -373,13 +374,13 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
 
 
 cdef bint read_port(const uint8_t *s, size_t n, size_t *end, WebHost *found, Outcome *outcome) noexcept nogil:
-    """Read a port after ":": nothing, or 1 to 65535 without leading zeros."""
+    """Read a port after ":": nothing, or 1 to 65535 in at most five digits."""
     cdef size_t i = end[0], start = i
     cdef uint32_t port = 0
     while i < n and i - start < 5 and DIGIT.set.member[s[i]]:
         port = 10 * port + s[i] - c'0'
         i += 1
-    if not ends_authority(s, n, i) or port > 65535 or i > start and s[start] == c'0':
+    if not ends_authority(s, n, i) or port > 65535 or i > start and port == 0:
         return reject(outcome, PORT, start)
     if i > start:
         found.port = <uint16_t>port
@@ -552,7 +553,7 @@ def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="rai
             authority), "userinfo", "percent" (in the host), "no-host", "host" (another character that is not a letter,
             digit, "-", "_" or "."), "empty-label", "trailing-dot", "length" (of the host or a label), "number" (the host
             ends in a number, but is not four decimal numbers without leading zeros), "a-label" (invalid),
-            "ip-literal" (invalid, or followed by text), "zone", "port" (not 1 to 65535, or with leading zeros),
+            "ip-literal" (invalid, or followed by text), "zone", "port" (not 1 to 65535 in five digits),
             "port-not-allowed".
         ValueError: If an option has an unknown value.
 
