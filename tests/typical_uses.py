@@ -43,6 +43,8 @@ def names(name: str, octets: bytes) -> None:
     assert_type(uri.check(name), uri.Diagnostic | None)
     assert_type(uri.equivalent(name, "http://example.org/"), bool)
     assert_type(uri.resolve(name, "../b"), str)
+    assert_type(uri.agreed_host(octets, schemes=["https"], ports={443}).port, int)
+    assert_type(uri.agreed_host(name).is_global, bool)
     assert_type(iri.iri_to_uri(name), str)
     assert_type(urn.parse(name), urn.URN)
     assert_type(urn.parse(name).q_component, str | None)
