@@ -77,6 +77,11 @@ cdef inline void remove_byte(uc_set *set, uint8_t c) noexcept nogil:
         set.high[c & 15] &= ~(1 << ((c >> 4) - 8))
 
 
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    """Return an ASCII letter in lower case, and any other byte as it is."""
+    return c + 32 if c'A' <= c <= c'Z' else c
+
+
 cdef inline int raise_set() except -1:
     """Raise the exception that is set."""
     return -1

@@ -18,6 +18,7 @@ from libc.string cimport memcmp, memcpy, memmove
 from uricodec._base._atomic cimport uc_glance32, uc_publish, uc_publish16, uc_put32, uc_read, uc_read16
 from uricodec._base._text cimport *
 from uricodec._rows._operation cimport UC_REJECTED
+from uricodec.uri._authority cimport is_numeric_label
 from uricodec.uri._grammar cimport UCSCHAR, character_at, character_kind
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
@@ -372,16 +373,6 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
     return size
 
 
-cdef bint is_number(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a label makes the host an address (_hosts._ADDRESS)."""
-    cdef size_t i = 0
-    cdef bint hexadecimal = n >= 2 and s[0] == c'0' and s[1] == c'x'
-    for i in range(2 if hexadecimal else 0, n):
-        if not (c'0' <= s[i] <= c'9' or hexadecimal and c'a' <= s[i] <= c'f'):
-            return False
-    return True
-
-
 cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, uint32_t *unknown) noexcept nogil:
     """Write a host with A-labels, and one with U-labels for those that it has, unless `unicode` is NULL.
 
@@ -454,7 +445,7 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
         # Before the next label is written: A_LABELS_CAPACITY is enough for one of MOST bytes and a dot.
         if o > MOST_OF_HOST + 1:
             return 0
-    if characters > MOST_OF_HOST or o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_number(ascii + last, last_size):
+    if characters > MOST_OF_HOST or o - (ascii[o - 1] == c'.') > MOST_OF_HOST or is_numeric_label(ascii + last, last_size):
         return 0
     return o if unicode == NULL else u
 

@@ -967,7 +967,7 @@ cdef class LogReader:
 
     cdef bint has_usual_start(self, int k, Entry *entry) noexcept nogil:
         """Return whether the fields before an error have the values that their names promise."""
-        cdef size_t i
+        cdef int i
         for i in range(MEMBERS):
             if entry.text[i].n == 1 and entry.text[i].at[0] == c'-':
                 entry.text[i] = text_of(NULL, 0)

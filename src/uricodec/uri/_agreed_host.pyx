@@ -17,11 +17,11 @@ read_url() decides, reads the authority once, and touches no object. The public 
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._kernels cimport ByteSet, kernels, lower
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
 from uricodec._rows._operation cimport Outcome
-from uricodec.uri._authority cimport GROUPS, LONGEST, format_ipv6, parse_ipv4, parse_ipv6
+from uricodec.uri._authority cimport GROUPS, LONGEST, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
 from cpython.ref cimport Py_INCREF
@@ -321,21 +321,6 @@ cdef bint read_ip_literal(const uint8_t *s, size_t n, size_t start, size_t *end,
     return True
 
 
-cdef inline bint is_number(const uint8_t *label, size_t n) noexcept nogil:
-    """Return whether an address may end with this label: 1*DIGIT / "0x" *HEXDIG"""
-    cdef size_t i = 0
-    cdef bint hexadecimal = n >= 2 and label[0] == c'0' and label[1] == c'x'
-    if hexadecimal:
-        for i in range(2, n):
-            if hex_value(label[i]) < 0:
-                return False
-        return True
-    for i in range(n):
-        if not DIGIT.set.member[label[i]]:
-            return False
-    return True
-
-
 cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *accepted, WebHost *found,
                     Outcome *outcome) noexcept nogil:
     """Read a name or an IPv4 address that consists of IN_NAME, and write it in lower case."""
@@ -347,7 +332,7 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
         return reject(outcome, LENGTH, start)
     for i in range(size):       # size <= NAME_SIZE + 1, the capacity of found.host
         c = s[start + i]
-        found.host[i] = c | 0x20 if c'A' <= c <= c'Z' else c
+        found.host[i] = lower(c)
         if c == c'.':
             if i == label:
                 return reject(outcome, EMPTY_LABEL, start + i)
@@ -364,7 +349,7 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
     if size - label > LABEL:
         return reject(outcome, LENGTH, start + label)
     found.form = NAME_HOST
-    if DIGIT.set.member[found.host[label]] and is_number(found.host + label, size - label):
+    if DIGIT.set.member[found.host[label]] and is_numeric_label(found.host + label, size - label):
         if size < found.size or not parse_ipv4(found.host, 0, size, found.groups):
             return reject(outcome, NUMBER, start)
         found.form = IPV4_HOST

@@ -1,6 +1,8 @@
 """IPv6 addresses in one spelling; default ports and other facts about schemes that have an authority."""
 from libc.stdint cimport uint8_t, uint16_t
 
+from uricodec._codec._percent cimport hex_value
+
 
 cdef enum:
     NAME = 16           # bytes of a scheme's name, padded with 0
@@ -33,3 +35,17 @@ cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogi
 
 # Write an IPv6 address in the form of RFC 5952, at most LONGEST bytes, and return its size.
 cdef size_t format_ipv6(const uint16_t *groups, uint8_t *dst) noexcept nogil
+
+
+cdef inline bint is_numeric_label(const uint8_t *label, size_t n) noexcept nogil:
+    """Return whether a host that ends with this label is an address, or none: 1*DIGIT / "0x" *HEXDIG
+
+    (WHATWG URL, "ends in a number")
+    """
+    cdef size_t i = 0
+    cdef bint hexadecimal = n >= 2 and label[0] == c'0' and label[1] | 0x20 == c'x'
+    if hexadecimal:
+        i = 2
+    while i < n and (c'0' <= label[i] <= c'9' or hexadecimal and hex_value(label[i]) >= 0):
+        i += 1
+    return i == n

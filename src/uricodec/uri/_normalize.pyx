@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
-from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
 from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
@@ -77,10 +77,6 @@ cdef int octet
 for octet in range(256):
     DIGIT_VALUES[octet] = int(chr(octet), 16) if ByteSet("0123456789ABCDEFabcdef").set.member[octet] else 0xFF
 cdef const char *UPPER_DIGITS = "0123456789ABCDEF"
-
-
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    return c + 32 if c'A' <= c <= c'Z' else c
 
 
 cdef inline int triplet_value(const uint8_t *s, size_t n) noexcept nogil:

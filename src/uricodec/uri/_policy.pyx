@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
 from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
 from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
@@ -27,10 +27,6 @@ from uricodec.errors import UriSyntaxError
 # --- options ----------------------------------------------------------------------------------------------------------
 
 cdef list QUERIES = ["keep", "sort", "drop", "drop-empty"]
-
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    return c + 32 if c'A' <= c <= c'Z' else c
-
 
 cdef inline bint equals(const uint8_t *s, const uint8_t *lowered, size_t n) noexcept nogil:
     """Return whether n bytes are the lower-case ones, but for the case of ASCII letters."""

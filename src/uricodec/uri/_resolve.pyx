@@ -12,6 +12,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
 from uricodec._rows._operation cimport Operation, Outcome
+from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
 from uricodec.uri._equivalence cimport is_short
@@ -26,10 +27,6 @@ cdef extern from "<stdint.h>":
 
 
 # --- resolving --------------------------------------------------------------------------------------------------------
-
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    return c + 32 if c'A' <= c <= c'Z' else c
-
 
 cdef bint find_base(const uint8_t *s, size_t n, bint strict, Base *base) noexcept nogil:
     find_parts(s, n, &base.parts)

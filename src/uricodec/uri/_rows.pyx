@@ -7,7 +7,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport copy_text
 from uricodec._records._quoting cimport starts_formula
 from uricodec._rows._engine cimport BLOCK, Component
@@ -458,7 +458,7 @@ cdef size_t scheme_row(const uint8_t *src, size_t n, const void *_options, uint8
     cdef Py_ssize_t i
     find_parts(src, n, &parts)
     for i in range(parts.scheme_end):
-        dst[i] = src[i] | 0x20 if c'A' <= src[i] <= c'Z' else src[i]
+        dst[i] = lower(src[i])
     return <size_t>max(parts.scheme_end, 0)
 
 

@@ -13,10 +13,11 @@ cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, uc_utf8
+from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport MOST_FIELDS
 from uricodec._rows._operation cimport *
+from uricodec.uri._authority cimport is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 
@@ -232,10 +233,6 @@ cdef enum:
 
 cdef uint64_t SEED = 0xCBF29CE484222325, FACTOR = 0x9E3779B97F4A7C15
 
-cdef inline uint8_t lower(uint8_t octet) noexcept nogil:
-    return octet + 32 if c'A' <= octet <= c'Z' else octet
-
-
 cdef inline uint64_t add_octet(uint64_t digest, uint8_t octet) noexcept nogil:
     return (digest ^ octet) * FACTOR
 
@@ -296,17 +293,6 @@ cdef size_t find_suffix(const Suffixes *table, const uint8_t *host, size_t n) no
             return found
 
 
-cdef inline bint is_number(const uint8_t *label, size_t n) noexcept nogil:
-    """Whether a host that ends with this label is an address: the URL standard's "ends in a number"."""
-    cdef size_t i = 0
-    cdef bint hexadecimal = n >= 2 and label[0] == c'0' and lower(label[1]) == c'x'
-    if hexadecimal:
-        i = 2
-    while i < n and (c'0' <= label[i] <= c'9' or hexadecimal and c'a' <= lower(label[i]) <= c'f'):
-        i += 1
-    return i == n
-
-
 cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
     """Whether a host is labels, none of them empty, and not an address."""
     cdef size_t i, start = 0
@@ -315,7 +301,7 @@ cdef inline bint has_labels(const uint8_t *host, size_t n) noexcept nogil:
             if i == start:
                 return False
             start = i + 1
-    return start < n and host[0] != c'[' and not is_number(host + start, n - start)
+    return start < n and host[0] != c'[' and not is_numeric_label(host + start, n - start)
 
 
 cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:

@@ -7,14 +7,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from uricodec._base._atomic cimport *
-from uricodec._base._kernels cimport ByteSet, kernels, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
+from uricodec._base._kernels cimport ByteSet, kernels, lower, provide, remove_byte, uc_kernels, uc_lowest_bit, uc_set
 from uricodec.urn._grammar cimport COMPONENT_DIGITS, DIGITS, NID_BYTES, TRIPLETS, ParsedUrn
 
 from cpython.mem cimport PyMem_RawMalloc
-
-
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    return c + 32 if c'A' <= c <= c'Z' else c
 
 
 # --- lines, without validation ----------------------------------------------------------------------------------------
