@@ -146,6 +146,11 @@ cdef struct Suffixes:
     uint64_t mask
 
 
+cdef inline size_t padded(size_t size) noexcept nogil:
+    """Return the size of a result with padding, so that the offsets of the next result are aligned."""
+    return size + 7 & ~<size_t>7
+
+
 cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
     cdef size_t i = 0, o = 0
@@ -185,7 +190,7 @@ cdef inline size_t put_raw(const uint8_t *src, const Span *part, const void *opt
     if (<const Options *>options).checks:
         n = to_text(dst + sizeof(Component), n)
     field.start, field.end = sizeof(Component), <int64_t>(sizeof(Component) + n)
-    return sizeof(Component) + n
+    return padded(sizeof(Component) + n)
 
 
 cdef size_t host_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -217,7 +222,7 @@ cdef size_t split_row(const uint8_t *src, size_t n, const void *options, uint8_t
             length = to_text(dst + size, length)
             fields[i].start, fields[i].end = <int64_t>size, <int64_t>(size + length)
             size += length
-    return size
+    return padded(size)
 
 
 # --- public suffixes --------------------------------------------------------------------------------------------------
@@ -328,8 +333,9 @@ cdef size_t domain_row(const uint8_t *src, size_t n, const void *options, uint8_
                 host.end = host.start + <Py_ssize_t>size
                 host.start += <Py_ssize_t>start
     size = put_raw(src, &host, options, dst)
-    for i in range(sizeof(Component), size):
-        dst[i] = lower(dst[i])
+    if host.start >= 0:
+        for i in range(sizeof(Component), <size_t>(<const Component *>dst).end):
+            dst[i] = lower(dst[i])
     return size
 
 
@@ -449,7 +455,7 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
             size += decode_text(src + value, i - value, of_value, how, dst + size)
             fields[k].end = <int64_t>size
             missing -= 1
-    return size
+    return padded(size)
 
 
 # --- operations -------------------------------------------------------------------------------------------------------
@@ -462,22 +468,22 @@ cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8
 
 
 cdef enum:
-    MADE_CAPACITY = 3 * SMALL + 16      # the value of SMALL bytes, after one Component
+    MADE = 3 * SMALL // 16 + 3      # Components; enough for one, and then the value of SMALL bytes
 
 
 cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple names):
     """Return the value of a row, or a dict of the values of several names."""
-    cdef uint8_t small[MADE_CAPACITY]
-    cdef uint8_t *made = small
+    cdef Component small[MADE]
+    cdef uint8_t *made = <uint8_t *>small
     cdef uint8_t *heap = NULL
     cdef const Component *field
     cdef size_t count = 1 if names is None else <size_t>len(names)
     cdef list values = []
     cdef Outcome outcome
     if n > SMALL or names is not None:
-        if n > (<size_t>PY_SSIZE_T_MAX - count * sizeof(Component)) // 3:
+        if n > (<size_t>PY_SSIZE_T_MAX - (count + 1) * sizeof(Component)) // 3:
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
-        made = heap = allocate(3 * n + count * sizeof(Component))
+        made = heap = allocate(3 * n + (count + 1) * sizeof(Component))
     try:
         how.read(src, n, how, made, &outcome)
         field = <const Component *>made
@@ -538,9 +544,9 @@ cdef class ValueRows(RowOperation):
         self.slots.strict.row, self.slots.options, self.how.syntax = checked_row, &self.how, IRI_SYNTAX
 
     cdef int set_row(self, row_function row, bint text, bint checks, size_t values) except -1:
-        # What is not UTF-8 may become three times as long.
+        # What is not UTF-8 may become three times as long. One more Component than values: padding
         self.how.read, self.how.text, self.how.checks = row, text, checks
-        self.slots.keep, self.slots.strict.factor, self.slots.strict.extra = row, 3, values * sizeof(Component)
+        self.slots.keep, self.slots.strict.factor, self.slots.strict.extra = row, 3, (values + 1) * sizeof(Component)
         return 0
 
     cdef object with_surrogates(self, str text, RowPolicy policy):
