@@ -7,11 +7,12 @@ sees that nothing public lacks a row.
 
 import atexit
 import gzip
-import importlib
+import importlib.util
 import io
 import operator
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 from functools import partial
@@ -542,12 +543,20 @@ _READ = [_COLUMN, bulk.is_valid_urn(_all[3]), bulk.check_urn(_all[3]), bulk.fing
 _READ += [column for column in _all if isinstance(column, bulk.Column)]
 
 
+_HAS_NUMPY = importlib.util.find_spec("numpy") is not None
+
+
 def _as_array():
     """NumPy is not what the package needs, and has caches of its own."""
+    if not _HAS_NUMPY:
+        sys.modules["numpy"] = None  # a search would keep the names of files that appear in the folders of the path
     try:
         _COLUMN.__array__(copy=False)
     except (ModuleNotFoundError, ValueError) as error:
         return type(error).__name__
+    finally:
+        if not _HAS_NUMPY:
+            sys.modules.pop("numpy", None)
     return None
 
 

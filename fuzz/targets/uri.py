@@ -14,7 +14,7 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *["host", "port", "query_value"],
+        *["host", "port", "query_value", "registrable_domain", "public_suffix"],
         *["agreed_host", "address_category"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
