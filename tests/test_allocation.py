@@ -192,5 +192,7 @@ for _ in range(3):
 """
     path = os.pathsep.join([str(pathlib.Path(uricodec.__file__).parents[1]), *sys.path])
     environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
     assert (done.stdout, done.stderr) == ("no memory\n" * 3, "")

@@ -270,3 +270,12 @@ def test_a_signal_while_a_thread_waits_for_others(tmp_path, command, threads, nu
     assert said == b""
     assert child.returncode in (128 + number, -number)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+def test_a_thread_that_ends_before_it_begins(monkeypatch, kind):
+    """As when there is no memory for its first call: the others do the work, and do not wait for it."""
+    monkeypatch.setattr(workers, "start_new_thread", lambda function, arguments: 1)
+    used = []
+    workers.OrderedWorkers(2).run(kind([1, 2, 3]), lambda piece: piece, lambda piece, result: used.append(result))
+    assert used == [1, 2, 3]

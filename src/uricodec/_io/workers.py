@@ -7,6 +7,7 @@ time; one at a time reads, and one at a time uses a result. The compiled loops r
 
 import os
 from _thread import allocate_lock, get_ident, start_new_thread
+from _weakref import ref
 from itertools import count
 
 from uricodec._io.streams import total_size, waiting
@@ -96,6 +97,12 @@ class OrderedWorkers:
                 failure = None  # break the reference cycle with this frame
 
 
+class Token:
+    """What a thread holds as long as it lives."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Turns:
     """One run of several threads.
 
@@ -113,6 +120,7 @@ class Turns:
         self._pieces, self._work, self._use, self._halt = pieces, work, use, halt
         self._reading, self._last = allocate_lock(), allocate_lock()
         self._helpers = {}  # other running threads: a lock that is released at its end, and its identifier
+        self._tokens = {}  # by that lock: a weak reference to the thread's token
         self.stopped, self.failure = False, None
 
     def work(self, helpers=0, first=1):
@@ -169,16 +177,17 @@ class Turns:
         for _ in range(helpers):
             done = allocate_lock()
             done.acquire()
-            self._helpers[done] = None
+            token = Token()
+            self._helpers[done], self._tokens[done] = None, ref(token)
             try:
-                start_new_thread(self._help, (done,))
+                start_new_thread(self._help, (done, token))
             except RuntimeError:  # the system cannot start more threads; those that are running do the work
                 del self._helpers[done]
                 return
 
-    def _help(self, done):
-        self._helpers[done] = get_ident()
+    def _help(self, done, _token):
         try:
+            self._helpers[done] = get_ident()
             self.work()
         except BaseException as error:
             self.failure = error
@@ -193,7 +202,10 @@ class Turns:
         """
         for done in list(self._helpers):
             while done in self._helpers:
-                if not done.acquire(timeout=PATIENCE) and self.stopped:
-                    helper = self._helpers.get(done)
-                    if helper is None or helper in waiting:
-                        self._helpers.pop(done, None)
+                if done.acquire(timeout=PATIENCE):
+                    continue
+                helper = self._helpers.get(done)
+                # Without memory, a thread may end before it calls _help(). The others have done the work.
+                ended = helper is None and self._tokens[done]() is None
+                if ended or (self.stopped and (helper is None or helper in waiting)):
+                    self._helpers.pop(done, None)
