@@ -11,6 +11,7 @@ URICODEC_SWEEP says how many allocations of each call fail in turn, 0 for all; w
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -195,4 +196,6 @@ for _ in range(3):
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=300
     )
-    assert (done.stdout, done.stderr) == ("no memory\n" * 3, "")
+    # Of a thread that has no memory for its first call, the interpreter says so. The other threads do the work.
+    thread = r"Exception ignored in thread started by: .*\n(?:Traceback .*\n(?: .*\n)*)?MemoryError:? ?\n"
+    assert (done.stdout, re.sub(thread, "", done.stderr)) == ("no memory\n" * 3, "")
