@@ -238,8 +238,8 @@ cdef enum:
 
 cdef uint64_t SEED = 0xCBF29CE484222325, FACTOR = 0x9E3779B97F4A7C15
 
-cdef inline uint64_t add_octet(uint64_t digest, uint8_t octet) noexcept nogil:
-    return (digest ^ octet) * FACTOR
+cdef inline uint64_t hash_byte(uint64_t digest, uint8_t byte) noexcept nogil:
+    return (digest ^ byte) * FACTOR
 
 
 cdef inline uint64_t slot_of(uint64_t digest) noexcept nogil:
@@ -281,10 +281,10 @@ cdef size_t find_suffix(const Suffixes *table, const uint8_t *host, size_t n) no
         previous = i
         if i < n:
             i -= 1
-            digest = add_octet(digest, c'.')
+            digest = hash_byte(digest, c'.')
         while i and host[i - 1] != c'.':
             i -= 1
-            digest = add_octet(digest, lower(host[i]))
+            digest = hash_byte(digest, lower(host[i]))
         if found == n:
             found = i       # the default rule "*"
         flags = flags_of(table, digest, host + i, n - i)
@@ -365,7 +365,7 @@ cdef class SuffixTable:
         for key, flags in names.items():
             name, n, digest = <const uint8_t *>PyBytes_AS_STRING(key), <size_t>PyBytes_GET_SIZE(key), SEED
             for k in range(n):
-                digest = add_octet(digest, name[n - 1 - k])
+                digest = hash_byte(digest, name[n - 1 - k])
             i = slot_of(digest)
             while self.slots[<size_t>(i & (count - 1))].flags:
                 i += 1
@@ -390,9 +390,9 @@ cdef enum Role:
     LITERAL = 0, BEYOND_ASCII = 1, PLUS = 2, PERCENT = 4, EQUALS = 8, PAIR_END = 16, QUERY_END = 32
 cdef uint8_t ROLES[256]
 
-cdef int octet
-for octet in range(256):
-    ROLES[octet] = LITERAL if octet < 128 else BEYOND_ASCII
+cdef int byte
+for byte in range(256):
+    ROLES[byte] = LITERAL if byte < 128 else BEYOND_ASCII
 for character, role in ("+", PLUS), ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
     ROLES[<uint8_t>ord(character)] = role
 del character, role
