@@ -2,7 +2,7 @@
 
 from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UriSyntaxError
 
 

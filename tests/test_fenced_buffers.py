@@ -22,8 +22,8 @@ from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
-from uricodec._rows._lines import transform_lines
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
+from uricodec._rows._tasks import transform_lines
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.dedup._table import Table
 from uricodec.logs import Format

@@ -10,7 +10,7 @@ import uricodec
 from uricodec import urn
 from uricodec._base import _kernels
 from uricodec._codec._rows import EncodeRows
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 from uricodec.uri._rows import IriToUriRows, NormalizeRows, UriToIriRows
 from uricodec.urn._rows import CheckUrnRows
 

@@ -6,8 +6,8 @@ from reference.uri_lines import Rejected, both, checked, guarded, of_text, schem
 from support import lines_of, outcome, run
 
 from uricodec import bytesets, iri, uri
-from uricodec._rows._lines import transform_lines
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
+from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._rows import (
     CheckedRows,
@@ -22,7 +22,7 @@ from uricodec.uri._rows import (
 
 DICTIONARIES = "percent uri urn lines"
 COVERS = {  # no public names: what uricodec.cli calls
-    "uricodec._rows._lines": ["transform_lines"],
+    "uricodec._rows._tasks": ["transform_lines"],
 }
 
 SAFE = bytesets.RFC3986_UNRESERVED | "/"

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from support import GIVEN, behaviour, exact, run
 
 from uricodec import parse
-from uricodec.parse import _results, _stdlib
+from uricodec.parse import _split, _stdlib
 
 DICTIONARIES = "percent uri"
 COVERS = {
@@ -64,7 +64,7 @@ def taken_apart(draw):
             assert behaviour(attribute, found, name) == behaviour(attribute, want, name)
     for name in ATTRIBUTES[:4]:  # as install() puts them there
         if hasattr(type(want), name):
-            assert behaviour(getattr(_results, name), want) == behaviour(attribute, want, name)
+            assert behaviour(getattr(_split, name), want) == behaviour(attribute, want, name)
 
 
 def put_together(draw):

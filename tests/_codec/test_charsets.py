@@ -11,7 +11,7 @@ from reference import codec as naive
 
 from uricodec._codec._charsets import Charset
 from uricodec._codec._rows import DecodeRows
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 
 NAMES = sorted({module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"aliases", "mbcs", "oem"})
 NOT_TEXT = {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"}

@@ -21,7 +21,7 @@ from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._io import compress, streams
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec._rows.reports import visible
 from uricodec.cli import main
 from uricodec.cli.fields import spans_of

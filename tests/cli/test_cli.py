@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import uricodec
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows
 from uricodec._io import compress, streams
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.cli import filters, main
 from uricodec.cli.commands import COMMANDS

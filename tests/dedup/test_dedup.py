@@ -24,7 +24,7 @@ from reference import codec as naive
 from uricodec import bulk, dedup, uri, urn
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import compress, streams
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec.dedup._identifiers import ColumnBatch, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
 from uricodec.errors import UriError, UriSyntaxError, UrnError

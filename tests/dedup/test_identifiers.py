@@ -13,8 +13,7 @@ from reference.codec import lines_of
 
 from uricodec import uri, urn
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec._rows._engine import set_block_size
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation, set_block_size
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch
 from uricodec.dedup._table import Table
 from uricodec.errors import UriError, UriSyntaxError, UrnError

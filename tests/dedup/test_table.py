@@ -13,8 +13,7 @@ from reference import dedup as naive
 from reference.dedup import LATER, NEW, PENDING, SEEN
 
 from uricodec._base._fingerprint import FingerprintKey
-from uricodec.dedup._cardinality import Cardinality
-from uricodec.dedup._table import FingerprintBatch, IdentifierBatch, Table
+from uricodec.dedup._table import Cardinality, FingerprintBatch, IdentifierBatch, Table
 
 KEY = FingerprintKey("of the tests")
 MODES = [(False, False), (True, False), (False, True), (True, True)]
@@ -281,7 +280,7 @@ def test_no_mappings():
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, setrlimit
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._identifiers import ColumnBatch
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec.dedup._table import Table
 
 def name_of(size):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.codec import lines_of
 
 from uricodec import iri, uri
-from uricodec._rows._lines import LineFault, Lines
+from uricodec._rows._tasks import LineFault, Lines
 from uricodec.errors import UriError
 from uricodec.uri._rows import CheckRows
 

@@ -40,8 +40,8 @@ from reference.uri_lines import (
 )
 
 from uricodec import UriSyntaxError, iri, uri
-from uricodec._rows._lines import Lines, transform_lines
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
+from uricodec._rows._tasks import Lines, transform_lines
 from uricodec.errors import IriError
 from uricodec.uri._rows import (
     CheckedRows,

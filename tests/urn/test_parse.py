@@ -14,7 +14,7 @@ from reference import urn as naive
 from reference.codec import lines_of
 
 from uricodec import ByteSet, bulk
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 from uricodec.errors import UrnError
 from uricodec.urn._parse import (
     RULE_NUMBERS,

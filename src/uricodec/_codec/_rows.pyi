@@ -4,7 +4,7 @@ from typing_extensions import disjoint_base
 
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._charsets import Charset
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 
 NO_CONTROL: ByteSet
 

@@ -19,7 +19,7 @@ from uricodec._codec._charsets cimport *
 from uricodec._codec._percent cimport quote_text, unquote_text
 from uricodec._codec._triplets cimport *
 from uricodec._base._text cimport continues, sequence_length
-from uricodec._rows._operation cimport *
+from uricodec._rows._engine cimport *
 
 from uricodec._codec._triplets import percent_decode
 from uricodec.errors import UriSyntaxError

@@ -3,8 +3,8 @@ from typing import NamedTuple
 from typing_extensions import Buffer
 
 from uricodec._records._framing import Framing
-from uricodec._rows._lines import Lines
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._tasks import Lines
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import CodecErrors
 
 class FieldFault(NamedTuple):

@@ -21,11 +21,10 @@ from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport Buffer, discard, grow
-from uricodec._records._framing cimport *
 from uricodec._base._kernels cimport kernels, uc_lowest_bit
-from uricodec._records._quoting cimport *
+from uricodec._records._framing cimport *
 from uricodec._base._text cimport borrow_bytes
-from uricodec._rows._operation cimport *
+from uricodec._rows._engine cimport *
 from uricodec._rows._sinks cimport TEXT, set_buffer_sink, set_sink
 from uricodec._rows._tasks cimport begin_work
 
@@ -34,7 +33,7 @@ from cpython.mem cimport PyMem_RawFree
 
 from collections import namedtuple
 
-from uricodec._rows._lines import Lines
+from uricodec._rows._tasks import Lines
 
 
 cdef list FRAME_REASONS = [

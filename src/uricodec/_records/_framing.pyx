@@ -1,17 +1,359 @@
-"""Where records end in a buffer: lines, perhaps with delimiters or JSON objects in them, and records of CSV."""
+"""Records in a buffer: where they end, and the quotes and escapes of values in CSV (RFC 4180) and JSON (RFC 8259).
+
+A record is a line, perhaps with delimiters or a JSON object in it, or a record of CSV.
+
+A CSV field that begins with a quote is quoted up to the next single quote. Bytes between that and the delimiter belong
+to the field, as in Python's csv reader. A quote elsewhere is an ordinary byte.
+
+A JSON object is parsed only as far as needed to find its members: other nested values are skipped by counting brackets
+outside strings, and numbers are not checked.
+"""
 cimport cython
 from libc.stdint cimport SIZE_MAX
-from libc.string cimport memchr
+from libc.string cimport memchr, memcpy
 
 from uricodec._base._atomic cimport uc_put8
-from uricodec._base._kernels cimport ByteSet, remove_byte
-from uricodec._base._text cimport borrow_bytes, copy_of_bytes
-from uricodec._records._quoting cimport *
+from uricodec._base._kernels cimport ByteSet, kernels, remove_byte, uc_lowest_bit, uc_set, uc_utf8
+from uricodec._base._text cimport borrow_bytes, continues, copy_of_bytes, sequence_length
+from uricodec._codec._percent cimport hex_value
+from uricodec._rows._engine cimport BAD_JSON, SURROGATE_ESCAPE
 
 from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
+
+# --- CSV ----------------------------------------------------------------------------------------------------------------
+
+cdef void find_csv_field(const uint8_t *s, size_t i, size_t n, const uc_set *inside, CsvField *field) noexcept nogil:
+    """Find the end of the field that starts at i: the next byte after its quotes that is not in `inside`."""
+    cdef const uint8_t *quote
+    field.start, field.closed = i, True
+    field.quoted = i < n and s[i] == c'"'
+    if field.quoted:
+        field.closed = False
+        i += 1
+        while i < n:
+            quote = <const uint8_t *>memchr(s + i, c'"', n - i)
+            if quote == NULL:
+                i = n
+                break
+            i = quote - s + 1
+            if i == n or s[i] != c'"':
+                field.closed = True
+                break
+            i += 1
+    field.end = i + kernels.span(s + i, n - i, inside)
+
+
+cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) noexcept nogil:
+    """Write the value of a quoted field. It is never longer than the field. Return its size."""
+    cdef size_t i = field.start + 1, o = 0
+    cdef bint open = True
+    while i < field.end:
+        if open and s[i] == c'"':
+            i += 1
+            if i == field.end or s[i] != c'"':
+                open = False
+                continue
+        dst[o] = s[i]
+        o += 1
+        i += 1
+    return o
+
+
+cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil:
+    """Return the offset in s of a byte of the value."""
+    cdef size_t i = field.start
+    cdef bint open = True
+    if not field.quoted:
+        return i + offset
+    i += 1
+    while i < field.end:
+        if open and s[i] == c'"':
+            if i + 1 < field.end and s[i + 1] == c'"':
+                i += 1
+            else:
+                open = False
+                i += 1
+                continue
+        if offset == 0:
+            break
+        offset -= 1
+        i += 1
+    return i
+
+
+cdef size_t escape_csv(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a value in quotes, at most 2 n + 2 bytes. Return the size."""
+    cdef size_t i = 0, o = 1, size
+    cdef const uint8_t *quote
+    dst[0] = c'"'
+    while True:
+        quote = <const uint8_t *>memchr(src + i, c'"', n - i)
+        size = n - i if quote == NULL else quote - src - i
+        memcpy(dst + o, src + i, size)
+        o += size
+        i += size
+        dst[o] = c'"'
+        o += 1
+        if quote == NULL:
+            return o
+        dst[o] = c'"'
+        o += 1
+        i += 1
+
+
+# --- JSON objects -----------------------------------------------------------------------------------------------------
+
+# RFC 8259 section 7:
+#   string = quotation-mark *char quotation-mark
+#   unescaped = %x20-21 / %x23-5B / %x5D-10FFFF
+cdef ByteSet IN_STRING = ~ByteSet('"\\')
+# Section 2: ws = *( %x20 / %x09 / %x0A / %x0D )
+# Characters of numbers, true, false and null; any other byte ends them.
+cdef ByteSet IN_SCALAR = ByteSet("+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+cdef ByteSet JSON_STRUCTURE = ByteSet('"\\[]{}')
+
+
+cdef inline size_t next_mark(const uint64_t *marks, size_t i, size_t n) noexcept nogil:
+    """Return the first marked byte from i on; n if none."""
+    cdef size_t w = i >> 6
+    cdef uint64_t word
+    if i >= n:
+        return n
+    word = marks[w] & ~<uint64_t>0 << (i & 63)
+    while word == 0:
+        w += 1
+        if 64 * w >= n:
+            return n
+        word = marks[w]
+    return min(64 * w + <size_t>uc_lowest_bit(word), n)
+
+
+cdef inline size_t end_of_string(const uint8_t *s, const uint64_t *marks, size_t i, size_t n, bint *escaped) noexcept nogil:
+    """Return the offset of the quote that closes a string whose first byte is s[i]; n if it is not closed."""
+    escaped[0] = False
+    while True:
+        i = next_mark(marks, i, n)
+        if i >= n or s[i] == c'"':
+            return i
+        if s[i] == c'\\':
+            escaped[0] = True
+            i += 1
+        i += 1
+
+
+cdef size_t end_of_value(const uint8_t *s, const uint64_t *marks, size_t i, size_t n) noexcept nogil:
+    """Return the offset after a value that is not a string; n if it does not end or is not a value."""
+    cdef size_t depth = 0, start = i
+    cdef bint escaped
+    if i < n and s[i] != c'{' and s[i] != c'[':
+        while i < n and IN_SCALAR.set.member[s[i]]:
+            i += 1
+        return i if i > start else n
+    while True:
+        i = next_mark(marks, i, n)
+        if i >= n:
+            return n
+        if s[i] == c'"':
+            i = end_of_string(s, marks, i + 1, n, &escaped)
+        elif s[i] == c'{' or s[i] == c'[':
+            depth += 1
+        elif s[i] != c'\\':
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        i += 1
+
+
+cdef Found_member next_member(const uint8_t *s, const uint64_t *marks, size_t *i, size_t n, bint first, bint array,
+                              Member *member) noexcept nogil:
+    """Find the next member of an object, or element of an array, at or after s[i]: i is after the opening bracket for the
+    `first`, otherwise after the previous value. Afterwards i is after the value, or at its start if it is not a string.
+    NO_MORE: i is after the closing bracket."""
+    cdef size_t at = skip_spaces(s, i[0], n)
+    if at < n and s[at] == (c']' if array else c'}'):
+        i[0] = at + 1
+        return NO_MORE
+    if not first:
+        if at >= n or s[at] != c',':
+            return NO_OBJECT
+        at = skip_spaces(s, at + 1, n)
+    if not array:
+        if at >= n or s[at] != c'"':
+            return NO_OBJECT
+        member.name = at + 1
+        member.name_end = end_of_string(s, marks, at + 1, n, &member.name_escaped)
+        at = skip_spaces(s, member.name_end + 1, n)
+        if at >= n or s[at] != c':':
+            return NO_OBJECT
+        at = skip_spaces(s, at + 1, n)
+    member.start, member.value = at, 0
+    i[0] = at
+    if at < n and s[at] == c'"':
+        member.value = at + 1
+        member.value_end = end_of_string(s, marks, at + 1, n, &member.value_escaped)
+        i[0] = member.value_end + 1
+    return MEMBER if i[0] < n else NO_OBJECT
+
+
+# --- JSON strings -----------------------------------------------------------------------------------------------------
+
+# RFC 8259 section 7:
+#   char = unescaped / escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )
+cdef inline int simple_escape(uint8_t c) noexcept nogil:
+    if c == c'"' or c == c'\\' or c == c'/':
+        return c
+    return (8 if c == c'b' else 12 if c == c'f' else 10 if c == c'n' else 13 if c == c'r' else 9 if c == c't' else
+            NOWHERE)
+
+
+cdef int unit_of(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Return the UTF-16 code unit that is written as "\\uXXXX" at s[i]; NOWHERE if none is."""
+    cdef int unit = 0, digit
+    cdef size_t k
+    if n - i < 6 or s[i] != c'\\' or s[i + 1] != c'u':
+        return NOWHERE
+    for k in range(2, 6):
+        digit = hex_value(s[i + k])
+        if digit < 0:
+            return NOWHERE
+        unit = unit << 4 | digit
+    return unit
+
+
+cdef size_t read_escape(const uint8_t *s, size_t i, size_t n, uint8_t *octets, int *have, int *code) noexcept nogil:
+    """Decode the escape at s[i] to UTF-8. Return its length; 0 if it is invalid, see `code`."""
+    cdef int unit = unit_of(s, i, n), low
+    cdef size_t length = 6
+    code[0] = BAD_JSON
+    if unit == NOWHERE:
+        unit = simple_escape(s[i + 1]) if n - i > 1 else NOWHERE
+        octets[0] = <uint8_t>unit
+        have[0] = 1
+        return 0 if unit == NOWHERE else 2
+    if 0xD800 <= unit <= 0xDFFF:
+        low = unit_of(s, i + 6, n)
+        if unit >= 0xDC00 or low < 0xDC00 or low > 0xDFFF:
+            code[0] = SURROGATE_ESCAPE
+            return 0
+        unit = 0x10000 + ((unit - 0xD800) << 10) + low - 0xDC00
+        length = 12
+    if unit < 0x80:
+        have[0] = 1
+        octets[0] = <uint8_t>unit
+        return length
+    have[0] = 2 if unit < 0x800 else 3 if unit < 0x10000 else 4
+    octets[0] = <uint8_t>((0xF00 >> have[0] & 0xFF) | unit >> 6 * (have[0] - 1))
+    for low in range(1, have[0]):
+        octets[low] = <uint8_t>(0x80 | (unit >> 6 * (have[0] - 1 - low) & 0x3F))
+    return length
+
+
+cdef size_t unescape_json(const uint8_t *s, size_t n, uint8_t *dst, int *code, size_t *place) noexcept nogil:
+    """Write the text of a string, at most n bytes. Return its size; (size_t)-1, code and place if the string is invalid."""
+    cdef size_t i = 0, o = 0, size, length
+    cdef uint8_t octets[4]
+    cdef int have
+    while True:
+        size = kernels.span(s + i, n - i, &IN_STRING.set)
+        memcpy(dst + o, s + i, size)
+        i += size
+        o += size
+        if i >= n:
+            return o
+        length = read_escape(s, i, n, octets, &have, code)
+        if length == 0:
+            place[0] = i
+            return <size_t>NOWHERE
+        memcpy(dst + o, octets, have)
+        o += have
+        i += length
+
+
+cdef size_t place_in_json(const uint8_t *s, size_t n, size_t offset) noexcept nogil:
+    """Return the offset in a string, as written, of a byte of its text."""
+    cdef size_t i = 0, length
+    cdef uint8_t octets[4]
+    cdef int have, code
+    while i < n:
+        have = 1
+        length = 1 if s[i] != c'\\' else read_escape(s, i, n, octets, &have, &code)
+        if offset < <size_t>have or length == 0:
+            break
+        offset -= have
+        i += length
+    return i
+
+
+# Bytes of a string that never need escaping,
+cdef ByteSet PLAIN_ASCII = ByteSet(range(0x20, 0x7F)) - '"\\'
+
+
+cdef bint is_plain_json(const uint8_t *src, size_t n) noexcept nogil:
+    """Return whether no byte of a string needs, or may need, escaping."""
+    return kernels.span(src, n, &PLAIN_ASCII.set) == n
+
+
+cdef size_t put_unit(int unit, uint8_t *dst) noexcept nogil:
+    cdef const char *digits = "0123456789abcdef"
+    dst[0] = c'\\'
+    dst[1] = (c'"' if unit == c'"' else c'\\' if unit == c'\\' else c'b' if unit == 8 else c'f' if unit == 12 else
+              c'n' if unit == 10 else c'r' if unit == 13 else c't' if unit == 9 else c'u')
+    if dst[1] != c'u':
+        return 2
+    dst[2], dst[3], dst[4], dst[5] = digits[unit >> 12], digits[unit >> 8 & 15], digits[unit >> 4 & 15], digits[unit & 15]
+    return 6
+
+
+# ... and those in text that is UTF-8, except the first bytes of U+0080-00BF and U+2000-2FFF.
+cdef ByteSet PLAIN_TEXT = (PLAIN_ASCII | ByteSet(range(0x80, 0x100))) - b"\xC2\xE2"
+
+
+cdef size_t escape_json(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a string with its quotes, at most 6 n + 2 bytes. Return the size.
+
+    Escaped are quotes and backslashes, all controls (U+0000-001F, 007F-009F), and the separators U+2028 and 2029. A
+    byte that is not UTF-8 becomes a triplet such as "%FF", because JSON strings consist of characters.
+    """
+    cdef const char *digits = "0123456789ABCDEF"
+    cdef size_t i = 0, o = 1, size
+    cdef uc_utf8 found
+    cdef const uc_set *plain = &PLAIN_TEXT.set if kernels.scan_utf8(src, n, &found) == n else &PLAIN_ASCII.set
+    cdef int length, have
+    dst[0] = c'"'
+    while True:
+        size = kernels.span(src + i, n - i, plain)
+        memcpy(dst + o, src + i, size)
+        i += size
+        o += size
+        if i >= n:
+            break
+        length = sequence_length(src[i])
+        have = 1
+        while have < length and i + have < n and continues(src[i], have, src[i + have]):
+            have += 1
+        if have != length:
+            dst[o], dst[o + 1], dst[o + 2] = c'%', digits[src[i] >> 4], digits[src[i] & 15]
+            o += 3
+            i += 1
+            continue
+        if length == 1:
+            o += put_unit(src[i], dst + o)
+        elif length == 2 and src[i] == 0xC2 and src[i + 1] < 0xA0:
+            o += put_unit(src[i + 1], dst + o)
+        elif length == 3 and src[i] == 0xE2 and src[i + 1] == 0x80 and src[i + 2] | 1 == 0xA9:
+            o += put_unit(0x2000 | src[i + 2] & 0x3F, dst + o)
+        else:
+            memcpy(dst + o, src + i, length)
+            o += length
+        i += length
+    dst[o] = c'"'
+    return o + 1
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
 
 cdef list FORM_NAMES = ["lines", "delimited", "csv", "json"]
 

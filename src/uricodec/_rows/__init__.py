@@ -1,14 +1,12 @@
 """The row engine: source -> block of rows -> operation -> results -> sink, under one policy for invalid rows.
 
 - registry: the table of operations, from which bulk, the integrations, SQL, the command line, docs and tests are made
-- _operation: an operation on rows, with its options, as an object
-- _engine: the loop, blocks of rows, the policy for invalid rows
+- _engine: the loop, blocks of rows, the policy for invalid rows; an operation, with its options, as an object
 - _sinks: destinations of results
 - overloads: types of functions whose result depends on the type of the column
 - reports: error messages and report rows for invalid rows and lines
-- _tasks: runs over arrays and buffers, and the threads that execute them
-- _columns, _lists, _lines: entry points for Arrow columns and lines in memory, for lists, and for lines from one buffer
-  to another
+- _tasks: runs over arrays and buffers, the threads that execute them, and lines from one buffer to another
+- _columns, _lists: entry points for Arrow columns and lines in memory, and for lists
 - _dictionaries: deduplication of dictionary values
 - _arrow: the Arrow C data interface; concatenation of arrays
 """

@@ -1,7 +1,7 @@
 """Runs over arrays and buffers as objects."""
 from uricodec._rows._arrow cimport Array, Buffer, Type
 from uricodec._base._fingerprint cimport FingerprintKey
-from uricodec._rows._operation cimport *
+from uricodec._rows._engine cimport *
 from uricodec._rows._sinks cimport Kind
 
 
@@ -56,3 +56,9 @@ cdef uint8_t *begin_work(Run *run) noexcept
 cdef int check_run(const Run *run) except -1
 # Process all rows, with pauses to check for signals.
 cdef int run_to_end(Run *run) except -1
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+# The first `limit` rejected lines of a run, as LineFault tuples.
+cdef list faults_of(const Run *run, RowOperation operation, size_t limit)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec._rows._tasks import Plan
 from uricodec._rows.registry import Operation
 

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
-from uricodec._rows._lines import transform_lines
+from uricodec._rows._tasks import transform_lines
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
 from uricodec.cli.errors import CommandError
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Union
 
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec._io import streams
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
 from uricodec._rows.reports import text_of
-from uricodec.dedup._cardinality import Cardinality
 from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
+from uricodec.dedup._table import Cardinality
 from uricodec.errors import UriError
 from uricodec.uri._policies import operation_of, policy_of
 from uricodec.uri._rows import NormalizeRows

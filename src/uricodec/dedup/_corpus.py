@@ -347,7 +347,7 @@ class Corpus:
 
     def _make_plain(self):
         from uricodec._base._fingerprint import FingerprintKey
-        from uricodec._rows._operation import RowOperation
+        from uricodec._rows._engine import RowOperation
 
         return LineBatch(RowOperation(), FingerprintKey(b"none"), self._end)
 

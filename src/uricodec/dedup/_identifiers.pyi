@@ -5,8 +5,8 @@ from typing_extensions import Buffer, disjoint_base
 from uricodec._base._fingerprint import FingerprintKey
 from uricodec.dedup._table import IdentifierBatch
 from uricodec._rows._columns import Column
-from uricodec._rows._lines import Lines
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._tasks import Lines
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import DedupErrors
 
 @disjoint_base

@@ -18,17 +18,16 @@ from uricodec.dedup._table cimport *
 from uricodec._base._text cimport *
 from uricodec._rows._columns cimport read_column, sources_of, tables_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
-from uricodec._rows._lines cimport faults_of
 from uricodec._rows._lists cimport BYTES_ITEMS, NULL_ITEMS, TEXT_ITEMS, Items, gather
-from uricodec._rows._operation cimport *
-from uricodec._rows._tasks cimport Rows, begin_work, check_run, raise_row_of, rows_of_lines, run_to_end
+from uricodec._rows._engine cimport *
+from uricodec._rows._tasks cimport Rows, begin_work, check_run, faults_of, raise_row_of, rows_of_lines, run_to_end
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
 from uricodec._rows._columns import Column
-from uricodec._rows._lines import Lines
+from uricodec._rows._tasks import Lines
 
 cdef enum:
     BATCH = 8192        # rows of a column per batch

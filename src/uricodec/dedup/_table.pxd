@@ -75,3 +75,13 @@ cdef class Table:
     cdef int grow(self, size_t size) noexcept nogil
     cdef int ensure_capacity_for(self, size_t octets) noexcept nogil
     cdef size_t take_counts(self, size_t *at, uint64_t *pairs, size_t capacity) noexcept nogil
+
+
+# --- estimates --------------------------------------------------------------------------------------------------------
+
+cdef class Cardinality:
+    cdef readonly int precision
+    cdef uint8_t *registers
+    cdef size_t count           # registers
+
+    cdef void add_rows(self, IdentifierBatch names) noexcept nogil

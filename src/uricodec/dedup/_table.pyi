@@ -1,6 +1,5 @@
 from collections.abc import Iterator, Sequence
 from typing import final
-
 from typing_extensions import Buffer, disjoint_base
 
 @final
@@ -45,3 +44,12 @@ class FingerprintBatch(IdentifierBatch):
         numbers: Sequence[int] | None = None,
         marks: bytes | None = None,
     ) -> FingerprintBatch: ...
+
+@final
+class Cardinality:
+    def __new__(cls, precision: int = 14) -> Cardinality: ...
+    @property
+    def precision(self) -> int: ...
+    def add(self, names: IdentifierBatch) -> None: ...
+    def merge(self, other: Cardinality) -> None: ...
+    def estimate(self) -> int: ...

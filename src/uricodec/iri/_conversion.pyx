@@ -1,19 +1,501 @@
-"""Conversion of single IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): arguments, options, results."""
-from libc.stdint cimport uint8_t
-from libc.string cimport memcmp
+"""Conversion of IRIs to URIs (RFC 3987 section 3.1) and back (section 3.2): the loops over bytes, and single calls.
 
-from uricodec.iri._normalize cimport *
-from uricodec._base._kernels cimport kernels, raise_set
-from uricodec._codec._percent cimport ENCODED_CAPACITY
-from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Operation, Outcome
+To a URI: each character beyond ASCII is encoded as the triplets of its UTF-8. Characters that no IRI may contain are
+rejected. They are ASCII, or begin with one of a few lead bytes: a kernel marks these bytes, the loop checks only the marked
+ones, and another kernel encodes.
+
+To an IRI, in pieces that fit the first-level cache:
+
+    given     /D%c3%BC%2fx%FC?        marked: each "%" before a digit from 0 to 7, because it encodes an ASCII character
+    shielded  /D%c3%BC!2fx%FC?        "%" is replaced by a byte that occurs nowhere else, unless the character is unreserved
+    decoded   /Du:!2fx*?              by one kernel call; here, u: stands for two bytes, * for one that is not UTF-8
+    settled   /Du:%2fx%FC?            "!" becomes "%" again; what an IRI may not contain is encoded again, in upper case
+
+So a triplet that stays keeps its spelling, and its bytes never become part of a character. Nor do bytes that were not
+encoded, because they were checked to be well-formed UTF-8 by themselves. Pieces never end within a triplet or character.
+"""
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memmove
+
+from uricodec._base._kernels cimport ByteSet, kernels, raise_set, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport *
+from uricodec._codec._percent cimport ENCODED_CAPACITY, hex_value
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Operation, Outcome
+from uricodec.iri._idna cimport A_LABELS_CAPACITY, U_LABELS_CAPACITY, to_a_labels, to_u_labels
 from uricodec.uri._components cimport borrow, plain, raise_rejection, raise_surrogate
-from uricodec.uri._grammar cimport Authority, Parts, find_authority, find_parts
+from uricodec.uri._grammar cimport *
 
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_XDECREF
 
 from uricodec.errors import IriError
+
+
+cdef enum:
+    WORDS = 64
+    CHUNK = 64 * WORDS      # bytes of a piece
+
+
+# --- characters -------------------------------------------------------------------------------------------------------
+
+# RFC 3986 section 2: all characters of URIs.
+cdef ByteSet URI_ASCII = UNRESERVED | ":/?#[]@" | "!$&'()*+,;=" | "%"
+# RFC 3987 section 3.1: "the printable characters in US-ASCII that are not allowed in URIs, namely "<", ">", '"', space,
+# "{", "}", "|", "\", "^", and "`""
+cdef ByteSet OPTIONAL = ByteSet("<>\" {}|\\^`")
+# Bytes beyond ASCII that need no check, given well-formed UTF-8: continuation bytes, and lead bytes of characters that are
+# all in ucschar.
+cdef ByteSet NO_QUESTION = ByteSet(range(0x80, 0x100)) - [0xC2, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4]
+# The same if iprivate (section 2.2) and bidi controls (section 4.1) must be checked, too: U+E000 is EE 80 80, U+200E is
+# E2 80 8E.
+cdef ByteSet NO_DOUBT = NO_QUESTION - [0xE2, 0xEE]
+
+
+cdef inline CharacterKind kind_at(const uint8_t *s, int *length) noexcept nogil:
+    """Return the kind of a character whose lead byte needs a check. Most are ucschar, which a few comparisons tell."""
+    cdef uint32_t c = character_at(s, length)
+    if s[0] == 0xE2 and s[1] != 0x80 or 0xF0 <= s[0] <= 0xF2 and c & 0xFFFE != 0xFFFE or 0xFF00 <= c < 0xFFF0:
+        return UCSCHAR
+    return character_kind(c)
+
+
+cdef inline size_t whole_sequences(const uint8_t *src, size_t n) noexcept nogil:
+    """Return the largest size up to n that does not cut a UTF-8 sequence. src[n] is readable."""
+    cdef size_t k
+    for k in range(min(<size_t>4, n)):
+        if src[n - k] & 0xC0 != 0x80:
+            return n - k
+    return n        # ill-formed: the caller rejects it
+
+
+cdef inline size_t reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+    outcome.code = code
+    outcome.offset = offset
+    return UC_REJECTED
+
+
+# --- to a URI ---------------------------------------------------------------------------------------------------------
+
+cdef void make_mapping(Mapping *mapping, ByteSet ascii, ByteSet safe):
+    mapping.plain = (<ByteSet>(ascii | NO_QUESTION)).set
+    mapping.safe = safe.set
+
+make_mapping(&STRICT_MAPPING, URI_ASCII, URI_ASCII)
+make_mapping(&LENIENT_MAPPING, URI_ASCII | OPTIONAL, URI_ASCII)
+
+
+cdef bint check_piece(const uint8_t *src, size_t n, const Mapping *mapping, Outcome *outcome) noexcept nogil:
+    """Return whether all characters may occur in an IRI. src is well-formed UTF-8 of at most CHUNK bytes."""
+    cdef uint64_t marks[WORDS]
+    cdef uint64_t word
+    cdef size_t i, w
+    cdef int length
+    kernels.mark_outside(src, n, &mapping.plain, marks)
+    for w in range((n + 63) // 64):
+        word = marks[w]
+        while word:
+            i = 64 * w + <size_t>uc_lowest_bit(word)
+            word &= word - 1
+            if src[i] < 0x80 or n - i < <size_t>sequence_length(src[i]) or kind_at(src + i, &length) == NO_CHARACTER:
+                reject(outcome, CHARACTER, i)
+                return False
+    return True
+
+
+cdef size_t check_iri_bytes(const uint8_t *src, size_t n, const Mapping *mapping, bint unsure,
+                             Outcome *outcome) noexcept nogil:
+    cdef size_t i = 0, size, whole, escapes = 0
+    cdef uc_utf8 found
+    while i < n:
+        size = n - i
+        if size > CHUNK:
+            size = whole_sequences(src + i, CHUNK)
+        whole = kernels.scan_utf8(src + i, size, &found) if unsure else size
+        if not check_piece(src + i, whole, mapping, outcome):
+            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+        if whole < size:
+            return reject(outcome, UTF8, i + whole)
+        escapes += kernels.count_outside(src + i, size, &mapping.safe)
+        i += size
+    return escapes
+
+
+cdef size_t iri_to_uri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                           Outcome *outcome) noexcept nogil:
+    cdef const Mapping *mapping = <const Mapping *>options
+    if check_iri_bytes(src, n, mapping, True, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    return kernels.encode(src, n, &mapping.safe, False, dst, 3 * n + ENCODE_SLACK)
+
+
+# Capacity past the result that lets the encoder store whole registers to its end.
+cdef enum:
+    ENCODE_SLACK = 128
+IRI_TO_URI_ROW.row, IRI_TO_URI_ROW.factor, IRI_TO_URI_ROW.extra = iri_to_uri_row, 3, ENCODE_SLACK
+
+
+# --- to an IRI --------------------------------------------------------------------------------------------------------
+
+# Replaces the "%" of a triplet that stays. A control character: it is neither in URIs nor ever decoded.
+cdef enum:
+    SHIELD = 1
+
+# The current part of a reference: characters of iprivate are allowed in queries only.
+cdef enum Place:
+    BEFORE_QUERY, IN_QUERY, IN_FRAGMENT
+
+cdef ByteSet NO_PERCENT = ~ByteSet("%")
+cdef ByteSet DIGITS = ByteSet("0123456789ABCDEFabcdef")
+cdef ByteSet BELOW_8 = ByteSet("01234567")
+# Bytes that need no check, in the input and after decoding. "?" and "#" end a place.
+cdef ByteSet GIVEN_PLAIN = URI_ASCII - "?#" | NO_DOUBT
+cdef ByteSet DECODED_PLAIN = ~ByteSet("?#") - [SHIELD] & (ByteSet(range(0x80)) | NO_DOUBT)
+# Bytes that are neither decoded nor rejected.
+UNTOUCHED = URI_ASCII - "%"
+
+
+cdef inline Place place_after(uint8_t delimiter, Place place) noexcept nogil:
+    if delimiter == c'#':
+        return IN_FRAGMENT
+    return IN_QUERY if place == BEFORE_QUERY else place
+
+
+cdef inline Code objection(const uint8_t *s, Place place, int *length) noexcept nogil:
+    """Return why a character is not allowed in this place of an IRI; VALID if it is."""
+    cdef CharacterKind kind = kind_at(s, length)
+    if kind == UCSCHAR or kind == IPRIVATE and place == IN_QUERY:
+        return VALID
+    if kind == IPRIVATE:
+        return PRIVATE
+    return BIDI if kind == BIDI_CONTROL else CHARACTER
+
+
+cdef inline uint64_t bits_ahead(const uint64_t *words, size_t w, int by) noexcept nogil:
+    """Return a word whose bit i is bit i + by of the input. The array has one word more than its last word w."""
+    return words[w] >> by | words[w + 1] << (64 - by)
+
+
+# The triplets of a piece.
+cdef struct Work:
+    uint64_t ascii[WORDS]   # marks the triplets that encode ASCII
+    bint triplets
+    bint ascii_triplets
+
+
+cdef bint check_and_mark(const uint8_t *src, size_t n, Place *place, Work *work, Outcome *outcome) noexcept nogil:
+    """Find the triplets of a piece. Return False if it is invalid, and set `outcome` to its first error."""
+    cdef uint64_t percent[WORDS + 1]
+    cdef uint64_t others[WORDS + 1]     # bytes that are not hexadecimal digits
+    cdef uint64_t high[WORDS + 1]       # bytes that are not digits below 8
+    cdef uint64_t strange[WORDS]
+    cdef uint64_t triplets, word, any_triplet = 0, any_ascii = 0
+    cdef size_t words = (n + 63) // 64, w, i
+    cdef int length
+    cdef Code code
+    kernels.mark_outside(src, n, &NO_PERCENT.set, percent)
+    kernels.mark_outside(src, n, &DIGITS.set, others)
+    kernels.mark_outside(src, n, &BELOW_8.set, high)
+    kernels.mark_outside(src, n, &GIVEN_PLAIN.set, strange)
+    # No digit follows the end.
+    others[words] = high[words] = ~<uint64_t>0
+    if n & 63:
+        others[words - 1] |= ~<uint64_t>0 << (n & 63)
+        high[words - 1] |= ~<uint64_t>0 << (n & 63)
+    for w in range(words):
+        triplets = percent[w] & ~(bits_ahead(others, w, 1) | bits_ahead(others, w, 2))
+        strange[w] |= percent[w] & ~triplets
+        work.ascii[w] = triplets & ~bits_ahead(high, w, 1)
+        any_triplet |= triplets
+        any_ascii |= work.ascii[w]
+    for w in range(words):
+        word = strange[w]
+        while word:
+            i = 64 * w + <size_t>uc_lowest_bit(word)
+            word &= word - 1
+            if src[i] >= 0x80:
+                code = objection(src + i, place[0], &length)
+                if code == VALID:
+                    continue
+            elif src[i] == c'?' or src[i] == c'#':
+                place[0] = place_after(src[i], place[0])
+                continue
+            else:
+                code = PERCENT if src[i] == c'%' else CHARACTER
+            reject(outcome, code, i)
+            return False
+    work.triplets = any_triplet != 0
+    work.ascii_triplets = any_ascii != 0
+    return True
+
+
+cdef uint8_t nibbles[256]       # the value of a hexadecimal digit; that of other bytes does not matter
+cdef int octet
+for octet in range(256):
+    nibbles[octet] = <uint8_t>(hex_value(<uint8_t>octet) & 15)
+
+
+cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil:
+    """Replace the "%" of triplets of ASCII, unless they encode unreserved characters, so that they are not decoded."""
+    cdef uint64_t word
+    cdef size_t w
+    cdef uint8_t *at
+    for w in range((n + 63) // 64):
+        word = ascii[w]
+        while word:
+            at = piece + 64 * w + uc_lowest_bit(word)
+            word &= word - 1
+            at[0] = c'%' if UNRESERVED.set.member[nibbles[at[1]] << 4 | nibbles[at[2]]] else SHIELD
+
+
+cdef inline int sequence_at(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the well-formed UTF-8 sequence at s; 0 if there is none."""
+    cdef int length = sequence_length(s[0]), k
+    if length == 0 or <size_t>length > n:
+        return 0
+    for k in range(1, length):
+        if not continues(s[0], k, s[k]):
+            return 0
+    return length
+
+
+cdef size_t begun(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the number of bytes at the end of s[0 .. n) that begin a UTF-8 sequence without completing it."""
+    cdef size_t k
+    for k in range(1, min(<size_t>4, n + 1)):
+        if s[n - k] < 0x80:
+            return 0
+        if s[n - k] >= 0xC0:
+            return k if <size_t>sequence_length(s[n - k]) > k else 0
+    return 0
+
+
+cdef inline uint8_t *put_triplets(const uint8_t *s, int n, uint8_t *dst) noexcept nogil:
+    cdef const char *digits = "0123456789ABCDEF"
+    cdef int k
+    for k in range(n):
+        dst[0], dst[1], dst[2] = c'%', digits[s[k] >> 4], digits[s[k] & 15]
+        dst += 3
+    return dst
+
+
+cdef size_t settle_one_by_one(const uint8_t *piece, size_t start, size_t n, Place *place,
+                              uint8_t **dst) noexcept nogil:
+    """Settle bytes one by one, from ill-formed ones up to where 32 characters in a row are valid. Return the offset there."""
+    cdef uint8_t *to = dst[0]
+    cdef int length, calm = 0
+    while start < n and calm < 32:
+        calm += 1
+        if piece[start] < 0x80:
+            if piece[start] == c'?' or piece[start] == c'#':
+                place[0] = place_after(piece[start], place[0])
+            to[0] = c'%' if piece[start] == SHIELD else piece[start]
+            to += 1
+            start += 1
+            continue
+        length = sequence_at(piece + start, n - start)
+        if length == 0 or objection(piece + start, place[0], &length) != VALID:
+            length = max(length, 1)
+            to = put_triplets(piece + start, length, to)
+            calm = 0
+        else:
+            memcpy(to, piece + start, <size_t>length)
+            to += length
+        start += <size_t>length
+    dst[0] = to
+    return start
+
+
+cdef size_t settle(uint8_t *piece, size_t n, Place place, uint8_t *dst) noexcept nogil:
+    """Copy what was decoded. Restore the "%" of shielded triplets, and encode again what an IRI may not contain."""
+    cdef uint64_t marks[WORDS + 1]
+    cdef uint64_t word
+    cdef size_t start = 0, whole, w, i, copied = 0
+    cdef uint8_t *to = dst
+    cdef uc_utf8 found
+    cdef int length
+    while start < n:
+        whole = kernels.scan_utf8(piece + start, n - start, &found)
+        kernels.mark_outside(piece + start, whole, &DECODED_PLAIN.set, marks)
+        for w in range((whole + 63) // 64):
+            word = marks[w]
+            while word:
+                i = start + 64 * w + <size_t>uc_lowest_bit(word)
+                word &= word - 1
+                if piece[i] == SHIELD:
+                    piece[i] = c'%'
+                elif piece[i] < 0x80:
+                    place = place_after(piece[i], place)
+                elif objection(piece + i, place, &length) != VALID:
+                    memcpy(to, piece + copied, i - copied)
+                    to = put_triplets(piece + i, length, to + (i - copied))
+                    copied = i + <size_t>length
+        start += whole
+        if start < n:
+            memcpy(to, piece + copied, start - copied)
+            to += start - copied
+            copied = start = settle_one_by_one(piece, start, n, &place, &to)
+    memcpy(to, piece + copied, n - copied)
+    return <size_t>(to - dst) + n - copied
+
+
+cdef size_t scheme_to_be(const uint8_t *src, size_t n) noexcept nogil:
+    """Return the offset of the first triplet before a ":" if decoding all triplets there would create a scheme; else n.
+
+    "%61:b" has no scheme, so it must not become "a:b": its first triplet stays.
+    """
+    cdef size_t i = 0, first = n
+    cdef bint inside = False
+    cdef uint8_t c
+    while i < n:
+        c = src[i]
+        if c == c'%' and n - i > 2:
+            first = min(first, i)
+            c = <uint8_t>(nibbles[src[i + 1]] << 4 | nibbles[src[i + 2]])
+            i += 2
+            if not UNRESERVED.set.member[c]:
+                break           # such a triplet is not decoded
+        elif c == c':':
+            return first
+        if not SCHEME_TAIL.set.member[c] or not inside and not c'a' <= (c | 32) <= c'z':
+            break
+        i += 1
+        inside = True
+    return n
+
+
+cdef size_t decode_uri(const uint8_t *src, size_t n, bint unsure, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef uint8_t piece[CHUNK]
+    cdef Work work
+    cdef size_t i = 0, o = 0, size, whole, decoded, k, kept = n
+    cdef Place looked = BEFORE_QUERY, settled = BEFORE_QUERY
+    cdef uc_utf8 found
+    kept = scheme_to_be(src, n)
+    while i < n:
+        size = n - i
+        if size > CHUNK:
+            size = whole_sequences(src + i, CHUNK)
+            size -= 1 if src[i + size - 1] == c'%' else 2 if src[i + size - 2] == c'%' else 0
+        # The piece is a copy, so that what is decoded is what was checked, even if another thread changes src.
+        memcpy(piece, src + i, size)
+        whole = kernels.scan_utf8(piece, size, &found) if unsure else size
+        if not check_and_mark(piece, whole, &looked, &work, outcome):
+            return reject(outcome, <Code>outcome.code, outcome.offset + i)
+        if whole < size:
+            return reject(outcome, UTF8, i + whole)
+        if not work.triplets:
+            memcpy(dst + o, piece, size)
+            o += size
+        else:
+            if work.ascii_triplets:
+                shield(piece, size, work.ascii)
+                if kept - i < size:
+                    piece[kept - i] = SHIELD
+            decoded = kernels.decode(piece, size, False, piece, CHUNK)
+            if size < n - i:
+                k = begun(piece, decoded)       # from triplets: sequences that were not encoded are complete
+                decoded -= k
+                size -= 3 * k
+            o += settle(piece, decoded, settled, dst + o)
+        settled = looked
+        i += size
+    return o
+
+
+cdef size_t uri_to_iri_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                           Outcome *outcome) noexcept nogil:
+    return decode_uri(src, n, True, dst, outcome)
+
+URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row, 1, 0
+
+
+# --- with hosts -------------------------------------------------------------------------------------------------------
+
+# A host in question is copied, and converted if it is certain how; otherwise the row is in doubt.
+cdef enum:
+    HOST_CAPACITY = 1024        # longer hosts are in doubt; also, the bytes by which a converted host may be longer
+
+cdef ByteSet ASCII_BYTES = ByteSet(range(0x80))
+
+
+cdef bint find_host(const uint8_t *s, size_t n, size_t *start, size_t *end) noexcept nogil:
+    """Find a host that is a name and not empty."""
+    cdef Parts parts
+    cdef Authority authority
+    find_parts(s, n, &parts)
+    if parts.authority < 0 or not find_authority(s, parts.authority, parts.path, &authority):
+        return False
+    start[0], end[0] = <size_t>authority.host, <size_t>authority.host_end
+    return start[0] < end[0] and s[start[0]] != c'['
+
+
+cdef inline size_t size_or_doubt(size_t size, Outcome *outcome) noexcept nogil:
+    """Return the size of a converted host; UC_REJECTED if it has none, for the reason in `outcome`."""
+    if size == 0 or size == UC_REJECTED:
+        outcome.code, outcome.offset = UC_RAISED if size else IN_DOUBT, 0
+        return UC_REJECTED
+    return size
+
+
+cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                Outcome *outcome) noexcept nogil:
+    cdef const Mapping *mapping = <const Mapping *>options
+    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t name[A_LABELS_CAPACITY]
+    cdef size_t start, end, size, capacity = 3 * n + HOST_CAPACITY, o
+    if kernels.span(src, n, &UNTOUCHED.set) == n:
+        memcpy(dst, src, n)
+        return n
+    if check_iri_bytes(src, n, mapping, True, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    if not find_host(src, n, &start, &end) or kernels.span(src + start, end - start, &UNTOUCHED.set) == end - start:
+        return kernels.encode(src, n, &mapping.safe, False, dst, capacity)
+    if end - start > HOST_CAPACITY:
+        return size_or_doubt(0, outcome)
+    size = decode_uri(src + start, end - start, True, host, outcome)
+    if size == UC_REJECTED:
+        return size_or_doubt(0, outcome)
+    if kernels.span(host, size, &ASCII_BYTES.set) == size:
+        return kernels.encode(src, n, &mapping.safe, False, dst, capacity)
+    size = size_or_doubt(to_a_labels(host, size, name), outcome)
+    if size == UC_REJECTED:
+        return size
+    o = kernels.encode(src, start, &mapping.safe, False, dst, capacity)
+    memcpy(dst + o, name, size)
+    o += size
+    return o + kernels.encode(src + end, n - end, &mapping.safe, False, dst + o, capacity - o)
+
+
+cdef size_t uri_to_iri_unicode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                   Outcome *outcome) noexcept nogil:
+    cdef uint8_t name[U_LABELS_CAPACITY]
+    cdef uint8_t host[HOST_CAPACITY]
+    cdef size_t start, end, size, whole = decode_uri(src, n, True, dst, outcome)
+    if whole == UC_REJECTED or not find_host(dst, whole, &start, &end) or not is_special_host(dst + start, end - start):
+        return whole
+    if end - start > HOST_CAPACITY:
+        return size_or_doubt(0, outcome)
+    size = size_or_doubt(to_u_labels(dst + start, end - start, name), outcome)
+    if size == UC_REJECTED:
+        return size
+    memmove(dst + start + size, dst + end, whole - end)
+    memcpy(dst + start, name, size)
+    return whole + size - (end - start)
+
+
+cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
+    """Return whether a host has a character beyond ASCII, or "xn--"."""
+    cdef size_t i
+    for i in range(n):
+        if host[i] >= 0x80:
+            return True
+        if (i >= 3 and host[i] == c'-' and host[i - 1] == c'-' and host[i - 2] | 32 == c'n'
+                and host[i - 3] | 32 == c'x'):
+            return True
+    return False
+
+IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, HOST_CAPACITY
+URI_TO_IRI_UNICODE_ROW.row, URI_TO_IRI_UNICODE_ROW.factor = uri_to_iri_unicode_row, 1
+URI_TO_IRI_UNICODE_ROW.extra = HOST_CAPACITY
 
 
 # --- bytes and objects ------------------------------------------------------------------------------------------------

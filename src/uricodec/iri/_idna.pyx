@@ -17,9 +17,8 @@ from libc.string cimport memcmp, memcpy, memmove
 
 from uricodec._base._atomic cimport uc_glance32, uc_publish, uc_publish16, uc_put32, uc_read, uc_read16
 from uricodec._base._text cimport *
-from uricodec._rows._operation cimport UC_REJECTED
-from uricodec.uri._authority cimport is_numeric_label
-from uricodec.uri._grammar cimport UCSCHAR, character_at, character_kind
+from uricodec._rows._engine cimport UC_REJECTED
+from uricodec.uri._grammar cimport UCSCHAR, character_at, character_kind, is_numeric_label
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.mem cimport PyMem_RawCalloc

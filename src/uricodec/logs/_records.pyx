@@ -15,7 +15,7 @@ from uricodec.logs._fields cimport *
 from uricodec.logs._programs cimport *
 from uricodec._codec._charsets cimport CHARSET_FACTOR, Charset, charset_decode
 from uricodec._codec._percent cimport hex_value, is_plain
-from uricodec._records._quoting cimport starts_formula
+from uricodec._records._framing cimport starts_formula
 from uricodec._codec._triplets cimport StrictOptions, decode_strictly, is_utf8
 from uricodec._codec._triplets cimport KEEP as KEEP_BYTES
 from uricodec._codec._triplets cimport REPLACE as REPLACE_BYTES

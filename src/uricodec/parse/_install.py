@@ -87,7 +87,7 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
     >>> install_functions(False).__exit__()
     """
     from uricodec import parse
-    from uricodec.parse import _results, _stdlib
+    from uricodec.parse import _split, _stdlib
 
     target = _stdlib.module
     functions = {name: (getattr(_stdlib, name), getattr(parse, name)) for name in (*_stdlib.FAST, "clear_cache")}
@@ -99,7 +99,7 @@ def install_functions(rebind: bool, wrap: Callable[[str, Any], Any] | None = Non
         if first:
             for name, (_, after) in functions.items():
                 _replace(target, name, getattr(target, name), after)
-            for owner, name, after in _results.replacements():
+            for owner, name, after in _split.replacements():
                 _replace(owner, name, owner.__dict__[name], after)
         if rebind:
             _rebind({id(before): (before, after) for before, after in functions.values()})

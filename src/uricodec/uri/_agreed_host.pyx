@@ -20,8 +20,8 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from uricodec._base._kernels cimport ByteSet, kernels, lower
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
-from uricodec._rows._operation cimport Outcome
-from uricodec.uri._authority cimport GROUPS, LONGEST, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
+from uricodec._rows._engine cimport Outcome
+from uricodec.uri._grammar cimport GROUPS, LONGEST, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
 from cpython.ref cimport Py_INCREF

@@ -1,7 +1,7 @@
 """Codes, error messages, productions, and inputs of any accepted type, for the modules that work on URIs and IRIs."""
 from libc.stdint cimport uint8_t
 
-from uricodec._rows._operation cimport Outcome
+from uricodec._rows._engine cimport Outcome
 from uricodec._base._text cimport Bytes
 from uricodec.uri._grammar cimport Parts, Production, Syntax
 

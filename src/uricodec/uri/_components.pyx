@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
-from uricodec._rows._operation cimport Outcome
+from uricodec._rows._engine cimport Outcome
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
 
@@ -121,7 +121,6 @@ cdef bint read_text(object text, Bytes *source, uint8_t *buffer, Syntax syntax, 
         outcome.offset = <size_t>characters_before(source.data, outcome.offset)
     release(source)
     return False
-
 
 
 cdef object find_fault(object input, Syntax syntax, Production production):

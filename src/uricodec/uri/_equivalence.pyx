@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
 from uricodec.uri._normalize cimport *

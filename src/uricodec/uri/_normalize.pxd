@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memmove
 
 from uricodec._base._kernels cimport uc_set
-from uricodec._rows._operation cimport Operation, Outcome
+from uricodec._rows._engine cimport Operation, Outcome
 from uricodec.uri._grammar cimport SCHEME_TAIL, Parts
 
 

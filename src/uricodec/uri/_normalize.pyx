@@ -14,10 +14,9 @@ from libc.string cimport memchr, memcmp, memcpy
 
 from uricodec._base._atomic cimport uc_publish, uc_read
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
-from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, copy_row
 from uricodec._base._text cimport *
 from uricodec.iri._idna cimport A_LABELS_CAPACITY, to_a_labels
-from uricodec.uri._authority cimport IPV6_GROWTH, Scheme, find_scheme, normalize_ipv6
 from uricodec.uri._grammar cimport *
 
 from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches

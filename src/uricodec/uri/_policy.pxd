@@ -1,7 +1,7 @@
 """The operation of a policy."""
 from libc.stdint cimport uint8_t, uint16_t
 
-from uricodec._rows._operation cimport RowOperation, row_function
+from uricodec._rows._engine cimport RowOperation, row_function
 
 
 # The name of a parameter in lower case, the prefix of such names, or the name of a default document.

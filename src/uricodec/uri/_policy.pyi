@@ -1,6 +1,6 @@
 from typing import Any, final
 
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 
 @final
 class PolicyRows(RowOperation):

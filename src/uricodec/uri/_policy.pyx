@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
-from uricodec._rows._operation cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, RowOperation
 from uricodec.uri._components cimport CODE_NAMES, REASONS
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_IRI, FORMS, NORMALIZE_ROWS, level_of

@@ -1,7 +1,7 @@
 """Resolving references against a base, one by one or in rows."""
 from libc.stdint cimport uint8_t
 
-from uricodec._rows._operation cimport Operation
+from uricodec._rows._engine cimport Operation
 from uricodec.uri._grammar cimport Parts
 
 

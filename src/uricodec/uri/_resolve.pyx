@@ -11,7 +11,7 @@ target.
 from libc.stdint cimport uint8_t
 from libc.string cimport memcmp, memcpy
 
-from uricodec._rows._operation cimport Operation, Outcome
+from uricodec._rows._engine cimport Operation, Outcome
 from uricodec._base._kernels cimport lower
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *

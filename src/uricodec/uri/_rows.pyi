@@ -2,7 +2,7 @@ from typing import Literal, final
 
 from typing_extensions import Buffer, disjoint_base
 
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
 
 COLUMNS: tuple[str, ...]

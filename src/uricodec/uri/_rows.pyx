@@ -9,10 +9,9 @@ from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport copy_text
-from uricodec._records._quoting cimport starts_formula
-from uricodec._rows._engine cimport BLOCK, Component
-from uricodec._rows._operation cimport *
-from uricodec.iri._normalize cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
+from uricodec._records._framing cimport starts_formula
+from uricodec._rows._engine cimport *
+from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *

@@ -4,7 +4,7 @@ from typing import Literal, final, overload
 
 from typing_extensions import Buffer, disjoint_base
 
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import ComponentErrors
 
 @disjoint_base

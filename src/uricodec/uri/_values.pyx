@@ -15,9 +15,8 @@ from libc.string cimport memcmp, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
-from uricodec._rows._engine cimport MOST_FIELDS
-from uricodec._rows._operation cimport *
-from uricodec.uri._authority cimport is_numeric_label
+from uricodec._rows._engine cimport *
+from uricodec.uri._grammar cimport is_numeric_label
 from uricodec.uri._components cimport CODE_NAMES, REASONS, borrow, plain, read_text
 from uricodec.uri._grammar cimport IRI_SYNTAX, REFERENCE, URI_SYNTAX, Parts, Syntax, read_bytes
 

@@ -2,7 +2,7 @@
 from uricodec._base._kernels cimport uc_set
 from uricodec.urn._normalize cimport Level
 from uricodec.urn._grammar cimport Rfc
-from uricodec._rows._operation cimport *
+from uricodec._rows._engine cimport *
 
 
 cdef struct UrnOptions:

@@ -2,7 +2,7 @@ from typing import final
 
 from typing_extensions import disjoint_base
 
-from uricodec._rows._operation import RowOperation
+from uricodec._rows._engine import RowOperation
 from uricodec.typing import UrnRfc
 
 FIELDS: tuple[str, ...]
