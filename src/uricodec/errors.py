@@ -78,7 +78,7 @@ class AmbiguousUrlError(UriError):
 
     def __init__(self, reason: str, input: object, offset: int, code: str) -> None:
         super().__init__(reason, input, offset)
-        self.args = reason, input, offset, code
+        self.args: tuple[object, ...] = (reason, input, offset, code)
         self.code = code
 
 

@@ -290,7 +290,7 @@ def test_items_of_another_type_have_no_fingerprint():
 def test_scalars_of_numpy_are_not_bytes():
     """They have a buffer, and single values and buffers of lines do not read it, either."""
     np = pytest.importorskip("numpy")
-    numbers = [np.int64(65), np.float64("nan"), np.bool_(True), np.datetime64("NaT"), np.array(65)]
+    numbers = [np.int64(65), np.float64("nan"), np.bool_(True), np.datetime64("NaT", "ns"), np.array(65)]
     faults = bulk.InvalidRows()
     assert bulk.unquote(numbers, errors="null", invalid=faults) == [None] * 5
     assert faults.rows == [(row, "type", 0) for row in range(5)]
@@ -525,7 +525,7 @@ def test_arrays_of_numpy_are_columns_if_they_have_bytes():
 
 def test_arrays_of_objects_come_out_as_such():
     np = pytest.importorskip("numpy")
-    missing = [None, float("nan"), np.float32("nan"), np.datetime64("NaT")]
+    missing = [None, float("nan"), np.float32("nan"), np.datetime64("NaT", "ns")]
     source = np.array(["%41", "/plain" * 3, b"%42", 7, *missing, "%zz"], dtype=object)
     for column in source, source[::-1], source[:0]:
         for name, how in CALLS:
@@ -552,7 +552,7 @@ def test_missing_values_without_pandas():
         "import sys\n"
         "import numpy as np; from uricodec import bulk\n"
         "faults = bulk.InvalidRows(); nan = float('nan')\n"
-        "rows = np.array(['%41', nan, None, np.datetime64('NaT'), 1], object)\n"
+        "rows = np.array(['%41', nan, None, np.datetime64('NaT', 'ns'), 1], object)\n"
         "done = bulk.unquote(rows, errors='null', invalid=faults)\n"
         "assert 'pandas' not in sys.modules and 'pyarrow' not in sys.modules\n"
         "assert done[0] == 'A' and done[1] is nan and done[4] is None and faults.rows == [(4, 'type', 0)]\n"

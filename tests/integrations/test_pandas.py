@@ -254,7 +254,7 @@ def test_columns_of_no_text(column):
 @pytest.mark.parametrize("errors", ["keep", "null", None])
 def test_objects_of_another_type_are_invalid_rows(errors):
     others = [1, 1.5, True, ["a"], np.int64(7)]
-    column = pd.Series(["%41", None, *others, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")], dtype=object)
+    column = pd.Series(["%41", None, *others, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "ns")], dtype=object)
     given = {} if errors is None else {"errors": errors}
     faults = bulk.InvalidRows()
     done = column.uricodec.unquote(invalid=faults, **given)
