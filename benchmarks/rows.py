@@ -132,7 +132,7 @@ class Measurement(NamedTuple):
     clock: Callable = process_time
 
 
-def call(name, make, **options):
+def call(name, make, /, **options):
     """Return the measurement of an operation of bulk on the rows that `make` returns."""
 
     def prepare():
@@ -144,11 +144,11 @@ def call(name, make, **options):
     return Measurement(prepare, process_time if threads == 1 else perf_counter)
 
 
-def in_one_thread(name, make, **options):
+def in_one_thread(name, make, /, **options):
     return call(name, make, **options, threads=1)
 
 
-def one(name, make, **options):
+def one(name, make, /, **options):
     """Return the measurement of many calls with one row."""
 
     def prepare():
