@@ -25,21 +25,36 @@ suppress_warnings = ["ref.python"]  # Diagnostic has several homes
 
 
 def as_written(*event):
-    """Docstrings are for eyes. Backslashes stand for themselves; in the head of a module, what is indented is code or a
-    picture; and what is below "Returns:" is one paragraph."""
+    """Docstrings are for eyes. Backslashes stand for themselves; in the head of a module, tables and what is indented
+    stay as they are drawn; the values of an argument become a list; what is below "Returns:" and "Source:" is one
+    paragraph; and the first line of a property has no type."""
     _, what, *_, lines = event
-    written, before, example = [], "", False
-    for line in lines:
-        drawn = what == "module" and line.startswith("    ")
-        if drawn and not before:
-            written += ["::", ""]
-        example = line.strip() != "" and (example or line.lstrip().startswith(">>>"))
-        written.append(line if drawn or example else line.replace("\\", "\\\\"))
+    written, before, pad, example, margin = [], "", None, False, -1
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        words = line.strip()
+        example = words != "" and (example or words.startswith(">>>"))
+        if before == "" and what == "module":
+            pad = "    " if after.startswith("----") else "" if line.startswith("    ") else None
+            written += [] if pad is None else ["", ".. code-block:: text" if pad else "::", ""]
+        if pad is not None:
+            written.append(pad + line)
+        elif example:
+            written.append(line)
+        else:
+            indent, text = line[: len(line) - len(words)], words.replace("\\", "\\\\")
+            if re.match(r'"[\w-]+"(, "[\w-]+")*: ', words) and len(indent) >= 8:
+                written += ["", indent + "- " + text] if margin < 0 else [indent + "- " + text]
+                margin = len(indent)
+            elif margin >= 0 and len(indent) > margin:
+                written.append(" " * (margin + 2) + text)
+            else:
+                written += ["", indent + text] if margin >= 0 else [indent + text]
+                margin = -1
         before = line
-    if "Returns:" in written:
-        i = written.index("Returns:") + 1
-        end = written.index("", i) if "" in written[i:] else len(written)
-        written[i:end] = ["    " + " ".join(map(str.strip, written[i:end]))]
+    for head, first, indent in ("Returns:", 1, "    "), ("Source: ", 0, ""):
+        for i in [i + first for i, line in enumerate(written) if line.startswith(head)][:1]:
+            end = written.index("", i) if "" in written[i:] else len(written)
+            written[i:end] = [indent + " ".join(map(str.strip, written[i:end]))]
     lines[:] = written
 
 

@@ -1,6 +1,6 @@
 """The exceptions of uricodec. (`uricodec.parse` raises exactly what urllib.parse raises.)
 
-The tree of exceptions, and when each is raised::
+The tree of exceptions, and when each is raised:
 
     exception                      raised if
     ValueError                     an argument has an unknown value

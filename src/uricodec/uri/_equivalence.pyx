@@ -123,8 +123,7 @@ def normalize(uri, level="path", *, policy=None):
             "percent": whether unreserved characters are percent-encoded.
             "path": dot segments of a path that begins with "/".
             "scheme": the scheme's default port or an empty port; an empty path after an authority; case of the host of
-                a
-            "mailto" address; the spelling of an IPv6 address.
+                a "mailto" address; the spelling of an IPv6 address.
             "iri": whether a reference is an IRI or the URI that it maps to.
             Two further levels are not part of the list: "rfc2396" is "percent" with the unreserved characters of RFC
             2396, and "rfc1630" normalizes percent-encoding only, by RFC 1630.
@@ -140,8 +139,7 @@ def normalize(uri, level="path", *, policy=None):
         ValueError: If the level or the policy is unknown, or both are given.
 
     Source: RFC 3986 section 6.2; RFC 3987 section 5.3; RFC 5952 sections 4 and 5; RFC 2396 sections 2.3 and 6; RFC
-        1630,
-        "Unsafe characters".
+    1630, "Unsafe characters".
 
     >>> normalize("eXAMPLE://a/./b/../b/%63/%7bfoo%7d")
     'example://a/b/c/%7Bfoo%7D'

@@ -84,9 +84,8 @@ def encode_nss(text: str | _Octets, reserved: str = "") -> str | bytes:
 
     Returns:
         str | bytes: The NSS, bytes for a bytes-like object. Percent-encoded are all bytes outside the URN character
-        set,
-            "%", "/", "?" and "#", which RFC 2141 reserves, and `reserved`. Empty text gives an empty result, which is
-            not a valid NSS.
+            set, "%", "/", "?" and "#", which RFC 2141 reserves, and `reserved`. Empty text gives an empty result, which
+            is not a valid NSS.
 
     Raises:
         UrnError: If the text contains U+0000 ("should NEVER be used") or a lone surrogate.

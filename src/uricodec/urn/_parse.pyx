@@ -131,9 +131,8 @@ def check(urn, rfc="8141"):
         Diagnostic | None: None for a URN. Otherwise a code and an offset, in characters for a str, in bytes otherwise; if
             something is missing at the end, the offset is the length. The codes: "scheme" (not "urn:"), "nid" (invalid
             character in the NID, or missing ":"), "nid-length", "nid-hyphen" (at an end), "nid-urn" (2141),
-            "nss-empty",
-            "nss" (invalid character in the NSS), "percent" ("%" not followed by two hexadecimal digits), "percent-null"
-            (2141: "%00"), "component-empty" (8141), "component" (8141: invalid character in a component, or a "?" that
+            "nss-empty", "nss" (invalid character in the NSS), "percent" ("%" not followed by two hexadecimal digits),
+            "percent-null" (2141: "%00"), "component-empty" (8141), "component" (8141: invalid character in a component, or a "?" that
             begins none).
 
     Raises:
@@ -419,8 +418,7 @@ def normalize(urn, level="8141", rfc=None):
             "namespace": also those that the rule of the namespace ignores.
             "functional": also whether an ISBN is an ISBN-10 or its ISBN-13.
         rfc (str | None): The RFC to parse by: "2141", "8141", or "any": 8141 if the text is a URN by it, otherwise
-            2141.
-            None: that of the level (2141 for "2141", 8141 for all others); for a URN object, that by which it was
+                2141. None: that of the level (2141 for "2141", 8141 for all others); for a URN object, that by which it was
                 parsed.
 
     Returns:
