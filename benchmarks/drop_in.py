@@ -4,6 +4,7 @@
     python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
     python benchmarks/drop_in.py --applications     operations of the libraries that are installed
     python benchmarks/drop_in.py --write            both, into docs/drop_in.md and the chart of README.md
+    python benchmarks/drop_in.py --chart            the chart again, from the table of docs/drop_in.md
 
 All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
 of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first. Of
@@ -36,7 +37,7 @@ from uricodec.parse._install import install_functions
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/drop_in.md"
 CHART = ROOT / "docs/drop_in.svg"
-TITLE = "Time of whole operations with uricodec.install(rebind=True), in blue, and with urllib.parse, in grey"
+TITLE = "Time of whole operations of libraries"
 COUNT = 1000  # distinct inputs
 ROUNDS = 15
 
@@ -473,6 +474,15 @@ def applications_table(rows):
         yield f"| {library} | {operation} | {figures} |"
 
 
+def chart():
+    """Return the chart of the applications in the table of the page: what gains most comes first."""
+    labels = {make.__doc__.rstrip("."): f"{library}, {label}" for library, make, _, label in APPLICATIONS}
+    table = PAGE.read_text("utf-8").partition("<!-- applications:")[2].partition("<!-- end of applications")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[3:]]
+    times = [(labels[row[1]], float(row[4])) for row in rows]
+    return "\n".join(bars(TITLE, sorted(times, key=lambda row: -row[1]))) + "\n"
+
+
 def write(kinds, applications):
     """Write what was measured: the tables of the page, and the chart."""
     text = PAGE.read_text("utf-8")
@@ -485,9 +495,7 @@ def write(kinds, applications):
             start, end = text.index(marks[0]) + len(marks[0]), text.index(marks[1])
             text = f"{text[:start]}{table}\n{text[end:]}"
     PAGE.write_text(text, "utf-8")
-    if applications:
-        rows = [(label, theirs, ours) for _, _, theirs, ours, _, label in applications]
-        CHART.write_text("\n".join(bars(TITLE, rows)) + "\n", "utf-8")
+    CHART.write_text(chart(), "utf-8")
 
 
 def main():
@@ -495,7 +503,11 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--applications", action="store_true")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--chart", action="store_true")
     arguments = parser.parse_args()
+    if arguments.chart:
+        CHART.write_text(chart(), "utf-8")
+        return
     kinds, applications = [], []
     if not arguments.applications:
         for row in measured_kinds(arguments.names):

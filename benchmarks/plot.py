@@ -1,67 +1,126 @@
-"""Plots as SVG: times faster than urllib.parse as dots, one for each library; times before and after as bars."""
+"""Plots as SVG: times faster than urllib.parse as dots, times before and after as bars.
 
+They are 480 units wide, so that their text can be read on a phone. Each library has one colour in all plots. The
+colours of text and lines follow the colour scheme of the page that shows the plot.
+"""
+
+import re
 from html import escape
 from math import ceil, floor, log10
 
-COLOURS = "#0072b2 #e69f00 #009e73 #cc79a7 #d55e00 #56b4e9 #7f7f7f".split()  # noqa: SIM905
-LEFT, WIDTH, TOP, LINE = 270, 520, 62, 18  # pixels: of the labels, of the axis, above the first line, of a line
+WIDTH, MARGIN, LINE = 480, 10, 18  # the whole plot, its sides, a line of text
+FONT, LETTER = 12.5, 6.6  # the size of text, and the width of a letter on average
+# In light and in dark surroundings.
+COLOURS = {
+    "uricodec": ("#0072b2", "#4aa8e0"),
+    "urllib.parse": ("#c8ccd0", "#4b5157"),
+    "yarl": ("#b87900", "#e69f00"),
+    "ada-url": ("#00805c", "#2bb68c"),
+    "uritools": ("#b05286", "#d98cb8"),
+    "werkzeug": ("#c24e00", "#ee7733"),
+    "hyperlink": ("#6b6f73", "#a5abb0"),
+    "rfc3986": ("#7a5c1e", "#c2a25a"),
+    "fast-query-parsers": ("#6f4ba8", "#a98be0"),
+}
+OTHER = ("#444", "#bbb")
 
 
-def text(x, y, words, anchor="start", colour="#222"):
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}">{escape(words)}</text>'
+def library_of(series):
+    """Return the library of a series: "uricodec, level iri" is a series of uricodec."""
+    return re.split(r",? ", series)[0]
 
 
-def begin(title, bottom):
-    size = f"{LEFT + WIDTH + 30} {bottom + 12}"
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" font-family="sans-serif" font-size="11">'
-    yield f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>'
-    yield text(10, 18, title)
+def css(libraries):
+    def rules(scheme, text, line):
+        colours = [f".{name_of(each)}{{fill:{COLOURS.get(each, OTHER)[scheme]}}}" for each in libraries]
+        return f"text{{fill:{text}}}path{{stroke:{line}}}{''.join(colours)}"
+
+    light, dark = rules(0, "#222", "#ddd"), rules(1, "#ddd", "#3a3f44")
+    return f"<style>{light}.one{{stroke:#888}}@media(prefers-color-scheme:dark){{{dark}.one{{stroke:#999}}}}</style>"
+
+
+def name_of(library):
+    return re.sub(r"\W", "-", library)
+
+
+def text(x, y, words, anchor="start", more=""):
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
+
+
+def begin(title, height, libraries):
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="{FONT}">'
+    yield f"<title>{escape(title)}</title>{css(libraries)}"
+    yield text(MARGIN, 18, title, more=' font-weight="bold"')
+
+
+def in_lanes(dots, across):
+    """Place the dots of a row, each with its label, where none covers another: yield lane, x, label, anchor, series."""
+    lanes = []
+    for _, series, times in sorted(dots, key=lambda dot: -dot[2]):
+        x, label = across(times), f"{series} {times:.{0 if times >= 10 else 1 if times >= 1 else 2}f}x"
+        width = LETTER * len(label) + 12
+        anchor = "start" if x + width < WIDTH else "end"
+        left, right = (x - 8, x + width) if anchor == "start" else (x - width, x + 8)
+        free = (lane for lane, taken in enumerate(lanes) if all(right < a or left > b for a, b in taken))
+        lane = next(free, len(lanes))
+        if lane == len(lanes):
+            lanes.append([])
+        lanes[lane].append((left, right))
+        yield lane, x, label, anchor, series
 
 
 def plot(title, dots):
-    """dots: (function and input, library, times faster than urllib.parse), in the order in which they appear."""
-    labels = list(dict.fromkeys(label for label, _, _ in dots))
-    libraries = list(dict.fromkeys(library for _, library, _ in dots))
-    colours = {library: COLOURS[i % len(COLOURS)] for i, library in enumerate(libraries)}
+    """Return the lines of a plot.
+
+    Args:
+        title (str): Its title.
+        dots (list[tuple[str, str, float]]): Row, series, and times faster than urllib.parse, in their order.
+    """
+    rows = list(dict.fromkeys(row for row, _, _ in dots))
+    libraries = list(dict.fromkeys(library_of(series) for _, series, _ in dots))
     first, last = (turn(log10(pick(times for _, _, times in dots))) for turn, pick in ((floor, min), (ceil, max)))
     first, last = min(first, 0), max(last, 1)
-    bottom = TOP + LINE * len(labels)
 
     def across(times):
-        return round(LEFT + (log10(times) - first) / (last - first) * WIDTH, 1)
+        return round(MARGIN + 8 + (log10(times) - first) / (last - first) * (WIDTH - 2 * MARGIN - 16), 1)
 
-    yield from begin(title, bottom)
-    at = 10
-    for library in libraries:
-        yield f'<circle cx="{at + 4}" cy="32" r="4" fill="{colours[library]}"/>' + text(at + 12, 36, library)
-        at += 26 + 6.2 * len(library)
+    placed = {row: list(in_lanes([dot for dot in dots if dot[0] == row], across)) for row in rows}
+    y, lines = 62, []
+    for row in rows:
+        lines.append(text(MARGIN, y, row, more=' opacity="0.75"'))
+        for lane, x, label, anchor, series in placed[row]:
+            at, library = y + LINE * (lane + 1) - 4, name_of(library_of(series))
+            lines.append(f'<circle cx="{x}" cy="{at}" r="4.5" class="{library}"/>')
+            lines.append(text(x + (8 if anchor == "start" else -8), at + 4, label, anchor, f' class="{library}"'))
+        y += LINE * (max(lane for lane, *_ in placed[row]) + 2) + 8
+    height = y - LINE
+    yield from begin(title, height, libraries)
     for power in range(first, last + 1):
-        x, same = across(10**power), power == 0
-        yield f'<path d="M{x} {TOP - 6}V{bottom}" stroke="{"#222" if same else "#ddd"}"/>'
-        yield text(x, TOP - 10, "urllib.parse" if same else f"{10**power:g}x", "middle")
-    for i, label in enumerate(labels):
-        y = TOP + LINE * i + LINE // 2
-        yield text(LEFT - 10, y + 4, label, "end")
-        for dot, library, times in reversed(dots):  # ours comes first, and is to lie on top
-            if dot == label:
-                said = f"<title>{escape(library)}: {times:.3g}x</title>"
-                yield f'<circle cx="{across(times)}" cy="{y}" r="4" fill="{colours[library]}">{said}</circle>'
+        x, shade = across(10**power), "" if power else ' class="one"'
+        yield f'<path d="M{x} 46V{height - 6}"{shade}/>'
+        anchor = "middle" if first < power < last else "start" if power == first else "end"
+        yield text(x, 40, f"{10**power:g}x" if power else "urllib.parse", anchor)
+    yield from lines
     yield "</svg>"
 
 
 def bars(title, rows):
-    """rows: (label, microseconds before, microseconds after)."""
-    top, height = 30, LINE + 4
-    yield from begin(title, top + height * len(rows))
-    for i, (label, before, after) in enumerate(rows):
-        y, left = top + height * i, round(after / before * WIDTH, 1)
-        times = before / after
-        yield text(LEFT - 10, y + 12, label, "end")
-        yield f'<rect x="{LEFT}" y="{y}" width="{WIDTH}" height="{LINE - 2}" fill="#ddd"/>'
-        yield f'<rect x="{LEFT}" y="{y}" width="{left}" height="{LINE - 2}" fill="{COLOURS[0]}"/>'
+    """Return the lines of a chart: the time of each row with uricodec, as a part of that with urllib.parse.
+
+    Args:
+        title (str): Its title.
+        rows (list[tuple[str, float]]): Label, and how many times as fast it is with uricodec.
+    """
+    top, step, full = 58, 40, WIDTH - 2 * MARGIN
+    yield from begin(title, top + step * len(rows), ["uricodec", "urllib.parse"])
+    yield f'<rect x="{MARGIN}" y="29" width="12" height="12" class="urllib-parse"/>' + text(28, 39, "urllib.parse")
+    yield '<rect x="120" y="29" width="12" height="12" class="uricodec"/>' + text(138, 39, "uricodec")
+    for i, (label, times) in enumerate(rows):
+        y = top + step * i + 12
         said = f"{times:.{1 if times < 10 else 0}f} times as fast"
-        if left < WIDTH - 100:
-            yield text(LEFT + left + 6, y + 12, said)
-        else:
-            yield text(LEFT + left - 6, y + 12, said, "end", "#fff")
+        yield text(MARGIN, y, label) + text(WIDTH - MARGIN, y, said, "end", ' font-weight="bold"')
+        yield f'<rect x="{MARGIN}" y="{y + 5}" width="{full}" height="12" class="urllib-parse"/>'
+        width = round(full / times, 1)
+        yield f'<rect x="{MARGIN}" y="{y + 5}" width="{width}" height="12" class="uricodec"/>'
     yield "</svg>"

@@ -1,4 +1,5 @@
-"""Write the tables and plots of benchmark results to docs/performance.md, docs/drop_in.md ("How fast") and README.md.
+"""Write the tables and plots of benchmark results to docs/performance.md, docs/drop_in.md ("How fast"), docs/index.md
+and README.md.
 
     python benchmarks/report.py bench.json dedup.json logs.json spark.json
     python benchmarks/report.py --again logs.json
@@ -14,6 +15,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
 
 from plot import plot
 
@@ -21,10 +23,34 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/performance.md"
 DROP_IN = ROOT / "docs/drop_in.md"
-README = ROOT / "README.md"
+FIRST_SCREENS = ROOT / "README.md", ROOT / "docs/index.md"
 PLOTS = PAGE.with_suffix("")
 MARKS = "<!-- begin: written by benchmarks/report.py -->\n", "<!-- end: written by benchmarks/report.py -->\n"
+SUMMARY_MARKS = tuple(mark.replace("written", "summary, written") for mark in MARKS)
+CHECKED = "output checked"
+HOW_TO_READ = "Further to the right is faster, on a logarithmic scale. The table has all inputs."
 UNITS = {"calls": "Nanoseconds of processor time per call", "buffers": "GB/s of input"}
+# The rows of the summary: what they do, and the functions.
+KINDS = {
+    "encode": ["quote", "quote_plus", "quote_from_bytes"],
+    "decode": ["unquote", "unquote_plus", "unquote_to_bytes"],
+    "read and write queries": ["parse_qsl", "parse_qs", "urlencode"],
+    "split and join": ["urlsplit", "urlparse", "urlunsplit", "urldefrag", "urljoin"],
+    "validate, normalize and resolve": ["uri.is_valid", "iri.is_valid", "normalize", "resolve"],
+}
+BUFFERS = ["quote_from_bytes", "unquote_to_bytes"]
+# What they do, the other program, its benchmark, and that of uricodec.
+PROGRAMS = [
+    (
+        "decode a column of pandas",
+        "`map` of urllib.parse",
+        "test_unquote[str-map, urllib]",
+        "test_unquote[str-uricodec]",
+    ),
+    ("remove duplicates from a file of URNs", "`sort -u`", "sort -u", "uricodec"),
+    ("read an access log", "goaccess", "combined: goaccess", "combined: uricodec -j 1"),
+    ("read a log in JSON", "jq", "caddy: jq", "caddy: uricodec -j 1"),
+]
 TITLES = {
     "bulk": "Columns, lines and lists",
     "polars": "Polars",
@@ -36,16 +62,21 @@ TITLES = {
     "logs": "Logs",
     "spark_dedup": "Spark",
 }
-# The rows of two tables, by function: the kinds of input.
-IN_README = {
+# The rows of the plots and of a table, by function: the kinds of input.
+IN_PLOT = {
     "quote": ["English, 61 B"],
     "unquote": ["English, 61 B"],
     "parse_qsl": ["60 B"],
-    "urlencode": ["4 pairs"],
+    "urlencode": ["CJK, 4 pairs"],
     "urlsplit": ["distinct URLs"],
+    "urlunsplit": ["distinct URLs"],
     "urljoin": ["distinct"],
+    "uri.is_valid": ["distinct URLs of 60 bytes"],
+    "normalize": ["distinct URLs"],
+    "iri_to_uri": ["IRIs of 60 bytes", "IRIs, 1 MiB"],
+    "uri_to_iri": ["URIs, 1 MiB"],
     "quote_from_bytes": ["URLs, 1 MiB"],
-    "unquote_to_bytes": ["URLs, 1 MiB"],
+    "unquote_to_bytes": ["URLs, 1 MiB", "CJK, 1 MiB"],
 }
 IN_DROP_IN = {
     "quote": ["clean, 50 B", "English, 61 B", "CJK, 20 characters"],
@@ -130,25 +161,24 @@ def compared(run, unit):
 
 
 def table(rows):
-    """Return a table: a line per function and input, a column per library. urllib.parse is that of uricodec's run."""
-    lines, libraries = {}, {"urllib.parse": None, "uricodec": None}
+    """Return a table: a line per function and input. The figure of urllib.parse is that of uricodec's run."""
+    lines = {}
     for row in rows:
         info, seconds = row["extra_info"], row["stats"]["median"]
-        function, kind, library, correct = (info[key] for key in ("function", "kind", "library", "correct"))
-        libraries[library] = None
-        cells, differ = lines.setdefault((function, kind), ({}, []))
-        cells[library] = figure(info, seconds)
+        library, correct = info["library"], info["correct"]
+        reference, ours, others = lines.setdefault((info["function"], info["kind"]), ([], [], []))
+        cell = figure(info, seconds)
         if correct is not None:
-            cells[library] += f" ({digits(info['reference'] / seconds)}x)"
-        if correct is False:
-            differ.append(library)
+            cell += f" ({digits(info['reference'] / seconds)}x{'' if correct else ', other output'})"
         if library == "uricodec":
-            cells["urllib.parse"] = figure(info, info["reference"])
-    yield ["function", "input", *libraries, "output checked"]
-    yield ["---", "---", *["---:"] * len(libraries), "---"]
-    for (function, kind), (cells, differ) in lines.items():
-        checked = f"differs: {', '.join(differ)}" if differ else "yes"
-        yield [function, kind, *(cells.get(library, "") for library in libraries), checked]
+            reference.append(figure(info, info["reference"]))
+            ours.append(cell)
+        else:
+            others.append(f"{library} {cell}")
+    yield ["function", "input", "urllib.parse", "uricodec", "others"]
+    yield ["---", "---", "---:", "---:", "---"]
+    for (function, kind), cells in lines.items():
+        yield [function, kind, *("; ".join(cell) for cell in cells)]
 
 
 def files(run):
@@ -171,7 +201,8 @@ def topic(file):
 def other_table(rows):
     """Return the table of a benchmark file from the `extra_info` of its rows."""
     keys = {key: None for row in rows for key in row["extra_info"]}
-    extra = [key for key in keys if key not in {"function", "kind", "n", "bytes"}]
+    left_out = {"function", "kind", "n", "bytes"} | ({CHECKED} if is_checked(rows) else set())
+    extra = [key for key in keys if key not in left_out]
     speed = ["GB/s"] if "bytes" in keys and "GB/s" not in keys else []
     yield ["benchmark", "milliseconds", *speed, *extra]
     yield ["---", *["---:"] * (1 + len(speed) + len(extra))]
@@ -180,6 +211,10 @@ def other_table(rows):
         rate = [digits(info["bytes"] / seconds / 1e9) if "bytes" in info else ""] if speed else []
         name = re.sub(r"^test_(\w+)\[(.*)\]$", r"\1: \2", row["name"]).removeprefix("test_")
         yield [name, digits(seconds * 1e3), *rate, *(said(info.get(key, "")) for key in extra)]
+
+
+def is_checked(rows):
+    return all(row["extra_info"].get(CHECKED) == "yes" for row in rows)
 
 
 def said(value):
@@ -215,21 +250,26 @@ def section(name, run):
     for unit, title in UNITS.items():
         rows = compared(run, unit)
         dots = [
-            (f"{info['function']}, {info['kind']}", info["library"], info["reference"] / row["stats"]["median"])
-            for row in rows
+            (f"{info['function']}, {info['kind']}", series(info), info["reference"] / row["stats"]["median"])
+            for row in selected(run, unit, IN_PLOT)
             for info in [row["extra_info"]]
             if info["correct"] is not None
         ]
         if dots:
-            plots[f"{name}-{unit}.svg"] = "\n".join(plot("Times faster than urllib.parse", dots)) + "\n"
+            plots[f"{name}-{unit}.svg"] = "\n".join(plot(f"Times faster than urllib.parse: {unit}", dots)) + "\n"
             image = f"![Times faster than urllib.parse, {unit}]({PLOTS.name}/{name}-{unit}.svg)"
-            lines += [f"### {title}", "", image, "", *markdown(table(rows)), ""]
+            lines += [f"### {title}", "", HOW_TO_READ, "", image, "", *markdown(table(rows)), ""]
     for file, rows in files(run).items():
         source = ast.parse(ROOT.joinpath("benchmarks", file).read_text("utf-8"))
         what = ast.get_docstring(source).partition("\n\n")[0].replace("\n", " ")
         title = TITLES.get(topic(file), topic(file))
-        lines += [f"### {title}", "", f"`benchmarks/{file}`. {what}", "", *markdown(other_table(rows)), ""]
+        checked = " All outputs were checked." if is_checked(rows) else ""
+        lines += [f"### {title}", "", f"`benchmarks/{file}`. {what}{checked}", "", *markdown(other_table(rows)), ""]
     return lines, plots
+
+
+def series(info):
+    return info["library"] if info["correct"] else f"{info['library']}, other output,"
 
 
 def selected(run, unit, kinds):
@@ -238,19 +278,39 @@ def selected(run, unit, kinds):
     return sorted(rows, key=lambda row: list(kinds).index(function(row)))
 
 
-def for_readme(run):
-    """Return a short table of urllib.parse and uricodec only."""
+def for_first_screens(run):
+    """Return a sentence about the functions of urllib.parse."""
+    calls = ours(run, "calls", [each for names in list(KINDS.values())[:-1] for each in names])
+    buffers = ours(run, "buffers", BUFFERS)
+    short = f"{range_of(calls)} times as fast for short inputs (median {digits(median(calls))})"
+    yield f"The functions of `urllib.parse` are {short},"
+    yield f"and {range_of(buffers)} times for buffers of 1 MiB. Every output is compared with that of urllib.parse."
+
+
+def for_summary(run):
+    """Return a table of what programs gain, with a row for each kind of work."""
     measured = run["machine_info"]["measured"]
-    programs = ", ".join(f"{name} {measured[name]}" for name in ("uricodec", "urllib.parse"))
-    yield from (f"Medians; {name_of(run)}; {run['datetime'][:10]}; {programs}.", "")
-    lines = [["function", "input", "urllib.parse", "uricodec", "times faster"], ["---", "---", "---:", "---:", "---:"]]
-    for unit, short in ("calls", "ns"), ("buffers", "GB/s"):
-        for row in selected(run, unit, IN_README):
-            info, seconds = row["extra_info"], row["stats"]["median"]
-            if info["library"] == "uricodec":
-                figures = [f"{figure(info, value)} {short}" for value in (info["reference"], seconds)]
-                lines.append([f"`{info['function']}`", info["kind"], *figures, digits(info["reference"] / seconds)])
-    yield from markdown(lines)
+    yield f"{name_of(run)}; {run['datetime'][:10]}; urllib.parse {measured['urllib.parse']}."
+    lines = [["to", "compared with", "times as fast", "median"], ["---", "---", "---:", "---:"]]
+    for title, names in KINDS.items():
+        times = ours(run, "calls", names)
+        lines.append([title, "urllib.parse", range_of(times), digits(median(times))])
+    times = ours(run, "buffers", BUFFERS)
+    lines.append(["encode and decode 1 MiB", "urllib.parse", range_of(times), digits(median(times))])
+    medians = {row["name"]: row["stats"]["median"] for row in run["benchmarks"]}
+    for title, program, other, name in PROGRAMS:
+        lines.append([title, program, digits(medians[other] / medians[name]), ""])
+    yield from ("", *markdown(lines))
+
+
+def ours(run, unit, names):
+    """Return how many times faster than urllib.parse the rows of these functions are."""
+    rows = [row for row in compared(run, unit) if function(row) in names and row["extra_info"]["library"] == "uricodec"]
+    return [row["extra_info"]["reference"] / row["stats"]["median"] for row in rows]
+
+
+def range_of(times):
+    return f"{digits(min(times))} to {digits(max(times))}"
 
 
 def for_drop_in(run):
@@ -265,10 +325,10 @@ def function(row):
     return row["extra_info"]["function"]
 
 
-def filled(page, lines):
+def filled(text, lines, marks=MARKS):
     """Return the text of a page with these lines between its markers."""
-    before, begin, rest = page.read_text("utf-8").partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
+    before, begin, rest = text.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     return "\n".join([before + begin, *lines, "", end + after])
 
 
@@ -280,8 +340,11 @@ def documents():
         lines += of_machine
         texts |= {PLOTS / file: text for file, text in plots.items()}
     latest = max(runs.values(), key=lambda run: run["datetime"])
-    pages = {PAGE: lines[:-1], DROP_IN: for_drop_in(latest), README: for_readme(latest)}
-    return texts | {page: filled(page, lines) for page, lines in pages.items()}
+    pages = {PAGE: lines[:-1], DROP_IN: for_drop_in(latest)} | {
+        page: for_first_screens(latest) for page in FIRST_SCREENS
+    }
+    texts |= {page: filled(page.read_text("utf-8"), lines) for page, lines in pages.items()}
+    return texts | {PAGE: filled(texts[PAGE], for_summary(latest), SUMMARY_MARKS)}
 
 
 def main(*arguments):

@@ -14,6 +14,8 @@ release = version = uricodec.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_show_copyright = False
 html_title = f"uricodec {release}"
 default_role = "code"  # `x` in a docstring

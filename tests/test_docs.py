@@ -217,6 +217,11 @@ def test_pages_have_the_results_of_the_benchmarks(monkeypatch):
     assert set((ROOT / "docs/performance").iterdir()) < texts.keys()
 
 
+def test_chart_of_applications(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    assert (ROOT / "docs/drop_in.svg").read_text("utf-8") == importlib.import_module("drop_in").chart()
+
+
 def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     report = importlib.import_module("report")
