@@ -176,6 +176,26 @@ def uri_codes(function):
     return set(re.findall('"([a-z0-9-]+)"', returns))
 
 
+def test_examples_of_codes():
+    """docs/codes.md has an example of each code of each function."""
+    found = {}
+    for row in re.findall(r"^\| `(.*)` \|$", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE):
+        code, call, message = row.split("` | `")
+        found.setdefault(call.partition("(")[0], set()).add(code)
+        try:
+            diagnostic = eval(call)
+        except uricodec.AmbiguousUrlError as error:
+            assert (error.code, str(error)) == (code, message), call
+        else:
+            assert (diagnostic.code, diagnostic.message) == (code, message), call
+    assert found["uri.check"] == uri_codes(uri.check)
+    assert found["iri.check"] == uri_codes(iri.check) - {"host-delimiter"}  # the same in both
+    assert found["urn.check"] == {code for code, _, _ in table("docs/urn.md", "code", "meaning", "offset")}
+    assert found["uri.agreed_host"] == {
+        code for code, _, _ in table("docs/ssrf.md", "code", "example", "what parsers do")
+    }
+
+
 LADDER = ["simple", "case", "percent", "path", "scheme", "iri", "never"]
 
 
