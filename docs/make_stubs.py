@@ -22,6 +22,7 @@ ERRORS = {
     "verdict": "VerdictErrors",
     "diagnostic": "DiagnosticErrors",
     "component": "ComponentErrors",
+    "list": "ComponentErrors",
     "struct": "StructErrors",
     "fingerprint": "FingerprintErrors",
 }
@@ -71,11 +72,17 @@ def stub():
         lines += [f"class {name}(Generic[_Column, _Frame]):", f'    """{about}"""\n']
         for operation in OPERATIONS.values():
             several = any("Sequence" in each.type for each in operation.parameters)
-            returns = "_Frame" if operation.fields else "_Column | _Frame" if several else "_Column"
+            returns = (
+                "_Frame"
+                if operation.fields and operation.result != "list"
+                else "_Column | _Frame"
+                if several
+                else "_Column"
+            )
             lines.append(function(operation, "self", options, returns, "    "))
         lines.append("")
     for operation in OPERATIONS.values():
-        options = ["errors"] if operation.result in ("text", "component", "struct", "fingerprint") else []
+        options = ["errors"] if operation.result in ("text", "component", "list", "struct", "fingerprint") else []
         lines.append(function(operation, "column: Any", options, "Any"))
     body = "\n".join(lines) + "\n"
     types = "".join(f"    {name},\n" for name in sorted(set(re.findall(r"\w+", body)) & set(dir(typing))))

@@ -70,6 +70,11 @@ def _rows(schema, array):
     if form == "+s":
         children = [_rows(schema.children[i].contents, array.children[i].contents) for i in range(schema.n_children)]
         rows = list(zip(*[child[start:stop] for child in children], strict=True))
+    elif form in ("+l", "+L"):
+        items = _rows(schema.children[0].contents, array.children[0].contents)
+        rows = [
+            items[first:last] for first, last in pairwise(numbers(1, "q" if form == "+L" else "i", stop + 1)[start:])
+        ]
     elif schema.dictionary:
         values = _rows(schema.dictionary.contents, array.dictionary.contents)
         rows = [values[i] if 0 <= i < len(values) else None for i in numbers(1, _INTEGERS[form], stop)[start:]]

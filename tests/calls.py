@@ -329,6 +329,14 @@ CALLS |= {
             uri.query_value, *((each, ["q", "é"]) for each in (*_URIS, *_IRIS)), ("?q=%FF+%C3%A9", "q"), errors="raise"
         ),
     ],
+    "uricodec.uri.query_pairs": [
+        *(partial(uri.query_pairs, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
+        *_each(uri.query_pairs, f"?{'é' * 200}=%FF+%C3%A9&&b", "?\ud800", 5),
+    ],
+    "uricodec.uri.path_segments": [
+        *(partial(uri.path_segments, each, errors=errors) for each in _URIS for errors in ("null", "no-such")),
+        *_each(uri.path_segments, f"//h/{'é' * 200}/%FF+%2F//?", b"a/\xff"),
+    ],
     "uricodec.uri.registrable_domain": [
         *(partial(uri.registrable_domain, each, errors=errors) for each in _URIS for errors in ("keep", "raise")),
         partial(uri.registrable_domain, "//a.github.io", private=True, suffixes=5),

@@ -14,7 +14,7 @@ DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
-        *["host", "port", "query_value", "registrable_domain", "public_suffix"],
+        *["host", "port", "query_value", "query_pairs", "path_segments", "registrable_domain", "public_suffix"],
         *["agreed_host", "address_category"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
@@ -166,7 +166,7 @@ def as_octets(found):
 
 
 def values(draw):
-    """host, port, query_value, registrable_domain and public_suffix: of any text, and under each policy."""
+    """The functions that read parts of any text, under each policy."""
     make, errors = draw.one(GIVEN), draw.one(("keep", "null", "raise"))
     octets = draw.octets()
     given = make(octets)
@@ -176,13 +176,20 @@ def values(draw):
         row = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in given).encode()
     fault = iri.check(given)
     domains = ("registrable_domain", ()), ("public_suffix", ())
-    for name, arguments in ("host", ()), ("port", ()), *domains, ("query_value", ("q",)), ("query_value", (names,)):
+    lists = ("query_pairs", ()), ("path_segments", ())
+    values = ("query_value", ("q",)), ("query_value", (names,))
+    for name, arguments in ("host", ()), ("port", ()), *domains, *lists, *values:
         found = outcome(getattr(uri, name), given, *arguments, errors=errors)
         if fault is not None and errors != "keep":
             assert found == (None if errors == "null" else (IriError, fault.offset))
             continue
         want = getattr(urls, name)(row, text, *arguments)
-        if arguments == (names,):
+        if type(want) is list:
+            assert {type(part) for item in found for part in ([item] if name == "path_segments" else item)} <= {
+                str if text else bytes
+            }
+            assert as_octets(found) == want
+        elif arguments == (names,):
             want = dict(zip(names, want, strict=True))
             assert {key: value if value is None else octets_of(value) for key, value in found.items()} == want
         else:

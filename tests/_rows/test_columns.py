@@ -9,7 +9,15 @@ from arrow_memory import Lent
 from uricodec import bulk
 from uricodec.dedup._identifiers import borrow
 
-WORDS = ["/a%20b", None, "", "/plain/and/longer/than/a/view/has/room", "%C3%A9", "urn:example:a?=q#f", "http://u@h/"]
+WORDS = [
+    "/a%20b",
+    None,
+    "",
+    "/plain/and/longer/than/a/view/has/room",
+    "%C3%A9",
+    "urn:example:a?=q#f",
+    "http://u@h/?&a=b&c",
+]
 OPERATIONS = {
     "quote": {},
     "unquote": {"errors": "null"},
@@ -17,6 +25,8 @@ OPERATIONS = {
     "check_urn": {},
     "split_uri": {},
     "split_urn": {},
+    "query_pairs": {},
+    "path_segments": {"errors": "null"},
     "fingerprint": {"secret": "k"},
 }
 
@@ -89,6 +99,11 @@ def test_indices_of_rows():
 def test_reprs():
     assert repr(bulk.is_valid_uri(b"a:b\n" * 6)) == "<Column of 6 bool: True, True, True, True, True, ...>"
     assert repr(bulk.is_valid_uri(b"")) == "<Column of 0 bool>"
+    assert (
+        repr(bulk.path_segments(Lent([b"/a/b", None], "U")))
+        == "<Column of 2 large_list<large_string>: ['a', 'b'], None>"
+    )
+    assert repr(bulk.query_pairs(b"?a\n"))[:55] == "<Column of 1 list<struct<name, value>>: [{'name': 'a', "
     assert repr(bulk.check_uri(b"a b\n")) == "<Column of 1 struct<code, offset>: {'code': 'path', 'offset': 1}>"
     views, indices = Lent([b"%41" * 99, None], "vu"), Lent([b"a"], "U", [0, 0])
     long = bulk.unquote(views)
@@ -152,5 +167,5 @@ def test_rows_that_cannot_be_read():
             column[row]
     pa = pytest.importorskip("pyarrow")
     numbers = borrow(pa.array([1.5]))
-    with pytest.raises(TypeError, match=r"^expected a column of text, bytes, bool, int64 or structs, got 'g'$"):
+    with pytest.raises(TypeError, match=r"^expected a column of text, bytes, bool, int64, structs or lists, got 'g'$"):
         numbers.to_pylist()

@@ -299,12 +299,21 @@ def as_path(operation, path, rows, results, errors):
         if operation.result == "diagnostic":
             made = made[0], in_characters(path, row, made[1])
             return dict(zip(("code", "offset"), made, strict=True)) if path.form == "list" else made
+        if operation.result == "list":
+            return items_of(operation, made, text)
         if operation.result in {"text", "component"} and not operation.fields:
             return made.decode() if text else made
         parts = [part.decode() if text and part is not None else part for part in made]
         return dict(zip(operation.fields, parts, strict=True)) if path.form == "list" else tuple(parts)
 
     return [of(row, made) for row, made in zip(rows, results, strict=True)]
+
+
+def items_of(operation, items, text):
+    """A list as it comes out of a path: of text, or of tuples."""
+    if not operation.fields:
+        return [item.decode() if text else item for item in items]
+    return [tuple(part.decode() if text else part for part in item) for item in items]
 
 
 def compare(operation, path, rows, errors, reports=None, **options):

@@ -12,6 +12,7 @@ from uricodec.bytesets import RFC3986_UNRESERVED
 from uricodec.errors import UriError, UriSyntaxError
 
 DOMAINS = "registrable_domain", "public_suffix"
+LISTS = "query_pairs", "path_segments"
 
 
 def decoded(row, plus):
@@ -39,7 +40,7 @@ PARTS = {
     ),
     ("percent_decode", "keep"): percent_decode,
     ("percent_decode", "replace"): lambda row, **plus: percent_decode(row, errors="replace", **plus),
-    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value", *DOMAINS)},
+    **{(name, "keep"): getattr(uri, name) for name in ("host", "port", "query_value", *LISTS, *DOMAINS)},
     ("split_uri", "keep"): any_parts,
     ("split_iri", "keep"): any_parts,
     ("requote", "keep"): requote,
@@ -112,7 +113,7 @@ ROWS = {
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
     "host": lambda row: uri.host(row, errors="raise"),
     "port": lambda row: uri.port(row, errors="raise"),
-    **{name: partial(getattr(uri, name), errors="raise") for name in DOMAINS},
+    **{name: partial(getattr(uri, name), errors="raise") for name in (*LISTS, *DOMAINS)},
     "query_value": lambda row, name: uri.query_value(row, name, errors="raise"),
     "iri_to_uri": iri.iri_to_uri,
     "uri_to_iri": iri.uri_to_iri,

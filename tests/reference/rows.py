@@ -204,11 +204,11 @@ class Operation(NamedTuple):
         given (dict[str, Any]): Its options.
         reference (Callable): (row, errors, way) -> (result, Fault | None).
         rows (str): The file of tests/data/rows.
-        result (str): "text", "verdict", "diagnostic", "component", "struct" or "fingerprint".
+        result (str): "text", "verdict", "diagnostic", "component", "struct", "list" or "fingerprint".
         policies (tuple[str, ...]): The values of `errors`, the default first; "drop" where rows may vanish.
         command (tuple[str, ...] | None): The arguments of the filter that does it; None: there is none.
         bulk (bool): Whether `bulk` has it.
-        fields (tuple[str, ...]): The names of what a struct has, or of several components.
+        fields (tuple[str, ...]): The names of what a struct has, an item of a list, or of several components.
     """
 
     name: str
@@ -313,6 +313,9 @@ def _operations():
         function = component(partial(getattr(naive_urls, name), **given))
         fields = tuple(given["name"]) if isinstance(given.get("name"), list) else ()
         yield Operation(name, given, function, "urls", "component", COMPONENT, fields=fields)
+    for name, fields in ("query_pairs", ("name", "value")), ("path_segments", ()):
+        function = component(getattr(naive_urls, name))
+        yield Operation(name, {}, function, "urls", "list", COMPONENT, fields=fields)
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)

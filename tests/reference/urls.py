@@ -43,6 +43,13 @@ def query_pairs(row, text):
     return [tuple(as_text(decode(part, plus=True), text) for part in (name, value)) for name, _, value in pairs]
 
 
+def path_segments(row, text):
+    """The segments of a path, decoded."""
+    path = COMPONENTS.match(row)[5]
+    segments = path.removeprefix(b"/").split(b"/") if path else []
+    return [as_text(decode(segment), text) for segment in segments]
+
+
 def query_value(row, text, name):
     """The first value of a name; of several names, a tuple."""
     found = dict(query_pairs(row, text)[::-1])

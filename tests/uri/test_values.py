@@ -1,10 +1,10 @@
-"""host, port and query_value of single values: against urllib.parse, and what columns do not show.
+"""Functions that read parts of any text, for single values: against urllib.parse, and what columns do not show.
 
 tests/_rows/test_operations.py compares the same rows by all paths with the reference implementation.
 """
 
 import pickle
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,12 @@ from uricodec.errors import IriError
 ROWS = rows_of("urls")
 TEXTS = [row.decode("utf-8", "replace") for row in ROWS]
 ONE_BY_ONE = [(uri.host, ()), (uri.port, ()), (uri.query_value, ("q",))]
+LISTS = [(uri.query_pairs, ()), (uri.path_segments, ())]
+
+
+def octets_of(found):
+    """Strings in lists and tuples as UTF-8."""
+    return found.encode() if isinstance(found, str) else type(found)(map(octets_of, found))
 
 
 def test_rows():
@@ -27,6 +33,10 @@ def test_rows():
             assert function(row, *arguments) == want(row, False, *arguments)
             made, found = want(text.encode(), True, *arguments), function(text, *arguments)
             assert found == (made if made is None else made.decode())
+        for function, _ in LISTS:
+            want = getattr(reference, function.__name__)
+            assert function(row) == want(row, False)
+            assert octets_of(function(text)) == want(text.encode(), True)
         names = ["page", "q", "é"]
         assert [*uri.query_value(row, names).values()] == [*reference.query_value(row, False, names)]
 
@@ -38,6 +48,16 @@ def test_values_are_those_of_urllib(query):
     clean = [tuple(part.replace("\ud800", "\ufffd") for part in pair) for pair in pairs]
     for name in {"q", "", "é", "6", *(name for name, _ in clean)}:
         assert uri.query_value(f"?{query}", name) == dict(clean[::-1]).get(name)
+    assert uri.query_pairs(f"?{query}") == clean
+    assert bulk.query_pairs([f"?{query}"] * 20) == [clean] * 20
+
+
+@given(st.text("/;=%+2F4é\ud800 \0", max_size=40).filter(lambda path: not path.startswith("//")))
+def test_segments_are_those_of_urllib(path):
+    segments = [unquote(part).replace("\ud800", "\ufffd") for part in path.removeprefix("/").split("/")]
+    assert (
+        uri.path_segments(f"{path}?q/r") == uri.path_segments(f"//h/{path.removeprefix('/')}#q") == segments or not path
+    )
 
 
 @given(st.text("ab.:80@[]/?#é", max_size=12))
@@ -66,6 +86,34 @@ def test_long_texts_and_buffers():
         assert [each.decode() if kind is bytes else each for each in found] == [host, "8" * 700, "é " * 3000]
 
 
+@pytest.mark.parametrize("size", [1, 254, 255, 256, 20_000])
+def test_texts_of_items_of_any_size(size):
+    """A text of 255 bytes or more is stored in another way; all that is invalid becomes three times as long."""
+    for text, plain in ("a" * size, "a" * size), ("%FF" * size, "\ufffd" * size), ("é+" * size, None):
+        name, part = (plain, plain) if plain else ("é " * size, text)
+        url = f"/{text}/b/{text}?{text}&{text}={text}&c"
+        segments, pairs = [part, "b", part], [(name, ""), (name, name), ("c", "")]
+        assert uri.path_segments(url) == segments and uri.query_pairs(url) == pairs
+        assert bulk.path_segments([url] * 20) == [segments] * 20 and bulk.query_pairs([url] * 20) == [pairs] * 20
+    raw = b"\xff" * size
+    line = b"/%b/b?%b=%b\n" % (raw, raw, raw)
+    replaced = "\ufffd" * size
+    assert list(bulk.path_segments(line)) == [[replaced, "b"]]
+    assert list(bulk.query_pairs(line)) == [[{"name": replaced, "value": replaced}]]
+
+
+def test_the_most_bytes_that_items_take():
+    """Shortest texts, and the longest results, in memory of the size that the operation asks for."""
+    for unit, want in (b"&\xff", ("\ufffd", "")), (b"&a", ("a", "")), (b"&=", ("", "")):
+        for count in 1, 5, 8000, 70_000:
+            assert (
+                list(bulk.query_pairs(b"?" + unit * count))[0]
+                == [dict(zip(("name", "value"), want, strict=True))] * count
+            )
+            assert uri.query_pairs("?" + unit.decode("utf-8", "replace") * count) == [want] * count
+    assert uri.path_segments("//h" + "/" * 100_000) == [""] * 100_000
+
+
 def test_bytes_stay_and_text_becomes_utf_8():
     assert uri.query_value(b"?q=%FF+\xff", "q") == b"\xff \xff" and uri.query_value("?q=%FF", "q") == "\ufffd"
     assert uri.host(b"//\xff") == b"\xff" and uri.host("//a\ud800") == "a\ufffd"
@@ -75,7 +123,7 @@ def test_bytes_stay_and_text_becomes_utf_8():
 
 
 def test_errors():
-    for function, arguments in ONE_BY_ONE:
+    for function, arguments in ONE_BY_ONE + LISTS:
         assert function("//a b?q", *arguments, errors="null") is None
         with pytest.raises(IriError, match="invalid character ' ' in host at offset 3") as caught:
             function("//a b?q", *arguments, errors="raise")

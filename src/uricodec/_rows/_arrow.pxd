@@ -128,11 +128,13 @@ cdef object stream_capsule(Type type, list arrays)
 cdef object read_object(object source, list arrays)
 
 
-# Formats of text -> the formats with 64-bit offsets.
+# Formats of text and lists -> the formats with 64-bit offsets.
 cdef dict LARGE
 
 cdef object join_arrays(Type type, list arrays, size_t limit)
 cdef Array part_of(Array array, int64_t start, int64_t length)
 cdef Array child_of(Array whole, int i)
+# Return where a row of text or of a list starts, by offsets of 64 bits (`large`) or 32.
+cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept
 cdef int widen_offsets(Array array) except -1
 cdef void copy_bits(const uint8_t *src, size_t start, size_t n, uint8_t *dst, size_t place) noexcept nogil

@@ -598,7 +598,7 @@ cdef object read_object(object source, list arrays):
 
 # For a consumer that expects one array: buffers are concatenated; offsets and buffer numbers of views are shifted.
 
-cdef dict LARGE = {b"u": b"U", b"z": b"Z"}     # the format with 64-bit offsets
+cdef dict LARGE = {b"u": b"U", b"z": b"Z", b"+l": b"+L"}      # the format with 64-bit offsets
 cdef dict WIDTHS = {b"w:16": 16, b"l": 8, b"L": 8, b"i": 4, b"I": 4, b"s": 2, b"S": 2, b"c": 1, b"C": 1, b"vu": 16,
                     b"vz": 16}
 
@@ -653,6 +653,11 @@ cdef Array child_of(Array whole, int i):
     return part_of(child, whole.offset, whole.length)
 
 
+cdef int64_t offset_at(Array array, bint large, int64_t row) noexcept:
+    row += array.offset
+    return (<const int64_t *>array.buffers[1])[row] if large else (<const int32_t *>array.buffers[1])[row]
+
+
 cdef int widen_offsets(Array array) except -1:
     """Convert 32-bit offsets to 64-bit offsets."""
     cdef Buffers buffers = Buffers()
@@ -696,40 +701,62 @@ cdef const void *join_bits(Array joined, list arrays, int buffer) except NULL:
     return hold(joined, &buffers.first)
 
 
-cdef Type join_text(Type type, Array joined, list arrays, size_t limit):
+cdef Type join_offsets(Type type, Array joined, list arrays, size_t limit):
+    """Join the offsets of texts or lists; they become 64-bit ones if the last is above the limit. Return the type."""
     cdef Buffers buffers = Buffers()
     cdef Array array
-    cdef int64_t i, base = 0
-    cdef const int64_t *wide
-    cdef const int32_t *narrow
-    cdef bint large = type.format in (b"U", b"Z")
-    extend(&buffers.second, &base, 8)
+    cdef int64_t *offsets
+    cdef int64_t i, first, base = 0
+    cdef bint large = type.format not in LARGE
+    if not grow(&buffers.first, 8 * (<size_t>joined.length + 1)):
+        raise MemoryError  # pragma: no cover: no memory
+    buffers.first.size = 8 * (<size_t>joined.length + 1)
+    offsets = <int64_t *>buffers.first.data
+    offsets[0] = 0
     for array in arrays:
-        if not grow(&buffers.second, 8 * <size_t>array.length):
-            raise MemoryError  # pragma: no cover: no memory
-        if array.length == 0:
-            continue
-        if large:
-            wide = <const int64_t *>array.buffers[1] + array.offset
+        if array.length:
+            first = offset_at(array, large, 0)
             for i in range(array.length):
-                (<int64_t *>(buffers.second.data + buffers.second.size))[i] = base + wide[i + 1] - wide[0]
-            extend(&buffers.first, <const uint8_t *>array.buffers[2] + wide[0], <size_t>(wide[array.length] - wide[0]))
-        else:
-            narrow = <const int32_t *>array.buffers[1] + array.offset
-            for i in range(array.length):
-                (<int64_t *>(buffers.second.data + buffers.second.size))[i] = base + narrow[i + 1] - narrow[0]
-            extend(&buffers.first, <const uint8_t *>array.buffers[2] + narrow[0], <size_t>(narrow[array.length] - narrow[0]))
-        buffers.second.size += 8 * <size_t>array.length
-        base = <int64_t>buffers.first.size
-    if not large and buffers.first.size <= limit:
+                offsets[i + 1] = base + offset_at(array, large, i + 1) - first
+            offsets += array.length
+            base = offsets[0]
+    if not large and <size_t>base <= limit:
+        offsets = <int64_t *>buffers.first.data
         for i in range(joined.length + 1):
-            (<int32_t *>buffers.second.data)[i] = <int32_t>(<int64_t *>buffers.second.data)[i]
-        buffers.second.size //= 2
+            (<int32_t *>offsets)[i] = <int32_t>offsets[i]
+        buffers.first.size //= 2
     elif not large:
-        type = Type(LARGE[type.format], type.name)
-    joined.buffers[1] = hold(joined, &buffers.second)
-    joined.buffers[2] = hold(joined, &buffers.first)
+        type = Type(LARGE[type.format], type.name, type.children)
+    joined.buffers[1] = hold(joined, &buffers.first)
     return type
+
+
+cdef int join_text(bint large, Array joined, list arrays) except -1:
+    cdef Buffers buffers = Buffers()
+    cdef Array array
+    cdef int64_t first
+    for array in arrays:
+        if array.length:
+            first = offset_at(array, large, 0)
+            extend(&buffers.first, <const uint8_t *>array.buffers[2] + first,
+                   <size_t>(offset_at(array, large, array.length) - first))
+    joined.buffers[2] = hold(joined, &buffers.first)
+    return 0
+
+
+cdef Type join_lists(Type type, Array joined, list arrays, size_t limit):
+    """Join the items of lists. Return the type with that of the items."""
+    cdef Array array
+    cdef int64_t first
+    cdef list parts = []
+    cdef bint large = type.format == b"+L"
+    for array in arrays:
+        if array.length:
+            first = offset_at(array, large, 0)
+            parts.append(part_of(array.children[0], first, offset_at(array, large, array.length) - first))
+    kind, items = join_arrays(type.children[0], parts, limit)
+    joined.children = (items,)
+    return Type(type.format, type.name, (kind,))
 
 
 cdef int join_fixed(Array joined, list arrays, size_t width) except -1:
@@ -807,7 +834,11 @@ cdef object join_arrays(Type type, list arrays, size_t limit):
     elif type.format == b"b":
         joined.buffers[1] = join_bits(joined, arrays, 1)
     elif type.format in (b"u", b"z", b"U", b"Z"):
-        type = join_text(type, joined, arrays, limit)
+        join_text(type.format not in LARGE, joined, arrays)
+        type = join_offsets(type, joined, arrays, limit)
+    elif type.format in (b"+l", b"+L"):
+        type = join_lists(type, joined, arrays, limit)
+        type = join_offsets(type, joined, arrays, limit)
     else:
         join_fixed(joined, arrays, WIDTHS[type.format])
     return type, joined

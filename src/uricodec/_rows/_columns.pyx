@@ -16,7 +16,7 @@ from uricodec._rows._tasks cimport *
 
 # --- values of rows as Python objects ---------------------------------------------------------------------------------
 
-# str, bytes, bool, int, a dict for each struct, and None for a null. They are read from the buffers of the types that
+# str, bytes, bool, int, a dict for each struct, a list, and None for a null. They are read from the buffers of the types that
 # operations return, so that a column can be inspected without any library.
 
 # Arrow formats -> the names of types in pyarrow.
@@ -25,6 +25,9 @@ cdef dict NAMES = {
     b"n": "null", b"b": "bool", b"w:16": "fixed_size_binary[16]", b"c": "int8", b"C": "uint8", b"s": "int16",
     b"S": "uint16", b"i": "int32", b"I": "uint32", b"l": "int64", b"L": "uint64",
 }
+
+
+cdef dict LISTS = {b"+l": "list", b"+L": "large_list"}
 
 
 cdef list field_names(Type type):
@@ -41,6 +44,8 @@ cdef str name_of(Type type):
         return f"dictionary<values={name_of(type.dictionary)}, indices={NAMES.get(type.format)}>"
     if type.format == b"+s":
         return f"struct<{', '.join(field_names(type))}>"
+    if type.format in LISTS:
+        return f"{LISTS[type.format]}<{name_of(type.children[0])}>"
     return NAMES.get(type.format) or repr(type.format.decode("latin-1"))
 
 
@@ -58,8 +63,10 @@ cdef list values_of(Type type, Array array, int64_t start, int64_t stop, errors)
     cdef list values = []
     if type.dictionary is not None or type.format in LAYOUTS:
         return texts_of(rows_of(array, type), start, stop, errors)
+    if type.format in LISTS:
+        return lists_of(type, array, start, stop, errors)
     if type.format not in (b"b", b"l", b"w:16", b"+s"):
-        raise TypeError(f"expected a column of text, bytes, bool, int64 or structs, got {name_of(type)}")
+        raise TypeError(f"expected a column of text, bytes, bool, int64, structs or lists, got {name_of(type)}")
     if type.format == b"+s":
         return structs_of(type, array, start, stop, errors)
     data = <const uint8_t *>array.buffers[1]
@@ -99,6 +106,21 @@ cdef list structs_of(Type type, Array array, int64_t start, int64_t stop, errors
         parts.append(values_of(type.children[field], child_of(array, field), start, stop, errors))
     for i in range(start, stop):
         values.append({name: part[i - start] for name, part in zip(names, parts)} if has_row(array, i) else None)
+    return values
+
+
+cdef list lists_of(Type type, Array array, int64_t start, int64_t stop, errors):
+    cdef Array child = array.children[0]
+    cdef bint large = type.format == b"+L"
+    cdef int64_t i, first = offset_at(array, large, start), last = offset_at(array, large, stop), at = first, end
+    cdef list items, values = []
+    if not 0 <= first <= last <= child.length:
+        raise ValueError("the Arrow array has offsets out of range")
+    items = values_of(type.children[0], child, first, last, errors)
+    for i in range(start, stop):
+        end = offset_at(array, large, i + 1)
+        values.append(items[at - first:end - first] if has_row(array, i) else None)
+        at = end
     return values
 
 
@@ -157,7 +179,7 @@ cdef class Column:
 
     It implements the Arrow PyCapsule interface: pass it to pyarrow.array, polars.Series, pandas.Series.from_arrow or
     any other function that accepts Arrow objects. As a sequence it needs no library: rows are str, bytes, bool, int, a
-    dict of the fields for a struct, or None.
+    dict of the fields for a struct, a list of its items, or None.
 
     >>> from uricodec import bulk
     >>> column = bulk.is_valid_uri(b"https://example.org/\\na b\\n")
@@ -242,7 +264,7 @@ cdef class Column:
         """Return the rows as a list of objects.
 
         Returns:
-            list: str, bytes, bool, int, dict (for a struct) or None.
+            list: str, bytes, bool, int, dict (for a struct), list or None.
 
         Raises:
             UnicodeDecodeError: If the text of the input is not UTF-8.
@@ -370,6 +392,7 @@ cdef class Work:
         for job in jobs:
             for i in range(job.task.fields):
                 large |= job.task.parts[3 * i].size > limit_of_offsets
+            large |= plan.kind == LIST and items_before(&job.task) > limit_of_offsets
         for job in jobs:
             made.append(answer_array(&job.task, plan.kind, &job.valid, plan.rows.code_names, large))
         return answer_type(plan.kind, type, plan.fields, text, large), made

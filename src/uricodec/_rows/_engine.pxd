@@ -85,8 +85,9 @@ ctypedef object (*text_function)(str text, const void *options)
 
 
 # What a row function writes. Components are offsets in the row, or in what is written, where their text follows them.
+# Items are a list: their number, a uint64_t, and then the texts of each item.
 cdef enum Result:
-    WRITES_BYTES, WRITES_NOTHING, WRITES_COMPONENTS, WRITES_TEXTS
+    WRITES_BYTES, WRITES_NOTHING, WRITES_COMPONENTS, WRITES_TEXTS, WRITES_ITEMS
 
 
 # Start and end of a component; start < 0: the row does not have the component.
@@ -96,6 +97,24 @@ cdef struct Component:
 
 cdef enum:
     MOST_FIELDS = 32
+    LONG_TEXT = 255     # the text of an item follows its size: a byte, or this byte and a uint64_t
+
+
+cdef inline uint64_t item_count(const uint8_t *items) noexcept nogil:
+    """Return the number of items that a row function wrote."""
+    cdef uint64_t count
+    memcpy(&count, items, sizeof(count))
+    return count
+
+
+cdef inline size_t next_text(const uint8_t **at) noexcept nogil:
+    """Move from the size of a text of an item to the text. Return the size."""
+    cdef uint64_t size = at[0][0]
+    at[0] += 1
+    if size == LONG_TEXT:
+        memcpy(&size, at[0], sizeof(size))
+        at[0] += sizeof(size)
+    return <size_t>size
 
 
 # All that the engine knows of an operation. The operation sets it in __cinit__; afterwards it is constant, because
@@ -370,6 +389,10 @@ cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 
 # Return the RowPolicy of a name. `drops`: "drop" is supported; otherwise it is an error.
 cdef int policy_named(object errors, bint drops=*) except -1
+
+
+# Return the items that a row function wrote, of so many texts each: str or bytes, or tuples of two.
+cdef list items_of(const uint8_t *items, int texts, bint text)
 
 
 # The capacity that the result of a row of n bytes needs: kept or transformed, and as a line with its terminator.

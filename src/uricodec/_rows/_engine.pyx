@@ -28,6 +28,7 @@ from libc.string cimport memchr, memcpy, memset
 from uricodec._rows._arrow cimport grow
 from uricodec._base._atomic cimport uc_glance8
 from uricodec._base._kernels cimport add_byte, kernels, portable, uc_lowest_bit, uc_utf8
+from uricodec._base._text cimport utf8_text
 
 from uricodec.errors import UriError
 
@@ -479,7 +480,7 @@ cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint loo
         run.row_of = run.otherwise
     run.block_of = slots.block if slots.block != NULL else do_rows
     run.changes = slots.changes if kernels.mark_outside != portable.mark_outside else NULL
-    run.most_rows = min(most_rows, <size_t>64) if slots.result in (WRITES_COMPONENTS, WRITES_TEXTS) else most_rows
+    run.most_rows = min(most_rows, <size_t>64) if slots.result >= WRITES_COMPONENTS else most_rows
     run.has_stable = slots.stable != NULL
     if run.has_stable:
         run.stable = slots.stable[0]
@@ -571,6 +572,24 @@ cdef size_t copy_row(const uint8_t *src, size_t n, const void *options, uint8_t 
 cdef bint copy_block(Run *run) noexcept nogil:
     pass_rows(run, run.block.rows)
     return True
+
+
+cdef inline object text_at(const uint8_t **at, bint text):
+    cdef size_t n = next_text(at)
+    cdef const uint8_t *start = at[0]
+    at[0] += n
+    return utf8_text(start, n, NULL) if text else (<const char *>start)[:n]
+
+
+cdef list items_of(const uint8_t *items, int texts, bint text):
+    cdef uint64_t count = item_count(items)
+    cdef const uint8_t *at = items + sizeof(count)
+    cdef list found = []
+    while count:
+        first = text_at(&at, text)
+        found.append(first if texts == 1 else (first, text_at(&at, text)))
+        count -= 1
+    return found
 
 
 cdef class RowOperation:

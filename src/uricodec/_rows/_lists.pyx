@@ -96,7 +96,8 @@ cdef Py_ssize_t gather(Items *gathered, list items, Py_ssize_t row, Py_ssize_t s
 
 
 cdef inline bint has_components(Plan plan) noexcept:
-    return plan.kind == STRUCT or plan.kind == COMPONENT
+    """Return whether objects are made of components or items."""
+    return plan.kind == STRUCT or plan.kind == COMPONENT or plan.kind == LIST
 
 
 # --- items of one type --------------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
         run.key = &plan.key.key
     if policy == NULL_ROW:
         run.valid = <uint8_t *>&batch.valid[0]
-    # The text sink stores Component structs; objects are made of them while the items' bytes are there.
+    # The text sink stores what the row function writes; objects are made of it while the rows' bytes are there.
     set_sink(run, TEXT if has_components(plan) else plan.kind)
     set_lines(run)
     run.large = True
@@ -330,6 +331,8 @@ cdef class ListWork:
             return True
         if plan.kind == DIAGNOSTIC:
             return None
+        if plan.kind == LIST:
+            return items_of(self.buffer, plan.components, text)
         if has_components(plan):
             return self.parts(plan, <const uint8_t *>self.buffer if plan.rows.slots.result == WRITES_TEXTS else src, text)
         if plan.kind == FINGERPRINT:
@@ -544,6 +547,15 @@ cdef class ListWork:
                 results[batch.items.numbers[i]] = row
         return 0
 
+    cdef int take_lists(self, Batch batch, list results) except -1:
+        cdef const uint8_t *made = batch.run.data.data
+        cdef const int64_t *at = <const int64_t *>batch.run.offsets.data
+        cdef size_t i
+        for i in range(batch.items.rows):
+            results[batch.items.numbers[i]] = (items_of(made + at[i], batch.plan.components, batch.text)
+                                               if at[i + 1] > at[i] else None)
+        return 0
+
     cdef int do_batch(self, Batch batch, list results, Columns columns) except -1:
         cdef Kind kind = batch.plan.kind
         batch.do(UC_REJECTED if kind == DIAGNOSTIC else max(self.limit - <size_t>len(self.found), <size_t>1))
@@ -556,6 +568,8 @@ cdef class ListWork:
             self.take_diagnostics(batch, results, columns)
         elif kind == FINGERPRINT:
             self.take_fingerprints(batch, results)
+        elif kind == LIST:
+            self.take_lists(batch, results)
         else:
             self.take_components(batch, results, columns)
         return PyErr_CheckSignals()

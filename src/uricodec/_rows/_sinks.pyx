@@ -1,7 +1,7 @@
 """Sinks: destinations of the results of a run.
 
 A sink provides the memory that results are written to, and accepts them block by block: text with offsets, views,
-fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, components, or lines.
+fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, components, lists, or lines.
 """
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memcmp, memset
@@ -341,6 +341,65 @@ cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t ta
     return True
 
 
+# --- lists --------------------------------------------------------------------------------------------------------------
+
+# The texts of all items are components: run.parts has them without validity, and run.offsets has where each list ends.
+
+cdef size_t items_before(const Run *run) noexcept nogil:
+    return run.parts[1].size // sizeof(int64_t) - 1
+
+
+cdef bint have_items(Run *run, size_t bytes, uint64_t count) noexcept nogil:
+    """Ensure capacity for so many items, whose texts have so many bytes."""
+    cdef int field
+    for field in range(run.fields):
+        if not grow(run.parts + 3 * field, bytes + WIDE) or not grow(run.parts + 3 * field + 1, <size_t>count * sizeof(int64_t)):
+            return False
+    return True
+
+
+cdef inline void add_items(Run *run, const uint8_t *made, size_t size) noexcept nogil:
+    """Add the list of a row. WIDE bytes after it can be read."""
+    cdef Buffer *part
+    cdef const uint8_t *at = made + sizeof(uint64_t)
+    cdef uint64_t count = item_count(made) if size else 0
+    cdef size_t n, end = run.offsets.size
+    cdef int field
+    while count:
+        part = run.parts
+        for field in range(run.fields):
+            n = next_text(&at)
+            copy_bytes(part.data + part.size, at, n)
+            at += n
+            part.size += n
+            (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size
+            part[1].size += sizeof(int64_t)
+            part += 3
+        count -= 1
+    (<int64_t *>(run.offsets.data + end))[0] = <int64_t>(run.parts[1].size // sizeof(int64_t) - 1)
+    run.offsets.size = end + sizeof(int64_t)
+
+
+cdef bint take_lists(Run *run) noexcept nogil:
+    cdef size_t i
+    cdef uint64_t count = 0
+    for i in range(run.block.rows):
+        if run.out_at[i + 1] > run.out_at[i]:
+            count += item_count(run.out + run.out_at[i])
+    if not have_items(run, run.written, count):
+        return False
+    for i in range(run.block.rows):
+        add_items(run, run.out + run.out_at[i], run.out_at[i + 1] - run.out_at[i])
+    return True
+
+
+cdef bint take_long_list(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    if not have_items(run, size, item_count(run.out) if size else 0):
+        return False
+    add_items(run, run.out, size)
+    return True
+
+
 # --- the sinks ----------------------------------------------------------------------------------------------------------
 
 cdef void set_sink(Run *run, Kind kind) noexcept:
@@ -355,6 +414,8 @@ cdef void set_sink(Run *run, Kind kind) noexcept:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_scratch, take_nothing, take_nothing_long
     elif kind == STRUCT or kind == COMPONENT:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_components, take_long_components
+    elif kind == LIST:
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_lists, take_long_list
     elif lines:
         run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
     elif run.source.layout == VIEWS:
@@ -394,9 +455,12 @@ cdef int prepare_answer(Run *run, Kind kind) except -1:
     memset(run.parts, 0, 3 * sizeof(Buffer) * <size_t>run.fields)
     for i in range(run.fields):
         zeros(run.parts + 3 * i, 0)
-        zeros(run.parts + 3 * i + 1, 8 * rows + 8)
+        zeros(run.parts + 3 * i + 1, 8 if kind == LIST else 8 * rows + 8)
         run.parts[3 * i + 1].size = 8
-        zeros(run.parts + 3 * i + 2, (rows + 7) >> 3)
+        zeros(run.parts + 3 * i + 2, 0 if kind == LIST else (rows + 7) >> 3)
+    if kind == LIST:
+        zeros(&run.offsets, 8 * rows + 8)
+        run.offsets.size = 8
     return 0
 
 
@@ -458,46 +522,65 @@ cdef Array diagnostic_array(Run *run, Buffer *valid, list code_names):
     return array
 
 
-cdef Array component_array(Run *run, int field, bint large):
-    """Return a component of all rows, null where it is undefined."""
+cdef Array component_array(Run *run, int field, size_t count, bint nulls, bint large):
+    """Return a component of all rows, null where it is undefined, or a text of all items."""
     cdef Array array = Array()
     cdef Buffer *part = run.parts + 3 * field
-    array.length, array.nulls = <int64_t>run.count, -1
+    array.length, array.nulls = <int64_t>count, -nulls
     array.set_buffers(3)
     if not large:
         narrow(part + 1)
     array.buffers[2] = hold(array, part)
     array.buffers[1] = hold(array, part + 1)
-    array.buffers[0] = hold(array, part + 2)
+    if nulls:
+        array.buffers[0] = hold(array, part + 2)
+    return array
+
+
+cdef Array struct_array(Run *run, size_t count, bint nulls, bint large):
+    """Return the components of all rows, or the texts of all items. It has no validity bitmap."""
+    cdef Array array = Array()
+    cdef int i
+    cdef list parts = []
+    array.length = <int64_t>count
+    array.set_buffers(1)
+    for i in range(run.fields):
+        parts.append(component_array(run, i, count, nulls, large))
+    array.children = tuple(parts)
     return array
 
 
 cdef Array answer_array(Run *run, Kind kind, Buffer *valid, list code_names, bint large):
     """Return the results of a run. `valid` is the validity bitmap of the rows; without data: all are valid."""
-    cdef Array array = Array()
-    cdef size_t rows = run.count
-    cdef int i
+    cdef Array array
+    cdef size_t rows = run.count, items
     if kind == DIAGNOSTIC:
         return diagnostic_array(run, valid, code_names)
     if kind == COMPONENT:
-        return component_array(run, 0, large)
-    array.length = <int64_t>rows
-    array.nulls = 0 if valid.data == NULL else -1
-    array.set_buffers(1 if kind == STRUCT else 2)
+        return component_array(run, 0, rows, True, large)
+    if kind == STRUCT:
+        array = struct_array(run, rows, True, large)
+    else:
+        array = Array()
+        array.length = <int64_t>rows
+        array.set_buffers(2)
+    if kind == LIST:
+        items = items_before(run)
+        array.children = (component_array(run, 0, items, False, large) if run.fields == 1 else
+                          struct_array(run, items, False, large),)
+        if not large:
+            narrow(&run.offsets)
     if valid.data != NULL:
+        array.nulls = -1
         array.buffers[0] = hold(array, valid)
     if kind != STRUCT:
         array.buffers[1] = hold(array, &run.offsets)
-        return array
-    parts = []
-    for i in range(run.fields):
-        parts.append(component_array(run, i, large))
-    array.children = tuple(parts)
     return array
 
 
 cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large):
     cdef list parts = []
+    cdef Type item
     if kind == VERDICT:
         return Type(b"b", type.name)
     if kind == FINGERPRINT:
@@ -507,6 +590,9 @@ cdef Type answer_type(Kind kind, Type type, tuple fields, bint text, bint large)
     part = (b"U" if large else b"u") if text else b"Z" if large else b"z"
     if kind == COMPONENT:
         return Type(part, type.name)
+    if kind == LIST:
+        item = answer_type(STRUCT if fields else COMPONENT, Type(part, b"item"), fields, text, large)
+        return Type(b"+L" if large else b"+l", type.name, (item,))
     for name in fields:
         parts.append(Type(part, name.encode()))
     return Type(b"+s", type.name, tuple(parts))

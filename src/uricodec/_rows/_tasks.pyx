@@ -46,7 +46,7 @@ def set_limit_of_offsets(limit):
 
 # --- plans ------------------------------------------------------------------------------------------------------------
 
-cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct", "component"]
+cdef list KIND_NAMES = ["text", "fingerprint", "verdict", "diagnostic", "struct", "component", "list"]
 
 
 @cython.final
@@ -55,8 +55,8 @@ cdef class Plan:
 
     Args:
         rows (RowOperation): The operation on one row.
-        kind (str): The result: "text", "fingerprint", "verdict", "diagnostic", "struct" or "component".
-        fields (tuple[str, ...]): The components of a "struct".
+        kind (str): The result: "text", "fingerprint", "verdict", "diagnostic", "struct", "component" or "list".
+        fields (tuple[str, ...]): The components of a "struct"; of a "list" whose items are structs, their two fields.
         key (FingerprintKey | None): The key of a "fingerprint".
     """
     def __cinit__(self, RowOperation rows not None, kind="text", fields=(), FingerprintKey key=None):
@@ -64,19 +64,21 @@ cdef class Plan:
         cdef bint fits = written == WRITES_BYTES
         self.rows, self.kind = rows, <Kind>(<int>KIND_NAMES.index(kind))
         self.fields, self.key = tuple(fields), <FingerprintKey?>key if kind == "fingerprint" else key
-        self.components = 1 if self.kind == COMPONENT else <int>len(self.fields)
+        self.components = max(<int>len(self.fields), <int>(self.kind in (COMPONENT, LIST)))
         if len(self.fields) > MOST_FIELDS:
             raise ValueError(f"expected at most {MOST_FIELDS} components, got {len(self.fields)}")
         if self.kind == STRUCT or self.kind == COMPONENT:
             fits = written == WRITES_COMPONENTS or written == WRITES_TEXTS
         elif self.kind == VERDICT or self.kind == DIAGNOSTIC:
             fits = written == WRITES_NOTHING
+        elif self.kind == LIST:
+            fits = written == WRITES_ITEMS
         if not fits:
             raise ValueError(f"the operation does not support results of kind {kind!r}")
 
     @property
     def result(self):
-        """The kind of result: "text", "fingerprint", "verdict", "diagnostic", "struct" or "component"."""
+        """The kind of result: "text", "fingerprint", "verdict", "diagnostic", "struct", "component" or "list"."""
         return KIND_NAMES[self.kind]
 
 

@@ -82,8 +82,9 @@ class Operation(NamedTuple):
         make (str): "module:name" of the RowOperation, or of a function that returns what `bulk/_operations.py` needs.
         constants (Mapping[str, Any]): What that takes besides the parameters.
         result (str): The result of a row: "text", "verdict" (bool), "diagnostic" (None, or why the row is invalid),
-            "component" (text; null if the row has none), "struct" (several of them) or "fingerprint" (16 bytes).
-        fields (tuple[str, ...]): The field names of a diagnostic or a struct.
+            "component" (text; null if the row has none), "struct" (several of them), "list" (of text or structs) or
+            "fingerprint" (16 bytes).
+        fields (tuple[str, ...]): The field names of a diagnostic, a struct, or the structs of a list.
         parameters (tuple[Parameter, ...]): The parameters, in their order in `bulk`.
         policies (tuple[str, ...]): The values of `errors`, the default first. "drop" is for lines and records only,
             because the length of a list or a column is fixed.
@@ -523,6 +524,29 @@ _ROWS = (
         parameters=(_QUERY_NAME,),
         policies=_COMPONENT,
         sql=(SqlFunction("uri_query_value", ("name",)),),
+        rows="urls",
+        page="url_analytics",
+    ),
+    Operation(
+        name="query_pairs",
+        summary="return the names and values of all query parameters of each URL, decoded",
+        source="RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.",
+        make=f"{_MADE}:query_pairs",
+        result="list",
+        fields=("name", "value"),
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_query_pairs"),),
+        rows="urls",
+        page="url_analytics",
+    ),
+    Operation(
+        name="path_segments",
+        summary="return the segments of the path of each URL, decoded",
+        source="RFC 3986 section 3.3, appendix B.",
+        make=f"{_MADE}:path_segments",
+        result="list",
+        policies=_COMPONENT,
+        sql=(SqlFunction("uri_path_segments"),),
         rows="urls",
         page="url_analytics",
     ),

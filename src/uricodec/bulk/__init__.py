@@ -58,6 +58,7 @@ from uricodec._rows._columns import Column
 from uricodec._rows.overloads import (
     returns_components,
     returns_fingerprints,
+    returns_lists,
     returns_structs,
     returns_text,
     returns_verdicts,
@@ -106,8 +107,10 @@ __all__ = [
     "normalize_uri",
     "normalize_urn",
     "percent_decode",
+    "path_segments",
     "port",
     "public_suffix",
+    "query_pairs",
     "query_value",
     "quote",
     "registrable_domain",
@@ -726,6 +729,65 @@ def query_value(
     {'page': '2', 'q': 'café au lait'}
     """
     return run("query_value", column, {"name": name}, errors, invalid, threads, line_terminator)
+
+
+@returns_lists
+def query_pairs(
+    column: Any,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the names and values of all query parameters of each URL, decoded.
+
+    Args:
+        column (Any): The rows: any text.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Lists of tuples, as from `uricodec.uri.query_pairs`; in Arrow, lists of structs of name and value, which a
+            `Column` shows as dicts. Empty without a query.
+
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+
+    >>> query_pairs(["/search?q=caf%C3%A9+au+lait&page=2&page=3&x", "/", None])
+    [[('q', 'café au lait'), ('page', '2'), ('page', '3'), ('x', '')], [], None]
+    >>> query_pairs(b"/?a=1&b\\n").to_pylist()
+    [[{'name': 'a', 'value': '1'}, {'name': 'b', 'value': ''}]]
+    """
+    return run("query_pairs", column, {}, errors, invalid, threads, line_terminator)
+
+
+@returns_lists
+def path_segments(
+    column: Any,
+    *,
+    errors: ComponentErrors = "keep",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the segments of the path of each URL, decoded.
+
+    Args:
+        column (Any): The rows: any text.
+        errors (str): How an invalid row is handled: "keep", "null" or "raise". Invalid are rows that are not IRI
+            references; "keep" returns what they have.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: Lists of text, as from `uricodec.uri.path_segments`; empty if the path is.
+
+    Source: RFC 3986 section 3.3, appendix B.
+
+    >>> path_segments(["https://example.org/caf%C3%A9/a%2Fb/?q", "https://example.org/", "https://example.org", None])
+    [['café', 'a/b', ''], [''], [], None]
+    """
+    return run("path_segments", column, {}, errors, invalid, threads, line_terminator)
 
 
 # --- URNs -------------------------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ class Call:
 
     Attributes:
         operation (Operation): Its row of the table.
-        fields (tuple[str, ...]): The names of what a row has, if it has several.
+        fields (tuple[str, ...]): The names of what a row has, if it has several. Lists have none.
 
     Raises:
         TypeError: If `invalid` or `line_terminator` has the wrong type.
@@ -130,7 +130,7 @@ class Call:
     ) -> None:
         self.operation = operation
         self._make = make_plan(operation, arguments)
-        self.fields = operation.fields or self._make(True, b"").fields
+        self.fields = () if operation.result == "list" else operation.fields or self._make(True, b"").fields
         if not (invalid is None or isinstance(invalid, InvalidRows)):
             raise TypeError(f"invalid must be an InvalidRows, not {type(invalid).__name__}")
         if not isinstance(line_terminator, bytes):

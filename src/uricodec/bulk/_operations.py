@@ -155,6 +155,22 @@ def query_value(name: str | Sequence[str]) -> Make:
     return lambda text, terminator: Plan(QueryRows(names, text, bool(terminator)), "struct", names)
 
 
+def query_pairs() -> Make:
+    """Return the plan of `bulk.query_pairs`."""
+    from uricodec._rows.registry import OPERATIONS
+    from uricodec.uri._values import PairRows
+
+    fields = OPERATIONS["query_pairs"].fields
+    return lambda text, terminator: Plan(PairRows(text, bool(terminator)), "list", fields)
+
+
+def path_segments() -> Make:
+    """Return the plan of `bulk.path_segments`."""
+    from uricodec.uri._values import SegmentRows
+
+    return lambda text, terminator: Plan(SegmentRows(text, bool(terminator)), "list")
+
+
 # --- URNs and fingerprints --------------------------------------------------------------------------------------------
 
 

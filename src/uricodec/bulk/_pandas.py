@@ -56,7 +56,9 @@ def run_on_column(column: Any, call: Call) -> Any:
 def _of_series(column: pd.Series, call: Call) -> Any:
     """Return the result of a Series: a Series, or a DataFrame if a row has several fields."""
     dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    if call.operation.result == "list" and not isinstance(_stored(dtype), pd.ArrowDtype):
+        result = _of_objects(column.astype(object), call)
+    elif isinstance(dtype, pd.CategoricalDtype):
         result = _of_categories(column, call)
     elif isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
         result = _of_arrow(column.array.__arrow_array__(), call, dtype)
@@ -66,6 +68,13 @@ def _of_series(column: pd.Series, call: Call) -> Any:
     if isinstance(result, pd.Series):
         result.name = column.name
     return result
+
+
+def _stored(dtype: Any) -> Any:
+    """Return the dtype of the values: that of the categories of a Categorical."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return None if dtype.categories is None else dtype.categories.dtype
+    return dtype
 
 
 def _verdicts(rows: Any, nulls: bool, dtype: Any) -> pd.Series:
@@ -143,7 +152,7 @@ def _of_objects(column: pd.Series, call: Call) -> Any:
     if operation.result == "verdict":
         return _verdicts(done, None in done, dtype)
     filled = np.fromiter(done, object, len(done))
-    return pd.Series(filled, dtype=object if operation.result == "fingerprint" else dtype, copy=False)
+    return pd.Series(filled, dtype=object if operation.result in ("fingerprint", "list") else dtype, copy=False)
 
 
 def _nones(count: int) -> Any:

@@ -32,7 +32,7 @@ def fixed_arguments(name: str, errors: str) -> dict[str, Any]:
     if errors not in ("null", "keep", "raise", "replace"):
         raise ValueError(f"errors must be one of 'null', 'keep', 'raise', 'replace', got {errors!r}")
     sql, operation = SQL_FUNCTIONS[name]
-    if operation.result == "component":  # of any text
+    if operation.result in ("component", "list"):  # of any text
         return {"errors": "raise" if errors == "raise" else "keep", **sql.fixed}
     return {"errors": errors if errors in operation.policies else "null", **sql.fixed}
 

@@ -229,4 +229,6 @@ def _type_in_sql(type_: Any) -> str:
     if pa.types.is_struct(type_):
         fields = [f'"{field.name}" {_type_in_sql(field.type)}' for field in type_]
         return f"STRUCT({', '.join(fields)})"
+    if pa.types.is_list(type_):
+        return f"{_type_in_sql(type_.value_type)}[]"
     return {pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN", pa.int64(): "BIGINT"}.get(type_, "BLOB")

@@ -87,7 +87,10 @@ def _dtype(name: str, given: dict[str, Any]) -> Any:
         if not fields:
             return pl.String
     numbers = {"offset": pl.Int64} if operation.result == "diagnostic" else {}
-    return pl.Struct({field: numbers.get(field, pl.String) for field in fields})
+    struct = pl.Struct({field: numbers.get(field, pl.String) for field in fields})
+    if operation.result == "list":
+        return pl.List(struct if fields else pl.String)
+    return struct
 
 
 def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
@@ -99,7 +102,7 @@ def _rows(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         raise TypeError(f"{name}: an Enum cannot contain new strings; cast it to String or Categorical")
     if column.n_chunks() > 1 and len(column) < _CHUNK * column.n_chunks():
         column = column.rechunk()
-    if column.dtype == pl.Binary and OPERATIONS[name].result in ("component", "struct"):
+    if column.dtype == pl.Binary and OPERATIONS[name].result in ("component", "list", "struct"):
         column = _utf8(column)
     result = _series(column.name, FUNCTIONS[name](column, **given))
     wanted = column.dtype if text else _dtype(name, given)
@@ -138,6 +141,7 @@ def _piece(column: pl.Series, name: str, given: dict[str, Any]) -> pl.Series:
         "verdict": "pl.Expr: Boolean.",
         "diagnostic": "pl.Expr: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
         "component": "pl.Expr: String; null if a row has no such component. For several names a Struct of Strings.",
+        "list": "pl.Expr: List of Strings; of Structs of name and value for `query_pairs`.",
         "struct": "pl.Expr: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Expr: Binary, 16 bytes.",
     },
@@ -171,6 +175,7 @@ class UricodecExpr(_ExpressionMethods):
         "verdict": "pl.Series: Boolean.",
         "diagnostic": "pl.Series: Struct of code (String) and offset in bytes (Int64), or null where nothing is wrong.",
         "component": "pl.Series: String; null if a row has no such component. For several names a Struct of Strings.",
+        "list": "pl.Series: List of Strings; of Structs of name and value for `query_pairs`.",
         "struct": "pl.Series: Struct of Strings: the components, null where they are undefined.",
         "fingerprint": "pl.Series: Binary, 16 bytes.",
     },

@@ -46,7 +46,7 @@ def __dir__() -> list[str]:
 
 _Secret = FingerprintKey | str | bytes | None
 
-_WITH_ERRORS = ("text", "component", "struct", "fingerprint")  # kinds of results that an invalid row lacks
+_WITH_ERRORS = ("text", "component", "list", "struct", "fingerprint")  # kinds of results that an invalid row lacks
 _own_secret: dict[None, bytes] = {}
 
 
@@ -85,6 +85,8 @@ def _ddl(type_: Any) -> str:
     if pa.types.is_struct(type_):
         fields = [f"`{field.name.replace('`', '``')}`: {_ddl(field.type)}" for field in type_]
         return f"struct<{', '.join(fields)}>"
+    if pa.types.is_list(type_):
+        return f"array<{_ddl(type_.value_type)}>"
     return {pa.string(): "string", pa.bool_(): "boolean", pa.int64(): "bigint"}.get(type_, "binary")
 
 
@@ -99,7 +101,7 @@ def _computing(
     def compute(column: Any, *values: str) -> Any:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
-        if column.type not in (text if result in ("text", "component", "struct") else text + binary):
+        if column.type not in (text if result in ("text", "component", "list", "struct") else text + binary):
             raise TypeError(f"{name}: expected a column of text, got {column.type}")
         try:
             return function(column, threads=1, **given, **dict(zip(arguments, values, strict=False)))
@@ -114,6 +116,7 @@ _RETURNS = {
     "verdict": "Column: Booleans.",
     "diagnostic": "Column: Structs of code and offset (in bytes), or NULL if the row is valid.",
     "component": "Column: Strings, or NULL if a row has no such component. For several names, Structs of Strings.",
+    "list": "Column: Arrays of strings; of structs of name and value for `query_pairs`.",
     "struct": "Column: Structs of the components, which are NULL if they are undefined.",
     "fingerprint": "Column: Binary, 16 bytes. If the secret is None, the driver makes a random one for all its calls.",
 }

@@ -22,7 +22,15 @@ from uricodec.uri._components import Components, check, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
-from uricodec.uri._values import host, port, public_suffix, query_value, registrable_domain
+from uricodec.uri._values import (
+    host,
+    path_segments,
+    port,
+    public_suffix,
+    query_pairs,
+    query_value,
+    registrable_domain,
+)
 
 if TYPE_CHECKING:
     from uricodec.uri import legacy_schemes as legacy_schemes
@@ -41,8 +49,10 @@ __all__ = [
     "is_valid",
     "key",
     "normalize",
+    "path_segments",
     "port",
     "public_suffix",
+    "query_pairs",
     "query_value",
     "registrable_domain",
     "relativize",

@@ -34,6 +34,14 @@ class DomainRows(ValueRows):
 class SplitLines(ValueRows):
     def __new__(cls, kind: Literal["uri", "iri"]) -> SplitLines: ...
 
+@final
+class PairRows(ValueRows):
+    def __new__(cls, text: bool, checks: bool) -> PairRows: ...
+
+@final
+class SegmentRows(ValueRows):
+    def __new__(cls, text: bool, checks: bool) -> SegmentRows: ...
+
 @overload
 def host(uri: str, *, errors: ComponentErrors = "keep") -> str | None: ...
 @overload
@@ -54,6 +62,14 @@ def query_value(
 def query_value(
     uri: Buffer, name: list[str] | tuple[str, ...], *, errors: ComponentErrors = "keep"
 ) -> dict[str, bytes | None] | None: ...
+@overload
+def query_pairs(uri: str, *, errors: ComponentErrors = "keep") -> list[tuple[str, str]] | None: ...
+@overload
+def query_pairs(uri: Buffer, *, errors: ComponentErrors = "keep") -> list[tuple[bytes, bytes]] | None: ...
+@overload
+def path_segments(uri: str, *, errors: ComponentErrors = "keep") -> list[str] | None: ...
+@overload
+def path_segments(uri: Buffer, *, errors: ComponentErrors = "keep") -> list[bytes] | None: ...
 @overload
 def registrable_domain(
     uri: str, *, private: bool = False, suffixes: str | PathLike[str] | None = None, errors: ComponentErrors = "keep"

@@ -1,4 +1,4 @@
-"""Parts of URLs as values: host, port, query parameters, and the registrable domain and public suffix of hosts.
+"""Parts of URLs as values: host, port, query parameters, path segments, and the registrable domain and public suffix.
 
 Any text is split, as RFC 3986 appendix B does. The authority is then split at its last "@" and, after the host, at the
 first ":"; a host that begins with "[" ends with the next "]".
@@ -6,12 +6,12 @@ first ":"; a host that begins with "[" ends with the next "]".
     http://me@example.org:80/over/there?name=ferret&q=a+b#nose
               host        port         query_value("q") = "a b"
 
-A row function writes the offsets of its results and then their text. Rows of text give text: what is not UTF-8 becomes
-U+FFFD. Rows of bytes give bytes.
+A row function writes the offsets of its results and then their text, or the items of a list. Rows of text give text:
+what is not UTF-8 becomes U+FFFD. Rows of bytes give bytes.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memmove, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
@@ -82,6 +82,18 @@ cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) n
         i += 1
 
 
+cdef inline size_t find_path(const uint8_t *s, size_t n) noexcept nogil:
+    """Return where the path starts."""
+    cdef size_t i = find_authority(s, n)
+    if i:
+        while i < n and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+            i += 1
+        return i
+    while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
+        i += 1
+    return i + 1 if 0 < i < n and s[i] == c':' else 0
+
+
 cdef inline void set_field(Component *field, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
     field.start, field.end = start, end
 
@@ -95,14 +107,9 @@ cdef void split_any(const uint8_t *s, size_t n, Component *fields) noexcept nogi
         i += 1
     if 0 < i < end and s[i] == c':':
         set_field(fields, 0, i)
-        path = i + 1
     else:
         set_field(fields, -1, -1)
-        path = 0
-    if authority:
-        path = authority
-        while path < end and s[path] != c'/' and s[path] != c'?' and s[path] != c'#':
-            path += 1
+    path = <Py_ssize_t>find_path(s, n)
     path_end = path + <Py_ssize_t>kernels.span(s + path, <size_t>(end - path), &BEFORE_QUERY.set)
     query_end = path_end + <Py_ssize_t>kernels.span(s + path_end, <size_t>(end - path_end), &BEFORE_FRAGMENT.set)
     set_field(fields + 1, authority if authority else -1, path)
@@ -122,6 +129,7 @@ cdef struct Options:
     bint text                   # results are UTF-8,
     bint checks                 # and rows may not be
     int count                   # of names
+    int texts                   # of each item; 0: the result is not a list
     const Name *names
     const Suffixes *suffixes
     bint registrable            # the registrable domain, not the public suffix
@@ -377,34 +385,43 @@ cdef class SuffixTable:
         PyMem_RawFree(self.slots)
 
 
-# --- query parameters -------------------------------------------------------------------------------------------------
+# --- query parameters and path segments -------------------------------------------------------------------------------
 
 # As urllib.parse.parse_qsl(query, keep_blank_values=True) reads them:
 #
 #     query     = pair *( "&" pair )      an empty pair is none
 #     pair      = name [ "=" value ]      decoded: "+" is a space
+#
+# A path is read as in RFC 3986 section 3.3, and its segments are decoded:
+#
+#     path      = [ segment ] *( "/" segment )    an empty path has no segments
 
 # What a byte of a query is; values of a name or value are joined by "|".
 cdef enum Role:
     LITERAL = 0, BEYOND_ASCII = 1, PLUS = 2, PERCENT = 4, EQUALS = 8, PAIR_END = 16, QUERY_END = 32
 cdef uint8_t ROLES[256]
+cdef uint8_t IN_PATH[256]       # the same for paths, where EQUALS is the end of a segment
 
 cdef int byte
 for byte in range(256):
-    ROLES[byte] = LITERAL if byte < 128 else BEYOND_ASCII
+    ROLES[byte] = IN_PATH[byte] = LITERAL if byte < 128 else BEYOND_ASCII
 for character, role in ("+", PLUS), ("%", PERCENT), ("=", EQUALS), ("&", PAIR_END), ("#", QUERY_END):
     ROLES[<uint8_t>ord(character)] = role
+for character, role in ("%", PERCENT), ("/", EQUALS), ("?", QUERY_END), ("#", QUERY_END):
+    IN_PATH[<uint8_t>ord(character)] = role
 del character, role
 
 
 cdef inline size_t decode_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
-    """Decode a name or value to dst, where 3 * n bytes can be written; return its size."""
+    """Decode a text to dst, where 3 * n bytes can be written; return its size."""
     cdef size_t size = n, i
-    if not roles & PERCENT:
+    if not roles & (PLUS | PERCENT):
+        copy_text(dst, src, n)
+    elif not roles & PERCENT:
         for i in range(n):      # it is short
             dst[i] = c' ' if src[i] == c'+' else src[i]
     else:
-        size = kernels.decode(src, n, True, dst, n)
+        size = kernels.decode(src, n, roles & PLUS, dst, n)
         if size == UC_FULL:
             return 0        # another thread changed the input
     if how.text and (size < n or how.checks):
@@ -457,6 +474,68 @@ cdef size_t query_row(const uint8_t *src, size_t n, const void *options, uint8_t
     return padded(size)
 
 
+cdef inline size_t put_text(const uint8_t *src, size_t n, int roles, const Options *how, uint8_t *dst) noexcept nogil:
+    """Write a text of an item, decoded, after its size."""
+    cdef size_t size = decode_text(src, n, roles, how, dst + 1)
+    cdef uint64_t wide = size
+    if size < LONG_TEXT:
+        dst[0] = <uint8_t>size
+        return 1 + size
+    memmove(dst + 1 + sizeof(wide), dst + 1, size)
+    dst[0] = LONG_TEXT
+    memcpy(dst + 1, &wide, sizeof(wide))
+    return 1 + sizeof(wide) + size
+
+
+cdef size_t pairs_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the names and values of all pairs."""
+    cdef const Options *how = <const Options *>options
+    cdef size_t size = sizeof(uint64_t), i = kernels.span(src, n, &BEFORE_QUERY.set), start, end
+    cdef uint64_t count = 0
+    cdef int roles
+    while i < n and src[i] != c'#':
+        i += 1          # after the "?" or "&"
+        start, roles = i, LITERAL
+        while i < n and ROLES[src[i]] < EQUALS:
+            roles |= ROLES[src[i]]
+            i += 1
+        end = i
+        if i < n and ROLES[src[i]] == EQUALS:
+            i += 1
+        elif i == start:
+            continue
+        count += 1
+        size += put_text(src + start, end - start, roles, how, dst + size)
+        start, roles = i, LITERAL
+        while i < n and ROLES[src[i]] < PAIR_END:
+            roles |= ROLES[src[i]]
+            i += 1
+        size += put_text(src + start, i - start, roles, how, dst + size)
+    memcpy(dst, &count, sizeof(count))
+    return size
+
+
+cdef size_t segments_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write the segments of the path."""
+    cdef size_t size = sizeof(uint64_t), i = find_path(src, n), start
+    cdef uint64_t count = 0
+    cdef int roles
+    cdef bint more = i < n and IN_PATH[src[i]] != QUERY_END
+    if more and src[i] == c'/':
+        i += 1
+    while more:
+        start, roles = i, LITERAL
+        while i < n and IN_PATH[src[i]] < EQUALS:
+            roles |= IN_PATH[src[i]]
+            i += 1
+        count += 1
+        size += put_text(src + start, i - start, roles, <const Options *>options, dst + size)
+        more = i < n and src[i] == c'/'
+        i += 1
+    memcpy(dst, &count, sizeof(count))
+    return size
+
+
 # --- operations -------------------------------------------------------------------------------------------------------
 
 cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -466,12 +545,17 @@ cdef size_t checked_row(const uint8_t *src, size_t n, const void *options, uint8
     return (<const Options *>options).read(src, n, options, dst, outcome)
 
 
+# Items of n bytes take at most this many times as much, and then the number of items. A byte that is not UTF-8 becomes
+# three. The sizes of the texts fit in what the separators leave: a short text has one byte for it, a long one has 9.
 cdef enum:
-    MADE = 3 * SMALL // 16 + 3      # Components; enough for one, and then the value of SMALL bytes
+    ITEMS_FACTOR = 4
+
+cdef enum:
+    MADE = ITEMS_FACTOR * SMALL // 16 + 3   # Components; enough for one and its text, or for items, of SMALL bytes
 
 
 cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple names):
-    """Return the value of a row, or a dict of the values of several names."""
+    """Return the value of a row, a dict of the values of several names, or a list."""
     cdef Component small[MADE]
     cdef uint8_t *made = <uint8_t *>small
     cdef uint8_t *heap = NULL
@@ -480,11 +564,13 @@ cdef object values_of(const uint8_t *src, size_t n, const Options *how, tuple na
     cdef list values = []
     cdef Outcome outcome
     if n > SMALL or names is not None:
-        if n > (<size_t>PY_SSIZE_T_MAX - (count + 1) * sizeof(Component)) // 3:
+        if n > (<size_t>PY_SSIZE_T_MAX - (count + 1) * sizeof(Component)) // ITEMS_FACTOR:
             raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
-        made = heap = allocate(3 * n + (count + 1) * sizeof(Component))
+        made = heap = allocate((ITEMS_FACTOR if how.texts else 3) * n + (count + 1) * sizeof(Component))
     try:
         how.read(src, n, how, made, &outcome)
+        if how.texts:
+            return items_of(made, how.texts, how.text)
         field = <const Component *>made
         while count:
             if field.start < 0:
@@ -554,6 +640,13 @@ cdef class ValueRows(RowOperation):
             return None
         utf8 = without_surrogates(text).encode()
         return values_of(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8), &self.how, self.names)
+
+
+    cdef int set_list(self, row_function row, int texts, bint text, bint checks) except -1:
+        # `texts`: of each item
+        self.set_row(row, text, checks, 0)
+        self.how.texts, self.slots.result, self.slots.strict.factor = texts, WRITES_ITEMS, ITEMS_FACTOR
+        return 0
 
 
 @cython.final
@@ -679,6 +772,36 @@ cdef class QueryRows(ValueRows):
         self.set_row(query_row, text, checks, <size_t>len(names))
 
 
+@cython.final
+cdef class PairRows(ValueRows):
+    """Operation that returns the names and values of the query parameters, decoded.
+
+    Args:
+        text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
+
+    Source: RFC 3986 section 3.4, appendix B; the URL standard's application/x-www-form-urlencoded.
+    """
+
+    def __cinit__(self, text, checks):
+        self.set_list(pairs_row, 2, text, checks)
+
+
+@cython.final
+cdef class SegmentRows(ValueRows):
+    """Operation that returns the segments of the path, decoded.
+
+    Args:
+        text (bool): Whether results are UTF-8.
+        checks (bool): Whether rows may not be, although results are.
+
+    Source: RFC 3986 section 3.3, appendix B.
+    """
+
+    def __cinit__(self, text, checks):
+        self.set_list(segments_row, 1, text, checks)
+
+
 # --- single values ----------------------------------------------------------------------------------------------------
 
 def host(uri, *, errors="keep"):
@@ -706,7 +829,7 @@ def host(uri, *, errors="keep"):
     ('exa mple.org', None)
     """
     cdef Options how
-    how.read = host_row
+    how.read, how.texts = host_row, 0
     return value_in(uri, &how, None, errors)
 
 
@@ -731,7 +854,7 @@ def port(uri, *, errors="keep"):
     ('8042', '', None)
     """
     cdef Options how
-    how.read = port_row
+    how.read, how.texts = port_row, 0
     return value_in(uri, &how, None, errors)
 
 
@@ -772,7 +895,71 @@ def query_value(uri, name, *, errors="keep"):
         return value_in(uri, &several.how, several.names, errors)
     utf8 = bytes_of_name(name)
     spelled = Name(<const uint8_t *>PyBytes_AS_STRING(utf8), <size_t>PyBytes_GET_SIZE(utf8))
-    how.read, how.names, how.count = query_row, &spelled, 1
+    how.read, how.texts, how.names, how.count = query_row, 0, &spelled, 1
+    return value_in(uri, &how, None, errors)
+
+
+def query_pairs(uri, *, errors="keep"):
+    """Return the names and values of all query parameters, decoded.
+
+    They are those of urllib.parse.parse_qsl with keep_blank_values=True: "+" is a space, a blank value is "", and U+FFFD
+    replaces what is not UTF-8.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
+        errors (str): See `host`.
+
+    Returns:
+        list[tuple[str, str]] | list[tuple[bytes, bytes]] | None: The pairs in their order; empty without a query. For
+            bytes, the decoded bytes, which need not be UTF-8. None with errors="null" for text that is not an IRI
+            reference.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.4, appendix B; https://url.spec.whatwg.org/#urlencoded-parsing.
+
+    >>> from uricodec import uri
+    >>> uri.query_pairs("https://example.org/search?q=caf%C3%A9+au+lait&page=2&page=3&safe")
+    [('q', 'café au lait'), ('page', '2'), ('page', '3'), ('safe', '')]
+    >>> uri.query_pairs("https://example.org/")
+    []
+    """
+    cdef Options how
+    how.read, how.texts = pairs_row, 2
+    return value_in(uri, &how, None, errors)
+
+
+def path_segments(uri, *, errors="keep"):
+    """Return the segments of the path, decoded.
+
+    Each "/" begins a segment, so that "/" at the end begins an empty one. The path is split before it is decoded: a
+    "%2F" becomes a "/" in a segment. "+" stays as it is, and U+FFFD replaces what is not UTF-8.
+
+    Args:
+        uri (str | bytes-like): Any text. It is split as RFC 3986 appendix B does.
+        errors (str): See `host`.
+
+    Returns:
+        list[str] | list[bytes] | None: The segments; [] if the path is empty. The "/" at the start of the path is not
+            one of them: "/a" and "a" have the same segments. For bytes, the decoded bytes, which need not be UTF-8. None
+            with errors="null" for text that is not an IRI reference.
+
+    Raises:
+        IriError: If errors="raise" and the text is not an IRI reference.
+        ValueError: If `errors` is unknown.
+
+    Source: RFC 3986 section 3.3, appendix B.
+
+    >>> from uricodec import uri
+    >>> uri.path_segments("https://example.org/caf%C3%A9/a%2Fb/?q")
+    ['café', 'a/b', '']
+    >>> uri.path_segments("https://example.org"), uri.path_segments("https://example.org/")
+    ([], [''])
+    """
+    cdef Options how
+    how.read, how.texts = segments_row, 1
     return value_in(uri, &how, None, errors)
 
 
@@ -780,7 +967,7 @@ cdef object domain_in(object uri, bint registrable, object private, object suffi
     from uricodec.uri._suffixes import table_of
     cdef Options how
     cdef SuffixTable table = table_of(private, suffixes)
-    how.read, how.suffixes, how.registrable = domain_row, &table.table, registrable
+    how.read, how.texts, how.suffixes, how.registrable = domain_row, 0, &table.table, registrable
     return value_in(uri, &how, None, errors)
 
 
@@ -848,6 +1035,6 @@ def public_suffix(uri, *, private=False, suffixes=None, errors="keep"):
 
 
 # Functions are pickled by reference: the reference must be their public name.
-for function in host, port, query_value, registrable_domain, public_suffix:
+for function in host, port, query_value, query_pairs, path_segments, registrable_domain, public_suffix:
     function.__module__ = "uricodec.uri"
 del function
