@@ -274,7 +274,10 @@ COLUMNS = [
     [None, *[b"HTTP://[::1]:8", b"\xc3\xa9", b"urn:a:b%4"] * 3],
     [*[b"urn:ab:c"] * 63, b"//h:8"],
 ]
-FUNCTIONS = {name: getattr(bulk, name) for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri")}
+FUNCTIONS = {
+    name: getattr(bulk, name)
+    for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri", "query_pairs")
+}
 FUNCTIONS["unique"] = partial(dedup.unique, kind="urn", memory=1 << 16)
 
 

@@ -95,7 +95,8 @@ def want_of(operation, rows, errors):
     """A list's results; offsets count bytes in columns."""
     if operation.result == "diagnostic":
         rows = [row.encode() if isinstance(row, str) else row for row in rows]
-    return call(operation, rows, errors)
+    found = call(operation, rows, errors)
+    return reference.in_columns(operation.fields, found) if operation.name == "query_pairs" else found
 
 
 def call(operation, column, errors):

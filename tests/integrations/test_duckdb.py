@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from reference.rows import in_columns
 
 from uricodec import bulk
 from uricodec._base._fingerprint import FingerprintKey
@@ -93,7 +94,7 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
     """What the function does, said in lists."""
     sql, operation = SQL_FUNCTIONS[name]
     how = {"errors": errors, **({"secret": secret} if operation.result == "fingerprint" else {})}
-    if operation.result == "component":
+    if operation.result in {"component", "list"}:
         how["errors"] = "raise" if errors == "raise" else "keep"
     how |= {**operation.required, **dict(zip(sql.parameters, values, strict=False)), **sql.fixed}
     found = FUNCTIONS[operation.name](rows, **how)
@@ -101,7 +102,7 @@ def of_bulk(name, *values, rows=VECTORS, errors="null", secret=None):
         for row, fault in zip(rows, found, strict=True):
             if fault is not None:
                 fault["offset"] = len(row[: fault["offset"]].encode())
-    return found
+    return in_columns(operation.fields, found) if operation.name == "query_pairs" else found
 
 
 def test_a_library_that_is_not_installed(con, monkeypatch):
@@ -161,6 +162,8 @@ def test_functions_in_an_expression(con):
         ("uri_decode('a')", "VARCHAR"),
         ("is_valid_urn('a')", "BOOLEAN"),
         ("urn_check('a')", 'STRUCT(code VARCHAR, "offset" BIGINT)'),
+        ("uri_query_pairs('a')", 'STRUCT("name" VARCHAR, "value" VARCHAR)[]'),
+        ("uri_path_segments('a')", "VARCHAR[]"),
         ("name_fingerprint('a')", "BLOB"),
         ("uri_decode(NULL)", "VARCHAR"),
     ],

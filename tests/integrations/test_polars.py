@@ -9,6 +9,7 @@ import urllib.parse
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.rows import in_columns
 
 from uricodec import bulk
 from uricodec._rows.registry import OPERATIONS
@@ -68,9 +69,10 @@ def of_list(rows, name, given):
     function, result = FUNCTIONS[name], OPERATIONS[name].result
     if result == "diagnostic":
         rows = [row.encode() if isinstance(row, str) else row for row in rows]
-    if result in {"component", "struct"}:
+    if result in {"component", "list", "struct"}:
         rows = [row.decode("utf-8", "replace") if isinstance(row, bytes) else row for row in rows]
-    return function(rows, **given)
+    found = function(rows, **given)
+    return in_columns(OPERATIONS[name].fields, found) if name == "query_pairs" else found
 
 
 def results(column, name, given):

@@ -248,7 +248,9 @@ IDENTIFIERS = (
     ("iri", None, "uris", partial(normal_uri, level="iri")),
 )
 
+URL_LISTS = {"query_pairs": ("name", "value"), "path_segments": ()}
 URL_PARTS = [
+    *[(name, {}) for name in URL_LISTS],
     *[(name, {}) for name in ("host", "port", "registrable_domain")],
     ("public_suffix", {"private": True}),
     *[("query_value", {"name": name}) for name in ("q", ["page", "é", "\ufffd", ""])],
@@ -311,11 +313,9 @@ def _operations():
         yield Operation(f"split_{kind}", {}, split(kind == "iri"), "uris", "struct", SPLIT, command, fields=URI_FIELDS)
     for name, given in URL_PARTS:
         function = component(partial(getattr(naive_urls, name), **given))
-        fields = tuple(given["name"]) if isinstance(given.get("name"), list) else ()
-        yield Operation(name, given, function, "urls", "component", COMPONENT, fields=fields)
-    for name, fields in ("query_pairs", ("name", "value")), ("path_segments", ()):
-        function = component(getattr(naive_urls, name))
-        yield Operation(name, {}, function, "urls", "list", COMPONENT, fields=fields)
+        fields = tuple(given["name"]) if isinstance(given.get("name"), list) else URL_LISTS.get(name, ())
+        result = "list" if name in URL_LISTS else "component"
+        yield Operation(name, given, function, "urls", result, COMPONENT, fields=fields)
     for option in "raise", "encode":
         to_uri = strict(iri(partial(naive_iri.iri_to_uri, disallowed=option)), text=True)
         command = ("encode", "--iri", "--disallowed", option)
@@ -332,6 +332,11 @@ OPERATIONS = tuple(_operations())
 
 # The calls of bulk alone, as (name, options).
 CALLS = [(operation.name, operation.given) for operation in OPERATIONS if operation.bulk]
+
+
+def in_columns(fields, rows):
+    """The results of a list as columns show them: an item of a list that is a tuple there is a dict here."""
+    return [row and [dict(zip(fields, item, strict=True)) for item in row] for row in rows]
 
 
 @cache

@@ -106,10 +106,7 @@ def test_the_most_bytes_that_items_take():
     """Shortest texts, and the longest results, in memory of the size that the operation asks for."""
     for unit, want in (b"&\xff", ("\ufffd", "")), (b"&a", ("a", "")), (b"&=", ("", "")):
         for count in 1, 5, 8000, 70_000:
-            assert (
-                list(bulk.query_pairs(b"?" + unit * count))[0]
-                == [dict(zip(("name", "value"), want, strict=True))] * count
-            )
+            assert bulk.query_pairs(b"?" + unit * count)[0] == [dict(zip(("name", "value"), want, strict=True))] * count
             assert uri.query_pairs("?" + unit.decode("utf-8", "replace") * count) == [want] * count
     assert uri.path_segments("//h" + "/" * 100_000) == [""] * 100_000
 
