@@ -273,6 +273,7 @@ _WEB = (
     ),
     *("http://xn--bcher-kva.example/", "http://xn--a-ecp.ru/", "http://a\\@b/", "http://a:0/", "é" * 900, 5),
 )
+_HOSTS = [uri.agreed_host(url) for url in ("http://[::1]:80/", "wss://a:1", "http://1.1.1.1/")]
 CALLS |= {
     "uricodec.uri.agreed_host": [
         *_each(uri.agreed_host, *_WEB),
@@ -285,8 +286,19 @@ CALLS |= {
     "uricodec.uri.address_category": _each(
         uri.address_category, "10.0.0.1", "::ffff:1.2.3.4", "fe80::1%eth0", "no-such"
     ),
-    "uricodec.uri.Host.is_global": [lambda: uri.agreed_host("http://1.1.1.1/").is_global],
-    "uricodec.uri.Host.as_url": [uri.agreed_host("http://[::1]:80/").as_url, uri.agreed_host("wss://a:1").as_url],
+    "uricodec.uri.Host": [uri.Host],
+    "uricodec.uri.Host.as_url": [each.as_url for each in _HOSTS],
+    "uricodec.uri.Host.__repr__": _each(repr, *_HOSTS),
+    "uricodec.uri.Host.__hash__": [lambda: [hash(each) == hash(_copy(each)) for each in _HOSTS]],
+    "uricodec.uri.Host.__reduce__": _each(_copy, *_HOSTS),
+    **{
+        f"uricodec.uri.Host.{name}": _each(operator.attrgetter(name), *_HOSTS)
+        for name in ("scheme", "host", "port", "kind", "category", "is_global")
+    },
+    **{
+        f"uricodec.uri.Host.__{name}__": _each(getattr(operator, name), *((each, _HOSTS[0]) for each in (*_HOSTS, "a")))
+        for name in ("eq", "ne", "lt", "le", "gt", "ge")
+    },
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),

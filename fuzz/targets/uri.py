@@ -201,9 +201,10 @@ def web_host(draw):
     """agreed_host and address_category: the host, or the code and the offset, of the reference."""
     allow, given = draw.flag(), draw.octets().decode("utf-8", "surrogateescape")
     want = naive_host.agreed_host(given, allow, allow)
-    handled = "allow" if allow else "raise"
+    options = {"userinfo": "allow", "trailing_dot": "allow"} if allow else {}
     try:
-        found = tuple(uri.agreed_host(given, userinfo=handled, trailing_dot=handled))
+        host = uri.agreed_host(given, **options)
+        found = host.scheme, host.host, host.port, host.kind, host.category
     except AmbiguousUrlError as error:
         assert error.input is given
         found = error.code, error.offset

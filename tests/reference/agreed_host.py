@@ -63,8 +63,13 @@ def first(pattern, text, start=0, end=None):
     return match.start() if match else None
 
 
-def agreed_host(url, userinfo=False, trailing_dot=False):  # noqa: PLR0911, PLR0912
+def agreed_host(url, userinfo=False, trailing_dot=False, ports=None):
     """Return (scheme, host, port, kind, category), or (code, offset)."""
+    found, surrogate = read(url, userinfo, trailing_dot, ports), first("[\ud800-\udfff]", url)
+    return found if surrogate is None or (len(found) == 2 and found[1] <= surrogate) else ("surrogate", surrogate)
+
+
+def read(url, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
     scheme = re.match("(https?|wss?):", url, re.IGNORECASE | re.ASCII)
     if not scheme:
         return {" ": "blank"}.get(url[:1], "control" if re.match(r"[\0-\x1f\x7f]", url) else "scheme"), 0
@@ -104,6 +109,9 @@ def agreed_host(url, userinfo=False, trailing_dot=False):  # noqa: PLR0911, PLR0
     at = first(r"[\0-\x1f\x7f]", url, end)
     if at is not None:
         return "control", at
+    number = int(port or PORTS[scheme[1].lower()])
+    if ports is not None and number not in ports:
+        return "port-not-allowed", min(host_end + 1, end)
     if kind == "name":
         labels = host.split(".")
         for k, label in enumerate(labels):
@@ -111,7 +119,7 @@ def agreed_host(url, userinfo=False, trailing_dot=False):  # noqa: PLR0911, PLR0
                 at = next(k for k, label in enumerate(labels) if label.startswith("xn--"))
                 return "a-label", start + len(".".join([*labels[:at], ""]))
     kind_of_address = "name" if kind == "name" else category(ipaddress.ip_address(host))
-    return scheme[1].lower(), host, int(port or PORTS[scheme[1].lower()]), kind, kind_of_address
+    return scheme[1].lower(), host, number, kind, kind_of_address
 
 
 def is_a_label(label):

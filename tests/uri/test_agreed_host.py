@@ -5,6 +5,7 @@ import json
 import pickle
 import random
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,14 @@ DATA = Path(__file__).parent.parent / "data/agreed_hosts.tsv"
 ROWS = [line.split("\t") for line in DATA.read_text("utf-8").splitlines() if line and not line.startswith("# ")]
 URLS = [json.loads(url) for url, _ in ROWS]
 ALLOW = {"userinfo": "allow", "trailing_dot": "allow"}
+FIELDS = attrgetter("scheme", "host", "port", "kind", "category")
 INSTALLED = "urllib.parse", "urllib.request"
 needs_new_ipaddress = pytest.mark.skipif(not reference.IPADDRESS_IS_NEW, reason="ipaddress has older registries")
 
 
 def outcome(url, **options):
     try:
-        return tuple(uri.agreed_host(url, **options))
+        return FIELDS(uri.agreed_host(url, **options))
     except AmbiguousUrlError as error:
         assert error.input is url
         return error.code, error.offset
@@ -44,7 +46,7 @@ def test_every_code_has_a_row():
     codes = {row[1].split()[0] for row in ROWS if len(row[1].split()) == 2}
     described = uri.agreed_host.__doc__.split("the codes:")[1].split("ValueError:")[0]
     described = re.sub(r"\([^)]*\)", "", described)  # which names characters
-    assert {*re.findall('"([a-z-]+)"', described)} == codes | {"port-not-allowed"}
+    assert {*re.findall('"([a-z-]+)"', described)} == codes | {"port-not-allowed", "surrogate"}
 
 
 # --- the reference implementation -------------------------------------------------------------------------------------
@@ -195,10 +197,10 @@ def test_options():
 
 
 @pytest.mark.parametrize(
-    "options", [{"schemes": ["ftp"]}, {"schemes": "http"}, {"userinfo": "drop"}, {"trailing_dot": None}]
+    "options", [{"schemes": ["ftp"]}, {"schemes": "http"}, {"userinfo": "drop"}, {"trailing_dot": None}, {"ports": [0]}]
 )
 def test_unknown_values_of_options(options):
-    with pytest.raises(ValueError, match=r"unknown scheme|must be 'raise' or 'allow'") as caught:
+    with pytest.raises(ValueError, match=r"unknown scheme|must be 'raise' or 'allow'|must be 1 to 65535") as caught:
         uri.agreed_host("http://a/", **options)
     assert type(caught.value) is ValueError
 
@@ -210,7 +212,8 @@ def test_inputs():
     want = uri.agreed_host("http://a/")
     assert all(uri.agreed_host(kind(b"http://a/")) == want for kind in (bytes, bytearray, memoryview))
     assert uri.agreed_host(Text("http://a/")) == want
-    assert uri.agreed_host("http://a/" + "é\ud800" * 3000) == want
+    assert uri.agreed_host("http://a/" + "é\U0001f4a9" * 3000) == want
+    assert outcome("http://a/" + "é" * 3000 + "\ud800\ud800") == ("surrogate", 3009)
     for wrong in None, 5, ["http://a/"]:
         with pytest.raises(TypeError):
             uri.agreed_host(wrong)
@@ -218,10 +221,16 @@ def test_inputs():
 
 def test_a_host_is_a_value():
     host = uri.agreed_host("wss://[2001:DB8::]:444/")
-    assert pickle.loads(pickle.dumps(host)) == host == uri.Host("wss", "2001:db8::", 444, "ipv6", "reserved")
-    assert hash(host) == hash(tuple(host))
+    assert pickle.loads(pickle.dumps(host)) == host
+    assert FIELDS(host) == ("wss", "2001:db8::", 444, "ipv6", "reserved")
+    same, *others = map(uri.agreed_host, ("WSS://[2001:db8:0::]:444", "wss://[2001:db8::]", "ws://[2001:db8::]:444"))
+    assert same == host and hash(same) == hash(host) and not {*others} & {host} and host != FIELDS(host)
+    absolute = uri.agreed_host("http://a./", trailing_dot="allow")
+    assert pickle.loads(pickle.dumps(absolute)) == absolute
     with pytest.raises(AttributeError):
         host.port = 1
+    with pytest.raises(TypeError, match=r"agreed_host\(\), which returns a Host"):
+        uri.Host()
     for url in URLS:
         if len(outcome(url)) > 2:
             host = uri.agreed_host(url)

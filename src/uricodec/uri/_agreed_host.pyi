@@ -1,27 +1,37 @@
-from collections.abc import Container, Iterable
+from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address
-from typing import NamedTuple
+from typing import Any, final
 
 from typing_extensions import Buffer
 
 from uricodec.typing import AddressCategory, Ambiguity, HostCategory, WebHostKind, WebScheme
 
-class Host(NamedTuple):
-    scheme: WebScheme
-    host: str
-    port: int
-    kind: WebHostKind
-    category: HostCategory
+@final
+class Host:
+    @property
+    def scheme(self) -> WebScheme: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def kind(self) -> WebHostKind: ...
+    @property
+    def category(self) -> HostCategory: ...
     @property
     def is_global(self) -> bool: ...
     def as_url(self) -> str: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def address_category(address: str | IPv4Address | IPv6Address) -> AddressCategory: ...
 def agreed_host(
     url: str | Buffer,
     *,
-    schemes: Iterable[WebScheme] = ("http", "https", "ws", "wss"),
+    schemes: Collection[WebScheme] | None = None,
     userinfo: Ambiguity = "raise",
     trailing_dot: Ambiguity = "raise",
-    ports: Container[int] | None = None,
+    ports: Collection[int] | None = None,
 ) -> Host: ...

@@ -13,21 +13,24 @@ A name whose last label is a number is rejected (WHATWG URL, "ends in a number")
 know. What follows the authority cannot change the host; only control characters are looked for there, because some
 parsers delete them wherever they stand.
 
-read_url() decides, reads the authority once, and touches no object. The public function makes objects.
+read_url() decides and touches no object. It reads most authorities once. The public function makes objects.
 """
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.string cimport memcmp, memset
 
-from uricodec._base._kernels cimport ByteSet, kernels, lower
+from uricodec._base._kernels cimport ByteSet, kernels, lower, raise_set
 from uricodec._base._text cimport *
 from uricodec._codec._percent cimport hex_value
-from uricodec._rows._engine cimport Outcome
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
+from uricodec.iri._idna cimport U_LABELS_CAPACITY, to_u_labels
 from uricodec.uri._grammar cimport GROUPS, LONGEST, format_ipv6, is_numeric_label, parse_ipv4, parse_ipv6
 from uricodec.uri._components cimport borrow, characters_before, plain
 
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_SET_ITEM
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
+from cpython.ref cimport PyObject
 
-from collections import namedtuple
+from functools import partial
 
 from uricodec.errors import AmbiguousUrlError
 
@@ -36,11 +39,10 @@ from uricodec.errors import AmbiguousUrlError
 
 cdef enum Code:
     AGREED, SCHEME, SLASHES, CONTROL, BLANK, BACKSLASH, NOT_ASCII, USERINFO, PERCENT, NO_HOST, HOST, EMPTY_LABEL
-    TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED
+    TRAILING_DOT, LENGTH, NUMBER, A_LABEL, IP_LITERAL, ZONE, PORT, PORT_NOT_ALLOWED, SURROGATE
     CODES
 
-cdef list CODE_NAMES = [None] * CODES
-cdef list REASONS = [None] * CODES
+AGREED_CODES, AGREED_REASONS = [None] * CODES, [None] * CODES
 cdef int number
 for number, name, reason in (
     (SCHEME, "scheme", 'expected an accepted scheme and ":" (curl guesses a missing one)'),
@@ -64,15 +66,13 @@ for number, name, reason in (
     (ZONE, "zone", "zone in IP literal (curl and urllib3 accept it, WHATWG parsers reject it)"),
     (PORT, "port", "invalid port (urllib3 reads 0 as the default, httpx accepts 65536, yarl a sign)"),
     (PORT_NOT_ALLOWED, "port-not-allowed", "port is not one of those that the call allows"),
+    (SURROGATE, "surrogate", "lone surrogate (httpx and Ada reject it, others fail when they send it)"),
 ):
-    CODE_NAMES[number], REASONS[number] = name, reason
+    AGREED_CODES[number], AGREED_REASONS[number] = name, reason
 del name, reason
 
 
-cdef enum HostForm:
-    NAME_HOST, IPV4_HOST, IPV6_HOST
-
-cdef list KIND_NAMES = ["name", "ipv4", "ipv6"]
+KIND_NAMES = ["name", "ipv4", "ipv6"]
 
 
 # --- categories of addresses ------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ cdef enum Category:
     EMBEDDED        # as the IPv4 address in the last 32 bits
     EMBEDDED_6TO4   # as the IPv4 address after the first 16 bits; RESERVED instead of PUBLIC
 
-cdef list CATEGORY_NAMES = [
+CATEGORY_NAMES = [
     "public", "private", "loopback", "link-local", "shared", "multicast", "reserved", "metadata", "name",
 ]
 
@@ -126,12 +126,18 @@ cdef struct Range:
 
 cdef enum:
     RANGES = 32
-cdef Range ipv4_ranges[RANGES]
-cdef Range ipv6_ranges[RANGES]
+
+cdef struct Ranges:
+    Range ranges[RANGES]
+    uint8_t first[256]      # by the first byte of an address: the first range that may contain it
+
+cdef Ranges ipv4_ranges
+cdef Ranges ipv6_ranges
 
 
-cdef int fill_ranges(Range *ranges, list rows) except -1:
-    cdef int i
+cdef int fill_ranges(Ranges *table, list rows) except -1:
+    cdef Range *ranges = table.ranges
+    cdef int i, byte
     cdef bytes text
     cdef bint done
     for i, (category, address, bits) in enumerate(rows):
@@ -145,15 +151,21 @@ cdef int fill_ranges(Range *ranges, list rows) except -1:
         if not done:
             raise ValueError(address)  # pragma: no cover: cannot happen
         ranges[i].bits, ranges[i].category = bits, category
+    for byte in range(256):
+        i = 0
+        while (ranges[i].groups[0] >> 8 ^ byte) >> (8 - min(ranges[i].bits, 8)):
+            i += 1
+        table.first[byte] = <uint8_t>i
     return 0
 
 
-fill_ranges(ipv4_ranges, IPV4_RANGES)
-fill_ranges(ipv6_ranges, IPV6_RANGES)
+fill_ranges(&ipv4_ranges, IPV4_RANGES)
+fill_ranges(&ipv6_ranges, IPV6_RANGES)
 
 
-cdef int category_in(const Range *ranges, const uint16_t *groups) noexcept nogil:
+cdef int category_in(const Ranges *table, const uint16_t *groups) noexcept nogil:
     """Return the category of the first range that contains an address. The last range contains all."""
+    cdef const Range *ranges = table.ranges + table.first[groups[0] >> 8]
     cdef int k, bits
     while True:
         k, bits = 0, ranges.bits
@@ -170,12 +182,12 @@ cdef int category_of(HostForm form, const uint16_t *groups) noexcept nogil:
     if form == NAME_HOST:
         return NAME
     if form == IPV4_HOST:
-        return category_in(ipv4_ranges, groups)
-    category = category_in(ipv6_ranges, groups)
+        return category_in(&ipv4_ranges, groups)
+    category = category_in(&ipv6_ranges, groups)
     if category == EMBEDDED:
-        return category_in(ipv4_ranges, groups + 6)
+        return category_in(&ipv4_ranges, groups + 6)
     if category == EMBEDDED_6TO4:
-        category = category_in(ipv4_ranges, groups + 1)
+        category = category_in(&ipv4_ranges, groups + 1)
         return RESERVED if category == PUBLIC else category
     return category
 
@@ -216,28 +228,11 @@ def address_category(address):
 
 cdef enum:
     HTTP, HTTPS, WS, WSS
-cdef list SCHEMES = ["http", "https", "ws", "wss"]
+SCHEMES = ["http", "https", "ws", "wss"]
 cdef uint16_t[4] DEFAULT_PORTS = [80, 443, 80, 443]
 
 cdef enum:
-    LABEL = 63, NAME_SIZE = 253      # the longest in DNS (RFC 1035 section 2.3.4); a trailing dot does not count
-
-# What a caller accepts.
-cdef struct Accepted:
-    int schemes         # a bit for each scheme
-    bint userinfo
-    bint trailing_dot
-
-cdef struct WebHost:
-    int scheme
-    HostForm form
-    uint16_t port               # the default one if it is undefined or empty
-    size_t port_start           # where the port is, or the end of the host
-    Py_ssize_t a_label          # where the first label with "xn--" starts; -1: there is none
-    size_t start                # of the host
-    size_t size
-    uint8_t host[NAME_SIZE + 1]     # in lower case; an IPv6 address without brackets
-    uint16_t groups[GROUPS]
+    LABEL = 63      # the longest in DNS (RFC 1035 section 2.3.4)
 
 # The bytes that continue a part.
 cdef ByteSet ALPHA = ByteSet(range(0x41, 0x5B)) | ByteSet(range(0x61, 0x7B))
@@ -248,7 +243,7 @@ cdef ByteSet IN_USERINFO = ALPHA | DIGIT | "-._~" | "!$&'()*+,;=" | ":"
 cdef ByteSet PRINTED = ~(ByteSet(range(0x20)) | "\x7f")
 
 
-cdef inline bint reject(Outcome *outcome, Code code, size_t offset) noexcept nogil:
+cdef inline bint reject(Outcome *outcome, int code, size_t offset) noexcept nogil:
     outcome.code, outcome.offset = code, offset
     return False
 
@@ -264,6 +259,12 @@ cdef inline int read_scheme(const uint8_t *s, size_t n) noexcept nogil:
 
 cdef inline bint ends_authority(const uint8_t *s, size_t n, size_t i) noexcept nogil:
     return i == n or s[i] == c'/' or s[i] == c'?' or s[i] == c'#'
+
+
+cdef inline size_t end_of_name(const uint8_t *s, size_t n, size_t i) noexcept nogil:
+    while i < n and IN_NAME.set.member[s[i]]:
+        i += 1
+    return i
 
 
 cdef bint read_userinfo(const uint8_t *s, size_t start, size_t end, Outcome *outcome) noexcept nogil:
@@ -333,6 +334,8 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
     for i in range(size):       # size <= NAME_SIZE + 1, the capacity of found.host
         c = s[start + i]
         found.host[i] = lower(c)
+        if c > c'.':
+            continue
         if c == c'.':
             if i == label:
                 return reject(outcome, EMPTY_LABEL, start + i)
@@ -340,7 +343,7 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
                 return reject(outcome, LENGTH, start + label)
             if i + 1 < size:
                 label = i + 1
-        elif i - label == 3 and c == c'-' and found.host[i - 1] == c'-' and found.a_label < 0:
+        elif i - label == 3 and found.host[i - 1] == c'-' and found.a_label < 0:
             if found.host[label] == c'x' and found.host[label + 1] == c'n':
                 found.a_label = <Py_ssize_t>label
     found.size = size
@@ -375,7 +378,7 @@ cdef bint read_port(const uint8_t *s, size_t n, size_t *end, WebHost *found, Out
 
 cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
     """Find the host of a URL. False: it is rejected, and `outcome` has the reason."""
-    cdef size_t i, start
+    cdef size_t i, start, port
     cdef int scheme = read_scheme(s, n)
     if scheme < 0:
         if n and s[0] == c' ':
@@ -397,14 +400,14 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
         return reject(outcome, SLASHES, i)
 
     start = i
-    while i < n and IN_NAME.set.member[s[i]]:
-        i += 1
-    if not ends_authority(s, n, i):
+    i = end_of_name(s, n, start)
+    port = i + 1
+    while i < n and s[i] == c':' and port < n and DIGIT.set.member[s[port]]:
+        port += 1
+    if not ends_authority(s, n, i) and (s[i] != c':' or not ends_authority(s, n, port)):
         if not examine(s, n, &start, accepted, outcome):
             return False
-        i = start
-        while i < n and IN_NAME.set.member[s[i]]:
-            i += 1
+        i = end_of_name(s, n, start)
     found.start = start
     if i == start and i < n and s[i] == c'[':
         if not read_ip_literal(s, n, start, &i, found, outcome):
@@ -423,26 +426,109 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
     return start == n or reject(outcome, CONTROL, start)
 
 
+# --- A-labels, and the ports of a caller ------------------------------------------------------------------------------
+
+cdef int ask_hosts(const uint8_t *label, size_t n) except -1:
+    from uricodec.iri import _hosts
+    _hosts.to_unicode(PyUnicode_DecodeUTF8(<const char *>label, <Py_ssize_t>n, NULL))
+    return 1
+
+
+# ask_hosts() for a caller that looks at the exception itself (see CONTRIBUTING.md, "Cython 3.3").
+ctypedef int (*unchecked_ask)(const uint8_t *, size_t) noexcept
+
+
+cdef int is_a_label_in_doubt(const uint8_t *label, size_t n) noexcept with gil:
+    """Return 1 if a label with "xn--" is an A-label, 0 if not, -1 if an exception is set."""
+    cdef int is_one = (<unchecked_ask>ask_hosts)(label, n)
+    if is_one < 0 and PyErr_ExceptionMatches(ValueError):
+        PyErr_Clear()
+        return 0
+    return is_one
+
+
+cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
+    """Return whether each label with "xn--" is an A-label."""
+    cdef uint8_t unicode[U_LABELS_CAPACITY]
+    cdef const uint8_t *label
+    cdef size_t start = <size_t>found.a_label, end, size
+    cdef int is_one
+    while start < found.size:
+        end = start
+        while end < found.size and found.host[end] != c'.':
+            end += 1
+        label = found.host + start
+        if end - start >= 4 and memcmp(label, b"xn--", 4) == 0:
+            size = to_u_labels(label, end - start, unicode)
+            is_one = 1 if size else is_a_label_in_doubt(label, end - start)
+            if size == UC_REJECTED or is_one < 0:
+                return reject(outcome, UC_RAISED, 0)
+            if not is_one:
+                return reject(outcome, A_LABEL, found.start + <size_t>found.a_label)
+        start = end + 1
+    return True
+
+
+cdef bint read_web_host(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
+    if not read_url(s, n, accepted, found, outcome):
+        return False
+    if accepted.ports != NULL and not accepted.ports[found.port >> 3] >> (found.port & 7) & 1:
+        return reject(outcome, PORT_NOT_ALLOWED, found.port_start)
+    return found.a_label < 0 or has_a_labels(found, outcome)
+
+
 # --- objects ----------------------------------------------------------------------------------------------------------
 
-class Host(namedtuple("Host", ["scheme", "host", "port", "kind", "category"], module="uricodec.uri")):
-    """A host to connect to, as `agreed_host` returns it: a named tuple.
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Host:
+    """A host to connect to, as `agreed_host` returns it: immutable, hashable.
 
-    `scheme` is "http", "https", "ws" or "wss"; `host` a name in lower case or an address without brackets, an IPv6 address
-    in its short form; `port` an int, the default of the scheme if the URL has none; `kind` is "name", "ipv4" or "ipv6";
-    `category` is "name", or that of the address (see `address_category`).
+    Two objects are equal if scheme, host and port are.
 
     >>> from uricodec import uri
-    >>> uri.agreed_host("HTTPS://[2001:0DB8::1]:8443/?q")
+    >>> host = uri.agreed_host("HTTPS://[2001:0DB8::1]:8443/?q")
+    >>> host
     Host(scheme='https', host='2001:db8::1', port=8443, kind='ipv6', category='reserved')
+    >>> host == uri.agreed_host("https://[2001:db8::0:1]:8443")
+    True
     """
+    cdef str text
+    cdef int of_scheme, of_port, form, of_category
 
-    __slots__ = ()
+    def __init__(self):
+        raise TypeError("expected a call of agreed_host(), which returns a Host")
+
+    @property
+    def scheme(self):
+        """The scheme: "http", "https", "ws" or "wss"."""
+        return SCHEMES[self.of_scheme]
+
+    @property
+    def host(self):
+        """A name in lower case, or an address without brackets, an IPv6 address in its short form."""
+        return self.text
+
+    @property
+    def port(self):
+        """The port; the default of the scheme if the URL has none."""
+        return self.of_port
+
+    @property
+    def kind(self):
+        """What the host is: "name", "ipv4" or "ipv6"."""
+        return KIND_NAMES[self.form]
+
+    @property
+    def category(self):
+        """The category of the address, see `address_category`; "name" for a name."""
+        return CATEGORY_NAMES[self.of_category]
 
     @property
     def is_global(self):
         """Whether the host is an address of category "public". A name is not: resolve it, and check its addresses."""
-        return self[4] == "public"
+        return self.of_category == PUBLIC
 
     def as_url(self):
         """Return the URL of the host: scheme, host and port, without a path.
@@ -456,41 +542,36 @@ class Host(namedtuple("Host", ["scheme", "host", "port", "kind", "category"], mo
         >>> uri.agreed_host("http://[::1]:80/a").as_url(), uri.agreed_host("https://Example.org:8443/a").as_url()
         ('http://[::1]', 'https://example.org:8443')
         """
-        scheme, host, port, kind, _ = self
-        if kind == "ipv6":
-            host = f"[{host}]"
-        default = 443 if scheme in ("https", "wss") else 80
-        return f"{scheme}://{host}" if port == default else f"{scheme}://{host}:{port}"
+        host = f"[{self.text}]" if self.form == IPV6_HOST else self.text
+        port = "" if self.of_port == DEFAULT_PORTS[self.of_scheme] else f":{self.of_port}"
+        return f"{self.scheme}://{host}{port}"
+
+    def __repr__(self):
+        return (f"Host(scheme={self.scheme!r}, host={self.text!r}, port={self.of_port}, kind={self.kind!r}, "
+                f"category={self.category!r})")
+
+    def __hash__(self):
+        return hash((self.of_scheme, self.text, self.of_port))
+
+    def __eq__(self, other):
+        if type(other) is not Host:
+            return NotImplemented
+        return (self.text == (<Host>other).text and self.of_port == (<Host>other).of_port
+                and self.of_scheme == (<Host>other).of_scheme)
+
+    def __reduce__(self):
+        return partial(agreed_host, trailing_dot="allow"), (self.as_url(),)
 
 
-cdef inline void set_item(object result, Py_ssize_t i, object item) noexcept:
-    Py_INCREF(item)
-    PyTuple_SET_ITEM(result, i, item)
-
-
-cdef object make_host(const WebHost *found):
-    cdef object result = UC_NEW_TUPLE(Host, 5)
-    set_item(result, 0, SCHEMES[found.scheme])
-    set_item(result, 1, ascii_text(found.host, found.size))
-    set_item(result, 2, <int>found.port)
-    set_item(result, 3, KIND_NAMES[<int>found.form])
-    set_item(result, 4, CATEGORY_NAMES[category_of(found.form, found.groups)])
-    UC_FORGET_HASH(result)
-    return result
+cdef Host make_host(const WebHost *found):
+    cdef Host host = Host.__new__(Host)
+    host.text = ascii_text(found.host, found.size)
+    host.of_scheme, host.of_port, host.form = found.scheme, found.port, found.form
+    host.of_category = category_of(found.form, found.groups)
+    return host
 
 
 cdef str RAISE = "raise"
-cdef tuple ALL_SCHEMES = ("http", "https", "ws", "wss")
-
-
-cdef int schemes_of(object schemes) except -1:
-    """Return a bit for each scheme."""
-    cdef int found = 0
-    for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise ValueError(f"unknown scheme {scheme!r}; choose from {', '.join(SCHEMES)}")
-        found |= 1 << <int>SCHEMES.index(scheme)
-    return found
 
 
 cdef bint allowed(str name, object value) except -1:
@@ -499,22 +580,38 @@ cdef bint allowed(str name, object value) except -1:
     return value == "allow"
 
 
-cdef int check_a_labels(const WebHost *found) except -1:
-    """Raise ValueError if a label with "xn--" is not an A-label."""
-    from uricodec.iri import _hosts
-
-    for label in ascii_text(found.host, found.size).split("."):
-        if label.startswith("xn--"):
-            _hosts.to_unicode(label)
+cdef int set_accepted(Accepted *accepted, object schemes, object userinfo, object trailing_dot) except -1:
+    accepted.schemes, accepted.ports = (1 << <int>len(SCHEMES)) - 1 if schemes is None else 0, NULL
+    for scheme in () if schemes is None else schemes:
+        if scheme not in SCHEMES:
+            raise ValueError(f"unknown scheme {scheme!r}; choose from {', '.join(SCHEMES)}")
+        accepted.schemes |= 1 << <int>SCHEMES.index(scheme)
+    accepted.userinfo = userinfo is not RAISE and allowed("userinfo", userinfo)
+    accepted.trailing_dot = trailing_dot is not RAISE and allowed("trailing_dot", trailing_dot)
     return 0
 
 
-cdef int raise_ambiguous(object input, object text, const uint8_t *s, int code, size_t offset) except -1:
-    position = characters_before(s, offset) if type(text) is str else <Py_ssize_t>offset
-    raise AmbiguousUrlError(REASONS[code], input, position, CODE_NAMES[code])
+cdef int set_ports(Accepted *accepted, object ports, uint8_t *bits) except -1:
+    cdef int port
+    if ports is None:
+        return 0
+    memset(bits, 0, PORT_BYTES)
+    for port in ports:
+        if not 0 < port < 0x10000:
+            raise ValueError(f"port must be 1 to 65535, got {port}")
+        bits[port >> 3] |= 1 << (port & 7)
+    accepted.ports = bits
+    return 0
 
 
-def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="raise", ports=None):
+cdef int raise_ambiguous(object input, object text, const uint8_t *s, const Outcome *outcome) except -1:
+    if outcome.code == UC_RAISED:
+        raise_set()
+    position = characters_before(s, outcome.offset) if type(text) is str else <Py_ssize_t>outcome.offset
+    raise AmbiguousUrlError(AGREED_REASONS[outcome.code], input, position, AGREED_CODES[outcome.code])
+
+
+def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
     """Return the host of a URL if all parsers would connect to it.
 
     A guard that reads a URL with one parser does not know what a client with another parser connects to. This function
@@ -522,10 +619,10 @@ def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="rai
 
     Args:
         url (str | bytes-like): An absolute URL.
-        schemes (Iterable[str]): The accepted ones of "http", "https", "ws" and "wss".
+        schemes (Collection[str] | None): The accepted ones of "http", "https", "ws" and "wss"; None: all.
         userinfo (str): "raise" rejects an "@" before the host; "allow" accepts one, after characters of RFC 3986.
         trailing_dot (str): "raise" rejects a name that ends with "."; "allow" accepts it, and `Host.host` keeps it.
-        ports (Container[int] | None): The accepted ports; None: all.
+        ports (Collection[int] | None): The accepted ports; None: all.
 
     Returns:
         Host: scheme, host, port, kind and category. A name has the category "name": resolve it once, check each
@@ -539,7 +636,7 @@ def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="rai
             digit, "-", "_" or "."), "empty-label", "trailing-dot", "length" (of the host or a label), "number" (the host
             ends in a number, but is not four decimal numbers without leading zeros), "a-label" (invalid),
             "ip-literal" (invalid, or followed by text), "zone", "port" (not 1 to 65535 in five digits),
-            "port-not-allowed".
+            "port-not-allowed", "surrogate" (a lone one, anywhere).
         ValueError: If an option has an unknown value.
 
     Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
@@ -551,29 +648,53 @@ def agreed_host(url, *, schemes=ALL_SCHEMES, userinfo="raise", trailing_dot="rai
     uricodec.errors.AmbiguousUrlError: backslash (WHATWG parsers and urllib3 end the host there, urllib.parse does not) at offset 19
     """
     cdef uint8_t buffer[UTF8_CAPACITY]
+    cdef uint8_t bits[PORT_BYTES]
     cdef Bytes source
     cdef WebHost found
     cdef Outcome outcome
     cdef Accepted accepted
-    cdef object text = plain(url)
-    accepted.schemes = 15 if schemes is ALL_SCHEMES else schemes_of(schemes)
-    accepted.userinfo = userinfo is not RAISE and allowed("userinfo", userinfo)
-    accepted.trailing_dot = trailing_dot is not RAISE and allowed("trailing_dot", trailing_dot)
-    cdef object encoded = text
-    if not borrow(text, &source, buffer):       # lone surrogates: after the authority, they are characters like others
+    cdef object text = plain(url), encoded = text
+    cdef size_t surrogate = UC_REJECTED     # where the first one is
+    cdef bint agreed
+    set_accepted(&accepted, schemes, userinfo, trailing_dot)
+    set_ports(&accepted, ports, bits)
+    if not borrow(text, &source, buffer):
+        surrogate = <size_t>len((<str>text)[:first_surrogate(text)].encode())
         encoded = (<str>text).encode("utf-8", "surrogatepass")
         borrow(encoded, &source, buffer)
     try:
-        if not read_url(source.data, source.size, &accepted, &found, &outcome):
-            raise_ambiguous(url, text, source.data, outcome.code, outcome.offset)
-        if ports is not None and <int>found.port not in ports:
-            raise_ambiguous(url, text, source.data, PORT_NOT_ALLOWED, found.port_start)
-        if found.a_label >= 0:
-            try:
-                check_a_labels(&found)
-            except ValueError:
-                raise_ambiguous(url, text, source.data, A_LABEL, found.start + <size_t>found.a_label)
-                raise
+        agreed = read_web_host(source.data, source.size, &accepted, &found, &outcome)
+        if surrogate != UC_REJECTED and (agreed or surrogate < outcome.offset):
+            agreed = reject(&outcome, SURROGATE, surrogate)
+        if not agreed:
+            raise_ambiguous(url, text, source.data, &outcome)
         return make_host(&found)
     finally:
         release(&source)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+# Fast path: most calls are f(text). It handles them without argument parsing if the text is ASCII and has a host, and passes
+# all other calls to the function above.
+cdef vectorcall parse_agreed_host
+cdef Accepted BY_DEFAULT
+set_accepted(&BY_DEFAULT, None, RAISE, RAISE)
+
+
+cdef object call_agreed_host(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef WebHost found
+    cdef Outcome outcome
+    if is_call_of_text(args, flags, names):
+        PyUnicode_READY(<object>args[0])
+        if PyUnicode_IS_ASCII(<object>args[0]) and read_web_host(
+                <const uint8_t *>PyUnicode_DATA(<object>args[0]), <size_t>PyUnicode_GET_LENGTH(<object>args[0]), &BY_DEFAULT,
+                &found, &outcome):
+            return make_host(&found)
+    return parse_agreed_host(function, args, flags, names)
+
+
+parse_agreed_host = take_calls(agreed_host, call_agreed_host)
+
+# Classes and functions are pickled by reference: the reference must be their public name.
+agreed_host.__module__ = address_category.__module__ = "uricodec.uri"
