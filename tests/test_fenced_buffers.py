@@ -232,6 +232,17 @@ for _name, _rows in ROWS.items():
         )
 
 
+for _form, _rows, _framing in (
+    ("csv, after", ROWS["split"], Framing("csv", delimiter=b",", after=True)),
+    ("csv, base", operations.ResolvePairs(), Framing("csv", delimiter=b",", fields=[(1, 2)], base=1)),
+    ("json, base", operations.ResolvePairs(), Framing("json", names=[b"b", b"u"], base=1)),
+):
+    LOOPS[f"transform_fields, {_form}"] = writing(
+        lambda src, dst, rows=_rows, framing=_framing: transform_fields(src, dst, rows, framing),
+        lambda n: 50 * n + 999,
+    )
+
+
 # Functions with buffers of other kinds, or whose tests have fences of their own.
 ELSEWHERE = {
     *{"run_kernel", "run_rows", "block_size", "SpilledBatch.read", "SpilledBatch.set_marks"},

@@ -1001,3 +1001,108 @@ def test_records_of_rejected_values_are_escaped(form):
     written = bytes(dst[: found.written])
     record = json.loads(written) if form == "json" else next(csv.reader(io.StringIO(written.decode())))[0]
     assert json.loads(record)["error"] == form
+
+
+# --- results after values, and bases in records -----------------------------------------------------------------------
+
+CELLS = st.one_of(
+    st.sampled_from(["http://h/a?b", "//u@h:1/#f", "../c", "a b", "", "=1", 'q"', "x,y", "é\n", "100%"]),
+    st.text('aé/:?#%.,;"\n', max_size=6),
+)
+
+
+def written_csv(rows, delimiter=","):
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue().encode()
+
+
+def rows_of_csv(data, delimiter=","):
+    return list(csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter))
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=6), st.sampled_from(",;"))
+def test_split_keeps_the_fields_of_csv(rows, delimiter):
+    data = written_csv([("id", "url", "z"), *rows], delimiter)
+    arguments = ["split", "--kind", "uri", "--csv", "--header", "-d", delimiter, "-f", "url"]
+    header, *parts = rows_of_csv(output_of(*arguments, "--format", "csv", stdin=data, chunk=64))
+    expected = [[first, url, *part, last] for (first, url, last), part in zip(rows, parts, strict=True)]
+    kept = output_of(*arguments, "--keep", stdin=data, chunk=64)
+    assert rows_of_csv(kept, delimiter) == [["id", "url", *[f"url_{name}" for name in header], "z"], *expected]
+
+
+@given(st.lists(CELLS, max_size=6))
+def test_split_keeps_the_members_of_json(values):
+    records = [{"n": n, "u": {"é": value}, "l": [value]} for n, value in enumerate(values)]
+    data = "".join(json.dumps(record) + "\n" for record in records).encode()
+    arguments = ["split", "--kind", "uri", "--json-field", "u.é"]
+    parts = output_of(*arguments, stdin=data, chunk=64).decode().split("\n")[:-1]
+    kept = output_of(*arguments, "--keep", stdin=data, chunk=64).decode().split("\n")[:-1]
+    for record, part in zip(records, parts, strict=True):
+        record["u"]["é_parts"] = json.loads(part)
+    assert [json.loads(line) for line in kept] == records
+
+
+def test_split_adds_nothing_to_what_cannot_hold_it():
+    data = b'{"l":["http://h/"]}\n["l"]\n{"l":null}\n{"l":"//\\ud800"}'
+    status, output, report = run("split", "--kind", "uri", "--json-field", "l", "--keep", "--stats", stdin=data)
+    assert (status, output.count(b"\n"), output.startswith(data[:38])) == (0, 3, True)
+    assert json.loads(report)["faults"] == {"json": 2, "surrogate": 1}
+    assert json.loads(output.split(b"\n")[3])["l_parts"]["error"] == "surrogate"
+    unclosed = b'1,"http://h/\n2,'
+    assert output_of("split", "--kind", "uri", "--csv", "-f", "2", "--keep", stdin=unclosed).rstrip(b"\n") == unclosed
+    marked = output_of(
+        "split", "--kind", "uri", "--csv", "--header", "-f", "u", "--keep", stdin=b'\xef\xbb\xbf"u",x\r\n,\r\n'
+    )
+    assert marked.startswith(b"\xef\xbb\xbfu,u_scheme,") and marked.endswith(b',u_offset,x\r\n,,,,,,"",,,,,\r\n')
+    formula = output_of("split", "--kind", "uri", "--csv", "--keep", "--csv-safe", stdin=b"?=1\n")
+    assert formula == b"""?=1,,,,,,"","'=1",,,\n"""
+
+
+def target(base, reference):
+    try:
+        return uri.resolve(base, reference)
+    except uricodec.UriError:
+        return reference
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=6))
+def test_references_are_resolved_against_the_base_of_their_record(rows):
+    data = written_csv([("href", "z", "page"), *rows])
+    arguments = ["resolve", "--csv", "--header", "-f", "href", "--base-field", "page"]
+    expected = [["href", "z", "page"], *[[target(base, ref), z, base] for ref, z, base in rows]]
+    assert rows_of_csv(output_of(*arguments, stdin=data, chunk=64)) == expected
+    found = rows_of_csv(output_of(*arguments, "--errors", "drop", stdin=data, chunk=64))
+    assert found[1:] == [row for row in expected[1:] if re.match("[A-Za-z][A-Za-z0-9+.-]*:", row[2])]
+
+
+def test_bases_of_other_records():
+    data = b"http://h/a/b\t../c\nb\t../c\nhttp://h/\nhttp://h/\t\xff\n\xff:\tc\nhttp://h/" + 8192 * b"a" + b"\tc\n"
+    status, output, report = run("resolve", "-f", "2", "--base-field", "1", "--stats", stdin=data)
+    assert (status, output) == (0, data.replace(b"../c", b"http://h/c", 1))
+    assert json.loads(report)["faults"] == {"base": 3, "utf-8": 1}
+    links = b'{"to":["a",1,"\\u0062"],"at":{"page":"s:/x/y"}}\n{"to":["a"]}\n'
+    arguments = "resolve", "--json-field", "to", "--base-field", "at.page"
+    resolved = b'{"to":["s:/x/a",1,"s:/x/b"],"at":{"page":"s:/x/y"}}\n'
+    assert output_of(*arguments, stdin=links) == resolved + b'{"to":["a"]}\n'
+    assert output_of(*arguments, "--errors", "null", stdin=links) == resolved + b'{"to":[null]}\n'
+    assert output_of(*arguments, "--errors", "drop", stdin=links) == resolved
+    spaces = "resolve", "-d", "/", "-f", "2", "--base-field", "1", "--errors", "drop"
+    assert output_of(*spaces, stdin=b"s:a/b\nhttp:/b\n") == b"s:a/s:b\nhttp:/http:b\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-f 1 --base-field 1-2", "--base-field: expected one field, got '1-2'"),
+        ("-f 1 --base-field 1", "--base-field: '1' is also in --fields"),
+        ("-f 1 --base-field 0", "--base-field: fields count from 1, got '0'"),
+        ("--json-field a --base-field a", "--base-field: 'a' is also in --json-field"),
+        ("--csv --header -f b --base-field c", "--base-field: the header has no field 'c'"),
+        ("-f 1 --base-field 2 --base s:", "--base: not allowed with --base-field"),
+        ("--base-field 2", "--base-field: not allowed without --fields or --csv or --json-field"),
+    ],
+)
+def test_base_fields_that_are_invalid(arguments, message):
+    status, output, complaint = run("resolve", *arguments.split(), stdin=b"a,b\n1,2\n")
+    assert (status, output, complaint.split("\n")[0]) == (2, b"", f"uricodec: {message}")

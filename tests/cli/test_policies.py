@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command import run
+from command import output_of, run
 
 LINES = b"HTTP://h?b&a#f\nhttp://h/\r\nhttp://h/\xff?utm_a=1\nhttp://h/%C3%A9?b&a"
 EXPLAIN = ["normalize", "--kind", "uri", "--policy", "crawl", "--explain"]
@@ -55,3 +55,11 @@ def test_files(tmp_path):
 def test_wrong_usage(options, message):
     status, output, said = run("normalize", "--kind", "uri", *options, stdin=b"")
     assert (status, output) == (2, b"") and message in said
+
+
+def test_a_policy_is_for_uris_by_default():
+    lines = b"HTTP://h?b&a\nhttp://h/?a&b\n"
+    assert output_of("normalize", "--policy", "crawl", stdin=lines) == 2 * b"http://h/?a&b\n"
+    assert output_of("dedup", "--policy", "crawl", stdin=lines) == b"HTTP://h?b&a\n"
+    assert run("normalize", "--policy", "crawl", "--kind", "urn")[0] == 2
+    assert "--kind is required" in run("dedup", "--level", "scheme")[2]

@@ -21,7 +21,7 @@ from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport Buffer, discard, grow
-from uricodec._base._kernels cimport kernels, uc_lowest_bit
+from uricodec._base._kernels cimport kernels, uc_lowest_bit, uc_utf8
 from uricodec._records._framing cimport *
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *
@@ -38,7 +38,7 @@ from uricodec._rows._tasks import Lines
 
 cdef list FRAME_REASONS = [
     "the result would contain the delimiter", "unclosed quote", "not a JSON object, or its member is not a string",
-    "lone surrogate",
+    "lone surrogate", "the record has no base with a scheme",
 ]
 
 FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
@@ -47,6 +47,13 @@ FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the 
 cdef enum:
     WINDOW = 16384          # bytes of records that are processed at once
     READABLE = -1           # instead of a code: the value is readable
+    MOST_BASE = 8192        # most bytes of a base,
+    MOST_BASES = 1 << 26    # and of the bases in all results of a record: otherwise a record could fill the memory
+
+
+# The rest of a member after a value: the end of its name, and a colon.
+cdef enum: AFTER_SIZE = 8
+cdef const char *AFTER = b'_parts":'
 
 
 # --- records and values -----------------------------------------------------------------------------------------------
@@ -66,12 +73,18 @@ cdef struct Value:
     int code                # why the value is not readable; its row is then empty
     uint8_t quoted          # for CSV
     uint8_t written         # a member of Written
+    uint8_t base            # the base of the other values
 
 cdef struct Record:
     size_t start
     size_t end              # without its terminator,
     size_t next             # and with it
     size_t first            # number of its first value
+
+# The name of the member that has a value, without its quotes.
+cdef struct Name:
+    size_t start
+    size_t end
 
 cdef struct Fault:
     size_t line
@@ -116,6 +129,7 @@ cdef struct Task:
     Buffer text
     Buffer ends               # ends of the values in it, int64_t: the rows of the run
     Buffer values
+    Buffer names            # of the values of JSON, as Name structs, if results are written after them
     Buffer records
     Buffer rejection          # the record of a rejected value
     size_t value_count
@@ -153,7 +167,8 @@ cdef inline size_t take_mark(Marks *marks) noexcept nogil:
 
 
 cdef inline void set_value(Value *value, size_t start, size_t end) noexcept nogil:
-    value.start, value.end, value.code, value.quoted, value.written = start, end, READABLE, False, RESULT
+    value.start, value.end, value.code = start, end, READABLE
+    value.quoted, value.written, value.base = False, RESULT, False
 
 
 # The quoted part of a CSV field.
@@ -214,7 +229,7 @@ cdef inline size_t gather_fields(Task *task, const uint8_t *s, size_t n, bint cs
                 end -= 1
             if span < span_count and number >= spans[span].first and not (csv and is_last and end == start):
                 set_value(values + count, before + field, before + end)
-                values[count].quoted = is_quoted
+                values[count].quoted, values[count].base = is_quoted, number + 1 == frame.base
                 if is_quoted and quoted.end == SIZE_MAX:
                     values[count].code, values[count].offset = task.frame_codes + BAD_CSV, field - start
                     task.unreadable = True
@@ -293,11 +308,17 @@ cdef void add_unreadable(Task *task, size_t start, size_t end, int code, size_t 
     value.code, value.offset, task.unreadable = task.frame_codes + code, offset, True
 
 
-cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member) noexcept nogil:
-    """Unescape a string of the record that starts at `start`, and add it."""
+cdef void add_string(Task *task, const uint8_t *s, size_t start, const Member *member, bint element) noexcept nogil:
+    """Unescape a string of the record that starts at `start`, and add it. `element`: it is in an array."""
     cdef uint8_t *text = task.text.data + task.text.size
+    cdef Name *name = <Name *>task.names.data + task.value_count
     cdef size_t size = member.value_end - member.value, place
     cdef int code
+    if task.frame.after:
+        name.start, name.end = task.read + member.name, task.read + member.name_end
+        if element:     # only an object can have another member
+            add_unreadable(task, member.value, member.value_end, BAD_JSON, member.value - start)
+            return
     if member.value_escaped:
         size = unescape_json(s + member.value, size, text, &code, &place)
     else:
@@ -317,6 +338,7 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
     cdef Member member
     cdef Found_member found
     cdef size_t end
+    cdef bint is_base
     cdef int depth = 0
     level.array, level.first, level.values = False, True, 0
     level.paths = <uint32_t>((<uint64_t>1 << task.frame.path_count) - 1)
@@ -347,7 +369,9 @@ cdef bint gather_members(Task *task, const uint8_t *s, size_t start, size_t *i, 
             task.seen |= inner.values
         if member.value:
             if inner.values:
-                add_string(task, s, start, &member)
+                is_base = task.frame.base and inner.values >> (task.frame.base - 1) & 1
+                add_string(task, s, start, &member, level.array)
+                (<Value *>task.values.data + task.value_count - 1).base = is_base
         elif s[member.start] == c'{' and inner.paths or s[member.start] == c'[' and not level.array and (
                 inner.paths or inner.values):
             depth += 1
@@ -381,6 +405,8 @@ cdef size_t gather_json(Task *task, const uint8_t *s, size_t n, bint last) noexc
             task.asked = True
             if s[i] != c'{' or not gather_members(task, s, start, &i, end):
                 task.value_count, task.text.size = first, <size_t>(<int64_t *>task.ends.data)[first]
+                if task.frame.after:
+                    memset(<Name *>task.names.data + first, 0, sizeof(Name))
                 add_unreadable(task, start, end, BAD_JSON, min(i, end) - start)
         record = <Record *>task.records.data + task.record_count
         record.start, record.end, record.next = task.read + start, task.read + end, task.read + next
@@ -410,7 +436,8 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     task.text.size = task.value_count = task.record_count = 0
     task.unreadable = False
     if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
-            and grow(&task.records, most * sizeof(Record))):
+            and grow(&task.records, most * sizeof(Record))
+            and (not task.frame.after or grow(&task.names, most * sizeof(Name)))):
         return False
     (<int64_t *>task.ends.data)[0] = 0
     return True
@@ -492,6 +519,58 @@ cdef size_t rejected_as_line(const Outcome *outcome, const void *options, uint8_
     return size + 1
 
 
+cdef inline bint is_text(const Task *task, const uint8_t *text, size_t n, size_t *offset) noexcept nogil:
+    """Return whether a value is UTF-8, or need not be: strings of JSON keep other bytes."""
+    cdef uc_utf8 found
+    offset[0] = n if task.frame.form == JSON else kernels.scan_utf8(text, n, &found)
+    return offset[0] == n
+
+
+cdef bint run_pairs(Task *task) noexcept nogil:
+    """Run the operation on the values of the window and the bases of their records. False: out of memory."""
+    cdef Run *run = &task.run
+    cdef const Pair *pair = <const Pair *>run.slots.options
+    cdef const Record *record = <const Record *>task.records.data
+    cdef Value *values = <Value *>task.values.data
+    cdef Rejected rejected
+    cdef const uint8_t *text
+    cdef const uint8_t *base
+    cdef size_t i, v, n, size, base_size, bases
+    for i in range(task.record_count):
+        base, base_size, bases = NULL, 0, 0
+        for v in range(record[i].first, record[i + 1].first):
+            if values[v].base:
+                values[v].written = AS_IT_IS
+                if values[v].code == READABLE and base == NULL:
+                    base = value_of(task, v, &base_size)
+        if base != NULL and (base_size > MOST_BASE or not is_text(task, base, base_size, &n)):
+            base = NULL
+        for v in range(record[i].first, record[i + 1].first):
+            size = 0
+            if not values[v].base and values[v].code == READABLE:
+                text = value_of(task, v, &n)
+                size, bases = SIZE_MAX, bases + base_size
+                rejected.row, rejected.start, rejected.offset, rejected.code = v, 0, 0, task.frame_codes + BAD_BASE
+                if not is_text(task, text, n, &rejected.offset):
+                    rejected.code = run.slots.utf8_code
+                elif base != NULL and bases <= MOST_BASES:
+                    if not grow(&run.data, base_size + n + pair.extra + WIDE):
+                        return False
+                    size = pair.row(base, base_size, text, n, run.data.data + run.data.size)
+                    rejected.offset = 0
+                else:
+                    rejected.offset = 0
+                if size == SIZE_MAX:
+                    size = 0
+                    if not grow(&run.found, sizeof(Rejected)):
+                        return False
+                    memcpy(run.found.data + run.found.size, &rejected, sizeof(Rejected))
+                    run.found.size += sizeof(Rejected)
+            run.data.size += size
+            (<int64_t *>run.offsets.data)[v + 1] = <int64_t>run.data.size
+    return True
+
+
 cdef bint run_values(Task *task) noexcept nogil:
     """Run the operation on the values of the window, perhaps up to one that stops the run. False: out of memory, or error."""
     cdef Run *run = &task.run
@@ -506,6 +585,9 @@ cdef bint run_values(Task *task) noexcept nogil:
             return False
         (<int64_t *>run.offsets.data)[0] = 0
         run.offsets.size = 8
+    if task.frame.base:
+        run.status = NO_MEMORY
+        return run_pairs(task)
     while True:
         run_rows(run)
         if run.status != YIELD:
@@ -591,7 +673,9 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
         if has_result:
             continue
         value.written = NOTHING if run.policy == NULL_ROW else AS_IT_IS
-        if run.slots.rejected != NULL:
+        if task.frame.after and (code == task.frame_codes + BAD_CSV or code == task.frame_codes + BAD_JSON):
+            value.written = AS_IT_IS    # nothing can follow it
+        elif run.slots.rejected != NULL:
             value.written, value.code, value.offset = REJECTED_RECORD, code, offset
             task.clean = False      # the checks of the results do not cover this
     return FINE
@@ -657,6 +741,12 @@ cdef inline bint is_unchanged(const Task *task, size_t v, const uint8_t *text, s
     return size == before and memcmp(text, unescaped, size) == 0
 
 
+cdef inline size_t name_size(const Task *task, size_t v) noexcept nogil:
+    """Return the size of the name of the member after a value, with its quotes and what separates it; 0 in CSV."""
+    cdef const Name *name = <const Name *>task.names.data + v
+    return name.end - name.start + <size_t>AFTER_SIZE + 2 if task.frame.form == JSON else 0
+
+
 cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept nogil:
     """Return the most bytes that are written up to the end of the record, with what is still to be copied before it."""
     cdef const Frame *frame = task.frame
@@ -666,6 +756,9 @@ cdef size_t capacity_of_record(const Task *task, const Record *record) noexcept 
     for i in range(record.first, (record + 1).first):
         value = <const Value *>task.values.data + i
         text = text_of(task, i, &size)
+        if frame.after:
+            capacity += size + name_size(task, i) + 1
+            continue
         if frame.copies:
             if is_unchanged(task, i, text, size):
                 continue
@@ -738,6 +831,25 @@ cdef inline void put_value(Task *task, const Record *record, size_t v) noexcept 
         put(task, text, size)
 
 
+cdef inline void put_after(Task *task, size_t v) noexcept nogil:
+    """Write a value, what is before it, and its result after it."""
+    cdef const Value *value = <const Value *>task.values.data + v
+    cdef const Name *name = <const Name *>task.names.data + v
+    cdef size_t size
+    cdef const uint8_t *text = text_of(task, v, &size)
+    if value.written == AS_IT_IS:
+        return
+    if task.frame.form == JSON:
+        copy_up_to(task, value.end + 1)
+        put(task, <const uint8_t *>b',"', 2)
+        put(task, task.src + name.start, name.end - name.start)
+        put(task, <const uint8_t *>AFTER, AFTER_SIZE)
+    else:
+        copy_up_to(task, value.end)
+        put(task, &task.frame.delimiter, 1)
+    put(task, text, size)
+
+
 cdef Done put_record(Task *task, const Record *record) noexcept nogil:
     cdef size_t i, size
     if not task.fits:
@@ -745,7 +857,9 @@ cdef Done put_record(Task *task, const Record *record) noexcept nogil:
         if size > task.capacity - task.written:
             return NO_ROOM
     for i in range(record.first, (record + 1).first):
-        if task.frame.copies:
+        if task.frame.after:
+            put_after(task, i)
+        elif task.frame.copies:
             put_value(task, record, i)
         else:
             put_alone(task, i)
@@ -760,7 +874,7 @@ cdef void look_at_results(Task *task) noexcept nogil:
     task.breaks = task.clean = False
     if not run.writes:
         return
-    if frame.only:
+    if frame.only or frame.after:
         task.clean = True
     elif frame.form == JSON or frame.jsonl:
         task.clean = is_plain_json(run.data.data, n)
@@ -812,8 +926,11 @@ cdef bint weave(Task *task) noexcept nogil:
     most = (last - task.copied) + 6 * task.run.data.size + 8 * task.value_count
     if suspect:
         most += 6 * (last - task.read) + (6 * task.run.extra if task.run.slots.rejected != NULL else 0) * task.value_count
+    if task.frame.after:
+        most += last - task.read + (<size_t>AFTER_SIZE + 2) * task.value_count
     task.fits = task.dst != NULL and most <= task.capacity - task.written
-    if task.fits and not suspect and task.clean and task.frame.copies and task.frame.form != JSON:
+    if task.fits and not suspect and task.clean and task.frame.copies and not task.frame.after and (
+            task.frame.form != JSON):
         weave_clean(task)
         return False
     for i in range(task.record_count):
@@ -896,6 +1013,7 @@ cdef void end_task(Task *task) noexcept:
     discard(&task.text)
     discard(&task.ends)
     discard(&task.values)
+    discard(&task.names)
     discard(&task.records)
     discard(&task.rejection)
 
@@ -942,6 +1060,8 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
     cdef bint done
     cdef size_t i
     rows.check_policy(policy)
+    if (frame.frame.base != 0) != hasattr(operation, "pairs"):
+        raise ValueError("an operation on pairs needs a base, and no other does")
     memset(&task, 0, sizeof(Task))
     task.frame, task.frame_codes = &frame.frame, <int>len(rows.code_names)
     task.escapes = frame.frame.form == CSV or frame.frame.form == JSON

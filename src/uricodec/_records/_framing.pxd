@@ -27,6 +27,7 @@ cdef struct Frame:
     bint only           # each value becomes a line, and nothing else is written
     bint free           # results may contain the delimiter
     bint jsonl          # each line becomes a JSON string
+    bint after          # results are written after their values: more fields of CSV, or a member of the object
     uint8_t delimiter
     uc_set inside       # bytes that do not end a field or record,
     uc_set plain        # bytes that need no quotes in CSV,
@@ -36,6 +37,13 @@ cdef struct Frame:
     size_t span_count
     Path paths[PATHS]       # to the selected members of JSON
     int path_count
+    size_t base         # which field, or path, has the base of the others, from 1; 0: none has
+
+# The options of an operation on a value and the base of its record. `row` writes at most base_size + n + extra bytes,
+# and returns how many; SIZE_MAX if the base cannot be one.
+cdef struct Pair:
+    size_t (*row)(const uint8_t *base, size_t base_size, const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
+    size_t extra
 
 
 cdef class Framing:

@@ -15,6 +15,8 @@ class Framing:
         only: bool = False,
         free: bool = False,
         jsonl: bool = False,
+        after: bool = False,
+        base: int = 0,
     ) -> Framing: ...
     @property
     def end(self) -> bytes: ...

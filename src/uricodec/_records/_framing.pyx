@@ -426,10 +426,14 @@ cdef class Framing:
         only (bool): Whether each value becomes a line, and nothing else is written.
         free (bool): Whether results may contain delimiters and terminators.
         jsonl (bool): Whether each line becomes a JSON string; requires the form "lines".
+        after (bool): Whether each value stays, and its result follows it: further fields of CSV, or another member of
+            the JSON object. The operation writes CSV or JSON.
+        base (int): Which field, or which of `names`, from 1, has the base of the other values of its record; 0: none.
+            It must be selected. The operation has the attribute `pairs`.
     """
 
     def __cinit__(self, form, end=b"\n", delimiter=b"\t", fields=((1, None),), names=(), only=False, free=False,
-                  jsonl=False):
+                  jsonl=False, after=False, size_t base=0):
         cdef Frame *frame = &self.frame
         cdef size_t i
         cdef ByteSet every = ByteSet(range(256))
@@ -437,7 +441,7 @@ cdef class Framing:
         frame.form = <Form><int>FORM_NAMES.index(form)
         frame.end, frame.delimiter = ord(end), ord(delimiter)
         frame.only, frame.free, frame.jsonl = only, free, jsonl and frame.form == LINES and not only
-        frame.copies = not (only or frame.jsonl)
+        frame.copies, frame.after, frame.base = not (only or frame.jsonl), after, base
         if frame.form == LINES:
             spans = [(1, None)]
         frame.inside = every.set

@@ -380,6 +380,7 @@ cdef enum:
     BAD_CSV             # unclosed quote
     BAD_JSON            # not an object, or not a string
     SURROGATE_ESCAPE    # a lone surrogate
+    BAD_BASE            # no base, or none with a scheme
     FRAME_CODES
 
 cdef list FRAME_NAMES

@@ -551,7 +551,7 @@ cdef void run_rows(Run *run) noexcept nogil:
 
 # --- operations as objects --------------------------------------------------------------------------------------------
 
-FRAME_NAMES = ["frame", "csv", "json", "surrogate"]
+FRAME_NAMES = ["frame", "csv", "json", "surrogate", "base"]
 
 cdef list POLICY_NAMES = ["keep", "null", "raise", "replace", "drop"]
 

@@ -130,10 +130,10 @@ spelling; --level selects which ones are equivalent.
             "uricodec normalize --kind urn --errors drop --invalid-to bad.tsv urns.txt",
             "echo URN:ISBN:0-395-36341-1 | uricodec normalize --kind urn\n# prints urn:isbn:0-395-36341-1",
             "echo HTTP://Example.com/a/../%7Eb | uricodec normalize --kind uri\n# prints http://example.com/~b",
-            "uricodec normalize --kind uri --policy crawl urls.txt",
-            "uricodec normalize --kind uri --policy crawl --explain urls.txt",
+            "uricodec normalize --policy crawl urls.txt     # of URIs",
+            "uricodec normalize --policy crawl --explain urls.txt",
         ),
-        f"{_FILES} kind level policy explain rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind:normalize level policy explain rfc production {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:normalize",
     ),
     Command(
@@ -162,12 +162,16 @@ component is null in JSON and nothing in CSV; an empty one is "".
 
 The record of an invalid line has no components: "error" is the code of the
 error, "offset" its offset in bytes.
+
+With --keep, the components are added to the records of the input, which keep
+all their fields.
 """,
         (
             "uricodec split --kind uri urls.txt -o urls.jsonl",
             "echo '//example.com/a?' | uricodec split --kind uri --format csv",
+            "uricodec split --kind uri --csv --header -f url --keep pages.csv",
         ),
-        f"{_FILES} kind:split format:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
+        f"{_FILES} kind:split keep format:split csv-safe:split {_FIELDS} errors:split {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:split",
     ),
     Command(
@@ -180,8 +184,9 @@ result is a URI, or an IRI if the base or the reference has other characters.
         (
             "uricodec resolve --base http://example.com/a/b links.txt",
             "echo ../c | uricodec resolve --base http://example.com/a/b\n# prints http://example.com/c",
+            "uricodec resolve --csv --header -f href --base-field page links.csv",
         ),
-        f"{_FILES} base {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
+        f"{_FILES} base base-field {_FIELDS} jsonl errors {_REPORTS} {_LIMITS}",
         "uricodec.cli.filters:resolve",
     ),
     Command(
@@ -214,7 +219,7 @@ whatever reason. Standard input is copied there if it is read twice.
         (
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
-            "uricodec dedup --kind uri --policy crawl --rules --stats urls.txt",
+            "uricodec dedup --policy crawl --rules --stats urls.txt",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",

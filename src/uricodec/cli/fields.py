@@ -16,12 +16,13 @@ MARK = b"\xef\xbb\xbf"  # U+FEFF, the byte order mark
 EVERY = ByteSet(range(256))
 
 
-def spans_of(items, names=None):
-    """Return the fields that --fields selects.
+def spans_of(items, names=None, flag="--fields"):
+    """Return the fields that an option selects.
 
     Args:
         items (list[str]): Lists as in cut: "1,3-5", "-2", "4-"; with names, also these.
         names (list[bytes] | None): The names of the fields, if they have some.
+        flag (str): The option.
 
     Returns:
         list[tuple[int, int | None]]: Spans of fields, which count from 1, ascending and apart.
@@ -39,7 +40,7 @@ def spans_of(items, names=None):
         if names is not None and os.fsencode(item) in names:
             found += [(n, n) for n, name in enumerate(names, 1) if name == os.fsencode(item)]
         else:
-            found.append(span_of(item, names))
+            found.append(span_of(item, names, flag))
     merged = []
     for low, high in sorted(found, key=lambda span: span[0]):
         if merged and (merged[-1][1] is None or low <= merged[-1][1] + 1):
@@ -50,21 +51,21 @@ def spans_of(items, names=None):
     return merged
 
 
-def span_of(item, names):
+def span_of(item, names, flag):
     """Return the fields that an item of a list selects, which is not a name."""
     first, dash, last = item.partition("-")
     parts = [part for part in (first, last) if part]
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
         if names is not None:
-            raise CommandError(f"--fields: the header has no field {item!r}", 2)
+            raise CommandError(f"{flag}: the header has no field {item!r}", 2)
         hint = "names need --header" if item.strip("-") else ""
-        raise CommandError(f"--fields: expected numbers such as 1,3-5, got {item!r}", 2, hint)
+        raise CommandError(f"{flag}: expected numbers such as 1,3-5, got {item!r}", 2, hint)
     low = int(first or 1)
     high = (int(last) if last else None) if dash else low
     if low < 1:
-        raise CommandError(f"--fields: fields count from 1, got {item!r}", 2)
+        raise CommandError(f"{flag}: fields count from 1, got {item!r}", 2)
     if high is not None and high < low:
-        raise CommandError(f"--fields: the first field of {item!r} comes after the last one", 2)
+        raise CommandError(f"{flag}: the first field of {item!r} comes after the last one", 2)
     return low, high
 
 
@@ -74,6 +75,8 @@ class Plan:
     Args:
         arguments (argparse.Namespace): The arguments of the command.
         only (bool): Whether each value becomes a line, and nothing else is written.
+        added (list[bytes] | None): Each value stays, and its result follows it: in CSV, fields whose names end like
+            this; in JSON, a member. None: results replace values.
 
     Attributes:
         framing (Framing): The structure of the records.
@@ -90,10 +93,12 @@ class Plan:
         CommandError: --fields, --delimiter or --json-field is invalid.
     """
 
-    def __init__(self, arguments, only=False):
+    def __init__(self, arguments, only=False, added=None):
         null_data = arguments.null_data
         self._items = arguments.fields or ["1-"]
         self._header = None if arguments.header else b""
+        self._shown = b""  # the header that is written; b"": that of the input
+        self.added, self._base = added, arguments.base_field
         self._lacks_header = False
         self.end = b"\0" if null_data else b"\n"
         self.out = b"\n" if arguments.jsonl or only else self.end
@@ -103,7 +108,13 @@ class Plan:
         self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
         self._marked = bool(arguments.csv or arguments.header or arguments.json_field)
-        options = {"end": self.end, "only": only, "free": self.raw, "jsonl": arguments.jsonl}
+        options = {
+            "end": self.end,
+            "only": only,
+            "free": self.raw,
+            "jsonl": arguments.jsonl,
+            "after": added is not None,
+        }
         lines_decodable = EVERY - self.end if null_data else NO_CONTROL
         if arguments.csv:
             options |= {"form": "csv", "delimiter": delimiter_of(arguments, b",", b'"\r\n')}
@@ -113,17 +124,33 @@ class Plan:
             options |= {"form": "delimited", "delimiter": delimiter}
             self.decodable = lines_decodable - delimiter
         elif arguments.json_field:
-            options |= {"form": "json", "names": list(map(os.fsencode, arguments.json_field))}
+            names = list(map(os.fsencode, arguments.json_field))
+            options |= {"form": "json", "names": names}
+            if self._base is not None:
+                if os.fsencode(self._base) in names:
+                    raise CommandError(f"--base-field: {self._base!r} is also in --json-field", 2)
+                options |= {"names": [*names, os.fsencode(self._base)], "base": len(names) + 1}
             self.decodable = EVERY
         else:
             options["form"] = "lines"
             self.decodable = EVERY if arguments.jsonl else lines_decodable
         self._options = options
-        spans = [(1, 1)] if arguments.header else spans_of(self._items)
         try:
-            self.framing = Framing(**options, fields=spans)
+            self.framing = Framing(**options, fields=[(1, 1)]) if arguments.header else self._framing(None)
         except ValueError as error:
             raise CommandError(f"--json-field: {error}", 2) from None
+
+    def _framing(self, names):
+        """Return the Framing, given the names of the fields, if they have some."""
+        if self._base is None or self._options["form"] == "json":
+            return Framing(**self._options, fields=spans_of(self._items, names))
+        span, *more = spans_of([self._base], names, "--base-field")
+        if more or span[0] != span[1]:
+            raise CommandError(f"--base-field: expected one field, got {self._base!r}", 2)
+        spans = spans_of(self._items, names)
+        if span in spans:
+            raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2)
+        return Framing(**self._options, fields=spans_of([*self._items, self._base], names), base=span[0])
 
     def begin(self, chunk, name):
         """Read the byte order mark and the header of an input.
@@ -148,8 +175,10 @@ class Plan:
         size += front
         header = bytes(chunk.view[front:size])
         if self._header is None:
-            self.framing = Framing(**self._options, fields=spans_of(self._items, names))
+            self.framing = self._framing(names)
             self._header = header
+            if self.added:
+                self._shown = bytes(chunk.view[:front]) + self._header_with_names(header, names)
         elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
             raise CommandError(f"{name}: header differs from that of the first input", 3)
         return size
@@ -162,10 +191,22 @@ class Plan:
         """Return whether buffer[:stop] is the beginning of a byte order mark, so that only the next bytes decide."""
         return self._marked and stop < len(MARK) and MARK.startswith(buffer[:stop])
 
+    def _header_with_names(self, header, names):
+        """Return a header of CSV with the names of added fields."""
+        spans, cells = spans_of(self._items, names), []
+        for number, name in enumerate(names, 1):
+            cells.append(name)
+            if any(low <= number and (high is None or number <= high) for low, high in spans):
+                cells += [name + b"_" + added for added in self.added]
+        end = header[len(header.rstrip(b"\r\n")) :]
+        delimiter = self._options["delimiter"]
+        return delimiter.join([cell_of(c, delimiter) for c in cells]) + end
+
     def header_of(self, chunk, size):
         """Return what is written for the first bytes of an input, which are in its first chunk."""
-        header, self._lacks_header = (b"" if self._lacks_header else bytes(chunk.view[:size])), True
-        return b"" if self.whole else header
+        header = b"" if self._lacks_header or self.whole else self._shown or bytes(chunk.view[:size])
+        self._lacks_header = True
+        return header
 
 
 def delimiter_of(arguments, default, others):
@@ -174,6 +215,17 @@ def delimiter_of(arguments, default, others):
     if delimiter in others:
         raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
     return delimiter
+
+
+def cell_of(value, delimiter):
+    """Return a value (bytes) as a field of CSV.
+
+    >>> cell_of(b"url", b","), cell_of(b"a,b", b",")
+    (b'url', b'"a,b"')
+    """
+    if any(octet in value for octet in (b'"', b"\r", b"\n", delimiter)):
+        return b'"' + value.replace(b'"', b'""') + b'"'
+    return value
 
 
 class LineEnds(streams.LineEnds):
@@ -236,7 +288,7 @@ class Values(lines.Worker):
         self._plan, self._rows = plan, rows
         self.end, self.out, self.whole, self.empty, self.raw = plan.end, plan.out, plan.whole, plan.empty, plan.raw
         self._buffer = bytearray(2 * streams.CHUNK)
-        if hasattr(rows, "record"):
+        if hasattr(rows, "record") and plan.added is None:
             self.header, self.record = rows.header, rows.record
         elif plan.jsonl:
             self.record = lambda code, offset: plan.empty

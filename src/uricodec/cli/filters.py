@@ -107,17 +107,24 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec.uri._rows import SplitRows
+    from uricodec.uri._rows import RECORD_FIELDS, SplitRows
 
+    if arguments.keep:
+        from uricodec.cli import fields
+
+        plan = fields.Plan(arguments, added=RECORD_FIELDS)
+        form = "csv" if arguments.csv else "jsonl"
+        rows = SplitRows(arguments.kind, form, arguments.csv_safe, arguments.delimiter or b",")
+        return lines.filter_inputs(fields.Values(plan, rows), arguments)
     rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
     return run(arguments, rows, only=True)
 
 
 def resolve(arguments):
-    """Resolve references against a base; see lines.filter_inputs()."""
-    from uricodec.uri._rows import ResolveRows
+    """Resolve references against a base, or the base of their record; see lines.filter_inputs()."""
+    from uricodec.uri._rows import ResolvePairs, ResolveRows
 
-    return run(arguments, ResolveRows(arguments.base))
+    return run(arguments, ResolvePairs() if arguments.base_field is not None else ResolveRows(arguments.base))
 
 
 def run(arguments, rows, groups=None, group_rows=None, only=False):

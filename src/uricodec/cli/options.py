@@ -154,7 +154,8 @@ class Option:
         default (Any): The value if the option is not given.
         category (str): The heading in help.
         repeats (bool): Whether it may be given again; then the value is a list.
-        required (bool): Whether it must be given.
+        required (bool): Whether it must be given, except under the conditions of `implied`.
+        implied (dict[str, Any]): The value under a condition, if the option is not given.
         environment (str): The environment variable that is used without the option.
         conflicts (str): Conditions under which it is not allowed.
         needs (str): Conditions of which one must hold.
@@ -179,7 +180,7 @@ class Option:
 
 
 DEFAULTS = {"choices": {}, "read": str, "default": None, "category": GENERAL, "repeats": False, "required": False}
-DEFAULTS |= {"environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
+DEFAULTS |= {"implied": {}, "environment": "", "conflicts": "", "needs": "", "only": {}, "hint": ""}
 
 
 # --- values that rows share -------------------------------------------------------------------------------------------
@@ -229,18 +230,23 @@ def _errors(short, choices, long="", **rest):
     return Option("--errors POLICY", short, long, choices=choices, default="keep", category=INVALID, **rest)
 
 
-def _kind(*kinds):
+def _kind(*kinds, **rest):
     choices = {kind: _KINDS[kind] for kind in kinds}
-    return Option("--kind KIND", f"the kind of identifiers: {', '.join(kinds)}", choices=choices, required=True)
+    return Option("--kind KIND", f"the kind of identifiers: {', '.join(kinds)}", choices=choices, required=True, **rest)
 
 
-def _csv_safe(needs):
+# A policy is for URIs and IRIs.
+_URI_BY_POLICY = {"long": "With --policy, the default is uri.", "implied": {"--policy": "uri"}}
+
+
+def _csv_safe(needs, conflicts=""):
     return Option(
         "--csv-safe",
         "protect CSV from being run as spreadsheet formulas",
         "Writes an apostrophe before each text that begins, after any spaces, with = + - @ (also full-width), tab, CR "
         "or LF.",
         needs=needs,
+        conflicts=conflicts,
     )
 
 
@@ -334,9 +340,10 @@ OPTIONS = {
     ),
     # --- identifiers
     "kind": _kind("urn", "uri", "iri"),
+    "kind:normalize": _kind("urn", "uri", "iri", **_URI_BY_POLICY),
     "kind:split": _kind("uri", "iri"),
     "kind:extract": _kind("urn"),
-    "kind:dedup": _kind("urn", "uri", "iri", "bytes"),
+    "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
     "level": Option(
         "--level LEVEL",
         "which identifiers are equivalent (default: by kind)",
@@ -382,7 +389,19 @@ OPTIONS = {
         hint="--rfc selects the grammar of URNs",
     ),
     "base": Option(
-        "--base BASE", "the URI or IRI that references are relative to", read=base_identifier, required=True
+        "--base BASE",
+        "the URI or IRI that references are relative to",
+        read=base_identifier,
+        required=True,
+        implied={"--base-field": None},
+        conflicts="--base-field",
+    ),
+    "base-field": Option(
+        "--base-field NAME",
+        "the field or member with the base, instead of --base",
+        "It is not changed. NAME may also be the number of a field. A record without a base, or whose base has no "
+        "scheme or more than 8192 bytes, is invalid.",
+        needs="--fields --csv --json-field",
     ),
     "offsets": Option(
         "--offsets",
@@ -395,8 +414,17 @@ OPTIONS = {
         "the output format: jsonl (default) or csv",
         choices={"jsonl": "JSON lines", "csv": "CSV with a header"},
         default="jsonl",
+        conflicts="--keep",
+        hint="with --keep, the output has the format of the input",
     ),
-    "csv-safe:split": _csv_safe("--format=csv"),
+    "keep": Option(
+        "--keep",
+        "keep the records, and add the components to them",
+        "In CSV, the fields NAME_scheme, NAME_host and so on follow the field NAME; in JSON, the member NAME_parts, an "
+        "object, follows the member NAME.",
+        needs="--csv --json-field",
+    ),
+    "csv-safe:split": _csv_safe("--format=csv --keep", "--json-field"),
     # --- log
     "format:log": Option(
         "--format FORMAT",

@@ -57,6 +57,7 @@ def parse(command, words):
     for option in command.options:
         if option.value and getattr(arguments, option.key) is not None:
             setattr(arguments, option.key, read(option, getattr(arguments, option.key)))
+    imply(command, arguments)
     for option in command.options:
         check(option, command, arguments)
     for option in [*command.options, *OPTIONS.values()]:
@@ -88,11 +89,19 @@ def read(option, value):
         raise CommandError(f"{option.flag}: {error}", 2) from None
 
 
+def imply(command, arguments):
+    """Set the values that options imply for others that were not given."""
+    for option in command.options:
+        for condition, value in option.implied.items():
+            if getattr(arguments, option.key) is None and holds(condition, arguments):
+                setattr(arguments, option.key, value)
+
+
 def check(option, command, arguments):
     """Reject a value that is not among the choices, and combinations of options that contradict each other."""
     value = getattr(arguments, option.key)
     if value is None:
-        if option.required:
+        if option.required and not any(holds(condition, arguments) for condition in option.implied):
             hint = f"choose from {', '.join(option.choices)}" if option.choices else see(command)
             raise CommandError(f"{option.flag} is required", 2, hint)
         return

@@ -6,6 +6,7 @@ from uricodec._rows._engine import RowOperation
 from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
 
 COLUMNS: tuple[str, ...]
+RECORD_FIELDS: list[bytes]
 
 _Kind = Literal["uri", "iri"]
 
@@ -24,7 +25,9 @@ class SchemeRows(UriRows): ...
 
 @final
 class SplitRows(UriRows):
-    def __new__(cls, kind: _Kind, form: Literal["jsonl", "csv"], csv_safe: bool = False) -> SplitRows: ...
+    def __new__(
+        cls, kind: _Kind, form: Literal["jsonl", "csv"], csv_safe: bool = False, delimiter: bytes = b","
+    ) -> SplitRows: ...
     @property
     def header(self) -> bytes: ...
     def record(self, code: str, offset: int) -> bytes: ...
@@ -36,6 +39,11 @@ class SplitReferences(UriRows):
 @final
 class NormalizeRows(UriRows):
     def __new__(cls, level: str = "path") -> NormalizeRows: ...
+
+@final
+class ResolvePairs(UriRows):
+    @property
+    def pairs(self) -> bool: ...
 
 @final
 class ResolveRows(UriRows):

@@ -4,19 +4,19 @@ Each class holds the options of one operation at a fixed address, where its row 
 any bytes. For IRIs they are read as UTF-8 (RFC 3629); other bytes are rejected.
 """
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport SIZE_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_lowest_bit
 from uricodec._base._text cimport copy_text
-from uricodec._records._framing cimport starts_formula
+from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS, level_of
-from uricodec.uri._resolve cimport Base, find_base, resolve_rows
+from uricodec.uri._resolve cimport RESOLVE_EXTRA, Base, find_base, resolve_rows, write_target
 from uricodec.uri._values cimport split_any
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -192,6 +192,7 @@ cdef void mark_changes(const uint8_t *src, size_t n, const uint32_t *at, size_t 
 cdef struct Grammar:
     Syntax syntax
     Production production
+    uint8_t delimiter       # between the fields of CSV
 
 cdef Operation CHECK_ROW            # writes no output
 cdef Operation SPLIT_ROW            # writes components
@@ -200,6 +201,7 @@ cdef Operation SPLIT_CSV_ROW
 cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 
 COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
+RECORD_FIELDS = [*[name.encode() for name in COLUMNS], b"error", b"offset"]
 cdef enum:
     FIELDS = 8
 
@@ -297,7 +299,7 @@ cdef inline size_t put_csv(const uint8_t *src, size_t n, const void *options, bi
         return UC_REJECTED
     for i in range(FIELDS):
         if i:
-            dst[0] = c','
+            dst[0] = (<const Grammar *>options).delimiter
             dst += 1
         if fields[i].start >= 0:
             dst = put_safe(dst, src, fields + i) if safe else put_quoted(dst, src, fields + i)
@@ -348,6 +350,7 @@ def run_row(name, src, dst, production, iri=False):
     cdef Grammar grammar
     cdef Outcome outcome
     cdef size_t written, needed
+    grammar.delimiter = c','
     if name not in rows:
         raise ValueError(f"unknown row {name!r}; choose from {', '.join(rows)}")
     operation = operations + <int>rows[name]
@@ -501,7 +504,7 @@ cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, ui
     """Write CSV with two more columns: an error and its offset."""
     cdef size_t size = (<const Records *>options).row(src, n, options, dst, outcome)
     if size != UC_REJECTED:
-        dst[size] = dst[size + 1] = c','
+        dst[size] = dst[size + 1] = (<const Records *>options).grammar.delimiter
         size += 2
     return size
 
@@ -516,6 +519,7 @@ cdef class SplitRows(UriRows):
         kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
         form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
         csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
+        delimiter (bytes): The byte between the fields of CSV.
 
     Raises:
         ValueError: If the kind or the form is unknown.
@@ -525,15 +529,18 @@ cdef class SplitRows(UriRows):
     """
     cdef Records records
     cdef readonly bytes header
+    cdef bytes delimiter
     cdef bint json
     cdef list heads
 
-    def __cinit__(self, kind, form, csv_safe=False):
+    def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
         if form not in ("jsonl", "csv"):
             raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
         self.json = form == "jsonl"
-        self.header = b"" if self.json else ",".join([*COLUMNS, "error", "offset"]).encode() + b"\n"
+        self.delimiter = delimiter
+        self.header = b"" if self.json else delimiter.join(RECORD_FIELDS) + b"\n"
         set_grammar(&self.records.grammar, kind, None)
+        self.records.grammar.delimiter = <uint8_t>ord(delimiter)
         self.records.json = self.json
         self.heads = []
         for i, name in enumerate([*CODE_NAMES, *FRAME_NAMES]):
@@ -551,7 +558,7 @@ cdef class SplitRows(UriRows):
     cdef bytes head(self, code):
         if self.json:
             return NULL_MEMBERS + f'"error":"{code}","offset":'.encode()
-        return f"{len(COLUMNS) * ','}{code},".encode()
+        return len(COLUMNS) * self.delimiter + f"{code}".encode() + self.delimiter
 
     def record(self, code, offset):
         """Return the record of a rejected row.
@@ -641,6 +648,30 @@ cdef class ResolveRows(UriRows):
             raise UriSyntaxError("base URI has no scheme", base, 0)
         self.slots.strict, self.slots.options = resolve_rows(&self.base), &self.base
         self.slots.utf8_code = UTF8
+
+
+cdef size_t resolve_pair(const uint8_t *base, size_t base_size, const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
+    cdef Base found
+    if not find_base(base, base_size, True, &found):
+        return SIZE_MAX
+    return write_target(&found, src, n, dst)
+
+
+@cython.final
+cdef class ResolvePairs(UriRows):
+    """Operation on pairs that resolves references against the bases of their records; only transform_fields() runs it.
+
+    Attributes:
+        pairs (bool): True.
+
+    Source: RFC 3986 section 5.2.
+    """
+    cdef Pair pair
+    cdef readonly bint pairs
+
+    def __cinit__(self):
+        self.pair.row, self.pair.extra, self.pairs = resolve_pair, RESOLVE_EXTRA, True
+        self.slots.options, self.slots.utf8_code = &self.pair, UTF8
 
 
 # --- IRIs to URIs and back --------------------------------------------------------------------------------------------
