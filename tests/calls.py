@@ -318,7 +318,7 @@ CALLS |= {
         ],
         lambda: plain(uri.Policy(default_documents=["a", "b"]).default_documents),
     ],
-    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "no"),
+    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "no"),
     "uricodec.uri.Policy.from_toml": [partial(_policy_of_file, text) for text in ("", 'base = "crawl"', "a = 1", "=")],
     "uricodec.uri.Policy.replace": [lambda: _POLICIES[2].replace(query="drop"), lambda: _POLICIES[2].replace(no=1)],
     "uricodec.uri.Policy.explain": [
@@ -380,7 +380,7 @@ CALLS |= {
     ],
 }
 _PARTS = [uri.split("http://me@h:80/p"), uri.split(b"//[::1]:8/" + b"p" * 900), iri.split("é"), iri.split("//é:1")]
-for _name in uri.Policy.__slots__[1:]:
+for _name in uri.Policy.__slots__[2:]:
     CALLS[f"uricodec.uri.Policy.{_name}"] = [partial(getattr, _POLICIES[2], _name)]
 for _name in "userinfo", "host", "port", "host_kind":
     CALLS[f"uricodec.uri.Components.{_name}"] = _each(operator.attrgetter(_name), *((parts,) for parts in _PARTS))

@@ -47,7 +47,7 @@ def test_files(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl"),
+        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt"),
         (["--policy", "crawl", "--level", "path"], "--policy: not allowed with --level"),
         (["--explain"], "--explain: "),
     ],

@@ -19,6 +19,7 @@ from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
 from reference import iri as naive_iri
 from reference import policies as naive_policies
+from reference import surt as naive_surt
 from reference import uri as naive_uri
 from reference import uri_forms as naive_uri_forms
 from reference import urls as naive_urls
@@ -298,9 +299,10 @@ def _operations():
         command = ("normalize", "--kind", "uri", "--level", level)
         normal = strict(partial(normal_uri, level=level), text=True)
         yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
-    for policy in "tracking", "crawl":
+    for policy in "tracking", "crawl", "surt":
         command = ("normalize", "--kind", "uri", "--policy", policy)
-        normal = strict(partial(naive_policies.normalize, policy=Policy.ready(policy)), text=True)
+        by_fields = partial(naive_policies.normalize, policy=Policy.ready(policy))
+        normal = strict(naive_surt.key if policy == "surt" else by_fields, text=True)
         yield Operation("normalize_uri", {"policy": policy}, normal, "uris", command=command)
     for kind, productions in ("uri", naive_uri.PRODUCTIONS), ("iri", naive_uri.IRI_PRODUCTIONS):
         for production in productions[:2]:

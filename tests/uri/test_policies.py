@@ -28,7 +28,8 @@ ALL = Policy(
     fragment="drop",
 )
 # Each step by itself, and all.
-STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in Policy.__slots__[2:]}
+FIELDS = Policy.__slots__[3:]  # those of steps after the level
+STEPS = {name: Policy(**{name: getattr(ALL, name)}) for name in FIELDS}
 POLICIES = {name: Policy.ready(name) for name in ("tracking", "crawl")} | STEPS
 POLICIES |= {"empty parameters": Policy(query="drop-empty"), "all": ALL}
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
@@ -124,7 +125,7 @@ def test_any_url(url, policy):
 
 @given(
     url=urls,
-    changes=st.dictionaries(st.sampled_from(Policy.__slots__[2:]), st.booleans()),
+    changes=st.dictionaries(st.sampled_from(FIELDS), st.booleans()),
     level=st.sampled_from(reference.uri_forms.LEVELS),
 )
 def test_any_policy(url, changes, level):
@@ -194,7 +195,7 @@ def test_a_level_and_a_policy():
         lambda: bulk.normalize_uri(["a"], policy="no"),
         lambda: Policy.ready("no"),
     ):
-        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl"):
+        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl, surt"):
             call()
     for call in lambda: uri.normalize("a", policy=5), lambda: bulk.normalize_uri(["a"], policy=5):
         with pytest.raises(TypeError, match="policy must be a Policy or the name of one, got int"):

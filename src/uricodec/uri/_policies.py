@@ -117,7 +117,7 @@ class Policy:
     'http://example.org/?a=1&b=2'
     """
 
-    __slots__ = ("_rows", *_FIELDS)
+    __slots__ = ("_form", "_rows", *_FIELDS)
 
     if TYPE_CHECKING:
         level: UriLevel
@@ -131,6 +131,7 @@ class Policy:
         drop_parameters: tuple[str, ...]
         query: types.QueryPolicy
         fragment: types.KeepOrDrop
+        _form: str | None  # the name of a ready policy that no fields describe
         _rows: PolicyRows
 
     def __init__(  # noqa: PLR0913
@@ -156,7 +157,16 @@ class Policy:
             values[name] = _names(name, given[name])
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_form", None)
         object.__setattr__(self, "_rows", PolicyRows(self))
+
+    @classmethod
+    def _key(cls, name: str) -> Self:
+        """Return a policy that no fields describe."""
+        policy = cls()
+        object.__setattr__(policy, "_form", name)
+        object.__setattr__(policy, "_rows", PolicyRows(policy))
+        return policy
 
     @classmethod
     def ready(cls, name: PolicyName) -> Policy:
@@ -164,7 +174,8 @@ class Policy:
 
         Args:
             name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
-                crawl: level "iri", no fragment, no tracking parameters, parameters sorted).
+                crawl: level "iri", no fragment, no tracking parameters, parameters sorted), both of which `replace` can
+                change; or "surt" (the keys of web-archive indexes: no URLs, and no fields describe them).
 
         Raises:
             ValueError: If the name is unknown.
@@ -205,7 +216,7 @@ class Policy:
         unknown = sorted({*values} - {*_FIELDS})
         if unknown:
             raise ValueError(f"unknown key {unknown[0]!r}; choose from base, {', '.join(_FIELDS)}")
-        return cls(**{**({} if base is None else _named(base)._values()), **values})
+        return cls(**values) if base is None else cls._of(_named(base), values)
 
     def replace(self, **changes: Any) -> Self:
         """Return a policy with other values.
@@ -215,12 +226,20 @@ class Policy:
 
         Raises:
             TypeError: If an argument is unknown, or a value has the wrong type.
-            ValueError: If a value is unknown.
+            ValueError: If a value is unknown, or no fields describe the policy.
 
         >>> Policy.ready("crawl").replace(strip_www=True).strip_www
         True
         """
-        return type(self)(**{**self._values(), **changes})
+        return type(self)._of(self, changes)
+
+    @classmethod
+    def _of(cls, base: Policy, changes: dict[str, Any]) -> Self:
+        if base._form is None:
+            return cls(**{**base._values(), **changes})
+        if changes:
+            raise ValueError(f"the policy {base._form!r} has no fields to change, got {', '.join(changes)}")
+        return cls._key(base._form)
 
     def explain(self, url: str | bytes) -> list[PolicyStep]:
         """Return the steps that change a URL, in their order.
@@ -254,6 +273,8 @@ class Policy:
 
     def _stages(self) -> list[tuple[str, Policy]]:
         """Return for each step its name, and a policy that ends after it."""
+        if self._form is not None:
+            return [(self._form, self)]
         levels = _ADDED[: _ADDED.index(self.level) + 1] if self.level in _ADDED else (self.level,)
         stages = [(level, Policy(level=level)) for level in levels]  # type: ignore[arg-type]
         values: dict[str, Any] = {"level": self.level}
@@ -284,17 +305,21 @@ class Policy:
         raise AttributeError(f"cannot delete {name!r}: a Policy is immutable")
 
     def __eq__(self, other: object) -> bool:
-        return self._values() == other._values() if isinstance(other, Policy) else NotImplemented
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self._form == other._form and self._values() == other._values()
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values().values()))
+        return hash((self._form, *self._values().values()))
 
     def __repr__(self) -> str:
+        if self._form is not None:
+            return f"Policy.ready({self._form!r})"
         changed = [f"{name}={value!r}" for name, value in self._values().items() if value != _FIELDS[name]]
         return f"Policy({', '.join(changed)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._values(),)
+        return (_restore, (self._values(),)) if self._form is None else (_named, (self._form,))
 
 
 def _restore(values: dict[str, Any]) -> Policy:
@@ -360,6 +385,7 @@ READY: Mapping[str, Policy] = MappingProxyType(
     {
         "tracking": Policy(drop_parameters=_TRACKING),
         "crawl": Policy(level="iri", drop_parameters=_TRACKING, query="sort", fragment="drop"),
+        "surt": Policy._key("surt"),
     }
 )
 

@@ -1,0 +1,107 @@
+"""The reference implementation of the policy "surt", on bytes; regular expressions say what sessions are."""
+
+import re
+import socket
+
+WEB = {b"http": 80, b"https": 443}
+SESSIONS = (
+    rb"jsessionid=[0-9a-z]{32}",
+    rb"phpsessid=[0-9a-z]{32}",
+    rb"sid=[0-9a-z]{32}",
+    rb"aspsessionid[a-z]{8}=[a-z]{24}",
+    rb"cfid=[^&]+&cftoken=[^&]+",
+)
+ASP_SESSIONS = rb"\((?:[a-z]\([0-9a-z]{24}\))+\)/", rb"\([0-9a-z]{24}\)/"
+
+
+def decoded(text):
+    """Without any triplet: "%2541" is "A"."""
+    while True:
+        before, text = text, re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), text)
+        if text == before:
+            return text
+
+
+def escaped(text):
+    return b"".join(b"%%%02x" % c if c <= 32 or c >= 127 or c in b"#%" else bytes([c]) for c in text).lower()
+
+
+def address(host):
+    """The address that numbers stand for as in inet_aton(); a single one may have any size."""
+    try:
+        if host.isdigit():
+            return socket.inet_ntoa((int(host[-4000:]) % 2**32).to_bytes(4, "big")).encode()
+        if re.fullmatch(rb"[0-9]+(\.[0-9]+){1,3}", host):
+            return socket.inet_ntoa(socket.inet_aton(host.decode())).encode()
+    except OSError:
+        pass
+    return host
+
+
+def normal_host(host):
+    host = decoded(host).lower()
+    if not host.isascii() and len(host) <= 1024:
+        try:
+            labels = host.decode("utf-8", "ignore").encode("idna")
+        except UnicodeError:
+            labels = None
+        if labels is not None and len(labels) <= 253:
+            host = labels.lower()
+    host = address(host.replace(b"..", b".").strip(b"."))
+    return b",".join(escaped(re.sub(rb"\Awww[0-9]*\.", b"", host)).split(b".")[::-1])
+
+
+def normal_path(path):
+    segments = []
+    for segment in decoded(path).split(b"/"):
+        if segment == b".." and segments:
+            segments.pop()
+        elif segment != b".":
+            segments.append(segment)
+    path = escaped(b"/" + b"/".join(filter(None, segments)))
+    for session in ASP_SESSIONS:
+        path = re.sub(rb"^(.*/)" + session + rb"([^?]+\.aspx.*)$", rb"\1\2", path)
+    return path
+
+
+def normal_query(query):
+    query = escaped(decoded(query))
+    for session in SESSIONS:
+        query = re.sub(rb"^(.*)" + session + rb"(?:&(.*))?$", lambda found: found[1] + (found[2] or b""), query)
+    return b"&".join(sorted(query.split(b"&"), key=lambda each: each.partition(b"=")))
+
+
+def normal_port(port, default):
+    if re.fullmatch(rb"[0-9]+", port) and int(port[-4000:]) <= 65535:
+        port = b"" if int(port) in (0, default) else b"%d" % int(port)
+    return b":" + escaped(port) if port else b""
+
+
+def key(url):
+    if isinstance(url, str):
+        return key(url.encode()).decode()
+    url = re.sub(rb"[\t\r\n]", b"", url).strip(b" \t\n\r\x0b\x0c")
+    if not url:
+        return b"-"
+    found = re.match(rb"([A-Za-z][A-Za-z0-9+.-]*):", url)
+    scheme = found[1].lower() if found else b"http"
+    given, rest = (found[0], url[found.end() :]) if found else (b"http:", url)
+    has_authority = not found or bool(re.match(rb"//[^/]", rest))
+    if not has_authority and scheme not in WEB:
+        return url
+    rest = re.sub(rb"(?i)\A/*(https?:///*)*" if has_authority else rb"\A/*", b"", rest).partition(b"#")[0]
+    before, mark, query = rest.partition(b"?")
+    host, slash, path = before.partition(b"/")
+    port = b""
+    if has_authority:
+        host = host.rpartition(b"@")[2]
+        if b"[" in host:
+            host, _, port = host.partition(b"[")[2].partition(b"]")
+            port = port.partition(b":")[2]
+        else:
+            host, _, port = host.partition(b":")
+    host = normal_host(host) + normal_port(port, WEB.get(scheme))
+    if not host and not slash and not mark:
+        return given
+    query = normal_query(query)
+    return (host + b")" if host else given) + normal_path(path) + (b"?" + query if query else b"")
