@@ -258,7 +258,7 @@ URL_PARTS = [
 ]
 
 
-def _operations():
+def _operations():  # noqa: PLR0915
     yield Operation("quote", {}, quoted, "percent", policies=CODEC, command=("encode",))
     form = partial(quoted, safe=b"", plus=True)
     yield Operation(
