@@ -222,7 +222,7 @@ cdef ByteSet set_of(object operand):
         PyErr_Clear()
         return None
     if made == NULL:
-        raise_set()  # pragma: no cover: no memory
+        raise_set()
     result = <object>made
     Py_DECREF(result)
     return result

@@ -89,7 +89,7 @@ cdef class Charset:
         cdef bint found = False
         cdef int byte
         if not grow(&self.memory, sizeof(CharsetTable)):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         self.memory.size += sizeof(CharsetTable)
         memset(self.memory.data + start, 0, sizeof(CharsetTable))
         for byte in range(256):
@@ -131,7 +131,7 @@ cdef class Charset:
         try:
             n = <size_t>view.len
             if n > <size_t>PY_SSIZE_T_MAX // CHARSET_FACTOR:
-                raise OverflowError("the decoded text may exceed the maximum size of an object")  # pragma: no cover
+                raise OverflowError("the decoded text may exceed the maximum size of an object")  # pragma: no cover: too large
             dst = allocate(CHARSET_FACTOR * n)
             try:
                 n = charset_decode(self.tables, <const uint8_t *>view.buf, n, dst, &valid)

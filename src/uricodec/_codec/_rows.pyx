@@ -119,8 +119,6 @@ cdef size_t decode_clean(const uint8_t *src, size_t n, const Decoding *how, bint
     """Decode a row, or whole lines, without special cases; UC_FULL if there may be some."""
     cdef size_t size = kernels.decode(src, n, how.plus, dst, n)
     cdef bint looks
-    if size == UC_FULL:
-        return UC_FULL
     if how.checks and (strict or replaces and how.replaces) and memchr(dst, c'%', size) != NULL:
         return UC_FULL      # perhaps a "%" without two hexadecimal digits
     if size == n:
@@ -149,8 +147,6 @@ cdef size_t decode_encoded(const uint8_t *src, size_t n, const Decoding *how, bi
     cdef uint8_t *decoded = dst + 2 * n     # as far from `dst` as charset_decode() requires
     cdef size_t size = kernels.decode(src, n, how.plus, decoded, n)
     cdef bint valid
-    if size == UC_FULL:
-        return UC_FULL  # pragma: no cover: the buffer changed while it was decoded
     if is_utf8(decoded, size):
         tables[0] = NULL
         return UC_FULL
@@ -321,7 +317,7 @@ cdef bint decode_block(Run *run) noexcept nogil:
             triplets[w] = percents[w] = 0
     i = n - 2 * count_words(triplets, words, counts)
     if kernels.decode(block.data, n, how.plus, run.scratch, BLOCK + WIDE) != i:
-        return do_rows(run)
+        return do_rows(run)  # pragma: no cover: a race
     at[0] = 0
     for i in range(1, rows + 1):
         end = block.at[i]
@@ -546,7 +542,7 @@ cdef bint encode_block(Run *run) noexcept nogil:
         pass_rows(run, rows)
         return True
     if kernels.encode(block.data, n, safe, how.plus, run.out, 3 * n) != size:
-        return do_rows(run)
+        return do_rows(run)  # pragma: no cover: a race
     for i in range(1, rows + 1):
         run.out_at[i] = <uint32_t>(block.at[i] + 2 * bits_before(marks, counts, block.at[i]))
     run.written, run.done = size, rows
@@ -566,11 +562,9 @@ cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
     return malformed != 0
 
 
-cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst, size_t cap) noexcept nogil:
+cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst) noexcept nogil:
     """Encode all bytes but "\\n", which is in `safe`, and a "\\r" before it."""
-    if not safe.member[<uint8_t>c'\n']:
-        return kernels.encode(src, n, safe, plus, dst, cap)
-    cdef size_t start = 0, end, size, o = 0
+    cdef size_t start = 0, end, o = 0
     cdef const uint8_t *found
     while True:
         end = start
@@ -582,14 +576,9 @@ cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint pl
             end += 1
         if n - end < 2:
             end = n
-        size = kernels.encode(src + start, end - start, safe, plus, dst + o, cap - o)
-        if size == UC_FULL:
-            return UC_FULL
-        o += size
+        o += kernels.encode(src + start, end - start, safe, plus, dst + o, 3 * n - o)
         if end == n:
             return o
-        if cap - o < 1:
-            return UC_FULL
         dst[o] = c'\r'
         o += 1
         start = end + 1
@@ -597,19 +586,16 @@ cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint pl
 
 cdef size_t encode_whole(const LineSpan *span, const void *options, uint8_t *dst, size_t *written) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>options
-    cdef size_t n = span.size, size
+    cdef size_t n = span.size
     if how.triplets and not how.digits:
         return 0
     if span.strict or span.policy == REPLACE_ROW:
         if how.utf8 and not is_utf8(span.data, n) or how.triplets and has_malformed(span.data, n):
             return 0
     if span.terminator == c'\n':
-        size = encode_all(span.data, n, &how.safe, how.plus, dst, 3 * n)
+        written[0] = encode_all(span.data, n, &how.safe, how.plus, dst)
     else:
-        size = kernels.encode(span.data, n, &how.safe, how.plus, dst, 3 * n)
-    if size == UC_FULL:
-        return 0
-    written[0] = size
+        written[0] = kernels.encode(span.data, n, &how.safe, how.plus, dst, 3 * n)
     return n
 
 

@@ -421,7 +421,7 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     cdef uint64_t *marks
     cdef size_t w, most = 0, words = (n >> 6) + 1
     if not grow(&task.marks, 8 * words):
-        return False
+        return False  # pragma: no cover: no memory
     marks = <uint64_t *>task.marks.data
     marks[words - 1] = 0
     kernels.mark_outside(task.src + task.read, n, &task.frame.unmarked, marks)
@@ -438,7 +438,7 @@ cdef bint begin_window(Task *task, size_t n, bint last) noexcept nogil:
     if not (grow(&task.text, n + 1) and grow(&task.ends, 8 * (most + 1)) and grow(&task.values, most * sizeof(Value))
             and grow(&task.records, most * sizeof(Record))
             and (not task.frame.after or grow(&task.names, most * sizeof(Name)))):
-        return False
+        return False  # pragma: no cover: no memory
     (<int64_t *>task.ends.data)[0] = 0
     return True
 
@@ -453,7 +453,7 @@ cdef bint gather(Task *task) noexcept nogil:
         n = min(n, task.n - task.read)
         last = n == task.n - task.read
         if not begin_window(task, n, last):
-            return False
+            return False  # pragma: no cover: no memory
         if task.frame.form == JSON:
             gathered = gather_json(task, s, n, last)
         elif task.frame.form == CSV:
@@ -578,11 +578,11 @@ cdef bint run_values(Task *task) noexcept nogil:
     run.row = run.next = run.invalid = run.found.size = run.data.size = task.rejected = 0
     run.stop = task.value_count
     if not grow(&run.data, 1):
-        return False
+        return False  # pragma: no cover: no memory
     if run.writes:
         run.offsets.size = 0
         if not grow(&run.offsets, 8 * (task.value_count + 1)):
-            return False
+            return False  # pragma: no cover: no memory
         (<int64_t *>run.offsets.data)[0] = 0
         run.offsets.size = 8
     if task.frame.base:
@@ -616,7 +616,7 @@ cdef size_t place_of(const Task *task, const Record *record, const Value *value,
         return start + place_in_json(s + start, value.end - value.start, offset)
     if not value.quoted:
         return start + offset
-    field.start, field.end, field.quoted = start, value.end - record.start, True
+    field.start, field.end = start, value.end - record.start
     return place_in_csv(s, &field, offset)
 
 
@@ -624,7 +624,7 @@ cdef bint report(Task *task, const Record *record, int code, size_t offset) noex
     """Count an invalid record, and list it. False: out of memory."""
     cdef Fault *fault
     if task.invalid < task.limit:
-        if not grow(&task.faults, sizeof(Fault)):
+        if not grow(&task.faults, sizeof(Fault)):  # pragma: no cover: no memory
             task.run.status = NO_MEMORY
             return False
         fault = <Fault *>(task.faults.data + task.faults.size)
@@ -666,7 +666,7 @@ cdef Done judge(Task *task, const Record *record) noexcept nogil:
         else:
             has_result = False
         if valid and not report(task, record, code, offset):
-            return FAILED
+            return FAILED  # pragma: no cover: no memory
         valid = False
         if stops:
             return FAILED if run.policy == RAISE_ROW else DROPPED
@@ -702,7 +702,7 @@ cdef bint run_to_output(Task *task, bint *done) noexcept nogil:
     if done[0]:
         for i in range(task.record_count if rejected else 0):
             if judge(task, record + i) == FAILED:
-                return False
+                return False  # pragma: no cover: no memory
             task.count += 1
         if rejected == 0:
             task.count += task.record_count
@@ -962,7 +962,7 @@ cdef bint put_records(Task *task) noexcept nogil:
     cdef size_t most
     cdef bint done
     while task.read < task.n:
-        if not gather(task):
+        if not gather(task):  # pragma: no cover: no memory
             task.run.status = NO_MEMORY
             return False
         most = capacity_for(&task.run, task.text.size, task.value_count)
@@ -999,7 +999,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     set_lines(run)
     run.checks_utf8 = rows.slots.utf8_code != 0 and task.frame.form != JSON     # strings of JSON keep other bytes
     if begin_work(run) == NULL or run.slots.rejected != NULL and not grow(&task.rejection, run.extra):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     return 0
 
 
@@ -1082,7 +1082,7 @@ def transform_fields(src, dst, operation, framing, errors="keep", limit=100):
             if not done and task.run.status == HAS_RAISED:
                 raise_set()
             if not done:
-                raise MemoryError
+                raise MemoryError  # pragma: no cover: no memory
             for i in range(task.faults.size // sizeof(Fault)):
                 fault = <const Fault *>task.faults.data + i
                 faults.append(FieldFault(fault.line, fault.start, fault.stop, codes[fault.code], fault.offset))

@@ -63,12 +63,9 @@ cdef size_t unescape_csv(const uint8_t *s, const CsvField *field, uint8_t *dst) 
 
 
 cdef size_t place_in_csv(const uint8_t *s, const CsvField *field, size_t offset) noexcept nogil:
-    """Return the offset in s of a byte of the value."""
-    cdef size_t i = field.start
+    """Return the offset in s of a byte of the value, which is quoted."""
+    cdef size_t i = field.start + 1
     cdef bint open = True
-    if not field.quoted:
-        return i + offset
-    i += 1
     while i < field.end:
         if open and s[i] == c'"':
             if i + 1 < field.end and s[i + 1] == c'"':

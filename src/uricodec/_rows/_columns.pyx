@@ -156,7 +156,7 @@ cdef tuple text_array(Job job, Type type):
         array.owners.extend(source.owners)
         array.buffers[1] = hold(array, &run.offsets)
         if not grow(&buffers.first, 8 * (n + more) + 8):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         buffers.first.size = 8 * (n + more)
         for i in range(n):
             array.buffers[2 + i] = run.source.buffers[i]

@@ -105,7 +105,7 @@ cdef Distinct distinct_of(Array values, Type type):
     while mask < 2 * n:
         mask = 2 * mask + 1
     if not grow(&buffers.first, 8 * n + 8) or not grow(&buffers.second, 8 * <size_t>(mask + 1)):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     buffers.first.size = 8 * n
     numbers = <int64_t *>buffers.first.data
     with nogil:
@@ -190,7 +190,7 @@ cdef Array with_numbers(Array array, Type type, Distinct distinct, int64_t first
         return made
     rows = rows_of(array, type)
     if not grow(&buffers.first, (n + 7) // 8 + 1) or not grow(&buffers.second, <size_t>width * n + 8):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     buffers.first.size, buffers.second.size = (n + 7) // 8, <size_t>width * n
     memset(buffers.first.data, 0, buffers.first.size + 1)
     with nogil:
@@ -298,11 +298,11 @@ cdef Array select_rows(Rows rows, const uint8_t *marks, uint8_t chosen):
              sizeof(View) if source.layout == VIEWS else <size_t>abs(source.width))
     try:
         if not grow(&where, width * (count + 1) + 1) or not grow(&valid, count // 8 + 1):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         with nogil:
             status = copy_rows(source, marks, chosen, &where, &data, &valid, width, &array.nulls)
         if status == NO_MEMORY:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         if status == BAD_LAYOUT:
             raise ValueError("the Arrow array has decreasing offsets")
         array.set_buffers(old.n_buffers if source.layout in (VIEWS, INDEXED) else 3)
@@ -339,7 +339,7 @@ cdef inline Status copy_run(const offset *offsets, size_t count, size_t first, s
     if before > offsets[count]:
         return BAD_LAYOUT
     if not grow(data, <size_t>(before - start)):
-        return NO_MEMORY
+        return NO_MEMORY  # pragma: no cover: no memory
     if before > start:      # otherwise dst may not be allocated yet
         memcpy(data.data + data.size, src + start, <size_t>(before - start))
     data.size += <size_t>(before - start)

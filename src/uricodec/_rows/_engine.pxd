@@ -299,7 +299,7 @@ cdef bint do_rows(Run *run) noexcept nogil      # the rest of the block, with `s
 cdef inline size_t capacity_for(const Run *run, size_t bytes, size_t rows) noexcept nogil:
     """Return the capacity for the results of so many bytes and rows, with terminators; 0: more than size_t holds."""
     if bytes > (<size_t>-1) // 4 // run.factor:
-        return 0
+        return 0  # pragma: no cover: too large
     return run.factor * bytes + rows * (run.extra + 2) + WIDE
 
 

@@ -229,7 +229,7 @@ cdef bint report_row(Run *run, size_t row, size_t start, const Outcome *outcome)
     cdef size_t listed = run.found.size // sizeof(Rejected)
     run.invalid += 1
     if listed < run.limit:
-        if not grow(&run.found, sizeof(Rejected)):
+        if not grow(&run.found, sizeof(Rejected)):  # pragma: no cover: no memory
             run.status = NO_MEMORY
             return False
         rejected = <Rejected *>(run.found.data + run.found.size)
@@ -248,7 +248,7 @@ cdef bint reject_row(Run *run, size_t row, size_t start, const uint8_t *src, siz
         run.status = HAS_RAISED
         return False
     if not report_row(run, row, start, outcome):
-        return False
+        return False  # pragma: no cover: no memory
     if run.policy == RAISE_ROW:
         run.status = STOPPED
         return False
@@ -414,7 +414,7 @@ cdef bint do_long(Run *run) noexcept nogil:
             if not reject_row(run, run.row, run.next, src, n, &outcome, run.out, &size):
                 return False
             run.block.rejected[0] = 1
-    if not run.sink.commit_long(run, src, n, 0 if run.dropped else tail, size):
+    if not run.sink.commit_long(run, src, n, 0 if run.dropped else tail, size):  # pragma: no cover: no memory
         if run.status == DONE:
             run.status = NO_MEMORY
         return False
@@ -450,7 +450,7 @@ cdef bint do_whole(Run *run) noexcept nogil:
                 run.row += kernels.count_outside(span.data, consumed, span.not_terminator)
             run.next += consumed
             run.small = FEWEST // 2 if run.slots.prefix else run.small - min(run.small, consumed)
-            if not run.sink.commit_whole(run, written):
+            if not run.sink.commit_whole(run, written):  # pragma: no cover: no memory
                 run.status = NO_MEMORY
                 return False
             return True
@@ -515,7 +515,7 @@ cdef void run_rows(Run *run) noexcept nogil:
                 done += run.next - before
                 continue
             if run.status != DONE:
-                return
+                return  # pragma: no cover: no memory
         rows = fill(run)
         if rows == UC_REJECTED:
             run.status = BAD_LAYOUT
@@ -535,7 +535,7 @@ cdef void run_rows(Run *run) noexcept nogil:
             block.rows = rows = run.done
             bytes = block.at[rows]
             if rows and run.status in (DONE, REPORT_FULL, STOPPED):
-                if not run.sink.commit(run):
+                if not run.sink.commit(run):  # pragma: no cover: no memory
                     run.status = NO_MEMORY
                     return
             run.row += rows

@@ -138,7 +138,7 @@ cdef class Batch:
         if run.status == HAS_RAISED:
             raise_set()
         if run.status == NO_MEMORY:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         return 0
 
     cdef inline bint is_null(self, size_t i) noexcept:
@@ -167,7 +167,7 @@ cdef Batch batch_of(Plan plan, bint text, RowPolicy policy, bint look):
     set_lines(run)
     run.large = True
     if begin_work(run) == NULL or not grow(&run.offsets, 16 * ROWS + 8):
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     batch.source.data = run.gathered        # the only rows of this run are gathered ones
     memset(run.offsets.data, 0, 8)
     run.offsets.size = (ROWS + 7) // 8
@@ -283,7 +283,7 @@ cdef class ListWork:
         """Ensure capacity for the result of n bytes."""
         cdef size_t size = capacity_for(run, n, 1)
         if size == 0:
-            raise OverflowError("the result may exceed the maximum size of an object")
+            raise OverflowError("the result may exceed the maximum size of an object")  # pragma: no cover: too large
         return self.have_capacity(size)
 
     cdef object reject_item(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):

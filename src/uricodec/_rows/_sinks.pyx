@@ -31,7 +31,7 @@ cdef bint widen(Run *run) noexcept nogil:
     cdef size_t i, n = run.offsets.size // 4
     memset(&wide, 0, sizeof(wide))
     if not grow(&wide, 2 * run.offsets.cap):
-        return False
+        return False  # pragma: no cover: no memory
     for i in range(n):
         (<int64_t *>wide.data)[i] = (<int32_t *>run.offsets.data)[i]
     wide.size = 8 * n
@@ -47,9 +47,9 @@ cdef bint add_offsets(Run *run, const uint32_t *at, size_t rows, size_t base) no
     cdef int32_t *narrow
     cdef int64_t *wide
     if not run.large and base + at[rows] > run.most_offset and not widen(run):
-        return False
+        return False  # pragma: no cover: no memory
     if not grow(&run.offsets, (8 if run.large else 4) * rows):
-        return False
+        return False  # pragma: no cover: no memory
     if run.large:
         wide = <int64_t *>(run.offsets.data + run.offsets.size)
         for i in range(rows):
@@ -65,7 +65,7 @@ cdef bint add_offsets(Run *run, const uint32_t *at, size_t rows, size_t base) no
 
 cdef bint take_text(Run *run) noexcept nogil:
     if not add_offsets(run, run.out_at, run.block.rows, run.data.size):
-        return False
+        return False  # pragma: no cover: no memory
     run.data.size += run.written
     return True
 
@@ -99,7 +99,7 @@ cdef bint add_views(Run *run) noexcept nogil:
     cdef uint8_t *to = run.data.data + run.data.size
     cdef size_t i, n, kept = 0
     if not grow(&run.offsets, sizeof(View) * block.rows):
-        return False
+        return False  # pragma: no cover: no memory
     view = <View *>(run.offsets.data + run.offsets.size)
     for i in range(block.rows):
         row = run.out + run.out_at[i]
@@ -123,7 +123,7 @@ cdef bint add_views(Run *run) noexcept nogil:
 cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
     cdef size_t size = capacity_for(run, bytes, rows)
     run.made.size = 0
-    if size == 0 or not grow(&run.made, size):
+    if size == 0 or not grow(&run.made, size):  # pragma: no cover: no memory
         run.status = NO_MEMORY
         return False
     run.out = run.made.data
@@ -132,7 +132,7 @@ cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
 
 cdef bint have_views(Run *run, size_t size) noexcept nogil:
     """Ensure capacity for `size` bytes in the current buffer of views, or in a new one."""
-    if run.data.size + size > INT32_MAX and run.data.size:
+    if run.data.size + size > INT32_MAX and run.data.size:  # pragma: no cover: too large
         if not grow(&run.filled, sizeof(Buffer)):
             return False
         (<Buffer *>(run.filled.data + run.filled.size))[0] = run.data
@@ -148,17 +148,17 @@ cdef bint take_views(Run *run) noexcept nogil:
 cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
     cdef View *view
     if not grow(&run.offsets, sizeof(View)):
-        return False
+        return False  # pragma: no cover: no memory
     view = <View *>(run.offsets.data + run.offsets.size)
     run.offsets.size += sizeof(View)
     if size == n and memcmp(run.out, src, n) == 0:
         view[0] = (<const View *>run.source.offsets)[run.next]
         return True
-    if size > INT32_MAX:
+    if size > INT32_MAX:  # pragma: no cover: too large
         run.status = TOO_LONG
         return False
     if not have_views(run, size):
-        return False
+        return False  # pragma: no cover: no memory
     make_view(run, view, run.out, size, run.data.size)
     if size > 12:
         memcpy(run.data.data + run.data.size, run.out, size)
@@ -285,7 +285,7 @@ cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
     cdef int field
     for field in range(run.fields):
         if not grow(run.parts + 3 * field, bytes + WIDE):
-            return False
+            return False  # pragma: no cover: no memory
     return True
 
 
@@ -319,12 +319,12 @@ cdef bint take_components(Run *run) noexcept nogil:
     cdef size_t i, last = block.at[block.rows], readable = last - WIDE if last > WIDE else 0
     if run.slots.result == WRITES_TEXTS:
         if not have_parts(run, run.written):
-            return False
+            return False  # pragma: no cover: no memory
         for i in range(block.rows):
             add_written(run, run.row + i, run.out + run.out_at[i], run.out_at[i + 1] - run.out_at[i])
         return True
     if not have_parts(run, last):
-        return False
+        return False  # pragma: no cover: no memory
     for i in range(block.rows):
         components = <const Component *>(run.out + run.out_at[i]) if run.out_at[i + 1] > run.out_at[i] else NULL
         add_components(run, run.row + i, block.data + block.at[i], readable - min(readable, <size_t>block.at[i]), components)
@@ -333,7 +333,7 @@ cdef bint take_components(Run *run) noexcept nogil:
 
 cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
     if not have_parts(run, max(n, size)):
-        return False
+        return False  # pragma: no cover: no memory
     if run.slots.result == WRITES_TEXTS:
         add_written(run, run.row, run.out, size)
     else:
@@ -451,7 +451,7 @@ cdef int prepare_answer(Run *run, Kind kind) except -1:
         return zeros(&run.offsets, 16 * rows)
     run.parts = <Buffer *>PyMem_RawMalloc(3 * sizeof(Buffer) * <size_t>run.fields)
     if run.parts == NULL:
-        raise MemoryError
+        raise MemoryError  # pragma: no cover: no memory
     memset(run.parts, 0, 3 * sizeof(Buffer) * <size_t>run.fields)
     for i in range(run.fields):
         zeros(run.parts + 3 * i, 0)

@@ -60,21 +60,21 @@ cdef bint lend_forms(Run *run, size_t bytes, size_t rows) noexcept nogil:
     cdef size_t size = capacity_for(run, bytes, rows)
     run.status = NO_MEMORY
     if not have_rows(&batch.marks, batch.rows, rows, 1):
-        return False
+        return False  # pragma: no cover: no memory
     if run.source.layout == LINES and not have_rows(&batch.starts, batch.rows + 1, rows, sizeof(size_t)):
-        return False
+        return False  # pragma: no cover: no memory
     if not run.writes:      # a table may read fingerprints all the same
         if not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
-            return False
+            return False  # pragma: no cover: no memory
         memset(batch.fingerprints.data + UC_FINGERPRINT * batch.rows, 0, UC_FINGERPRINT * rows)
     else:
         if not batch.keeps_forms:
             run.data.size = 0
         elif not (have_rows(&batch.form_starts, batch.rows, rows, sizeof(size_t)) and
                   have_rows(&batch.form_ends, batch.rows, rows, sizeof(size_t))):
-            return False
+            return False  # pragma: no cover: no memory
         if size == 0 or not grow(&run.data, size) or not have_rows(&batch.fingerprints, batch.rows, rows, UC_FINGERPRINT):
-            return False
+            return False  # pragma: no cover: no memory
         run.out = run.data.data + run.data.size
     run.status = DONE
     return True
@@ -225,7 +225,7 @@ cdef class Identifiers(IdentifierBatch):
         set_operation(&self.run, slots, policy, True)
         self.run.otherwise = NULL       # a rejected row is its own normal form
         if self.run.gathered == NULL and begin_work(&self.run) == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         return 0
 
     cdef int add(self, const Source *source, size_t start, size_t stop) except -1:
@@ -288,7 +288,7 @@ cdef class LineBatch(Identifiers):
         self.set_operation(slots, policy)
         self.run.limit = limit
         if not have_rows(&batch.starts, 0, 1, sizeof(size_t)):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         (<size_t *>batch.starts.data)[0] = 0
         self.add(&self.rows.source, 0, self.rows.source.count)
         return 0
@@ -721,7 +721,7 @@ def mask(bytes marks not None):
     array.length, array.nulls = <int64_t>n, 0
     try:
         if not grow(&bits, (n + 7) // 8 + 1) or not grow(&valid, (n + 7) // 8 + 1):
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         bits.size = valid.size = (n + 7) // 8
         memset(bits.data, 0, bits.size)
         memset(valid.data, 0, valid.size)

@@ -580,8 +580,6 @@ cdef bint has_usual_values(const Entry *entry, bint has_client) noexcept nogil:
         return False        # there is a field between it and the time
     if vhost.at != NULL and vhost.n and not consists_of(vhost, &HOST.set):
         return False
-    if entry.text[USER].at != NULL and find(entry.text[USER].at, 0, entry.text[USER].n, c'[') < entry.text[USER].n:
-        return False        # a field in brackets, not a part of a name
     if status.at != NULL and not (status.n == 3 or status.n == 1 and status.at[0] == c'0'):
         return False
     if method.at != NULL and not consists_of(method, &TCHAR.set):
@@ -688,8 +686,6 @@ cdef size_t put_epoch(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     day = day_of_year - (153 * month + 2) // 5 + 1
     month = month + 3 if month < 10 else month - 9
     year = year_of_era + era * 400 + (month <= 2)
-    if year > 9999:
-        return 0
     rest = <int>(seconds % 86400)
     put_two(<int>(year // 100), dst)
     put_two(<int>(year % 100), dst + 2)

@@ -658,8 +658,6 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
             elif i == n or s[i] != c'[':
                 return 0
             else:
-                if i == n or s[i] != c'[':
-                    return 0
                 while i < n and s[i] == c'[':
                     while i < n and s[i] != c']':
                         if s[i] == c'"':

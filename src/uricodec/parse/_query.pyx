@@ -32,7 +32,7 @@ cdef bint KEEPS_BYTES = stdlib().keeps_bytes()
 cdef ByteSet ASCII_BYTES = ~ByteSet(bytes(range(128, 256)))
 
 
-cdef inline bint is_ascii(bytes data) noexcept:
+cdef inline bint is_ascii(bytes data) noexcept:  # pragma: no cover: another Python
     cdef size_t n = <size_t>PyBytes_GET_SIZE(data)
     return kernels.span(<const uint8_t *>PyBytes_AS_STRING(data), n, &ASCII_BYTES.set) == n
 
@@ -214,7 +214,7 @@ cdef object parse(object query, object keep_blank, object strict, object encodin
             return None
     if rules.octets:
         if not KEEPS_BYTES and not is_ascii(<bytes>given):
-            return None
+            return None  # pragma: no cover: another Python
         return parse_ascii(<const uint8_t *>PyBytes_AS_STRING(given), <size_t>PyBytes_GET_SIZE(given), by, &rules)
     PyUnicode_READY(given)
     if PyUnicode_IS_ASCII(given):

@@ -754,10 +754,7 @@ def password(result):
 
 cdef object home_of(object kind, str name):
     """The class that defines an attribute of a class."""
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return base
-    return None
+    return next(base for base in kind.__mro__ if name in base.__dict__)
 
 
 cdef object original(str name):

@@ -71,7 +71,7 @@ cdef object raise_first(object given, str text, const Maker *maker):
         form_of(text[:first_surrogate(text)], maker, False)
     except UriSyntaxError as error:
         if not isinstance(error, UriSyntaxError):   # a MemoryError by now
-            raise error
+            raise error  # pragma: no cover: no memory
         raise UriSyntaxError(error.reason, given, error.offset) from None
     raise_surrogate(given, UriSyntaxError)
 

@@ -310,7 +310,7 @@ cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
     """Return where the zone of a host in brackets begins (RFC 6874: "%25" ZoneID); n if it has no zone."""
     cdef size_t i = 0
     cdef const uint8_t *found
-    while i < n:
+    while True:
         found = <const uint8_t *>memchr(host + i, c'%', n - i)
         if found == NULL:
             return n
@@ -318,7 +318,6 @@ cdef inline size_t zone_start(const uint8_t *host, size_t n) noexcept nogil:
         if triplet_value(host + i, n - i) == c'%':
             return i
         i += 1
-    return n
 
 
 cdef inline size_t write_host(const uint8_t *s, size_t n, const Form *form, uint8_t *dst) noexcept nogil:

@@ -213,7 +213,7 @@ cdef extern from "Python.h":
     void PyErr_SetNone(object type) noexcept
 
 
-cdef void raise_no_memory() noexcept with gil:
+cdef void raise_no_memory() noexcept with gil:  # pragma: no cover: no memory
     PyErr_SetNone(MemoryError)
 
 
@@ -227,7 +227,7 @@ cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function co
         return True
     # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
     parameters = <Parameter *>malloc(count * sizeof(Parameter) + n)
-    if parameters == NULL:
+    if parameters == NULL:  # pragma: no cover: no memory
         raise_no_memory()
         return False
     sort_parameters(query, n, count, compare, <uint8_t *>(parameters + count), parameters)
@@ -879,7 +879,7 @@ cdef size_t policy_row(const uint8_t *src, size_t n, const void *options, uint8_
         form = dst + POLICY_EXTRA
         find_parts(form, n, &parts)
     n = write_steps(form, &parts, steps, dst, &failed)
-    if failed:
+    if failed:  # pragma: no cover: no memory
         outcome.code, outcome.offset = UC_RAISED, 0
         return UC_REJECTED
     return n
@@ -940,7 +940,7 @@ cdef class PolicyRows(RowOperation):
         cdef Name *found = <Name *>malloc((<size_t>len(names) + 1) * sizeof(Name))
         cdef size_t i
         if found == NULL:
-            raise MemoryError
+            raise MemoryError  # pragma: no cover: no memory
         self.texts = [names, *(self.texts or [])]   # what the pointers point to
         for i in range(<size_t>len(names)):
             found[i].text = <const uint8_t *>PyBytes_AS_STRING(<bytes>names[i])

@@ -13,7 +13,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from uricodec._base._kernels cimport ByteSet, UC_FULL, kernels, lower, uc_utf8
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._engine cimport *
 from uricodec.uri._grammar cimport is_numeric_label
@@ -422,8 +422,6 @@ cdef inline size_t decode_text(const uint8_t *src, size_t n, int roles, const Op
             dst[i] = c' ' if src[i] == c'+' else src[i]
     else:
         size = kernels.decode(src, n, roles & PLUS, dst, n)
-        if size == UC_FULL:
-            return 0        # another thread changed the input
     if how.text and (size < n or how.checks):
         return to_text(dst, size)
     return size

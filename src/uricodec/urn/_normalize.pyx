@@ -124,7 +124,7 @@ cdef Table *publish_copy(size_t size) noexcept nogil:
     cdef uint16_t state
     cdef size_t i
     if made == NULL:
-        return NULL
+        return NULL  # pragma: no cover: no memory
     for i in range(rows.mask + 1):
         if rows.rows[i].state:
             moved = row_of(made, rows.nids[i].octets + 4, <uint8_t>rows.rows[i].state, &state)
@@ -382,7 +382,7 @@ cdef inline void apply_to_line(uint8_t *lines, size_t start, size_t nid_end, siz
 
 
 cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *frozen=NULL) noexcept nogil:
-    """Apply the rules of namespaces to whole lines, and return their new size.
+    """Apply the rules of namespaces to whole lines, each with its terminator, and return their new size.
 
     The lines are URNs in normal form without components, together at most CHUNK bytes. A rule changes its line in place.
     If a line becomes shorter, the lines up to the next such line are moved together. Finally, one pass restores the upper
@@ -398,12 +398,8 @@ cdef size_t apply_rules(uint8_t *lines, size_t n, uint8_t end, const void *froze
     kernels.mark_outside(lines, n, &NID_BYTES.set, stops)
     kernels.mark_outside(lines, n, &no_end, ends)
     stops[(n + 63) // 64] = 0
-    if n and lines[n - 1] != end:       # the last line has no terminator
-        if n % 64 == 0:
-            ends[n // 64] = 0
-        ends[n // 64] |= <uint64_t>1 << n % 64
-    for w in range(n // 64 + 1):
-        word = ends[w] if w < (n + 63) // 64 or lines[n - 1] != end else 0
+    for w in range((n + 63) // 64):
+        word = ends[w]
         while word:
             line_end = 64 * w + <size_t>uc_lowest_bit(word)
             word &= word - 1
