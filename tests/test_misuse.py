@@ -15,10 +15,14 @@ from uricodec._rows._arrow import Array, Type
 
 import uricodec
 from uricodec import bulk
+from uricodec._base._fingerprint import FingerprintKey
 from uricodec._codec._rows import EncodeRows
 from uricodec._rows._columns import Work
 from uricodec._rows._lists import ListWork
+from uricodec._rows._tasks import Plan
 from uricodec.dedup import Deduplicator
+from uricodec.dedup._identifiers import ColumnBatch
+from uricodec.urn._rows import CheckUrnRows
 
 LEFT_OUT = ("uricodec.__main__", "uricodec.integrations.spark")  # a program; what needs Java
 
@@ -102,6 +106,27 @@ def test_what_makes_no_plan(make):
         Work(make, "keep", None, 1).lines(b"a\n", b"\n")
     with pytest.raises(TypeError):
         Work(make, "keep", None, 1).column(column_of("u"))
+
+
+@pytest.mark.parametrize("kind", ["struct", "component", "verdict", "diagnostic"])
+def test_results_that_an_operation_does_not_have(kind):
+    with pytest.raises(ValueError, match=f"does not support results of kind '{kind}'"):
+        Plan(EncodeRows(uricodec.ByteSet()), kind)
+
+
+def test_an_operation_without_bytes_makes_no_names():
+    with pytest.raises(ValueError, match="expected an operation that writes bytes"):
+        ColumnBatch(CheckUrnRows(), FingerprintKey("k"))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="classes in Python cannot lend buffers")
+def test_a_buffer_that_is_refused():
+    class Refusing:
+        def __buffer__(self, _flags):
+            raise RuntimeError("busy")
+
+    with pytest.raises(RuntimeError, match="busy"):
+        bulk.quote([b"a", Refusing()])
 
 
 def test_an_operation_cannot_be_changed():

@@ -470,6 +470,11 @@ def test_json_faults(tmp_path, line, code, offset):
     assert said.startswith(f"uricodec: <stdin>:2:{offset + 1} (byte {14 + offset}): ")
 
 
+def test_a_name_that_is_no_text_is_none_of_those():
+    line = b'{"\\ud800":"%41","u\\u0072l":"%41"}\n'
+    assert output_of("decode", "--json-field", "url", stdin=line) == b'{"\\ud800":"%41","u\\u0072l":"A"}\n'
+
+
 @given(st.lists(OCTETS.map(lambda part: without(part, b"\n", b"\r")), max_size=8))
 def test_jsonl_has_everything(parts):
     data = plain(b"".join(part + b"\n" for part in parts))

@@ -398,6 +398,13 @@ def test_offsets_in_no_order(width, values):
             getattr(bulk, name)(source)
 
 
+def test_short_views_after_long_ones():
+    """A block of rows may end before a row that is stored in its view."""
+    rows = [("%41" * 5 * k)[:length] for k in range(1, 9) for length in (120, 12, 3)] * 300
+    source = pa.array(rows, pa.string_view())
+    assert pa.array(bulk.unquote(source)).to_pylist() == bulk.unquote(rows)
+
+
 def view(size, prefix=b"abcd", buffer=0, start=0):
     return (
         size.to_bytes(4, "little", signed=True)

@@ -154,6 +154,47 @@ def test_cut_off_and_changed_prefixes(kind):
         agree(whole[:at] + bytes([chance.choice(BYTES)]) + whole[at + chance.randrange(2) :], format, "combined")
 
 
+def test_ends_of_lines_in_docker():
+    line = b'192.0.2.1 - - [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5'
+    docker = b'{"log":"%b\\r\\n"}' % line.replace(b'"', b'\\"')
+    assert read(docker, Format("common")) == read(line, Format("common"))
+    assert read(b'\xef\xbb\xbf{"log":"\\n"}', Format("common"))[:2] == ("empty", 11)
+
+
+@pytest.mark.parametrize(
+    ("written", "duration"),
+    [
+        (b"1e-3", 0.001),
+        (b"2.5E+1", 25.0),
+        (b"2.5E1", 25.0),
+        (b"1e41", None),
+        (b"1e-42", None),
+        (b"1e400", None),
+        (b"1e+", None),
+        (b"1" * 40, float("1" * 40)),
+        (b"1" * 41, None),
+    ],
+)
+def test_durations_with_exponents(written, duration):
+    found = read(b'{"t":"/","d":%b}' % written, Format(map={"target": "t", "duration.s": "d"}))
+    assert found[:2] == ("duration", 13) if duration is None else found["duration"] == duration
+
+
+def test_fields_of_their_own_at_most():
+    for count in 128, 129:
+        names = [f"a{number}" for number in range(count)]
+        forms = (
+            Format(" ".join(f'"%{{{name}}}i"' for name in names)),
+            Format(map={f"extra.{name}": name for name in names}),
+        )
+        for format in forms:
+            if count == 128:
+                assert format.programs
+            else:
+                with pytest.raises(ValueError, match="at most 128 fields of its own"):
+                    format.programs  # noqa: B018
+
+
 def test_a_line_that_has_what_could_be_a_prefix():
     """It is skipped only if the line is a record without it."""
     line = b"Jan 01 12:00:00 web nginx: 192.0.2.1"

@@ -194,6 +194,29 @@ def test_escapes_of_apache_and_nginx(escaped, octets):
     assert record["target"] == record["path"] == "/" + octets
 
 
+def test_a_user_of_several_words_is_not_behind_an_ident():
+    line = b'192.0.2.1 ident a b [01/Jan/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5'
+    assert rejected(line, "common")[0] == "user"
+
+
+@pytest.mark.parametrize(
+    ("logged", "target", "query"), [(b"?a=b", "/p?a=b", [["a", "b"]]), (b"", "/p", None), (b"-", "/p", None)]
+)
+def test_a_query_with_its_mark(logged, target, query):
+    record = one(b'192.0.2.1 "/p" "%b" 200' % logged, '%h "%U" "%q" %s')
+    assert (record["target"], record["query"]) == (target, query)
+
+
+def test_a_query_without_a_path():
+    record = one(b'192.0.2.1 "-" "?a=b" 200', '%h "%U" "%q" %s')
+    assert (record["target"], record["path"], record["query"]) == (None, None, [["a", "b"]])
+
+
+def test_spaces_around_addresses():
+    record = one(b'192.0.2.1 " 192.0.2.7 , 192.0.2.8 " 200', '%h "%{X-Forwarded-For}i" %s')
+    assert record["forwarded_for"] == ["192.0.2.7", "192.0.2.8"]
+
+
 def test_a_space_before_a_quote_of_a_text():
     record = one(b'- - - [-] "GET /"a"b HTTP/1.1" 404 5 "x"y" "z"')
     assert (record["target"], record["referer"], record["user_agent"]) == ('/"a"b', 'x"y', "z")
@@ -1089,6 +1112,13 @@ def test_safe_csv_of_what_is_decoded_or_masked():
     assert b'"%09=1","%09=1"' in convert(line, "common", "csv", csv_safe=True)[0]  # a tab stays encoded
     line = b'{"request_uri":"/","http_referer":"=x?token=2"}'
     assert b"'=x?token=***" in convert(line, "nginx-json", "csv", csv_safe=True, mask=["token"])[0]
+
+
+def test_wrong_arguments_of_what_is_compiled():
+    with pytest.raises(TypeError, match="expected a Program, got str"):
+        LogReader(["combined"])
+    with pytest.raises(TypeError, match="bytes-like"):
+        convert_columns(reader_of("common"), "a line")
 
 
 def test_wrong_arguments():

@@ -1151,6 +1151,25 @@ def test_long_texts():
         check("urljoin", "http://h/a/b", text)
 
 
+class Sizes:
+    def __len__(self):
+        raise ValueError("no size")
+
+
+def test_values_of_which_nothing_is_usual():
+    for value in Sizes(), LoudOctets(b"a b"), Octets(b"a b"):
+        check("urlencode", {"a": value})
+        check("urlencode", {"a": value, value: value}, True)
+    check("urlsplit", "//h/a", "")
+    check("urlsplit", b"//h/a", b"")
+
+
+def test_an_encoding_of_many_names():
+    for number in range(200):
+        name = "".join(c.upper() if number >> i & 1 else c for i, c in enumerate("iso-8859-1"))
+        check("unquote", "%e9", encoding=name)
+
+
 def test_huge_integers():
     """Nothing is written of what came before the error."""
     for value in (10**4299, 10**4300, -(10**4300), 10**5000):

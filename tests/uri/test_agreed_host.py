@@ -177,7 +177,7 @@ def test_public_addresses_are_global_to_ipaddress():
 
 def test_category_of_text():
     assert uri.address_category("fe80::1%eth0") == "link-local"
-    for text in "", "a", "1.2.3", "01.2.3.4", "[::1]", "::1/64", "1.2.3.4é", "::1é":
+    for text in "", "a", "1.2.3", "01.2.3.4", "[::1]", "::1/64", "1.2.3.4é", "::1é", "1:2:3:4:5:6:7:8:9":
         with pytest.raises(ValueError, match="expected an IP address"):
             uri.address_category(text)
 

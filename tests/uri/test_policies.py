@@ -73,6 +73,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POL
         ("/a/index.html", {"default_documents": ("index.html",)}, "/a/index.html"),
         ("http://h/a//", {"trailing_slash": "drop"}, "http://h/a"),
         ("http://h//", {"trailing_slash": "drop"}, "http://h/"),
+        ("http://h/?%C3%89%2D", {"drop_parameters": ["a"], "level": "iri"}, "http://h/?%C3%89-"),
         ("http://bücher.example/é", {"level": "iri"}, "http://xn--bcher-kva.example/%C3%A9"),
     ],
 )  # fmt: skip
@@ -178,6 +179,11 @@ def test_policies_are_values(policy):
 def test_invalid_values(values, error, message):
     with pytest.raises(error, match=message):
         Policy(**values)
+
+
+def test_no_policy():
+    assert uri.normalize("http://H/%2D", policy=None) == "http://h/-" == uri.key("http://H/%2D", policy=None)
+    assert uri.equivalent("http://H/%2D", "http://h/-", policy=None)
 
 
 def test_a_level_and_a_policy():

@@ -61,11 +61,11 @@ cdef extern from *:
     #define UC_FORGET_HASH(tuple) ((void)0)
     #endif
 
-    /* The version of a type; 0 while it has none. Until 3.13, the tag counts only if its flag is set. */
+    /* The version of a type; 0 while it has none. Until 3.12, the tag counts only if its flag is set. */
     static inline uint32_t uc_type_version(PyTypeObject *type) {
     #ifdef Py_GIL_DISABLED
         return _Py_atomic_load_uint32_relaxed(&type->tp_version_tag);
-    #elif PY_VERSION_HEX >= 0x030E0000
+    #elif PY_VERSION_HEX >= 0x030D0000
         return type->tp_version_tag;
     #else
         return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;

@@ -402,7 +402,7 @@ cdef bint do_long(Run *run) noexcept nogil:
     cdef const uint8_t *src
     cdef size_t n, size = 0, tail
     cdef Outcome outcome
-    if not find_long(run, &src, &n, &tail):
+    if not find_long(run, &src, &n, &tail):  # pragma: no cover: a race
         run.status = BAD_LAYOUT
         return False
     if not run.sink.reserve(run, n, 1):

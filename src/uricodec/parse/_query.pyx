@@ -113,7 +113,7 @@ cdef bint end_unusual(object result, const Rules *rules, const Field *field, con
     if field.value != NULL:
         value = decode_unusual(field.value, end - field.value, field.value_work, rules)
     if name is None or value is None:
-        return False
+        return False  # pragma: no cover: another Python
     put(result, rules.grouped, name, value)
     return True
 
