@@ -72,7 +72,11 @@ class Stop(BaseException):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("column", [[f"//{HOST}/"] * 9, f"//{HOST}/\n".encode() * 60_000], ids=["list", "lines"])
+@pytest.mark.parametrize(
+    "column",
+    [[f"//{HOST}/"] * 9, [f"//{HOST}/"] * 900, f"//{HOST}/\n".encode() * 60_000],
+    ids=["list", "long list", "lines"],
+)
 def test_what_is_raised_inside_of_a_row(column, threads, monkeypatch):
     """As by Ctrl-C in the middle of a host: the call raises it, on whatever thread it was."""
 
@@ -127,8 +131,8 @@ def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
         names.hold(column)
         return names.read(0)
 
-    def value():
-        return transform_fields(row.encode(), None, rows, Framing("lines", jsonl=True))
+    def value(dst=None):
+        return transform_fields(row.encode(), dst, rows, Framing("lines", jsonl=True))
 
     monkeypatch.setattr(_hosts, "to_ascii", stop)
     for column in columns:
@@ -136,8 +140,11 @@ def test_what_is_raised_inside_of_a_name_or_a_value(monkeypatch):
             name(column)
     with pytest.raises(Stop):
         LineBatch(rows, key).read(row.encode(), 0, 1)
+    for dst in None, bytearray(1 << 16):
+        with pytest.raises(Stop):
+            value(dst)
     with pytest.raises(Stop):
-        value()
+        bulk.normalize_uri([f"http://{HOST}/\ud800"], level="iri")
     monkeypatch.undo()
     assert [name(column) for column in columns] == [1, 1, 1]
     assert LineBatch(rows, key).read(row.encode(), 0, 1)[:3] == (0, 1, 0)

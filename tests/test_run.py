@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import uricodec
+from uricodec import parse
+from uricodec.run import Profile
 
 PROGRAM = """
 import sys, urllib.request
@@ -50,6 +52,20 @@ def test_profile(folder):
         "quote": "50", "urlencode": "50", "urlsplit": "50", "all": "150",
     }  # fmt: skip
     assert "quote_plus" not in rows  # what urlencode calls is not counted again
+
+
+def test_calls_within_calls_are_not_counted():
+    profile = Profile()
+    quote, urlencode = [profile.wrap(name, getattr(parse, name)) for name in ("quote", "urlencode")]
+
+    class Quoting:
+        def __str__(self):
+            return quote("a b")
+
+    assert urlencode([("a", Quoting()), ("b", [1, (2,)])]) == "a=a%2520b&b=%5B1%2C+%282%2C%29%5D"
+    assert urlencode([("a", "b")]) == urlencode({"a": "b"}) == "a=b"
+    figures = profile.figures["urlencode"]
+    assert (profile.figures["quote"].calls, figures.calls, len(figures.ours)) == (0, 3, 2)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--no-such", "program.py"], ["no_such.py"], ["-m", "no_such"]])

@@ -427,6 +427,20 @@ def test_other_things_of_that_name(tmp_path, kind):
     assert left_in(tmp_path) == ([] if kind == "hard link" else [".out.uricodec.tmp"]) + ["out", "victim"]
 
 
+def test_another_process_removes_what_is_not_locked_yet(tmp_path, monkeypatch):
+    said, flock = [BlockingIOError()], fcntl.flock
+
+    def is_late(number, how):
+        if said:
+            raise said.pop()
+        flock(number, how)
+
+    monkeypatch.setattr(fcntl, "flock", is_late)
+    with streams.Output(str(tmp_path / "out")) as output:
+        output.write(b"a")
+    assert (left_in(tmp_path), said) == (["out"], [])
+
+
 def test_no_locks_on_that_file_system(tmp_path, monkeypatch):
     def flock(number, how):
         raise OSError(37, "No locks available")

@@ -411,6 +411,12 @@ def test_dictionaries_may_need_large_offsets():
     assert result.to_pylist() == ["%C3%A9" * 10, "%C3%A9" * 400]
 
 
+def test_a_task_of_more_than_64_mib():
+    """It pauses, so that Ctrl-C does not wait for all of it."""
+    count = (1 << 20) + 100
+    assert bulk.unquote((b"%41" * 21 + b"\n") * count, threads=1) == (b"A" * 21 + b"\n") * count
+
+
 def test_many_tasks():
     """Of a large column, most of which becomes shorter than its beginning says, or longer."""
     rows = ["/plain"] * 20_000 + ["/%41%42" * 30] * 100_000 + ["/é" * 20] * 30_000
@@ -545,6 +551,11 @@ def test_arrays_of_objects_come_out_as_such():
     for shape in (3, 3), ():
         with pytest.raises(TypeError, match=r"^expected an array of one dimension, got (2|0)$"):
             bulk.unquote(np.empty(shape, object))
+
+
+def test_a_file_has_no_verdicts():
+    with pytest.raises(TypeError, match="is_valid_urn does not accept a file"):
+        bulk.is_valid_urn(io.BytesIO(b"urn:example:a\n"))
 
 
 def test_missing_values_without_pandas():

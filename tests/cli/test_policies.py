@@ -25,6 +25,8 @@ def test_explanations(options):
         assert steps_of(output) == [first, ("http://h/", []), *third, last]
     status, _, said = run(*EXPLAIN, *options, "--errors", "raise", stdin=LINES)
     assert status == 1 and "<stdin>:3:10" in said
+    status, output, said = run(*EXPLAIN, *options, "--errors", "raise", stdin=b"http://h/\xff\n")
+    assert (status, output) == (1, b"") and "<stdin>:1:10" in said
     status, output, _ = run(*EXPLAIN, *options, "-z", stdin=b"HTTP://h/\0")
     assert steps_of(output) == [("HTTP://h/", "case", [{"step": "case", "result": "http://h/"}])]
     assert run(*EXPLAIN, *options, stdin=b"") == (0, b"", "")

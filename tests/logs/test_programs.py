@@ -195,6 +195,19 @@ def test_fields_of_their_own_at_most():
                     format.programs  # noqa: B018
 
 
+def test_formats_that_begin_alike():
+    """What one has read of a line, the next does not read again: but for fields of other names."""
+    formats = '%s "%{a}i" "%{x}i" %h', '%s "%{b}i" "%{x}i"', "nginx-json"
+    reader = LogReader([program for format in formats for program in Format(format).programs])
+    lines = b'200 "1" "x" h', b'200 "2" "x"', b'{"status":"200","request_uri":"/"}'
+    found = [read(line, None, reader) for line in lines]
+    assert [(record["status"], record["extra"]) for record in found] == [
+        (200, {"a": "1", "x": "x"}),
+        (200, {"b": "2", "x": "x"}),
+        (200, None),
+    ]
+
+
 def test_a_line_that_has_what_could_be_a_prefix():
     """It is skipped only if the line is a record without it."""
     line = b"Jan 01 12:00:00 web nginx: 192.0.2.1"

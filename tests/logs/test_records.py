@@ -367,6 +367,13 @@ def test_mask_of_other_letters():
     assert record["query"] == [["clé", "***"], ["ключ", "***"], ["cle", "3"]]
 
 
+def test_mask_of_columns():
+    """Of each: valid rows, ends and bytes."""
+    reader = reader_of("common", params=["q", "page", "no"], mask=["page"])
+    columns = convert_columns(reader, request(b"GET /?q=a%20b&page=2 HTTP/1.1") + b"\n")[1]
+    assert [(valid, octets) for _, valid, _, octets in columns[-3:]] == [(b"\1", b"a b"), (b"\1", b"***"), (b"\0", b"")]
+
+
 def test_names_to_mask_are_names():
     with pytest.raises(TypeError):
         reader_of("combined", mask="token")

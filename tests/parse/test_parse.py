@@ -17,6 +17,7 @@ import inspect
 import itertools
 import os
 import pickle
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -1162,6 +1163,17 @@ def test_values_of_which_nothing_is_usual():
         check("urlencode", {"a": value, value: value}, True)
     check("urlsplit", "//h/a", "")
     check("urlsplit", b"//h/a", b"")
+
+
+def test_development_mode():
+    """There, Python looks up an error handler that decoding does not need."""
+    code = (
+        "from uricodec import parse\n"
+        "try:\n    parse.unquote('%41', errors='no such')\n"
+        "except LookupError:\n    print(parse.unquote('%41', errors='strict'))\n"
+    )
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "A\n"
 
 
 def test_an_encoding_of_many_names():

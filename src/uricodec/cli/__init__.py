@@ -16,10 +16,6 @@ from uricodec.cli.errors import CommandError
 __all__ = ["main"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def main(argv=None):
     """Run the command line.
 

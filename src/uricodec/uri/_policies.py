@@ -354,7 +354,7 @@ def _names(field: str, given: Any) -> tuple[str, ...]:
 def _read_toml(path: Any) -> dict[str, Any]:
     try:
         import tomllib
-    except ImportError:  # Python 3.10
+    except ImportError:  # pragma: no cover: another Python, 3.10
         try:
             import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
         except ImportError:
