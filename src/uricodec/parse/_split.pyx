@@ -754,7 +754,10 @@ def password(result):
 
 cdef object home_of(object kind, str name):
     """The class that defines an attribute of a class."""
-    return next(base for base in kind.__mro__ if name in base.__dict__)
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            break
+    return base
 
 
 cdef object original(str name):
