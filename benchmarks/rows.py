@@ -233,6 +233,7 @@ TABLE = {
     "is_valid_uri, lines": in_one_thread("is_valid_uri", lent("urls")),
     "is_valid_uri, Arrow": in_one_thread("is_valid_uri", column("urls")),
     "split_uri, Arrow": in_one_thread("split_uri", column("urls")),
+    "agreed_host, Arrow": in_one_thread("agreed_host", column("urls")),
     "host, Arrow": in_one_thread("host", column("urls")),
     "registrable_domain, Arrow": in_one_thread("registrable_domain", column("urls")),
     "query_value, Arrow": in_one_thread("query_value", column("urls"), name="q"),

@@ -10,7 +10,7 @@ from uricodec._rows.registry import OPERATIONS, REQUIRED
 
 HEAD = '''"""Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import Any, Generic, TypeVar
 

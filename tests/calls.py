@@ -490,7 +490,8 @@ _CODEC_ROWS = ["/a b%20c" + "é" * 40, "plain", "%zz%FF" * 9, "/longer than a vi
 _IRI_ROWS = ["HTTP://Exämple.org/a/../é%c3%a9", "http://h/%7Ea b", "/é/./", "%zz", "x" * 99, "//[::1]:8/?q#f"] * 10
 _URN_ROWS = ["URN:ISBN:0-395-36341-1", "urn:example:%c3%a9?=q#f", "url:x", "URN:Example:" + "a" * 50, "urn:x:a"] * 12
 _URL_ROWS = ["http://u@h.example:80/a?q=%C3%A9+b&page", "//é.example?%71=%FF", "a b", "?" + "x=1&" * 50 + "q=", ""] * 12
-_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urls": _URL_ROWS, "urns": _URN_ROWS}
+_WEB_ROWS = ["http://[2001:DB8::1]:8/", "https://xn--bcher-kva.example/é", "http://a\\@b/", "ws://u@10.0.0.1", ""] * 12
+_ROWS = {"percent": _CODEC_ROWS, "uris": _IRI_ROWS, "urls": _URL_ROWS, "urns": _URN_ROWS, "web": _WEB_ROWS}
 
 
 def _ways(operation):

@@ -287,7 +287,7 @@ COLUMNS = [
 ]
 FUNCTIONS = {
     name: getattr(bulk, name)
-    for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri", "query_pairs")
+    for name in ("unquote", "requote", "normalize_uri", "check_urn", "split_uri", "query_pairs", "agreed_host")
 }
 FUNCTIONS["unique"] = partial(dedup.unique, kind="urn", memory=1 << 16)
 

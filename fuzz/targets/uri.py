@@ -200,8 +200,8 @@ def values(draw):
 def web_host(draw):
     """agreed_host and address_category: the host, or the code and the offset, of the reference."""
     allow, given = draw.flag(), draw.octets().decode("utf-8", "surrogateescape")
-    want = naive_host.agreed_host(given, allow, allow)
     options = {"userinfo": "allow", "trailing_dot": "allow"} if allow else {}
+    want = naive_host.agreed_host(given, **options)
     try:
         host = uri.agreed_host(given, **options)
         found = host.scheme, host.host, host.port, host.kind, host.category

@@ -110,8 +110,10 @@ def long_batch(name):
         "uris": b"HTTP://a.example/%7Eb/%C3%A9",
         "urls": b"//a.example:8?q=%C3%A9",
         "urns": b"URN:Example:%c3%A9b",
+        "web": b"http://[::1]:8/",
     }[name]
-    head = {"percent": b"/", "uris": b"http://a/", "urls": b"//a?q=", "urns": b"urn:example:"}[name]
+    heads = {"percent": b"/", "uris": b"http://a/", "urls": b"//a?q=", "urns": b"urn:example:", "web": b"ws://A/"}
+    head = heads[name]
     batch = plain_rows(name)
     rows = [*batch, *[good] * 1500, None, *batch]
     for size in (16_383, 16_384, 16_385, 40_000):

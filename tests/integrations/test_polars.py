@@ -57,6 +57,7 @@ CALLS = [(name, row.required) for name, row in OPERATIONS.items()] + [
     ("check_urn", {"rfc": "2141"}),
     ("query_value", {"name": ["q", "é"], "errors": "null"}),
     ("split_uri", {"errors": "keep"}),
+    ("agreed_host", {"schemes": ["http"], "ports": [80]}),
     ("fingerprint", {"kind": "urn", "secret": b"k"}),
     ("fingerprint", {"kind": "uri", "level": "scheme", "secret": b"k", "errors": "keep"}),
 ]

@@ -63,16 +63,19 @@ def first(pattern, text, start=0, end=None):
     return match.start() if match else None
 
 
-def agreed_host(url, userinfo=False, trailing_dot=False, ports=None):
+def agreed_host(url, *, schemes=("http", "https", "ws", "wss"), userinfo="raise", trailing_dot="raise", ports=None):
     """Return (scheme, host, port, kind, category), or (code, offset)."""
-    found, surrogate = read(url, userinfo, trailing_dot, ports), first("[\ud800-\udfff]", url)
+    allowed = [option == "allow" for option in (userinfo, trailing_dot)]
+    found, surrogate = read(url, schemes, *allowed, ports), first("[\ud800-\udfff]", url)
     return found if surrogate is None or (len(found) == 2 and found[1] <= surrogate) else ("surrogate", surrogate)
 
 
-def read(url, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
+def read(url, schemes, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
     scheme = re.match("(https?|wss?):", url, re.IGNORECASE | re.ASCII)
     if not scheme:
         return {" ": "blank"}.get(url[:1], "control" if re.match(r"[\0-\x1f\x7f]", url) else "scheme"), 0
+    if scheme[1].lower() not in schemes:
+        return "scheme", 0
     i = scheme.end()
     at = first(r"\\", url[: i + 3], i)
     if at is not None:

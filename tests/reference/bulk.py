@@ -111,6 +111,9 @@ ROWS = {
     "check_iri": lambda row, production="IRI-reference": fault_of(iri.check, row, production=production),
     "split_uri": lambda row: parts("split_uri", uri.split(row)),
     "split_iri": lambda row: parts("split_iri", iri.split(row)),
+    "agreed_host": lambda row, **how: {
+        name: str(part) for name, part in parts("agreed_host", uri.agreed_host(row, **how)).items()
+    },
     "host": lambda row: uri.host(row, errors="raise"),
     "port": lambda row: uri.port(row, errors="raise"),
     **{name: partial(getattr(uri, name), errors="raise") for name in (*LISTS, *DOMAINS)},
@@ -152,7 +155,7 @@ def column(name, rows, errors, /, **how):
             made = PARTS[name, errors](row, **how) if (name, errors) in PARTS else row if errors == "keep" else None
         if isinstance(row, bytes) and isinstance(made, str):
             made = made.encode()
-        if isinstance(row, bytes) and isinstance(made, dict) and name.startswith("split"):
+        if isinstance(row, bytes) and isinstance(made, dict) and OPERATIONS[name].result == "struct":
             made = {key: value.encode() if isinstance(value, str) else value for key, value in made.items()}
         result.append(made)
     return result, rejected

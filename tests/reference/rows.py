@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reference import agreed_host as naive_web
 from reference import codec as naive
 from reference import fingerprint as naive_fingerprint
 from reference import iri as naive_iri
@@ -174,6 +175,14 @@ def urn_parts(row, rfc="8141"):
     return naive_urn.check(row, rfc) or list(octets_of(naive_urn.parse(row, rfc)[:5]))
 
 
+WEB_FIELDS = ("scheme", "host", "port", "kind", "category")
+
+
+def web_host(row, **given):
+    found = naive_web.agreed_host(row.decode("latin-1"), **given)
+    return found if len(found) == 2 else [str(part).encode() for part in found]
+
+
 def checked(function):
     """A verdict or a diagnostic is the fault itself; `results_of` makes it of that."""
     return strict(lambda row: function(row) or b"")
@@ -313,6 +322,9 @@ def _operations():  # noqa: PLR0915
             yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split(kind == "iri"), "uris", "struct", SPLIT, command, fields=URI_FIELDS)
+    for given in {}, {"schemes": ["http"]}, {"userinfo": "allow", "trailing_dot": "allow", "ports": [80, 8080]}:
+        host = strict(partial(web_host, **given))
+        yield Operation("agreed_host", given, host, "web", "struct", STRUCT, fields=WEB_FIELDS)
     for name, given in URL_PARTS:
         function = component(partial(getattr(naive_urls, name), **given))
         fields = tuple(given["name"]) if isinstance(given.get("name"), list) else URL_LISTS.get(name, ())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reference import agreed_host as reference
 from reference.url_parsers import PARSERS, found
 
-from uricodec import uri
+from uricodec import bulk, uri
 from uricodec.errors import AmbiguousUrlError
 
 DATA = Path(__file__).parent.parent / "data/agreed_hosts.tsv"
@@ -64,9 +64,9 @@ URL_LIKE = st.builds("".join, st.tuples(st.sampled_from(["http://", "https://a",
 
 
 @needs_new_ipaddress
-@given(URL_LIKE | st.sampled_from(URLS), st.booleans())
-def test_reference(url, allow):
-    assert outcome(url, **(ALLOW if allow else {})) == reference.agreed_host(url, allow, allow)
+@given(URL_LIKE | st.sampled_from(URLS), st.sampled_from([{}, ALLOW]))
+def test_reference(url, options):
+    assert outcome(url, **options) == reference.agreed_host(url, **options)
 
 
 # --- other parsers ----------------------------------------------------------------------------------------------------
@@ -217,6 +217,16 @@ def test_inputs():
     for wrong in None, 5, ["http://a/"]:
         with pytest.raises(TypeError):
             uri.agreed_host(wrong)
+
+
+@pytest.mark.parametrize("make", [list, lambda rows: rows * 40, lambda rows: "\n".join(rows).encode()])
+def test_errors_of_rows_have_codes(make):
+    with pytest.raises(AmbiguousUrlError, match=r"^row 1: backslash .* at offset 8$") as caught:
+        bulk.agreed_host(make(["http://a/", "http://a\\@b/"]), errors="raise")
+    assert caught.value.code == "backslash"
+    with pytest.raises(AmbiguousUrlError, match=r"^row 0: lone surrogate at offset 9$") as caught:
+        bulk.agreed_host(["http://a/\ud800"], errors="raise")
+    assert caught.value.code == "surrogate"
 
 
 def test_a_host_is_a_value():

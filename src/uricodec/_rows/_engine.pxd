@@ -409,5 +409,7 @@ cdef class RowOperation:
     cdef readonly object error          # and the exception class
 
     cdef int check_policy(self, RowPolicy policy) except -1
+    # Return the exception for a rejected row, given the name of its code.
+    cdef object exception(self, str code, str reason, object input, size_t offset)
     # Return the result for a str with lone surrogates under `keep` or `replace`; None if not supported.
     cdef object with_surrogates(self, str text, RowPolicy policy)

@@ -613,6 +613,9 @@ cdef class RowOperation:
             raise ValueError("errors='replace' is only supported by quote, requote, unquote and percent_decode")
         return 0
 
+    cdef object exception(self, str code, str reason, object input, size_t offset):
+        return self.error(reason, input, offset)
+
     cdef object with_surrogates(self, str text, RowPolicy policy):
         return None
 

@@ -289,7 +289,7 @@ cdef class ListWork:
     cdef object reject_item(self, Plan plan, object item, Py_ssize_t row, str code, str reason, size_t offset):
         """Return the result for a rejected item, unless the operation writes it according to the policy."""
         if self.policy == RAISE_ROW:
-            raise plan.rows.error(f"row {row}: {reason}", item, offset)
+            raise plan.rows.exception(code, f"row {row}: {reason}", item, offset)
         return self.invalid(plan, item, row, code, offset)
 
     cdef object invalid(self, Plan plan, object item, Py_ssize_t row, str code, size_t offset):
@@ -438,7 +438,8 @@ cdef class ListWork:
         cdef Py_ssize_t row
         if batch.run.status == STOPPED:
             row = batch.items.numbers[rejected.row]
-            raise rows.error(f"row {row}: {rows.reasons[rejected.code]}", items[row], self.place_of(batch, rejected))
+            raise rows.exception(rows.code_names[rejected.code], f"row {row}: {rows.reasons[rejected.code]}", items[row],
+                                 self.place_of(batch, rejected))
         self.count += <Py_ssize_t>batch.run.invalid
         for i in range(batch.run.found.size // sizeof(Rejected)):
             if <size_t>len(self.found) >= self.limit:

@@ -456,10 +456,10 @@ cdef bytes line_at(const Source *source, size_t start):
 
 
 cdef int raise_row(RowOperation rows, const Source *source, bytes row, int code, size_t offset, size_t number) except -1:
-    reason = f"row {number}: {rows.reasons[code]}"
+    cdef object input = row
     if source.text:
-        raise rows.error(reason, row.decode("utf-8", "replace"), len(row[:offset].decode("utf-8", "replace")))
-    raise rows.error(reason, row, offset)
+        input, offset = row.decode("utf-8", "replace"), <size_t>len(row[:offset].decode("utf-8", "replace"))
+    raise rows.exception(rows.code_names[code], f"row {number}: {rows.reasons[code]}", input, offset)
 
 
 cdef int raise_row_of(RowOperation rows, const Source *source, size_t row, int code, size_t offset, size_t number) except -1:

@@ -243,6 +243,37 @@ _SUFFIXES = Parameter(
     "`domains` installs.",
 )
 
+_WEB = (
+    Parameter(
+        "schemes",
+        "Collection[WebScheme] | None",
+        None,
+        'The accepted ones of "http", "https", "ws" and "wss"; None: all.',
+        examples=(None, ["https", "wss"]),
+    ),
+    Parameter(
+        "userinfo",
+        "Ambiguity",
+        "raise",
+        'How an "@" before the host is handled: "raise" (the row is invalid) or "allow".',
+        get_args(types.Ambiguity),
+    ),
+    Parameter(
+        "trailing_dot",
+        "Ambiguity",
+        "raise",
+        'How a "." at the end of a name is handled: "raise" (the row is invalid) or "allow".',
+        get_args(types.Ambiguity),
+    ),
+    Parameter(
+        "ports",
+        "Collection[int] | None",
+        None,
+        "The accepted ports; None: all.",
+        examples=(None, [80, 8080]),
+    ),
+)
+
 _MADE = "uricodec.bulk._operations"
 
 
@@ -464,6 +495,20 @@ _ROWS = (
         command=Command("split --kind iri"),
         rows="uris",
         page="uri",
+    ),
+    Operation(
+        name="agreed_host",
+        summary="return the host of each URL on which all parsers agree",
+        source='RFC 3986 section 3.2; WHATWG URL, "host parsing".',
+        make="uricodec.uri._rows:AgreedHostRows",
+        result="struct",
+        fields=("scheme", "host", "port", "kind", "category"),
+        parameters=_WEB,
+        policies=_STRUCT,
+        sql=(SqlFunction("uri_agreed_host"),),
+        rows="web",
+        page="ssrf",
+        needs=("idna",),
     ),
     Operation(
         name="host",

@@ -66,11 +66,12 @@ from uricodec._rows.overloads import (
 from uricodec.bulk._calls import InvalidRows, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from os import PathLike
 
     from uricodec._rows.overloads import BinaryOutput
     from uricodec.typing import (
+        Ambiguity,
         CodecErrors,
         ComponentErrors,
         DiagnosticErrors,
@@ -89,12 +90,14 @@ if TYPE_CHECKING:
         UrnLevel,
         UrnRfc,
         VerdictErrors,
+        WebScheme,
     )
     from uricodec.uri import Policy
 
 __all__ = [
     "Column",
     "InvalidRows",
+    "agreed_host",
     "check_iri",
     "check_uri",
     "check_urn",
@@ -568,6 +571,43 @@ def split_iri(
 
 
 # --- components of URLs -----------------------------------------------------------------------------------------------
+
+
+@returns_structs
+def agreed_host(
+    column: Any,
+    schemes: Collection[WebScheme] | None = None,
+    userinfo: Ambiguity = "raise",
+    trailing_dot: Ambiguity = "raise",
+    ports: Collection[int] | None = None,
+    *,
+    errors: StructErrors = "null",
+    invalid: InvalidRows | None = None,
+    threads: int | None = None,
+    line_terminator: bytes = b"\n",
+) -> Any:
+    """Return the host of each URL on which all parsers agree.
+
+    Args:
+        column (Any): The rows.
+        schemes (Collection[str] | None): The accepted ones of "http", "https", "ws" and "wss"; None: all.
+        userinfo (str): How an "@" before the host is handled: "raise" (the row is invalid) or "allow".
+        trailing_dot (str): How a "." at the end of a name is handled: "raise" (the row is invalid) or "allow".
+        ports (Collection[int] | None): The accepted ports; None: all.
+        errors (str): How an invalid row is handled: "null", "raise" or "drop". Invalid are rows in which two parsers
+            may find different hosts, with the codes of `uricodec.uri.agreed_host`.
+        invalid, threads, line_terminator: See `uricodec.bulk`.
+
+    Returns:
+        Any: dicts or structs of scheme, host, port, kind and category, as in `uricodec.uri.Host`, but all are text.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+
+    >>> agreed_host(["http://Example.org/a", "https://[::1]:8080/", "http://good@evil.example/"])[1:]
+    [{'scheme': 'https', 'host': '::1', 'port': '8080', 'kind': 'ipv6', 'category': 'loopback'}, None]
+    """
+    arguments = {"schemes": schemes, "userinfo": userinfo, "trailing_dot": trailing_dot, "ports": ports}
+    return run("agreed_host", column, arguments, errors, invalid, threads, line_terminator)
 
 
 @returns_components

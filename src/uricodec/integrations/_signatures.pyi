@@ -1,6 +1,6 @@
 """Printed by docs/make_stubs.py: the operations, as type checkers see them in the hooks into engines."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import Any, Generic, TypeVar
 
@@ -8,6 +8,7 @@ from uricodec._base._fingerprint import FingerprintKey
 from uricodec._base._kernels import ByteSet
 from uricodec.bulk import InvalidRows
 from uricodec.typing import (
+    Ambiguity,
     CodecErrors,
     ComponentErrors,
     DiagnosticErrors,
@@ -26,10 +27,12 @@ from uricodec.typing import (
     UrnLevel,
     UrnRfc,
     VerdictErrors,
+    WebScheme,
 )
 from uricodec.uri import Policy
 
 __all__ = [
+    "agreed_host",
     "check_iri",
     "check_uri",
     "check_urn",
@@ -101,6 +104,15 @@ class ExpressionMethods(Generic[_Column, _Frame]):
     def check_urn(self, rfc: UrnRfc = "8141", *, errors: DiagnosticErrors | None = None) -> _Frame: ...
     def split_uri(self, *, errors: SplitErrors | None = None) -> _Frame: ...
     def split_iri(self, *, errors: SplitErrors | None = None) -> _Frame: ...
+    def agreed_host(
+        self,
+        schemes: Collection[WebScheme] | None = None,
+        userinfo: Ambiguity = "raise",
+        trailing_dot: Ambiguity = "raise",
+        ports: Collection[int] | None = None,
+        *,
+        errors: StructErrors | None = None,
+    ) -> _Frame: ...
     def host(self, *, errors: ComponentErrors | None = None) -> _Column: ...
     def port(self, *, errors: ComponentErrors | None = None) -> _Column: ...
     def registrable_domain(
@@ -256,6 +268,17 @@ class ColumnMethods(Generic[_Column, _Frame]):
     def split_iri(
         self, *, errors: SplitErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
     ) -> _Frame: ...
+    def agreed_host(
+        self,
+        schemes: Collection[WebScheme] | None = None,
+        userinfo: Ambiguity = "raise",
+        trailing_dot: Ambiguity = "raise",
+        ports: Collection[int] | None = None,
+        *,
+        errors: StructErrors | None = None,
+        invalid: InvalidRows | None = None,
+        threads: int | None = None,
+    ) -> _Frame: ...
     def host(
         self, *, errors: ComponentErrors | None = None, invalid: InvalidRows | None = None, threads: int | None = None
     ) -> _Column: ...
@@ -348,6 +371,15 @@ def check_iri(column: Any, production: IriProduction = "IRI-reference") -> Any: 
 def check_urn(column: Any, rfc: UrnRfc = "8141") -> Any: ...
 def split_uri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...
 def split_iri(column: Any, *, errors: SplitErrors | None = None) -> Any: ...
+def agreed_host(
+    column: Any,
+    schemes: Collection[WebScheme] | None = None,
+    userinfo: Ambiguity = "raise",
+    trailing_dot: Ambiguity = "raise",
+    ports: Collection[int] | None = None,
+    *,
+    errors: StructErrors | None = None,
+) -> Any: ...
 def host(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
 def port(column: Any, *, errors: ComponentErrors | None = None) -> Any: ...
 def registrable_domain(

@@ -1,9 +1,18 @@
+from collections.abc import Collection
 from typing import Literal, final
 
 from typing_extensions import Buffer, disjoint_base
 
 from uricodec._rows._engine import RowOperation
-from uricodec.typing import DisallowedCharacters, HostInIri, HostInUri, IriProduction, UriProduction
+from uricodec.typing import (
+    Ambiguity,
+    DisallowedCharacters,
+    HostInIri,
+    HostInUri,
+    IriProduction,
+    UriProduction,
+    WebScheme,
+)
 
 COLUMNS: tuple[str, ...]
 RECORD_FIELDS: list[bytes]
@@ -35,6 +44,26 @@ class SplitRows(UriRows):
 @final
 class SplitReferences(UriRows):
     def __new__(cls, kind: _Kind) -> SplitReferences: ...
+
+@disjoint_base
+class WebRows(UriRows):
+    def __new__(
+        cls,
+        schemes: Collection[WebScheme] | None = None,
+        userinfo: Ambiguity = "raise",
+        trailing_dot: Ambiguity = "raise",
+        ports: Collection[int] | None = None,
+    ) -> WebRows: ...
+
+@final
+class AgreedHostRows(WebRows):
+    def __new__(
+        cls,
+        schemes: Collection[WebScheme] | None = None,
+        userinfo: Ambiguity = "raise",
+        trailing_dot: Ambiguity = "raise",
+        ports: Collection[int] | None = None,
+    ) -> AgreedHostRows: ...
 
 @final
 class NormalizeRows(UriRows):

@@ -13,6 +13,8 @@ from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
+from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted,
+                                        WebHost, category_of, read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS, level_of
@@ -23,7 +25,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport PyObject
 
-from uricodec.errors import IriError, UriSyntaxError
+from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.iri._conversion import iri_to_uri, uri_to_iri
 
 
@@ -602,6 +604,120 @@ cdef class SplitReferences(UriRows):
         self.slots.strict, self.slots.options, self.slots.result = SPLIT_ROW, &self.grammar, WRITES_COMPONENTS
         self.slots.keep = split_any_row
         self.error = IriError if kind == "iri" else UriSyntaxError
+
+
+# --- hosts on which parsers agree -------------------------------------------------------------------------------------
+
+cdef enum:
+    WEB_FIELDS = 5
+    WORD = 16           # bytes that are copied for a word; more than the longest one has
+
+cdef struct Word:
+    size_t size
+    uint8_t text[WORD]
+
+cdef Word[4] SCHEME_WORDS
+cdef Word[3] KIND_WORDS
+cdef Word[9] CATEGORY_WORDS
+
+cdef int fill_words(Word *words, int count, list names) except -1:
+    cdef bytes text
+    cdef int i
+    if len(names) != count:
+        raise ValueError(names)     # pragma: no cover: cannot happen
+    for i in range(count):
+        text = names[i].encode("ascii")
+        words[i].size = <size_t>len(text)
+        memcpy(words[i].text, PyBytes_AS_STRING(text), min(words[i].size, <size_t>WORD))
+    return 0
+
+fill_words(SCHEME_WORDS, 4, SCHEMES)
+fill_words(KIND_WORDS, 3, KIND_NAMES)
+fill_words(CATEGORY_WORDS, 9, CATEGORY_NAMES)
+
+cdef struct Web:
+    Accepted accepted
+    uint8_t ports[PORT_BYTES]
+
+
+cdef inline uint8_t *end_field(Component *field, const uint8_t *start, uint8_t *text, size_t size) noexcept nogil:
+    """Set a field to the text that has been written; `start` is that of the row's result."""
+    set_field(field, text - start, <Py_ssize_t>size + (text - start))
+    return text + size
+
+
+cdef inline uint8_t *put_word(Component *field, const uint8_t *start, uint8_t *text, const Word *word) noexcept nogil:
+    memcpy(text, word.text, WORD)
+    return end_field(field, start, text, word.size)
+
+
+cdef inline size_t put_port(uint8_t *dst, uint32_t port) noexcept nogil:
+    cdef size_t size = 5 if port >= 10000 else 4 if port >= 1000 else 3 if port >= 100 else 2 if port >= 10 else 1, i = size
+    while i:
+        i -= 1
+        dst[i] = <uint8_t>(c'0' + port % 10)
+        port //= 10
+    return size
+
+
+cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    """Write scheme, host, port, kind and category."""
+    cdef WebHost found
+    cdef Component *fields = <Component *>dst
+    cdef uint8_t *at = dst + WEB_FIELDS * sizeof(Component)
+    if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
+        return UC_REJECTED
+    at = put_word(fields, dst, at, SCHEME_WORDS + found.scheme)
+    copy_text(at, found.host, found.size)
+    at = end_field(fields + 1, dst, at, found.size)
+    at = end_field(fields + 2, dst, at, put_port(at, found.port))
+    at = put_word(fields + 3, dst, at, KIND_WORDS + <int>found.form)
+    at = put_word(fields + 4, dst, at, CATEGORY_WORDS + category_of(found.form, found.groups))
+    return <size_t>(at - dst)
+
+
+cdef class WebRows(UriRows):
+    """Base class of the operations on the host of a URL: only URLs in which all parsers find the same one are valid.
+
+    Args:
+        schemes (Collection[str] | None): See `agreed_host`, as for all others.
+        userinfo (str): "raise" or "allow".
+        trailing_dot (str): "raise" or "allow".
+        ports (Collection[int] | None): The accepted ports; None: all.
+
+    Raises:
+        ValueError: If an option has an unknown value.
+    """
+    cdef Web web
+
+    def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
+        set_accepted(&self.web.accepted, schemes, userinfo, trailing_dot)
+        set_ports(&self.web.accepted, ports, self.web.ports)
+        self.code_names, self.reasons, self.error = AGREED_CODES, AGREED_REASONS, AmbiguousUrlError
+        self.slots.options = &self.web
+
+    cdef object exception(self, str code, str reason, object input, size_t offset):
+        return AmbiguousUrlError(reason, input, offset, code)
+
+
+@cython.final
+cdef class AgreedHostRows(WebRows):
+    """Operation that returns the scheme, host, port, kind and category of a URL, as text.
+
+    Args:
+        schemes, userinfo, trailing_dot, ports: See WebRows.
+
+    Raises:
+        ValueError: If an option has an unknown value.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+    """
+
+    def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
+        self.slots.result = WRITES_TEXTS
+        # The host is not longer than the row, except that of some IPv6 addresses. Each word takes WORD bytes.
+        self.slots.strict.row, self.slots.strict.factor = agreed_row, 1
+        self.slots.strict.extra = WEB_FIELDS * sizeof(Component) + (WEB_FIELDS - 1) * WORD + LONGEST
 
 
 # --- normal forms and references --------------------------------------------------------------------------------------
