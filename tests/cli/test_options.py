@@ -216,7 +216,7 @@ def test_conditions():
         ("completion bash zsh", "unexpected argument 'zsh'", "see 'uricodec completion --help'"),
         ("completion", "SHELL is required", "choose from bash, zsh, fish"),
         ("completion tcsh", "SHELL: unknown value 'tcsh'; choose from bash, zsh, fish", ""),
-        ("check", "--kind is required", "choose from urn, uri, iri"),
+        ("check", "--kind is required", "choose from urn, uri, iri, web"),
         ("resolve", "--base is required", "see 'uricodec resolve --help'"),
         ("decode --errors rais", "--errors: unknown value 'rais'; choose from keep, replace, null, drop, raise",
          "did you mean 'raise'?"),

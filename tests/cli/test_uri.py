@@ -525,3 +525,11 @@ def test_start_imports_little(command):
         "unicodedata",
         "uricodec.urn.namespaces",
     }
+
+
+def test_check_web():
+    source = b"http://a/\nhttp://a\\@b/\nHTTPS://[::1]:8\n"
+    status, report, counts = run("check", "--kind", "web", "--stats", stdin=source)
+    assert (status, report) == (1, b"<stdin>\t2\t8\tbackslash\thttp://a\\\\@b/\n")
+    assert json.loads(counts)["schemes"] == {"http": 1, "https": 1}
+    assert run("check", "--kind", "web", stdin=source)[:2] == (status, report)

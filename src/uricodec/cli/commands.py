@@ -148,6 +148,7 @@ text, separated by tabs. Control characters in the text are escaped.
             "uricodec check --kind urn urns.txt",
             "uricodec check --kind urn --rfc any --stats urns.txt >invalid.tsv",
             "uricodec check --kind uri --production URI urls.txt",
+            "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
         f"{_FILES} kind rfc production {_FIELDS} stats {_LIMITS}",
         "uricodec.cli.filters:check",

@@ -86,6 +86,10 @@ def check(arguments):
         from uricodec.urn._rows import CheckUrnRows, NidRows
 
         groups, rows = "namespaces", (NidRows if arguments.stats else CheckUrnRows)(arguments.rfc or "8141")
+    elif arguments.kind == "web":
+        from uricodec.uri._rows import CheckWebRows
+
+        groups, rows = "schemes", CheckWebRows(arguments.stats)
     else:
         from uricodec.uri._rows import CheckedRows, CheckRows, SchemeRows
 

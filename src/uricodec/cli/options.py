@@ -189,6 +189,7 @@ _KINDS = {
     "urn": "URNs (RFC 2141, RFC 8141)",
     "uri": "URIs (RFC 3986)",
     "iri": "IRIs (RFC 3987)",
+    "web": "URLs of http, https, ws and wss in which all parsers find the same host",
     "bytes": "any bytes: only equal lines are equivalent",
 }
 
@@ -339,7 +340,7 @@ OPTIONS = {
         needs="--iri",
     ),
     # --- identifiers
-    "kind": _kind("urn", "uri", "iri"),
+    "kind": _kind("urn", "uri", "iri", "web"),
     "kind:normalize": _kind("urn", "uri", "iri", **_URI_BY_POLICY),
     "kind:split": _kind("uri", "iri"),
     "kind:extract": _kind("urn"),
@@ -373,7 +374,7 @@ OPTIONS = {
         "the grammar of URNs: 2141, 8141 or any",
         "The default is 8141, but 2141 for --level 2141.",
         choices={"2141": "RFC 2141", "8141": "RFC 8141", "any": "valid by either of them"},
-        conflicts="--kind=uri --kind=iri",
+        conflicts="--kind=uri --kind=iri --kind=web",
         hint="--production selects the grammar of URIs and IRIs",
     ),
     "production": Option(
@@ -381,7 +382,7 @@ OPTIONS = {
         "the grammar of URIs and IRIs, such as absolute-URI",
         "'normalize' accepts any line by default.",
         choices=_PRODUCTIONS,
-        conflicts="--kind=urn",
+        conflicts="--kind=urn --kind=web",
         only={
             "--kind=uri": "URI-reference URI absolute-URI relative-ref",
             "--kind=iri": "IRI-reference IRI absolute-IRI irelative-ref",

@@ -66,6 +66,10 @@ class AgreedHostRows(WebRows):
     ) -> AgreedHostRows: ...
 
 @final
+class CheckWebRows(UriRows):
+    def __new__(cls, writes: bool = False) -> CheckWebRows: ...
+
+@final
 class NormalizeRows(UriRows):
     def __new__(cls, level: str = "path") -> NormalizeRows: ...
 

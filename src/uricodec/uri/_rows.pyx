@@ -720,6 +720,41 @@ cdef class AgreedHostRows(WebRows):
         self.slots.strict.extra = WEB_FIELDS * sizeof(Component) + (WEB_FIELDS - 1) * WORD + LONGEST
 
 
+cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef WebHost found
+    return 0 if read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome) else UC_REJECTED
+
+
+cdef size_t web_scheme_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef WebHost found
+    if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
+        return UC_REJECTED
+    memcpy(dst, SCHEME_WORDS[found.scheme].text, WORD)
+    return SCHEME_WORDS[found.scheme].size
+
+
+@cython.final
+cdef class CheckWebRows(UriRows):
+    """Operation that rejects URLs in which two parsers may find different hosts. It writes no output, or the scheme.
+
+    Args:
+        writes (bool): Whether it writes the scheme of a valid row.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+    """
+
+    cdef Web web
+
+    def __cinit__(self, writes=False):
+        set_accepted(&self.web.accepted, None, "raise", "raise")
+        self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
+        self.slots.options = &self.web
+        if writes:
+            self.slots.strict = Operation(web_scheme_row, 0, WORD)
+        else:
+            self.slots.strict, self.slots.result = Operation(check_web_row, 0, 0), WRITES_NOTHING
+
+
 # --- normal forms and references --------------------------------------------------------------------------------------
 
 @cython.final
