@@ -228,6 +228,8 @@ TABLE = {
     "normalize_uri, list": call("normalize_uri", partial(rows, "urls")),
     "normalize_uri, list, shuffled": call("normalize_uri", partial(shuffled, "urls")),
     "normalize_uri, crawl, lines": in_one_thread("normalize_uri", lent("urls"), policy="crawl"),
+    "normalize_uri, surt, lines": in_one_thread("normalize_uri", lent("urls"), policy="surt"),
+    "normalize_uri, w3lib, lines": in_one_thread("normalize_uri", lent("urls"), policy="w3lib"),
     "uri.normalize, each of a list": each(partial(rows, "urls")),
     "uri.normalize, each of a list, shuffled": each(partial(shuffled, "urls")),
     "is_valid_uri, lines": in_one_thread("is_valid_uri", lent("urls")),

@@ -318,7 +318,7 @@ CALLS |= {
         ],
         lambda: plain(uri.Policy(default_documents=["a", "b"]).default_documents),
     ],
-    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "no"),
+    "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "w3lib", "no"),
     "uricodec.uri.Policy.from_toml": [partial(_policy_of_file, text) for text in ("", 'base = "crawl"', "a = 1", "=")],
     "uricodec.uri.Policy.replace": [lambda: _POLICIES[2].replace(query="drop"), lambda: _POLICIES[2].replace(no=1)],
     "uricodec.uri.Policy.explain": [

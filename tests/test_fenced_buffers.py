@@ -160,6 +160,8 @@ ROWS = {
     "split": operations.SplitRows("uri", "csv"),
     "normalize uri": operations.NormalizeRows("scheme"),
     "crawl": operation_of("crawl"),
+    "surt": operation_of("surt"),
+    "w3lib": operation_of("w3lib"),
     "resolve": operations.ResolveRows(b"http://a/b/c"),
     "iri to uri": operations.IriToUriRows(host="idna"),
     "uri to iri": operations.UriToIriRows(host="unicode"),

@@ -83,7 +83,7 @@ IriProduction = Literal["IRI-reference", "IRI", "absolute-IRI", "irelative-ref"]
 UrnRfc = Literal["2141", "8141", "any"]
 
 # Policies for URLs: the ready ones, and values of fields of `uricodec.uri.Policy`.
-PolicyName = Literal["tracking", "crawl", "surt"]
+PolicyName = Literal["tracking", "crawl", "surt", "w3lib"]
 KeepOrDrop = Literal["keep", "drop"]
 QueryPolicy = Literal["keep", "sort", "drop", "drop-empty"]
 

@@ -49,7 +49,7 @@ def test_files(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt"),
+        (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt, w3lib"),
         (["--policy", "crawl", "--level", "path"], "--policy: not allowed with --level"),
         (["--explain"], "--explain: "),
     ],

@@ -25,6 +25,7 @@ from reference import uri as naive_uri
 from reference import uri_forms as naive_uri_forms
 from reference import urls as naive_urls
 from reference import urn as naive_urn
+from reference import w3lib as naive_w3lib
 
 from uricodec.errors import UriError
 from uricodec.uri import Policy
@@ -308,10 +309,11 @@ def _operations():  # noqa: PLR0915
         command = ("normalize", "--kind", "uri", "--level", level)
         normal = strict(partial(normal_uri, level=level), text=True)
         yield Operation("normalize_uri", {"level": level}, normal, "uris", command=command)
-    for policy in "tracking", "crawl", "surt":
+    for policy in "tracking", "crawl", "surt", "w3lib":
         command = ("normalize", "--kind", "uri", "--policy", policy)
         by_fields = partial(naive_policies.normalize, policy=Policy.ready(policy))
-        normal = strict(naive_surt.key if policy == "surt" else by_fields, text=True)
+        keys = {"surt": naive_surt.key, "w3lib": naive_w3lib.key}
+        normal = strict(keys.get(policy, by_fields), text=True)
         yield Operation("normalize_uri", {"policy": policy}, normal, "uris", command=command)
     for kind, productions in ("uri", naive_uri.PRODUCTIONS), ("iri", naive_uri.IRI_PRODUCTIONS):
         for production in productions[:2]:

@@ -201,7 +201,7 @@ def test_a_level_and_a_policy():
         lambda: bulk.normalize_uri(["a"], policy="no"),
         lambda: Policy.ready("no"),
     ):
-        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl, surt"):
+        with pytest.raises(ValueError, match="unknown policy 'no'; choose from tracking, crawl, surt, w3lib"):
             call()
     for call in lambda: uri.normalize("a", policy=5), lambda: bulk.normalize_uri(["a"], policy=5):
         with pytest.raises(TypeError, match="policy must be a Policy or the name of one, got int"):

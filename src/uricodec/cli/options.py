@@ -354,10 +354,10 @@ OPTIONS = {
     ),
     "policy": Option(
         "--policy NAME",
-        "merge more than levels: crawl, tracking, surt, FILE.toml",
+        "merge more than levels: crawl, tracking, surt, w3lib, FILE.toml",
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
-        "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes. A TOML file has the fields of "
-        "uricodec.uri.Policy, and 'base', the name of a policy to change.",
+        "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares. "
+        "A TOML file has the fields of uricodec.uri.Policy, and 'base', the name of a policy to change.",
         read=url_policy,
         conflicts="--level --kind=urn --kind=bytes",
         hint="policies are for URIs and IRIs, instead of a level",

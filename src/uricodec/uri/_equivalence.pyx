@@ -9,8 +9,9 @@ from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome, raise_set
 from uricodec._base._text cimport *
 from uricodec.uri._components cimport *
+from uricodec.uri._keys cimport KEY_EXTRA, KEY_FACTOR
 from uricodec.uri._normalize cimport *
-from uricodec.uri._policy cimport SURT_EXTRA, SURT_FACTOR, PolicyRows
+from uricodec.uri._policy cimport PolicyRows
 
 from uricodec.errors import UriSyntaxError
 from uricodec.uri._policies import operation_of, ready_rows
@@ -22,7 +23,7 @@ cdef ByteSet ASCII = ByteSet(range(128))
 
 # Capacity of the stack buffer for the normal form of SMALL bytes.
 cdef enum:
-    FORM_CAPACITY = SURT_FACTOR * SMALL + SURT_EXTRA    # no other form needs more
+    FORM_CAPACITY = KEY_FACTOR * SMALL + KEY_EXTRA    # no other form needs more
 
 
 # The operations of ready policies, by name.

@@ -175,7 +175,8 @@ class Policy:
         Args:
             name (str): "tracking" (removes parameters that only track visitors) or "crawl" (for lists of URLs to
                 crawl: level "iri", no fragment, no tracking parameters, parameters sorted), both of which `replace` can
-                change; or "surt" (the keys of web-archive indexes: no URLs, and no fields describe them).
+                change; or "surt" (the keys of web-archive indexes) or "w3lib" (what
+                `w3lib.url.canonicalize_url` returns), which no fields describe.
 
         Raises:
             ValueError: If the name is unknown.
@@ -386,6 +387,7 @@ READY: Mapping[str, Policy] = MappingProxyType(
         "tracking": Policy(drop_parameters=_TRACKING),
         "crawl": Policy(level="iri", drop_parameters=_TRACKING, query="sort", fragment="drop"),
         "surt": Policy._key("surt"),
+        "w3lib": Policy._key("w3lib"),
     }
 )
 

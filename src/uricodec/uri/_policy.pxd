@@ -31,11 +31,6 @@ cdef struct Steps:
 
 cdef enum:
     POLICY_EXTRA = 1            # additional bytes that the steps need: "https" is longer than "http"
-    # The key "surt" has at most 3 bytes for each of the URL, and what follows, and the URL is copied to the end of it.
-    SURT_FACTOR = 4
-    SURT_HOST = 3 * 253         # a domain name of 253 bytes, each of them a triplet
-    SURT_EXTRA = SURT_HOST + 16 # delimiters, and the address that a number stands for
-    LONGEST_HOST = 1024         # bytes that are converted to A-labels
 
 
 cdef class PolicyRows(RowOperation):

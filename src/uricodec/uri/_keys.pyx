@@ -1,0 +1,955 @@
+"""Keys of URLs as other packages write them, and the sorting of query parameters."""
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memchr, memcmp, memcpy, memmove
+
+from uricodec._base._kernels cimport ByteSet, kernels, lower, uc_set
+from uricodec._rows._engine cimport UC_RAISED, UC_REJECTED, Outcome
+from uricodec.uri._grammar cimport GROUPS, HOST_DELIMITER, IP_LITERAL, PORT, format_ipv6, parse_ipv6
+
+from uricodec.uri._hosts import w3lib_host
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    FEW = 64            # parameters,
+    SHORT = 2048        # and bytes of a query, that are sorted on the stack
+
+
+cdef void sort_parameters(uint8_t *query, size_t n, size_t count, compare_function compare, uint8_t *copy,
+                          Parameter *parameters) noexcept nogil:
+    cdef size_t i, at = 0
+    memcpy(copy, query, n)
+    for i in range(count):
+        parameters[i].text = copy + at
+        parameters[i].size = size_until(copy + at, n - at, c'&')
+        parameters[i].name_size = size_until(copy + at, parameters[i].size, c'=')
+        at += parameters[i].size + 1
+    qsort(parameters, count, sizeof(Parameter), compare)
+    at = 0
+    for i in range(count):
+        if i:
+            query[at] = c'&'
+            at += 1
+        memcpy(query + at, parameters[i].text, parameters[i].size)
+        at += parameters[i].size
+
+
+cdef extern from "Python.h":
+    void PyErr_SetNone(object type) noexcept
+
+
+cdef void raise_no_memory() noexcept with gil:
+    PyErr_SetNone(MemoryError)
+
+
+cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function compare) noexcept nogil:
+    """Sort `count` parameters in place. False: a MemoryError is set."""
+    cdef uint8_t short_copy[SHORT]
+    cdef Parameter few[FEW]
+    cdef Parameter *parameters
+    if count <= FEW and n <= SHORT:
+        sort_parameters(query, n, count, compare, short_copy, few)
+        return True
+    # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
+    parameters = <Parameter *>malloc(count * sizeof(Parameter) + n)
+    if parameters == NULL:
+        raise_no_memory()
+        return False
+    sort_parameters(query, n, count, compare, <uint8_t *>(parameters + count), parameters)
+    free(parameters)
+    return True
+
+
+# --- surt -------------------------------------------------------------------------------------------------------------
+
+# The key "surt": "org,example)/path?a=1". The cleaned URL is copied to the end of the output, where each component is
+# decoded in place; the key is written from the start. A byte becomes at most three bytes, and the copy begins after
+# 3 * n + KEY_EXTRA bytes, so what is written never overtakes what is still to be read.
+
+# Bytes that no key contains: "%HH", in lower case, stands for them.
+cdef ByteSet ESCAPED = ByteSet(range(33)) | ByteSet(range(127, 256)) | ByteSet("#%")
+
+
+cdef inline int digit_value(uint8_t c) noexcept nogil:
+    """Return the value of a hexadecimal digit; -1 for other bytes."""
+    if c'0' <= c <= c'9':
+        return c - c'0'
+    c |= 0x20
+    return c - c'a' + 10 if c'a' <= c <= c'f' else -1
+
+
+cdef inline bint is_decimal(uint8_t c) noexcept nogil:
+    return c'0' <= c <= c'9'
+
+
+cdef inline bint is_letter(uint8_t c) noexcept nogil:
+    return c'a' <= c <= c'z'
+
+
+cdef size_t decode_wholly(uint8_t *s, size_t n) noexcept nogil:
+    """Decode triplets in place until none is left: "%2541" is "A". Return the new size.
+
+    No two triplets overlap, so their order does not matter, and each is decoded as soon as its last digit is there.
+    """
+    cdef size_t i, o
+    cdef int high, low
+    cdef uint8_t *percent = <uint8_t *>memchr(s, c'%', n)
+    if percent == NULL:
+        return n
+    i = o = <size_t>(percent - s)
+    while i < n:
+        s[o] = s[i]
+        i += 1
+        o += 1
+        while o >= 3 and s[o - 3] == c'%':
+            high, low = digit_value(s[o - 2]), digit_value(s[o - 1])
+            if high < 0 or low < 0:
+                break
+            o -= 2
+            s[o - 1] = <uint8_t>(16 * high + low)
+    return o
+
+
+cdef size_t write_escaped(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write bytes in lower case, and triplets for those that no key contains."""
+    cdef const char *digits = b"0123456789abcdef"
+    cdef size_t i, o = 0
+    for i in range(n):
+        if ESCAPED.set.member[s[i]]:
+            dst[o], dst[o + 1], dst[o + 2] = c'%', digits[s[i] >> 4], digits[s[i] & 15]
+            o += 3
+        else:
+            dst[o] = lower(s[i])
+            o += 1
+    return o
+
+
+cdef size_t clean_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy a URL without blanks at its ends, and without tabs and line ends."""
+    cdef size_t i, o = 0
+    for i in range(n):
+        if s[i] > 32:
+            dst[o] = s[i]
+            o += 1
+        elif not (s[i] == 9 or s[i] == 10 or s[i] == 13) and not (o == 0 and is_blank(s[i])):
+            dst[o] = s[i]
+            o += 1
+    while o and is_blank(dst[o - 1]):
+        o -= 1
+    return o
+
+
+cdef inline bint is_blank(uint8_t c) noexcept nogil:
+    return c == 32 or 9 <= c <= 13
+
+
+cdef extern from "Python.h":
+    void *PyUnicode_DecodeUTF8_raw "PyUnicode_DecodeUTF8"(const char *s, Py_ssize_t n, const char *errors) noexcept
+    void *PyUnicode_AsEncodedString_raw "PyUnicode_AsEncodedString"(void *text, const char *codec, const char *errors) \
+        noexcept
+    char *PyBytes_AsString_raw "PyBytes_AsString"(void *data) noexcept
+    Py_ssize_t PyBytes_Size_raw "PyBytes_Size"(void *data) noexcept
+    void Py_DecRef_raw "Py_DecRef"(void *object) noexcept
+    bint PyErr_ExceptionMatches(object type) noexcept
+    void PyErr_Clear() noexcept
+
+
+cdef Py_ssize_t a_labels(const uint8_t *host, size_t n, uint8_t *dst, size_t capacity) noexcept with gil:
+    """Write the A-labels of a host by Python's codec "idna" (RFC 3490).
+
+    Return their size; -1 if there are none; -2 if a MemoryError is set.
+    """
+    cdef void *text = PyUnicode_DecodeUTF8_raw(<const char *>host, <Py_ssize_t>n, b"ignore")
+    cdef void *data = NULL
+    cdef Py_ssize_t size = -1
+    if text != NULL:
+        data = PyUnicode_AsEncodedString_raw(text, b"idna", b"strict")
+        Py_DecRef_raw(text)
+    if data == NULL:
+        if PyErr_ExceptionMatches(MemoryError):
+            return -2
+        PyErr_Clear()
+        return -1
+    if <size_t>PyBytes_Size_raw(data) <= capacity:
+        size = PyBytes_Size_raw(data)
+        memcpy(dst, PyBytes_AsString_raw(data), <size_t>size)
+    Py_DecRef_raw(data)
+    return size
+
+
+cdef size_t without_dots(uint8_t *host, size_t n) noexcept nogil:
+    """Write one dot for each two in place, and none at the ends. Return the new size."""
+    cdef size_t i = 0, o = 0, start = 0
+    while i < n:
+        host[o] = host[i]
+        i += 2 if host[i] == c'.' and i + 1 < n and host[i + 1] == c'.' else 1
+        o += 1
+    while o and host[o - 1] == c'.':
+        o -= 1
+    while start < o and host[start] == c'.':
+        start += 1
+    return move(host, host + start, o - start)
+
+
+cdef bint read_numbers(const uint8_t *host, size_t n, uint32_t *address) noexcept nogil:
+    """Read an IPv4 address as inet_aton() does, but for hexadecimal numbers; a single number may have any size."""
+    cdef uint64_t values[4]
+    cdef size_t i = 0, count = 0, start, k
+    cdef uint32_t base, single = 0
+    cdef bint is_single = memchr(host, c'.', n) == NULL
+    while True:
+        start = i
+        if count == 4 or i == n or not is_decimal(host[i]):
+            return False
+        base = 8 if host[i] == c'0' else 10
+        values[count] = 0
+        while i < n and is_decimal(host[i]):
+            single = single * 10 + (host[i] - c'0')     # modulo 2^32
+            if not is_single:
+                if host[i] - c'0' >= <uint8_t>base or values[count] >> 32:
+                    return False
+                values[count] = values[count] * base + (host[i] - c'0')
+            i += 1
+        count += 1
+        if i == n:
+            break
+        if host[i] != c'.':
+            return False
+        i += 1
+    if count == 1:
+        address[0] = single
+        return True
+    address[0] = 0
+    for k in range(count - 1):
+        if values[k] > 255:
+            return False
+        address[0] |= <uint32_t>values[k] << <uint32_t>(24 - 8 * k)
+    if values[count - 1] >= <uint64_t>1 << <uint64_t>(8 * (5 - count)):
+        return False
+    address[0] |= <uint32_t>values[count - 1]
+    return True
+
+
+cdef size_t write_number(uint32_t value, uint8_t *dst) noexcept nogil:
+    cdef uint8_t digits[10]
+    cdef size_t n = 0, i
+    while True:
+        digits[n] = <uint8_t>(c'0' + value % 10)
+        value //= 10
+        n += 1
+        if value == 0:
+            break
+    for i in range(n):
+        dst[i] = digits[n - 1 - i]
+    return n
+
+
+cdef size_t write_host(uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+    """Write the labels of a host without dots at its ends in reverse, but not "www", "www1" and so on."""
+    cdef uint32_t address
+    cdef size_t o = 0, i, end
+    if n and is_decimal(host[0]) and read_numbers(host, n, &address):
+        for i in range(4):
+            if i:
+                dst[o] = c','
+                o += 1
+            o += write_number((address >> <uint32_t>(8 * i)) & 255, dst + o)
+        return o
+    if n > 4 and equals(host, b"www", 3):
+        i = 3
+        while i < n and is_decimal(host[i]):
+            i += 1
+        if i < n and host[i] == c'.':
+            host += i + 1
+            n -= i + 1
+    end = i = n
+    while True:
+        if i == 0 or host[i - 1] == c'.':
+            o += write_escaped(host + i, end - i, dst + o)
+            if i == 0:
+                return o
+            dst[o] = c','
+            o += 1
+            end = i - 1
+        i -= 1
+
+
+cdef size_t write_surt_host(uint8_t *host, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
+    cdef uint8_t ascii[KEY_HOST]
+    cdef size_t i
+    cdef Py_ssize_t size
+    n = decode_wholly(host, n)
+    for i in range(n):
+        host[i] = lower(host[i])
+    for i in range(n):
+        if host[i] >= 0x80 and n <= LONGEST_HOST:
+            size = a_labels(host, n, ascii, KEY_HOST // 3)     # a byte of them becomes at most three
+            if size == -2:
+                failed[0] = True
+                return 0
+            if size >= 0:
+                return write_host(ascii, without_dots(ascii, <size_t>size), dst)
+            break
+    return write_host(host, without_dots(host, n), dst)
+
+
+cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t *dst) noexcept nogil:
+    """Write ":" and the port, unless it is 0, empty or the scheme's default. Other text stays."""
+    cdef size_t i = 0
+    cdef uint32_t value = 0
+    while i < n and is_decimal(port[i]) and value <= 65535:
+        value = 10 * value + (port[i] - c'0')
+        i += 1
+    if n and (i < n or value > 65535):
+        dst[0] = c':'
+        return 1 + write_escaped(port, n, dst + 1)
+    if value == 0 or value == default:
+        return 0
+    dst[0] = c':'
+    return 1 + write_number(value, dst + 1)
+
+
+cdef size_t write_surt_path(uint8_t *path, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a path, which follows a "/", without empty segments and dot segments; a ".." at its start stays."""
+    cdef size_t i = 0, end, size = 0, o = 0
+    n = decode_wholly(path, n)
+    # What is kept stands at the start of `path`: each segment, and a "/" after it.
+    while i <= n:
+        end = i + size_until(path + i, n - i, c'/')
+        if end - i == 2 and path[i] == c'.' and path[i + 1] == c'.' and size:
+            size -= 1
+            while size and path[size - 1] != c'/':
+                size -= 1
+        elif not (end - i == 1 and path[i] == c'.'):
+            size += move(path + size, path + i, end - i)
+            if end < n:
+                path[size] = c'/'
+                size += 1
+        i = end + 1
+    i = 0
+    while i < size:
+        end = i + size_until(path + i, size - i, c'/')
+        if end > i:
+            dst[o] = c'/'
+            o += 1 + write_escaped(path + i, end - i, dst + o + 1)
+        i = end + 1
+    if o == 0:
+        dst[0] = c'/'
+        return 1
+    return drop_asp_sessions(dst, o)
+
+
+cdef inline size_t id_size(const uint8_t *s, size_t n, size_t count) noexcept nogil:
+    """Return `count` if that many digits and lower-case letters follow, otherwise 0."""
+    cdef size_t i
+    if n < count:
+        return 0
+    for i in range(count):
+        if not (is_decimal(s[i]) or is_letter(s[i])):
+            return 0
+    return count
+
+
+cdef size_t asp_session_size(const uint8_t *s, size_t n, bint named) noexcept nogil:
+    """Return the size of the segment of a session of ASP.NET at s, with its "/", or 0: "(ID)/", or named: "(s(ID)f(ID))/"."""
+    cdef size_t i = 1
+    if n < 27 or s[0] != c'(':
+        return 0
+    if not named:
+        return 27 if id_size(s + 1, n - 1, 24) and s[25] == c')' and s[26] == c'/' else 0
+    while n - i >= 27 and is_letter(s[i]) and s[i + 1] == c'(' and id_size(s + i + 2, n - i - 2, 24) and s[i + 26] == c')':
+        i += 27
+    return i + 2 if i > 1 and n - i >= 2 and s[i] == c')' and s[i + 1] == c'/' else 0
+
+
+cdef size_t drop_asp_sessions(uint8_t *path, size_t n) noexcept nogil:
+    """Remove the last named session and then the last other one that stand before a name with ".aspx"."""
+    cdef bint named = True
+    cdef size_t i, size, page
+    if n < 33 or memchr(path, c'(', n) == NULL:
+        return n
+    while True:
+        page = 0        # the offset of the last ".aspx" before the next "?"
+        i = n
+        while i > 1:
+            i -= 1
+            if path[i] == c'?':
+                page = 0
+            elif page == 0 and path[i] == c'.' and n - i >= 5 and memcmp(path + i, b".aspx", 5) == 0:
+                page = i
+            elif page and path[i] == c'(' and path[i - 1] == c'/':
+                size = asp_session_size(path + i, n - i, named)
+                if size and page > i + size:
+                    move(path + i, path + i + size, n - i - size)
+                    n -= size
+                    break
+        if not named:
+            return n
+        named = False
+
+
+cdef size_t session_size(const uint8_t *s, size_t n, int kind, size_t ampersand) noexcept nogil:
+    """Return the size of the session parameter of a kind at s, or 0. `ampersand`: the offset of the next "&", or n."""
+    cdef size_t i, size
+    if kind == 4:
+        size = ampersand
+        if size <= 5 or memcmp(s, b"cfid=", 5) or n - size <= 9 or memcmp(s + size, b"&cftoken=", 9):
+            return 0
+        i = size_until(s + size + 9, n - size - 9, c'&')
+        return size + 9 + i if i else 0
+    if kind == 3:
+        if n < 45 or memcmp(s, b"aspsessionid", 12) or s[20] != c'=':
+            return 0
+        for i in range(12, 45):
+            if i != 20 and not is_letter(s[i]):
+                return 0
+        size = 45
+    else:
+        size = 11 if kind == 0 else 10 if kind == 1 else 4
+        if n < size + 32 or memcmp(s, b"jsessionid=" if kind == 0 else b"phpsessid=" if kind == 1 else b"sid=", size):
+            return 0
+        if not id_size(s + size, n - size, 32):
+            return 0
+        size += 32
+    return size if size == n or s[size] == c'&' else 0
+
+
+cdef size_t drop_session_parameters(uint8_t *query, size_t n) noexcept nogil:
+    """Remove the last session parameter of each kind, wherever it begins, and the "&" after it. Return the new size."""
+    cdef size_t i, size, ampersand
+    cdef int kind
+    for i in range(1, n):
+        if query[i] == c'd' and query[i - 1] == c'i':
+            break
+    else:
+        return n
+    for kind in range(5):
+        ampersand = i = n
+        while i:
+            i -= 1
+            if query[i] == c'&':
+                ampersand = i
+            size = session_size(query + i, n - i, kind, ampersand - i)
+            if size:
+                size += i + size < n
+                move(query + i, query + i + size, n - i - size)
+                n -= size
+                break
+    return n
+
+
+cdef int compare_values(const void *a, const void *b) noexcept nogil:
+    """Compare parameters by name, then by value; a parameter without "=" comes first."""
+    cdef const Parameter *x = <const Parameter *>a
+    cdef const Parameter *y = <const Parameter *>b
+    cdef int order = compare_names(x.text, x.name_size, y.text, y.name_size)
+    if order:
+        return order
+    return compare_names(x.text + x.name_size, x.size - x.name_size, y.text + y.name_size, y.size - y.name_size)
+
+
+cdef size_t write_surt_query(uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write a "?" and the parameters in their order; nothing if the query is empty."""
+    cdef uint8_t *query = dst + 1
+    cdef size_t i, count = 1
+    n = drop_session_parameters(query, write_escaped(s, decode_wholly(s, n), query))
+    if n == 0:
+        return 0
+    dst[0] = c'?'
+    for i in range(n):
+        count += query[i] == c'&'
+    if count > 1 and not sort_query(query, n, count, compare_values):
+        failed[0] = True
+    return n + 1
+
+
+cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of the scheme, without ":"; 0 if there is none."""
+    cdef size_t i = 0
+    if n == 0 or not is_letter(lower(s[0])):
+        return 0
+    while i < n and (is_letter(lower(s[i])) or is_decimal(s[i]) or s[i] == c'+' or s[i] == c'-' or s[i] == c'.'):
+        i += 1
+    return i if i < n and s[i] == c':' else 0
+
+
+cdef inline bint is_web(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether a scheme is http or https."""
+    return (n == 4 or n == 5 and lower(s[4]) == c's') and equals(s, b"http", 4)
+
+
+cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef uint8_t *s = dst + 3 * n + KEY_EXTRA
+    cdef size_t i = 0, end, host, host_end, port, o, scheme
+    cdef uint32_t default_port = 80
+    cdef bint failed = False, has_authority
+    n = clean_copy(src, n, s)
+    if n == 0:
+        dst[0] = c'-'
+        return 1
+    scheme = scheme_size(s, n)
+    has_authority = not scheme
+    if scheme:
+        i = scheme + 1
+        has_authority = n - i > 2 and s[i] == c'/' and s[i + 1] == c'/' and s[i + 2] != c'/'
+        if not has_authority and not is_web(s, scheme):
+            return move(dst, s, n)
+        if not is_web(s, scheme):
+            default_port = 0
+        elif scheme == 5:
+            default_port = 443
+    # "http://http://a.example/" has a scheme too many.
+    while True:
+        while i < n and s[i] == c'/':
+            i += 1
+        end = scheme_size(s + i, n - i)
+        if not (has_authority and is_web(s + i, end) and n - i - end >= 3 and s[i + end + 1] == c'/'
+                and s[i + end + 2] == c'/'):
+            break
+        i += end + 1
+    n = i + size_until(s + i, n - i, c'#')
+    host = i
+    while i < n and s[i] != c'/' and s[i] != c'?':
+        i += 1
+    host_end = port = i
+    if has_authority:
+        for end in range(host, i):
+            if s[end] == c'@':
+                host = end + 1
+        end = host + size_until(s + host, i - host, c'[')
+        if end < i:
+            host = end + 1
+            host_end = host + size_until(s + host, i - host, c']')
+            port = host_end + size_until(s + host_end, i - host_end, c':')
+        else:
+            host_end = port = host + size_until(s + host, i - host, c':')
+        port += port < i
+    o = write_surt_host(s + host, host_end - host, dst, &failed)
+    if failed:
+        outcome.code, outcome.offset = UC_RAISED, 0
+        return UC_REJECTED
+    o += write_port(s + port, i - port, default_port, dst + o)
+    end = i + size_until(s + i, n - i, c'?')
+    if o:
+        dst[o] = c')'
+        o += 1
+    else:           # without a host, there is nothing to sort by
+        o = move(dst, s, scheme + 1) if scheme else move(dst, b"http:", 5)
+        if i == n:
+            return o
+    i += i < end        # the "/" at the start of the path
+    o += write_surt_path(s + i, end - i, dst + o)
+    if end < n:
+        o += write_surt_query(s + end + 1, n - end - 1, dst + o, &failed)
+        if failed:
+            outcome.code, outcome.offset = UC_RAISED, 0
+            return UC_REJECTED
+    return o
+
+
+# --- w3lib ------------------------------------------------------------------------------------------------------------
+
+# The key "w3lib" is a URL: each byte of path and query is decoded and written in one form. The URL is read where it is,
+# unless it contains bytes that are removed, or "\\": then it is copied to the end of the output first.
+
+cdef ByteSet READABLE = ByteSet(range(33, 256)) - "\\"
+cdef ByteSet PLAIN = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+cdef ByteSet USERINFO_PLAIN = PLAIN | ByteSet("!$&'()*+,")
+cdef ByteSet PATH_PLAIN = PLAIN | ByteSet("!$&'()*+,;=:/?@[]|%")
+cdef ByteSet PARAMETERS_PLAIN = PATH_PLAIN - "[]|"
+cdef ByteSet PATH_UNCHANGED = PATH_PLAIN - "%"
+
+# Schemes by what Python's urllib.parse and w3lib say of them.
+cdef const char *SPECIAL = b" http https ftp file ws wss "
+cdef const char *WITH_PARAMETERS = \
+    b" ftp hdl prospero http imap https shttp rtsp rtsps rtspu sip sips mms sftp tel "
+cdef const char *WITH_AUTHORITY = (
+    b" ftp http gopher nntp telnet imap wais file mms https shttp snews prospero rtsp rtsps rtspu rsync svn svn+ssh sftp "
+    b"nfs git git+ssh ws wss ")
+
+
+cdef bint is_one_of(const uint8_t *scheme, size_t n, const char *names) noexcept nogil:
+    """Return whether a scheme, in lower case, is one of the names, which blanks enclose."""
+    cdef const uint8_t *s = <const uint8_t *>names + 1
+    cdef size_t size
+    while s[0]:
+        size = 0
+        while s[size] != c' ':
+            size += 1
+        if size == n and memcmp(s, scheme, n) == 0:
+            return True
+        s += size + 1
+    return False
+
+
+cdef inline int triplet(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the byte that a triplet at s stands for; -1 if there is none."""
+    cdef int high, low
+    if n < 3 or s[0] != c'%':
+        return -1
+    high, low = digit_value(s[1]), digit_value(s[2])
+    return -1 if high < 0 or low < 0 else 16 * high + low
+
+
+cdef inline size_t put(uint8_t byte, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
+    """Write a byte, or a triplet for it."""
+    cdef const char *digits = b"0123456789ABCDEF"
+    if unchanged.member[byte]:
+        dst[0] = byte
+        return 1
+    dst[0], dst[1], dst[2] = c'%', digits[byte >> 4], digits[byte & 15]
+    return 3
+
+
+cdef size_t put_decoded(const uint8_t *s, size_t n, const uc_set *unchanged, uint8_t *dst) noexcept nogil:
+    """Write what text is when its triplets are decoded."""
+    cdef size_t i = 0, o = 0
+    cdef int value
+    while i < n:
+        value = triplet(s + i, n - i)
+        o += put(s[i] if value < 0 else <uint8_t>value, unchanged, dst + o)
+        i += 1 if value < 0 else 3
+    return o
+
+
+cdef size_t put_path(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write a path, whose triplets are decoded, but for those of % / ; and ?."""
+    cdef size_t i = 0, o = 0, size
+    cdef int value
+    while True:
+        size = kernels.span(s + i, n - i, &PATH_UNCHANGED.set)
+        memcpy(dst + o, s + i, size)
+        i += size
+        o += size
+        if i == n:
+            return o
+        value = triplet(s + i, n - i)
+        if value == c'%' or value == c'/' or value == c';' or value == c'?':
+            o += put(<uint8_t>value, &PLAIN.set, dst + o)
+        else:
+            o += put(s[i] if value < 0 else <uint8_t>value, &PATH_PLAIN.set, dst + o)
+        i += 1 if value < 0 else 3
+
+
+cdef size_t drop_dots(uint8_t *path, size_t n) noexcept nogil:
+    """Remove dot segments (RFC 3986 section 5.2.4), but no empty ones, from a path that begins with "/"."""
+    cdef size_t i = 0, o = 0, end
+    cdef bint is_dot, is_dots
+    for i in range(1, n):
+        if path[i] == c'.' and path[i - 1] == c'/':
+            break
+    else:
+        return n
+    i = 0
+    while i < n:        # at the "/" before a segment
+        end = i + 1 + size_until(path + i + 1, n - i - 1, c'/')
+        is_dot = end - i == 2 and path[i + 1] == c'.'
+        is_dots = end - i == 3 and path[i + 1] == c'.' and path[i + 2] == c'.'
+        if is_dots and o:
+            o -= 1
+            while path[o] != c'/':
+                o -= 1
+        if not is_dot and not is_dots:
+            o += move(path + o, path + i, end - i)
+        elif end == n:
+            path[o] = c'/'
+            o += 1
+        i = end
+    return o
+
+
+cdef inline int next_value(const uint8_t *s, size_t n, size_t *i) noexcept nogil:
+    """Read a decoded byte of a parameter; -1 for the "=" after the name, and -2 at the end."""
+    cdef uint8_t c
+    if i[0] == n:
+        return -2
+    c = s[i[0]]
+    i[0] += 3 if c == c'%' else 1
+    if c == c'%':
+        return 16 * digit_value(s[i[0] - 2]) + digit_value(s[i[0] - 1])
+    return -1 if c == c'=' else 32 if c == c'+' else c
+
+
+cdef int compare_written(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) noexcept nogil:
+    """Compare parameters by the decoded name, then by the decoded value."""
+    cdef size_t i = 0, j = 0
+    cdef int x, y
+    while True:
+        x, y = next_value(a, a_size, &i), next_value(b, b_size, &j)
+        if x != y or x == -2:
+            return (x > y) - (x < y)
+
+
+cdef int compare_decoded(const void *a, const void *b) noexcept nogil:
+    cdef const Parameter *x = <const Parameter *>a
+    cdef const Parameter *y = <const Parameter *>b
+    return compare_written(x.text, x.size, y.text, y.size)
+
+
+cdef size_t put_query(const uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write a "?" and the parameters in their order, each with an "="; nothing if there is none."""
+    cdef uint8_t *query = dst + 1
+    cdef size_t i = 0, o = 0, count = 0, size, last = 0, start = 0
+    cdef bint in_order = True, has_value
+    cdef int value
+    while i < n:
+        if s[i] == c'&':
+            i += 1
+            continue
+        if count:
+            query[o] = c'&'
+            o += 1
+        last, start, has_value = start, o, False
+        while i < n and s[i] != c'&':
+            size = kernels.span(s + i, n - i, &PLAIN.set)
+            memcpy(query + o, s + i, size)
+            i += size
+            o += size
+            if i == n or s[i] == c'&':
+                break
+            value = triplet(s + i, n - i)
+            if s[i] == c'+' or s[i] == c' ' or value == c' ':
+                query[o] = c'+'
+                o += 1
+            elif s[i] == c'=' and not has_value:
+                query[o] = c'='
+                o += 1
+                has_value = True
+            else:
+                o += put(s[i] if value < 0 else <uint8_t>value, &PLAIN.set, query + o)
+            i += 1 if value < 0 else 3
+        if not has_value:
+            query[o] = c'='
+            o += 1
+        if count and in_order:
+            in_order = compare_written(query + last, start - 1 - last, query + start, o - start) <= 0
+        count += 1
+    if count == 0:
+        return 0
+    dst[0] = c'?'
+    if not in_order:
+        failed[0] = not sort_query(query, o, count, compare_decoded)
+    return o + 1
+
+
+cdef extern from "Python.h":
+    void *PyObject_CallFunction_raw "PyObject_CallFunction"(object function, const char *format, ...) noexcept
+
+
+cdef Py_ssize_t convert_host(const uint8_t *authority, size_t n, size_t host, size_t host_end, uint8_t *dst) \
+        noexcept with gil:
+    """Write the host of an authority beyond ASCII. Return its size; -1 if it is rejected; -2 if a MemoryError is set."""
+    cdef Py_ssize_t size = -1
+    cdef void *found = PyObject_CallFunction_raw(w3lib_host, b"y#nn", <const char *>authority, <Py_ssize_t>n,
+                                                 <Py_ssize_t>host, <Py_ssize_t>host_end)
+    if found == NULL:
+        return -2
+    if found != <void *>None:
+        size = PyBytes_Size_raw(found)
+        memcpy(dst, PyBytes_AsString_raw(found), <size_t>size)
+    Py_DecRef_raw(found)
+    return size
+
+
+cdef bint is_future(const uint8_t *s, size_t n) noexcept nogil:
+    """Return whether text is an IPvFuture of any characters."""
+    cdef size_t i = 1
+    while i < n and digit_value(s[i]) >= 0:
+        i += 1
+    return s[0] == c'v' and i > 1 and i + 1 < n and s[i] == c'.'
+
+
+cdef size_t put_literal(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write an IPv6 address with its zone, or an IPvFuture with a ":", in brackets. 0: the text is neither."""
+    cdef uint16_t groups[GROUPS]
+    cdef size_t i, o = 1, size = size_until(s, n, c'%')
+    dst[0] = c'['
+    if n and s[0] == c'v':
+        if not is_future(s, n):
+            return 0
+        size = 0
+    elif parse_ipv6(s, size, groups):
+        o += format_ipv6(groups, dst + o)
+        if size < n and (size + 1 == n or memchr(s + size + 1, c'%', n - size - 1) != NULL):
+            return 0
+    else:
+        return 0
+    for i in range(size, n):
+        if s[i] >= 0x80:
+            return 0
+        dst[o] = lower(s[i])
+        o += 1
+    dst[o] = c']'
+    return o + 1
+
+
+cdef int put_authority(const uint8_t *s, size_t n, uint8_t *dst, size_t *written, size_t *at) noexcept nogil:
+    """Write an authority. Return a Code if it is rejected, with its offset `at`; -1 if a MemoryError is set."""
+    cdef size_t i, o = 0, start = 0, host, host_end, port, size
+    cdef bint has_userinfo = False, is_ascii = True, opens = False, closes = False, has_brackets = False
+    cdef uint32_t value = 0
+    cdef Py_ssize_t converted
+    for i in range(n):
+        if s[i] == c'@':
+            start = i + 1
+            has_userinfo = True
+        elif s[i] == c'[':
+            opens = True
+        elif s[i] == c']':
+            closes = True
+        elif s[i] >= 0x80:
+            is_ascii = False
+    at[0] = host = start
+    host_end = port = start + size_until(s + start, n - start, c':')
+    if opens != closes:
+        return IP_LITERAL
+    if opens:
+        if start < n and s[start] == c'[':
+            host += 1
+            host_end = port = host + size_until(s + host, n - host, c']')
+            port += port < n
+            if port < n and s[port] != c':':
+                return IP_LITERAL
+            has_brackets = memchr(s + host, c':', host_end - host) != NULL
+        elif memchr(s + start, c'[', n - start) != NULL:
+            return IP_LITERAL
+        if not has_brackets and not (host_end > host and is_future(s + host, host_end - host)):
+            return IP_LITERAL
+        if host == start:       # the brackets are in the userinfo: then w3lib drops the host
+            host = host_end = port = n
+    if has_userinfo:
+        size = size_until(s, start - 1, c':')
+        o = put_decoded(s, size, &USERINFO_PLAIN.set, dst)
+        if size < start - 1:
+            dst[o] = c':'
+            o += 1
+            o += put_decoded(s + size + 1, start - size - 2, &USERINFO_PLAIN.set, dst + o)
+        dst[o] = c'@'
+        o += 1
+    if not is_ascii:
+        converted = convert_host(s, n, host, host if has_brackets else host_end, dst + o)
+        if converted < 0:
+            return HOST_DELIMITER if converted == -1 else -1
+        o += <size_t>converted
+    if has_brackets:
+        size = put_literal(s + host, host_end - host, dst + o)
+        if size == 0:
+            return IP_LITERAL
+        o += size
+    elif is_ascii:
+        for i in range(host, host_end):
+            dst[o] = lower(s[i])
+            o += 1
+    if port + 1 < n:
+        at[0] = port + 1
+        for i in range(port + 1, n):
+            value = 10 * value + (s[i] - c'0') if is_decimal(s[i]) else 65536
+            if value > 65535:
+                return PORT
+        dst[o] = c':'
+        o += 1
+        o += write_number(value, dst + o)
+    written[0] = o
+    return 0
+
+
+cdef size_t readable_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Copy a URL without blanks and controls at its ends, and without tabs and line ends; write "/" for "\\"."""
+    cdef size_t i, scheme, o = 0
+    while n and s[n - 1] <= 32:
+        n -= 1
+    i = 0
+    while i < n and s[i] <= 32:
+        i += 1
+    for i in range(i, n):
+        if not (s[i] == 9 or s[i] == 10 or s[i] == 13):
+            dst[o] = s[i]
+            o += 1
+    scheme = scheme_size(dst, o)
+    for i in range(scheme):
+        dst[i] = lower(dst[i])
+    if is_one_of(dst, scheme, SPECIAL):
+        for i in range(scheme, o):
+            if dst[i] == c'?' or dst[i] == c'#':
+                break
+            if dst[i] == c'\\':
+                dst[i] = c'/'
+    return o
+
+
+cdef size_t offset_before(const uint8_t *s, size_t n, size_t count) noexcept nogil:
+    """Return the offset in a URL of what is `count` bytes after the start of its readable copy."""
+    cdef size_t i = 0
+    while i < n and s[i] <= 32:
+        i += 1
+    while i < n and (count or s[i] == 9 or s[i] == 10 or s[i] == 13):
+        count -= not (s[i] == 9 or s[i] == 10 or s[i] == 13)
+        i += 1
+    return i
+
+
+cdef size_t w3lib_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const uint8_t *s = src
+    cdef size_t whole = n, i, end, o, size, path, scheme, parameters, at = 0
+    cdef bint has_authority, failed = False
+    cdef int code
+    if kernels.span(s, n, &READABLE.set) < n:
+        s = dst + 3 * n + KEY_EXTRA
+        n = readable_copy(src, n, dst + 3 * n + KEY_EXTRA)
+    scheme = scheme_size(s, n)
+    for i in range(scheme):
+        dst[i] = lower(s[i])
+    i = o = scheme
+    if scheme:
+        dst[o] = c':'
+        o += 1
+        i += 1
+    size = 0
+    if n - i >= 2 and s[i] == c'/' and s[i + 1] == c'/':
+        i += 2
+        end = i
+        while end < n and s[end] != c'/' and s[end] != c'?' and s[end] != c'#':
+            end += 1
+        code = put_authority(s + i, end - i, dst + o + 2, &size, &at)
+        if code:
+            outcome.code = UC_RAISED if code < 0 else code
+            outcome.offset = offset_before(src, whole, i + at)
+            return UC_REJECTED
+        i = end
+    has_authority = size > 0
+    if has_authority:
+        dst[o] = dst[o + 1] = c'/'
+        o += size + 2
+    n = i + size_until(s + i, n - i, c'#')
+    end = i + size_until(s + i, n - i, c'?')
+    # Parameters of the last segment stay as they are.
+    parameters = end
+    if memchr(s + i, c';', end - i) != NULL and (scheme == 0 or is_one_of(dst, scheme, WITH_PARAMETERS)):
+        while parameters > i and s[parameters - 1] != c'/':
+            parameters -= 1
+        parameters += size_until(s + parameters, end - parameters, c';')
+    path = o
+    o += put_path(s + i, parameters - i, dst + o)
+    if o == path:
+        dst[o] = c'/'
+        o += 1
+    elif dst[path] == c'/':
+        o = path + drop_dots(dst + path, o - path)
+    if parameters + 1 < end:
+        dst[o] = c';'
+        o += 1
+        for i in range(parameters + 1, end):
+            o += put(s[i], &PARAMETERS_PLAIN.set, dst + o)
+    if not has_authority and dst[path] == c'/' and (
+            o - path > 1 and dst[path + 1] == c'/' or scheme and is_one_of(dst, scheme, WITH_AUTHORITY)):
+        memmove(dst + path + 2, dst + path, o - path)
+        dst[path] = dst[path + 1] = c'/'
+        o += 2
+    if end + 1 < n:
+        o += put_query(s + end + 1, n - end - 1, dst + o, &failed)
+        if failed:
+            outcome.code, outcome.offset = UC_RAISED, 0
+            return UC_REJECTED
+    return o
