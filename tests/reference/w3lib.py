@@ -5,6 +5,8 @@ import re
 import unicodedata
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from uricodec.errors import UriSyntaxError
+
 SPECIAL = {"ftp", "file", "http", "https", "ws", "wss"}
 WITH_PARAMETERS = {
     *("", "ftp", "hdl", "prospero", "http", "imap", "https", "shttp"),
@@ -113,10 +115,16 @@ def query_of(data):
     return "&".join("=".join(quote(part, " ").replace(" ", "+") for part in each) for each in parameters)
 
 
+def offset_of(url, count):
+    """The offset of what stands after `count` bytes of a URL without the bytes that are removed."""
+    start = len(url) - len(url.lstrip(bytes(range(33))))
+    return [*(i for i in range(start, len(url)) if url[i] not in b"\t\r\n"), len(url)][count]
+
+
 def key(url):
     if isinstance(url, str):
         return key(url.encode()).decode()
-    url = re.sub(b"[\t\r\n]", b"", url.strip(bytes(range(33))))
+    original, url = url, re.sub(b"[\t\r\n]", b"", url.strip(bytes(range(33))))
     found = re.match(rb"([A-Za-z][A-Za-z0-9+.-]*):", url)
     scheme = found[1].decode().lower() if found else ""
     url = url[found.end() if found else 0 :].partition(b"#")[0]
@@ -125,8 +133,18 @@ def key(url):
         url = url.replace(b"\\", b"/")
     netloc = params = ""
     if url[:2] == b"//":
-        netloc, slash, url = url[2:].partition(b"/")
-        netloc, url = authority(text_of(netloc)), slash + url
+        given, slash, url = url[2:].partition(b"/")
+        url = slash + url
+        try:
+            netloc = authority(text_of(given))
+        except ValueError as error:
+            code = str(error) if str(error) in ("host-delimiter", "port") else "ip-literal"
+            at = given.rfind(b"@") + 1
+            if code == "port":
+                at += given[at:].find(b"]") + 1 if given[at:].startswith(b"[") else 0
+                at += given[at:].find(b":") + 1
+            at += (found.end() if found else 0) + 2
+            raise UriSyntaxError(code, original, offset_of(original, at)) from None
     if scheme in WITH_PARAMETERS:
         before, slash, last = url.rpartition(b"/")
         last, _, params = last.partition(b";")
