@@ -40,7 +40,7 @@ cdef extern from "Python.h":
     void PyErr_SetNone(object type) noexcept
 
 
-cdef void raise_no_memory() noexcept with gil:
+cdef void raise_no_memory() noexcept with gil:  # pragma: no cover: no memory
     PyErr_SetNone(MemoryError)
 
 
@@ -54,7 +54,7 @@ cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function co
         return True
     # count - 1 bytes of the query are "&", so the size does not overflow for any query that fits in memory.
     parameters = <Parameter *>malloc(count * sizeof(Parameter) + n)
-    if parameters == NULL:
+    if parameters == NULL:  # pragma: no cover: no memory
         raise_no_memory()
         return False
     sort_parameters(query, n, count, compare, <uint8_t *>(parameters + count), parameters)
