@@ -354,7 +354,7 @@ OPTIONS = {
     ),
     "policy": Option(
         "--policy NAME",
-        "merge more: crawl, surt, tracking, w3lib or FILE.toml",
+        "merge more: crawl, surt, tracking, w3lib, FILE.toml",
         "'tracking' removes parameters that only track visitors; 'crawl' also removes fragments, sorts parameters, and "
         "converts IRIs to URIs; 'surt' writes the keys of web-archive indexes; 'w3lib' writes what Scrapy compares. "
         "A TOML file has the fields of uricodec.uri.Policy, and 'base', the name of a policy to change.",
