@@ -208,6 +208,11 @@ def test_formats_that_begin_alike():
     ]
 
 
+def test_a_time_does_not_end_at_the_space_before_its_zone():
+    record = read(b"2015-09-08 13:41:54 -0911 192.0.2.1", Format("%{%Y-%m-%d %H:%M:%S %z}t %h"))
+    assert (record["time"], record["client"]) == ("2015-09-08T13:41:54-09:11", "192.0.2.1")
+
+
 def test_a_line_that_has_what_could_be_a_prefix():
     """It is skipped only if the line is a record without it."""
     line = b"Jan 01 12:00:00 web nginx: 192.0.2.1"
