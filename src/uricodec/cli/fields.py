@@ -223,7 +223,7 @@ def cell_of(value, delimiter):
     >>> cell_of(b"url", b","), cell_of(b"a,b", b",")
     (b'url', b'"a,b"')
     """
-    if any(octet in value for octet in (b'"', b"\r", b"\n", delimiter)):
+    if any(byte in value for byte in (b'"', b"\r", b"\n", delimiter)):
         return b'"' + value.replace(b'"', b'""') + b'"'
     return value
 

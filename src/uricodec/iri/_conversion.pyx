@@ -229,9 +229,9 @@ cdef bint check_and_mark(const uint8_t *src, size_t n, Place *place, Work *work,
 
 
 cdef uint8_t nibbles[256]       # the value of a hexadecimal digit; that of other bytes does not matter
-cdef int octet
-for octet in range(256):
-    nibbles[octet] = <uint8_t>(hex_value(<uint8_t>octet) & 15)
+cdef int byte
+for byte in range(256):
+    nibbles[byte] = <uint8_t>(hex_value(<uint8_t>byte) & 15)
 
 
 cdef void shield(uint8_t *piece, size_t n, const uint64_t *ascii) noexcept nogil:
