@@ -1,0 +1,61 @@
+"""Lists of str: a bulk call, `map` of the single call, and the least that making so many objects takes.
+
+    python benchmarks/lists.py [ROWS]
+
+All three run in turns; the figures are the least of several rounds, in nanoseconds of elapsed time a row. The rows are
+in the order in which their objects were made, or shuffled: then neighbours in the list are far from each other in
+memory. `objects` makes ASCII strings of the same lengths (by str.split), and does nothing else. Outputs are compared.
+"""
+
+import gc
+import random
+import sys
+import time
+
+from uricodec import bulk, parse, uri
+
+WORDS = ("alpha", "beta", "search", "item", "page", "caf%C3%A9", "a%20b", "100%25", "%E4%BE%8B", "x%2Fy")
+ROUNDS = 5
+KINDS = {
+    "unquote": (parse.unquote, bulk.unquote),
+    "quote": (parse.quote, bulk.quote),
+    "normalize_uri": (uri.normalize, bulk.normalize_uri),
+}
+
+
+def mapped(call, rows):
+    return list(map(call, rows))
+
+
+def elapsed(call, *arguments):
+    """Return the elapsed nanoseconds a row. The result is freed afterwards."""
+    gc.disable()
+    start = time.perf_counter()
+    result = call(*arguments)
+    took = time.perf_counter() - start
+    gc.enable()
+    return took / len(result) * 1e9
+
+
+def main():
+    rng = random.Random(1)
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    rows = [f"https://www.example{i % 997}.com/{rng.choice(WORDS)}/{rng.choice(WORDS)}?id={i}" for i in range(count)]
+    shuffled = rng.sample(rows, count)
+    print("| function | order | objects | map | bulk | map / bulk |\n| --- | --- | ---: | ---: | ---: | ---: |")
+    for name, (single, many) in KINDS.items():
+        for order, texts in ("as made", rows), ("shuffled", shuffled):
+            expected = list(map(single, texts))
+            if many(texts) != expected:
+                raise AssertionError(f"{name}: the outputs differ")
+            lines = "\n".join("x" * len(text) for text in expected)
+            del expected
+            took = []
+            for _ in range(ROUNDS):
+                took.append((elapsed(lines.split, "\n"), elapsed(mapped, single, texts), elapsed(many, texts)))
+            objects, mapping, bulk_call = map(min, zip(*took, strict=True))
+            print(f"| {name} | {order} | {objects:.0f} | {mapping:.0f} | {bulk_call:.0f} | {mapping / bulk_call:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
