@@ -13,13 +13,13 @@ Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; nginx, ngx_http_l
 W3C Working Draft WD-logfile-960323. presets.ini names the documentation of each preset.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser, Error
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 
@@ -446,18 +446,20 @@ JOINED = (
 
 def join_targets(tokens: list[Token]) -> list[Token]:
     """Join directives that are one value."""
+    names = [re.sub(r"[{}<>]", "", token.text) for token in tokens]
     result: list[Token] = []
-    while tokens:
+    i = 0
+    while i < len(tokens):
         for pattern, directive in JOINED:
-            size = pattern.pattern.count(" ") + 1
-            first = tokens[:size]
-            if pattern.fullmatch(" ".join(re.sub(r"[{}<>]", "", token.text) for token in first)):
-                written = "".join(token.text for token in first)
-                result.append(Token(written, first[0].offset, directive, written))
-                del tokens[:size]
+            stop = i + pattern.pattern.count(" ") + 1
+            if pattern.fullmatch(" ".join(names[i:stop])):
+                written = "".join(token.text for token in tokens[i:stop])
+                result.append(Token(written, tokens[i].offset, directive, written))
                 break
         else:
-            result.append(tokens.pop(0))
+            stop = i + 1
+            result.append(tokens[i])
+        i = stop
     return result
 
 
@@ -638,7 +640,7 @@ def suggestion(name: str, names: list[str]) -> str:
 
 # --- presets ----------------------------------------------------------------------------------------------------------
 
-BUILT_IN = Path(__file__).with_name("presets.ini")
+BUILT_IN = os.path.join(os.path.dirname(__file__), "presets.ini")
 
 
 def sections(path: "str | PathLike[str]") -> ConfigParser:
@@ -653,10 +655,10 @@ def sections(path: "str | PathLike[str]") -> ConfigParser:
     return parser
 
 
-class Sections(dict[Path, ConfigParser]):
+class Sections(dict[str, ConfigParser]):
     """The sections of files that were read once."""
 
-    def __missing__(self, path: Path) -> ConfigParser:
+    def __missing__(self, path: str) -> ConfigParser:
         self[path] = sections(path)
         return self[path]
 
@@ -680,7 +682,9 @@ def preset_descriptions() -> dict[str, str]:
     'Caddy 2, "log" directive, and "How Logging Works"'
     """
     found, comment = {}, ""
-    for line in BUILT_IN.read_text(encoding="utf-8").splitlines():
+    with open(BUILT_IN, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for line in lines:
         if line.startswith("#"):
             comment += line[1:]
         elif line.startswith("["):
