@@ -1,4 +1,4 @@
-"""Plots as SVG: times faster than urllib.parse as dots, times before and after as bars.
+"""Plots as SVG: times faster than urllib.parse as dots, times before and after as bars, costs as curves.
 
 They are 480 units wide, so that their text can be read on a phone. Each library has one colour in all plots. The
 colours of text and lines follow the colour scheme of the page that shows the plot.
@@ -123,4 +123,38 @@ def bars(title, rows):
         yield f'<rect x="{MARGIN}" y="{y + 5}" width="{full}" height="12" class="urllib-parse"/>'
         width = round(full / times, 1)
         yield f'<rect x="{MARGIN}" y="{y + 5}" width="{width}" height="12" class="uricodec"/>'
+    yield "</svg>"
+
+
+def curves(title, xs, curve_of):
+    """Return the lines of a plot of curves on logarithmic scales, each with its name at its end.
+
+    Args:
+        title (str): Its title.
+        xs (list[int]): The values of x, each ten times the one before.
+        curve_of (dict[str, list[float]]): The values of y, by name.
+    """
+    values = [y for ys in curve_of.values() for y in ys]
+    first, last = floor(log10(min(values))), ceil(log10(max(values)))
+    # Names stand below each other, in the order of the ends of their curves.
+    names = sorted(curve_of, key=lambda name: -curve_of[name][-1])
+    right, top = WIDTH - LETTER * max(map(len, names)) - 2 * MARGIN, 46
+    bottom = max(top + LINE * len(names), 300)
+
+    def at(x, y):
+        across = MARGIN + 34 + (log10(x / xs[0])) / log10(xs[-1] / xs[0]) * (right - MARGIN - 50)
+        return f"{across:.1f} {bottom - (log10(y) - first) / (last - first) * (bottom - top):.1f}"
+
+    yield from begin(title, bottom + 30, ["uricodec"])
+    for power in range(first, last + 1):
+        place = at(xs[0], 10**power)
+        yield f'<path d="M{place}L{at(xs[-1], 10**power)}"/>'
+        yield text(MARGIN + 28, float(place.split()[1]) + 4, f"{10**power:g}", "end")
+    for x in xs:
+        yield text(float(at(x, values[0]).split()[0]), bottom + 20, f"10^{round(log10(x))}", "middle")
+    for i, name in enumerate(names):
+        points = "L".join(at(x, y) for x, y in zip(xs, curve_of[name], strict=True))
+        end, label = at(xs[-1], curve_of[name][-1]), top + LINE * i + 4
+        yield f'<path d="M{points}" fill="none" style="stroke:#0072b2;stroke-width:1.5"/>'
+        yield f'<path d="M{end}L{right:g} {label - 4:g}" opacity="0.6"/>' + text(right + 4, label, name)
     yield "</svg>"
