@@ -450,12 +450,17 @@ class Counts:
                 rows.put_counts(pairs, counts)
             return counts
         counts = self._scratch.mapping(max(size, 8))
+        window = max(self._memory, mmap.ALLOCATIONGRANULARITY) // 8 * 8
         buffer = bytearray(16 * COUNTS)
         try:
-            self._file.seek(0)
-            while octets := self._file.readinto(buffer):
-                rows.put_counts(memoryview(buffer)[:octets], counts)
-                if size > self._memory and hasattr(mmap, "MADV_DONTNEED"):
+            # Pairs are in no order, and not all pages of the mapped file fit in memory: read the pairs once for each
+            # window of ranks.
+            for start in range(0, size, window):
+                with memoryview(counts)[start : min(start + window, size)] as part:
+                    self._file.seek(0)
+                    while octets := self._file.readinto(buffer):
+                        rows.put_counts(memoryview(buffer)[:octets], part, start // 8)
+                if size > window and hasattr(mmap, "MADV_DONTNEED"):
                     counts.madvise(mmap.MADV_DONTNEED)  # pages that are in the file need not stay in memory
         except OSError as error:
             raise self._scratch.fail(error) from None

@@ -212,13 +212,15 @@ cdef class FirstRows:
         cursor.word, cursor.before = 0, 0
         return rank_of(self, row, &cursor)
 
-    def put_counts(self, pairs, counts):
+    def put_counts(self, pairs, counts, uint64_t first=0):
         """Store counts at the ranks of their rows.
 
         Args:
             pairs (bytes-like): Pairs of a row number and a count, 64 bits each in the machine's byte order, in any
                 order. Counts of rows whose bits are not set are ignored.
-            counts (bytes-like): The destination, writable: 8 bytes for each bit that is set.
+            counts (bytes-like): The destination, writable: a window of 8 bytes for each rank from `first` on. Counts
+                outside it are ignored.
+            first (int): The first rank in the window.
 
         Returns:
             int: The number of counts stored.
@@ -228,13 +230,16 @@ cdef class FirstRows:
         """
         cdef Py_buffer source, target
         cdef size_t put
-        self.must_be_sealed()
         borrow(pairs, &source, PyBUF_SIMPLE, 16)
         try:
-            self.borrow_counts(counts, &target, PyBUF_WRITABLE)
-            with nogil:
-                put = put_pairs(self, <const uint64_t *>source.buf, <size_t>source.len // 16, <uint64_t *>target.buf)
-            PyBuffer_Release(&target)
+            borrow(counts, &target, PyBUF_WRITABLE, 8)
+            try:
+                self.must_be_sealed()       # checked after borrowing, because an exporter may run code
+                with nogil:
+                    put = put_pairs(self, <const uint64_t *>source.buf, <size_t>source.len // 16,
+                                    <uint64_t *>target.buf, first, <size_t>target.len // 8)
+            finally:
+                PyBuffer_Release(&target)
             return put
         finally:
             PyBuffer_Release(&source)
@@ -251,7 +256,7 @@ cdef class FirstRows:
             ValueError: See put_counts().
         """
         cdef Py_buffer source
-        self.borrow_counts(counts, &source, PyBUF_SIMPLE)
+        self.borrow_counts(counts, &source)
         try:
             names.use()
             with nogil:
@@ -279,7 +284,7 @@ cdef class FirstRows:
         cdef bytes result
         cdef bint found
         cdef uint8_t *dst
-        self.borrow_counts(counts, &source, PyBUF_SIMPLE)
+        self.borrow_counts(counts, &source)
         try:
             names.use()
             try:
@@ -302,8 +307,8 @@ cdef class FirstRows:
             raise ValueError("bits are not sealed; call seal() first")
         return 0
 
-    cdef int borrow_counts(self, object counts, Py_buffer *buffer, int flags) except -1:
-        borrow(counts, buffer, flags, 8)
+    cdef int borrow_counts(self, object counts, Py_buffer *buffer) except -1:
+        borrow(counts, buffer, PyBUF_SIMPLE, 8)
         try:
             self.must_be_sealed()       # checked after borrowing, because an exporter may run code
             if <size_t>buffer.len // 8 < self.count:
@@ -411,14 +416,16 @@ cdef inline bint find_count(FirstRows self, uint64_t row, Cursor *cursor, uint64
     return rank[0] < self.count
 
 
-cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t *counts) noexcept nogil:
+cdef size_t put_pairs(FirstRows self, const uint64_t *pairs, size_t n, uint64_t *counts, uint64_t first,
+                      size_t size) noexcept nogil:
+    """Store the counts whose ranks are among the `size` from `first` on. A rank before them becomes a large number."""
     cdef Cursor cursor
     cdef uint64_t rank
     cdef size_t i, put = 0
     for i in range(n):
         cursor.word, cursor.before = SIZE_MAX, 0    # rows are in any order: no dependency between iterations
-        if find_count(self, pairs[2 * i], &cursor, &rank):
-            counts[rank] = pairs[2 * i + 1]
+        if find_count(self, pairs[2 * i], &cursor, &rank) and rank - first < size:
+            counts[rank - first] = pairs[2 * i + 1]
             put += 1
     return put
 
