@@ -47,6 +47,8 @@ KEYS = [
     ("http://a/%%34%31%zz%", "a)/a%25zz%25"),
     ("http://a//b/./c/..//d/", "a)/b/d"),
     ("http://a/b//../c", "a)/b/c"),
+    ("http://a/Products/Index.HTML", "a)/products/index.html"),
+    ("http://a/b/./.c/..d/e.", "a)/b/.c/..d/e."),
     ("http://a/../b", "a)/../b"),
     ("http://a/b/../../../c", "a)/c"),
     ("http://a?", "a)/"),

@@ -64,12 +64,15 @@ cdef bint sort_query(uint8_t *query, size_t n, size_t count, compare_function co
 
 # --- surt -------------------------------------------------------------------------------------------------------------
 
-# The key "surt": "org,example)/path?a=1". The cleaned URL is copied to the end of the output, where each component is
-# decoded in place; the key is written from the start. A byte becomes at most three bytes, and the copy begins after
-# 3 * n + KEY_EXTRA bytes, so what is written never overtakes what is still to be read.
+# The key "surt": "org,example)/path?a=1", is written from the start of the output. Most components are written from where
+# they are. One that has to be decoded first, or loses segments or dots, is copied to its place in a copy of the URL, and
+# changed there; so is a whole URL with bytes that are removed. A byte becomes at most three bytes, and the copy begins
+# after 3 * n + KEY_EXTRA bytes, so what is written never overtakes what is still to be read.
 
-# Bytes that no key contains: "%HH", in lower case, stands for them.
-cdef ByteSet ESCAPED = ByteSet(range(33)) | ByteSet(range(127, 256)) | ByteSet("#%")
+# Bytes that keys contain, if their letters are in lower case. "%HH", in lower case, stands for others.
+cdef ByteSet KEPT = ByteSet(range(33, 127)) - "#%"
+cdef ByteSet VISIBLE = ByteSet(range(33, 256))
+cdef ByteSet HOST_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._")
 
 
 cdef inline int digit_value(uint8_t c) noexcept nogil:
@@ -112,18 +115,46 @@ cdef size_t decode_wholly(uint8_t *s, size_t n) noexcept nogil:
     return o
 
 
+cdef inline uint64_t lower_word(const uint8_t *s) noexcept nogil:
+    """Return eight bytes of ASCII in lower case."""
+    cdef uint64_t word, each = 0x0101010101010101
+    memcpy(&word, s, 8)
+    # The high bit of a byte is set if it is at least "A", and not if it is above "Z".
+    return word | ((word + (0x80 - 65) * each) & ~(word + (0x80 - 91) * each) & 0x80 * each) >> 2
+
+
+cdef inline void write_lower(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
+    """Write n bytes of ASCII in lower case."""
+    cdef size_t i = 0
+    cdef uint64_t word
+    while n - i >= 8:
+        word = lower_word(s + i)
+        memcpy(dst + i, &word, 8)
+        i += 8
+    if n >= 8 and i < n:
+        word = lower_word(s + n - 8)    # some bytes again
+        memcpy(dst + n - 8, &word, 8)
+        return
+    while i < n:
+        dst[i] = lower(s[i])
+        i += 1
+
+
 cdef size_t write_escaped(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """Write bytes in lower case, and triplets for those that no key contains."""
     cdef const char *digits = b"0123456789abcdef"
-    cdef size_t i, o = 0
-    for i in range(n):
-        if ESCAPED.set.member[s[i]]:
+    cdef size_t i = 0, o = 0, size
+    while True:
+        size = kernels.span(s + i, n - i, &KEPT.set)
+        write_lower(s + i, size, dst + o)
+        i += size
+        o += size
+        while i < n and not KEPT.set.member[s[i]]:
             dst[o], dst[o + 1], dst[o + 2] = c'%', digits[s[i] >> 4], digits[s[i] & 15]
+            i += 1
             o += 3
-        else:
-            dst[o] = lower(s[i])
-            o += 1
-    return o
+        if i == n:
+            return o
 
 
 cdef size_t clean_copy(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
@@ -246,10 +277,11 @@ cdef size_t write_number(uint32_t value, uint8_t *dst) noexcept nogil:
     return n
 
 
-cdef size_t write_host(uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+cdef size_t write_host(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
     """Write the labels of a host without dots at its ends in reverse, but not "www", "www1" and so on."""
     cdef uint32_t address
     cdef size_t o = 0, i, end
+    cdef bint is_kept
     if n and is_decimal(host[0]) and read_numbers(host, n, &address):
         for i in range(4):
             if i:
@@ -264,10 +296,15 @@ cdef size_t write_host(uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
         if i < n and host[i] == c'.':
             host += i + 1
             n -= i + 1
+    is_kept = kernels.span(host, n, &KEPT.set) == n
     end = i = n
     while True:
         if i == 0 or host[i - 1] == c'.':
-            o += write_escaped(host + i, end - i, dst + o)
+            if is_kept:
+                write_lower(host + i, end - i, dst + o)
+                o += end - i
+            else:
+                o += write_escaped(host + i, end - i, dst + o)
             if i == 0:
                 return o
             dst[o] = c','
@@ -276,11 +313,28 @@ cdef size_t write_host(uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
         i -= 1
 
 
-cdef size_t write_surt_host(uint8_t *host, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
+cdef inline bint has_pair(const uint8_t *s, size_t n, uint8_t first, uint8_t second) noexcept nogil:
+    """Return whether one byte follows another anywhere."""
+    cdef size_t i
+    cdef uint8_t found = 0
+    for i in range(1, n):       # to the end: then the C compiler compares many at once
+        found |= <uint8_t>(s[i - 1] == first) & <uint8_t>(s[i] == second)
+    return found
+
+
+cdef inline bint has_empty_label(const uint8_t *host, size_t n) noexcept nogil:
+    return n == 0 or host[0] == c'.' or host[n - 1] == c'.' or has_pair(host, n, c'.', c'.')
+
+
+cdef size_t write_surt_host(const uint8_t *s, size_t n, bint is_plain, uint8_t *host, uint8_t *dst,
+                            bint *failed) noexcept nogil:
+    """Write the host at s, which may be changed in its copy at `host`. is_plain: all of it is HOST_BYTES."""
     cdef uint8_t ascii[KEY_HOST]
     cdef size_t i
     cdef Py_ssize_t size
-    n = decode_wholly(host, n)
+    if is_plain and not has_empty_label(s, n):
+        return write_host(s, n, dst)
+    n = decode_wholly(host, move(host, s, n))
     for i in range(n):
         host[i] = lower(host[i])
     for i in range(n):
@@ -311,11 +365,9 @@ cdef size_t write_port(const uint8_t *port, size_t n, uint32_t default, uint8_t 
     return 1 + write_number(value, dst + 1)
 
 
-cdef size_t write_surt_path(uint8_t *path, size_t n, uint8_t *dst) noexcept nogil:
-    """Write a path, which follows a "/", without empty segments and dot segments; a ".." at its start stays."""
-    cdef size_t i = 0, end, size = 0, o = 0
-    n = decode_wholly(path, n)
-    # What is kept stands at the start of `path`: each segment, and a "/" after it.
+cdef size_t drop_dot_segments(uint8_t *path, size_t n) noexcept nogil:
+    """Remove dot segments from a path without its first "/"; a ".." at its start stays. Return the new size."""
+    cdef size_t i = 0, end, size = 0
     while i <= n:
         end = i + size_until(path + i, n - i, c'/')
         if end - i == 2 and path[i] == c'.' and path[i + 1] == c'.' and size:
@@ -328,9 +380,20 @@ cdef size_t write_surt_path(uint8_t *path, size_t n, uint8_t *dst) noexcept nogi
                 path[size] = c'/'
                 size += 1
         i = end + 1
-    i = 0
-    while i < size:
-        end = i + size_until(path + i, size - i, c'/')
+    return size
+
+
+cdef size_t write_surt_path(const uint8_t *s, size_t n, uint8_t *path, uint8_t *dst) noexcept nogil:
+    """Write the path after its first "/" at s, which may be changed in its copy at `path`, without empty segments."""
+    cdef size_t i = 0, end, o = 0
+    if n and s[0] != c'/' and s[0] != c'.' and not has_pair(s, n, c'/', c'/') and not has_pair(s, n, c'/', c'.') \
+            and memchr(s, c'%', n) == NULL:
+        dst[0] = c'/'
+        o = 1 + write_escaped(s, n - (s[n - 1] == c'/'), dst + 1)
+        return drop_asp_sessions(dst, o)
+    n = drop_dot_segments(path, decode_wholly(path, move(path, s, n)))
+    while i < n:
+        end = i + size_until(path + i, n - i, c'/')
         if end > i:
             dst[o] = c'/'
             o += 1 + write_escaped(path + i, end - i, dst + o + 1)
@@ -416,14 +479,24 @@ cdef size_t session_size(const uint8_t *s, size_t n, int kind, size_t ampersand)
     return size if size == n or s[size] == c'&' else 0
 
 
+cdef bint may_have_sessions(const uint8_t *query, size_t n) noexcept nogil:
+    """Return False if no parameter can be a session: each has an "id" before "=" or, that of ASP, before letters."""
+    cdef size_t i
+    for i in range(2, n):
+        if query[i - 1] != c'd' or query[i - 2] != c'i':
+            continue
+        if query[i] == c'=' and (id_size(query + i + 1, n - i - 1, 32) or i >= 4 and memcmp(query + i - 4, b"cf", 2) == 0):
+            return True
+        if i >= 12 and memcmp(query + i - 12, b"aspsession", 10) == 0:
+            return True
+    return False
+
+
 cdef size_t drop_session_parameters(uint8_t *query, size_t n) noexcept nogil:
     """Remove the last session parameter of each kind, wherever it begins, and the "&" after it. Return the new size."""
     cdef size_t i, size, ampersand
     cdef int kind
-    for i in range(1, n):
-        if query[i] == c'd' and query[i - 1] == c'i':
-            break
-    else:
+    if not may_have_sessions(query, n):
         return n
     for kind in range(5):
         ampersand = i = n
@@ -450,18 +523,30 @@ cdef int compare_values(const void *a, const void *b) noexcept nogil:
     return compare_names(x.text + x.name_size, x.size - x.name_size, y.text + y.name_size, y.size - y.name_size)
 
 
-cdef size_t write_surt_query(uint8_t *s, size_t n, uint8_t *dst, bint *failed) noexcept nogil:
-    """Write a "?" and the parameters in their order; nothing if the query is empty."""
+cdef size_t write_surt_query(const uint8_t *s, size_t n, uint8_t *copy, uint8_t *dst, bint *failed) noexcept nogil:
+    """Write a "?" and the parameters of the query at s in their order; nothing if it is empty. It is decoded at `copy`."""
     cdef uint8_t *query = dst + 1
-    cdef size_t i, count = 1
-    n = drop_session_parameters(query, write_escaped(s, decode_wholly(s, n), query))
+    cdef size_t i = 0, count = 0
+    cdef bint in_order = True
+    cdef Parameter last, parameter
+    if memchr(s, c'%', n) != NULL:
+        n = decode_wholly(copy, move(copy, s, n))
+        s = copy
+    n = drop_session_parameters(query, write_escaped(s, n, query))
     if n == 0:
         return 0
     dst[0] = c'?'
-    for i in range(n):
-        count += query[i] == c'&'
-    if count > 1 and not sort_query(query, n, count, compare_values):
-        failed[0] = True
+    while i <= n:
+        parameter.text = query + i
+        parameter.size = size_until(query + i, n - i, c'&')
+        parameter.name_size = size_until(query + i, parameter.size, c'=')
+        if count and in_order:
+            in_order = compare_values(&last, &parameter) <= 0
+        last = parameter
+        count += 1
+        i += parameter.size + 1
+    if not in_order:
+        failed[0] = not sort_query(query, n, count, compare_values)
     return n + 1
 
 
@@ -475,58 +560,66 @@ cdef size_t scheme_size(const uint8_t *s, size_t n) noexcept nogil:
     return i if i < n and s[i] == c':' else 0
 
 
-cdef inline bint is_web(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a scheme is http or https."""
-    return (n == 4 or n == 5 and lower(s[4]) == c's') and equals(s, b"http", 4)
+cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the size of the scheme http or https, without ":"; 0 if there is another, or none."""
+    cdef size_t size
+    if n < 5 or not equals(s, b"http", 4):
+        return 0
+    size = 4 + (lower(s[4]) == c's')
+    return size if size < n and s[size] == c':' else 0
 
 
 cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef uint8_t *s = dst + 3 * n + KEY_EXTRA
-    cdef size_t i = 0, end, host, host_end, port, o, scheme
-    cdef uint32_t default_port = 80
-    cdef bint failed = False, has_authority
-    n = clean_copy(src, n, s)
+    cdef const uint8_t *s = src
+    cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA
+    cdef size_t i = 0, end, host, host_end, port, o, scheme, web
+    cdef uint32_t default_port = 0
+    cdef bint failed = False, has_authority = True, is_plain = True
+    if kernels.span(s, n, &VISIBLE.set) < n:
+        s = copy
+        n = clean_copy(src, n, copy)
     if n == 0:
         dst[0] = c'-'
         return 1
-    scheme = scheme_size(s, n)
-    has_authority = not scheme
+    web = web_size(s, n)
+    scheme = web if web else scheme_size(s, n)
     if scheme:
         i = scheme + 1
         has_authority = n - i > 2 and s[i] == c'/' and s[i + 1] == c'/' and s[i + 2] != c'/'
-        if not has_authority and not is_web(s, scheme):
+        if not has_authority and not web:
             return move(dst, s, n)
-        if not is_web(s, scheme):
-            default_port = 0
-        elif scheme == 5:
-            default_port = 443
+    if web or not scheme:
+        default_port = 443 if web == 5 else 80
     # "http://http://a.example/" has a scheme too many.
     while True:
         while i < n and s[i] == c'/':
             i += 1
-        end = scheme_size(s + i, n - i)
-        if not (has_authority and is_web(s + i, end) and n - i - end >= 3 and s[i + end + 1] == c'/'
-                and s[i + end + 2] == c'/'):
+        end = web_size(s + i, n - i) if has_authority else 0
+        if not (end and n - i - end >= 3 and s[i + end + 1] == c'/' and s[i + end + 2] == c'/'):
             break
         i += end + 1
     n = i + size_until(s + i, n - i, c'#')
     host = i
-    while i < n and s[i] != c'/' and s[i] != c'?':
-        i += 1
+    i += kernels.span(s + i, n - i, &HOST_BYTES.set)
     host_end = port = i
-    if has_authority:
-        for end in range(host, i):
-            if s[end] == c'@':
+    if i < n and s[i] != c'/' and s[i] != c'?':
+        is_plain = False
+        while i < n and s[i] != c'/' and s[i] != c'?':
+            i += 1
+        host_end = port = i
+        if has_authority:
+            for end in range(host, i):
+                if s[end] == c'@':
+                    host = end + 1
+            end = host + size_until(s + host, i - host, c'[')
+            if end < i:
                 host = end + 1
-        end = host + size_until(s + host, i - host, c'[')
-        if end < i:
-            host = end + 1
-            host_end = host + size_until(s + host, i - host, c']')
-            port = host_end + size_until(s + host_end, i - host_end, c':')
-        else:
-            host_end = port = host + size_until(s + host, i - host, c':')
-        port += port < i
-    o = write_surt_host(s + host, host_end - host, dst, &failed)
+                host_end = host + size_until(s + host, i - host, c']')
+                port = host_end + size_until(s + host_end, i - host_end, c':')
+            else:
+                host_end = port = host + size_until(s + host, i - host, c':')
+            port += port < i
+    o = write_surt_host(s + host, host_end - host, is_plain, copy + host, dst, &failed)
     if failed:
         outcome.code, outcome.offset = UC_RAISED, 0
         return UC_REJECTED
@@ -540,9 +633,10 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
         if i == n:
             return o
     i += i < end        # the "/" at the start of the path
-    o += write_surt_path(s + i, end - i, dst + o)
+    o += write_surt_path(s + i, end - i, copy + i, dst + o)
     if end < n:
-        o += write_surt_query(s + end + 1, n - end - 1, dst + o, &failed)
+        end += 1
+        o += write_surt_query(s + end, n - end, copy + end, dst + o, &failed)
         if failed:
             outcome.code, outcome.offset = UC_RAISED, 0
             return UC_REJECTED
