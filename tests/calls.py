@@ -250,12 +250,12 @@ _POLICIES = (
 )
 
 
-def _policy_of_file(text):
+def _policy_of_file(text, read=uri.Policy.from_toml):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "policy.toml")
         path.write_text(text, "utf-8")
         try:
-            return uri.Policy.from_toml(path)
+            return read(path)
         except ValueError as error:
             return str(error).replace(folder, "")
 
@@ -319,6 +319,10 @@ CALLS |= {
         lambda: plain(uri.Policy(default_documents=["a", "b"]).default_documents),
     ],
     "uricodec.uri.Policy.ready": _each(uri.Policy.ready, "crawl", "tracking", "surt", "w3lib", "no"),
+    "uricodec.uri.Policy.from_clearurls": [
+        partial(_policy_of_file, text, uri.Policy.from_clearurls)
+        for text in ('{"providers": {"a": {"urlPattern": ".*", "rules": ["utm_[a-z]*", "b?c"]}}}', "{}", "")
+    ],
     "uricodec.uri.Policy.from_toml": [partial(_policy_of_file, text) for text in ("", 'base = "crawl"', "a = 1", "=")],
     "uricodec.uri.Policy.replace": [lambda: _POLICIES[2].replace(query="drop"), lambda: _POLICIES[2].replace(no=1)],
     "uricodec.uri.Policy.explain": [

@@ -1,7 +1,9 @@
 """Policies: each step against its reference implementation, and what must hold for all of them."""
 
 import copy
+import json
 import pickle
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -253,6 +255,99 @@ def test_files(tmp_path):
     ):
         with pytest.raises(error, match=message):
             Policy.from_toml(toml_file(tmp_path, text))
+
+
+def rules_file(tmp_path, *rules, others=None, **fields):
+    """Write a rules file of ClearURLs with a provider for all URLs."""
+    path = tmp_path / "data.json"
+    provider = {"urlPattern": ".*", "completeProvider": False, "rules": rules, **fields}
+    path.write_text(json.dumps({"providers": {**(others or {}), "all": provider}}), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        ("fbclid", "fbclid"),
+        ("hsCtaTracking", "hsctatracking"),
+        ("(?:%3F)?utm(?:_[a-z_]*)?", "%3futm %3futm_* utm utm_*"),
+        ("ga_[a-z]+?", "ga_*"),
+        ("wt_?z?mc", "wt_mc wt_zmc wtmc wtzmc"),
+        ("[a-c_]?mc", "_mc amc bmc cmc mc"),
+        ("vn(?:_[a-z]*)+", "vn_*"),
+        ("vn(_[a-z]*)*", "vn vn_*"),
+        (r"a\-b\.c|\$d", "$d a-b.c"),
+        (r"x[\d\]-]y", "x-y x0y x1y x2y x3y x4y x5y x6y x7y x8y x9y x]y"),
+        ("a.*", "a*"),
+    ],
+)
+def test_rules_of_clearurls(tmp_path, rule, names):
+    policy = Policy.from_clearurls(rules_file(tmp_path, rule))
+    assert policy == Policy(drop_parameters=names.split())
+    # Each name is one that the expression matches, and so is what begins with a prefix.
+    assert all(re.fullmatch(rule, name.replace("*", "a"), re.IGNORECASE) for name in policy.drop_parameters)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *(
+            "[a-z]*ref",
+            "a.b",
+            ".*",
+            "",
+            "(a",
+            "a)",
+            "a{2}",
+            "^a",
+            "a$",
+            "[^a]b",
+            "a=b",
+            "a*",
+            "(?:ab)+",
+            "a(?=b)",
+            "a[b",
+        ),
+        *("(?:a|b[a-z]*)c", "é", r"[a-\d]", "[é]", r"a\b", r"\d\d\d\d", "[b-é]", "(?:" * 9999, "*", "a\\"),
+    ],
+)
+def test_rules_of_clearurls_that_match_more_are_left_out(tmp_path, rule):
+    with pytest.warns(UserWarning, match="': 1 of the 2 rules for all URLs, which match more than names and prefixes$"):
+        assert Policy.from_clearurls(rules_file(tmp_path, rule, "a")) == Policy(drop_parameters=("a",))
+
+
+def test_files_of_clearurls(tmp_path):
+    site = {"urlPattern": "^https?://a\\.example", "rules": ["tag"], "completeProvider": True}
+    fields = {"referralMarketing": ["ref"], "rawRules": ["/ref=[^/]*"], "exceptions": ["a", "b"], "redirections": ["c"]}
+    path = rules_file(tmp_path, "fbclid", others={"site": site, "other": site}, **fields)
+    with pytest.warns(UserWarning, match="left out of '.*data.json': ") as found:
+        policy = Policy.from_clearurls(str(path))
+    assert str(found[0].message).partition("': ")[2].split("; ") == [
+        "parameters of referral marketing (1)",
+        "exceptions to the rules for all URLs (2)",
+        "raw rules, redirections and blocks for all URLs (2)",
+        "the rules of 2 providers for some URLs",
+    ]
+    assert found[0].filename == __file__
+    assert uri.normalize("http://a.example/?FBCLID=1&tag=2&ref", policy=policy) == "http://a.example/?tag=2&ref"
+    path.write_text('{"providers": {"all": {"urlPattern": ".*"}}}', "utf-8")
+    assert Policy.from_clearurls(path) == Policy()
+    for text, message in (
+        ("{", "invalid JSON in '.*data.json'"),
+        ("\xff", "invalid JSON in"),
+        ("[" * 200_000, "invalid JSON in"),
+        ("[]", "expected an object with the object 'providers' in"),
+        ('{"providers": []}', "expected an object with the object 'providers' in"),
+        ('{"providers": {"a": 1}}', "invalid provider 'a' in"),
+        ('{"providers": {"a": {}}}', "invalid provider 'a' in"),
+        ('{"providers": {"a": {"urlPattern": ".*", "rules": [1]}}}', "invalid provider 'a' in"),
+        ('{"providers": {"a": {"urlPattern": "b", "rawRules": null}}}', "invalid provider 'a' in"),
+    ):
+        path.write_text(text, "latin-1")
+        with pytest.raises(ValueError, match=message):
+            Policy.from_clearurls(path)
+    with pytest.raises(FileNotFoundError):
+        Policy.from_clearurls(tmp_path / "no")
 
 
 def test_deduplication(tmp_path):

@@ -6,6 +6,7 @@ deduplicate and count URLs, although a server may tell the URLs apart. _policy.p
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -218,6 +219,45 @@ class Policy:
         if unknown:
             raise ValueError(f"unknown key {unknown[0]!r}; choose from base, {', '.join(_FIELDS)}")
         return cls(**values) if base is None else cls._of(_named(base), values)
+
+    @classmethod
+    def from_clearurls(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a policy that drops the parameters which a rules file of ClearURLs names for all URLs.
+
+        The file is the user's copy of `data.min.json` or `data.minify.json`; its license keeps it out of this package.
+        An expression becomes the names that it matches, or a prefix: `utm_[a-z]*` is `utm_*`. Rules for some sites,
+        exceptions, parameters of referral marketing and all else that no field describes are left out.
+
+        Args:
+            path (str | PathLike): The path of the file.
+
+        Returns:
+            Policy: A policy whose `drop_parameters` are those names. `replace` gives it other steps.
+
+        Raises:
+            OSError: If the file cannot be read.
+            ValueError: If it is not such a file.
+
+        Warns:
+            UserWarning: If something was left out; the message counts it.
+
+        Source: https://docs.clearurls.xyz/1.27.3/specs/rules/
+
+        >>> import tempfile
+        >>> rules = '{"providers": {"globalRules": {"urlPattern": ".*", "rules": ["(?:%3F)?utm_[a-z]*", "fbclid"]}}}'
+        >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        ...     _ = file.write(rules)
+        ...     file.flush()
+        ...     print(Policy.from_clearurls(file.name).drop_parameters)
+        ('%3futm_*', 'fbclid', 'utm_*')
+        """
+        from uricodec.uri._clearurls import read
+
+        names, left_out = read(path)
+        policy = cls(drop_parameters=names)
+        if left_out:
+            warnings.warn(f"left out of {str(path)!r}: {left_out}", stacklevel=2)
+        return policy
 
     def replace(self, **changes: Any) -> Self:
         """Return a policy with other values.
