@@ -300,6 +300,7 @@ CALLS |= {
         for name in ("eq", "ne", "lt", "le", "gt", "ge")
     },
     "uricodec.uri.check": _each(uri.check, *_URIS, ("/a", "URI"), ("/a", "no-such")),
+    "uricodec.uri.find": _each(uri.find, b"(http://a/b_(c)), <https://\xc3\xa9/>." * 300, bytearray(b"a://b"), "x"),
     "uricodec.uri.is_valid": _each(uri.is_valid, *_URIS, ("/a", "relative-ref")),
     "uricodec.uri.split": _each(uri.split, *_URIS),
     "uricodec.uri.unsplit": [partial(uri.unsplit, parts) for parts in _COMPONENTS],

@@ -30,6 +30,7 @@ from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import LogReader
 from uricodec.uri import _rows as operations
+from uricodec.uri._components import find_part
 from uricodec.uri._policies import operation_of
 from uricodec.uri._rows import run_row
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
@@ -216,6 +217,7 @@ LOOPS = {
     "Framing.skip": lambda buffer: [FRAMINGS["csv"].skip(buffer, 0, len(buffer), state) for state in range(4)],
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
+    "find_part": lambda buffer: find_part(buffer, 128, False),
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},

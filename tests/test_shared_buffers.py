@@ -19,6 +19,7 @@ CALLS = {
     "bulk.fingerprint, 2 threads": lambda buffer: bulk.fingerprint(buffer, kind="uri", threads=2),
     "dedup.unique": lambda buffer: dedup.unique(buffer, "urn", memory=1 << 16),
     "dedup.unique, exact": lambda buffer: dedup.unique(buffer, memory=1 << 20, exact=True, kind="uri"),
+    "uri.find": uri.find,
     "urn.find": urn.find,
     "logs.parse": lambda buffer: list(logs.parse(buffer)),
     "quote_into": lambda buffer: uricodec.quote_into(buffer, bytearray(3 * len(buffer))),

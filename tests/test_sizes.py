@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import uricodec
-from uricodec import urn
+from uricodec import uri, urn
 from uricodec._base import _kernels
 from uricodec._codec._rows import EncodeRows
 from uricodec._rows._tasks import transform_lines
@@ -111,12 +111,15 @@ def test_counts_of_more_than_4_gib(zeros):
 
 
 @large
-def test_names_are_found_after_4_gib(marked):
+def test_identifiers_are_found_after_4_gib(marked):
     for place in BORDERS[1], 2**32 - 5, 2**32 + 100:
         marked(place, b" urn:a:b ")
     places = [place + 1 for place in (BORDERS[1], 2**32 - 5, 2**32 + 100)]
     # Octet 0 is in no name, and ends them.
     assert urn.find(marked.memory) == [(place, place + 7) for place in places]
+    for place in places:
+        marked(place, b"a://b.c")
+    assert uri.find(marked.memory) == [(place, place + 7) for place in places]
 
 
 @large

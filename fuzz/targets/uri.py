@@ -2,20 +2,21 @@
 
 from reference import agreed_host as naive_host
 from reference import uri as naive_uri
+from reference import uri_find, urls
 from reference import uri_forms as forms
-from reference import urls
 from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, text_of
 
 from uricodec import iri, uri
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
+from uricodec.uri._components import find_part
 
 DICTIONARIES = "percent uri"
 COVERS = {
     "uricodec.uri": [
         *["check", "is_valid", "split", "unsplit", "normalize", "key", "equivalent", "resolve", "relativize"],
         *["host", "port", "query_value", "query_pairs", "path_segments", "registrable_domain", "public_suffix"],
-        *["agreed_host", "address_category"],
+        *["agreed_host", "address_category", "find"],
     ],
     "uricodec.uri.legacy_schemes": ["parse"],
 }
@@ -214,7 +215,16 @@ def web_host(draw):
         assert uri.address_category(found[1]) == found[4]
 
 
-OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host)
+def found_in_text(draw):
+    """find, on a whole text and on its parts."""
+    size = draw.number() + 1
+    text = draw.octets()
+    assert (
+        uri.find(text) == uri.find(memoryview(text)) == uri_find.find(text) == uri_find.by_parts(find_part, text, size)
+    )
+
+
+OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text)
 
 
 def target(data):

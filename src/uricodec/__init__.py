@@ -17,6 +17,7 @@ URIs (RFC 3986) and IRIs (RFC 3987)
   normalize, compare                     uri.normalize, uri.equivalent
   convert IRIs to URIs and back          iri.iri_to_uri, iri.uri_to_iri
   read ftp:, mailto: and the like        uri.legacy_schemes
+  find URLs in text                      uri.find
 URNs (RFC 8141, RFC 2141)
   validate, parse                        urn.check, urn.parse
   normalize, compare                     urn.normalize, urn.equivalent

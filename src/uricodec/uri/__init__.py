@@ -1,9 +1,9 @@
-"""URIs (RFC 3986): check, split, join, resolve, normalize and compare them.
+"""URIs (RFC 3986): check, split, join, resolve, normalize, compare and find them.
 
     from uricodec import uri
 
 The functions are compiled. Each takes a str or a bytes-like object; it returns str for a str, bytes for a bytes-like
-object.
+object. `find` takes bytes only.
 
 >>> split("http://example.org/?")
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.uri._agreed_host import Host, address_category, agreed_host
-from uricodec.uri._components import Components, check, is_valid, split, unsplit
+from uricodec.uri._components import Components, check, find, is_valid, split, unsplit
 from uricodec.uri._equivalence import equivalent, key, normalize
 from uricodec.uri._policies import Policy, PolicyStep
 from uricodec.uri._resolve import relativize, resolve
@@ -45,6 +45,7 @@ __all__ = [
     "agreed_host",
     "check",
     "equivalent",
+    "find",
     "host",
     "is_valid",
     "key",

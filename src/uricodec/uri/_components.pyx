@@ -1,11 +1,13 @@
 """Single URIs and IRIs: checking, splitting and joining them (RFC 3986, RFC 3987)."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
+from uricodec._base._kernels cimport ByteSet, kernels
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
@@ -588,8 +590,222 @@ parse_is_valid_iri = take_calls(is_valid_iri, call_is_valid_iri)
 parse_split = take_calls(split, call_split)
 parse_split_iri = take_calls(split_iri, call_split_iri)
 
+# --- finding URLs in text ---------------------------------------------------------------------------------------------
+
+# A URL is found by its "://". The scheme before it is searched backwards, the end forwards: the first byte or character
+# that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends before the
+# first of them; then punctuation is trimmed. The search continues where the URL ended before that, so no byte is read
+# more often than a few times.
+
+# ASCII that no URI contains (RFC 3986 section 2; appendix C: "delimited by double-quotes, angle brackets or
+# whitespace"), but curly brackets, which URI templates contain (RFC 6570).
+cdef ByteSet URL_ENDS = ByteSet(range(33)) | '"<>\\^`|' | b"\x7f"
+cdef ByteSet TRIMMED = ByteSet("?!.,:*_~';")
+cdef ByteSet BRACKETS = ByteSet("()[]{}")
+cdef ByteSet URL_PLAIN = ~(URL_ENDS | BRACKETS | bytes(range(128, 256)))
+cdef ByteSet NO_COLON = ~ByteSet(":")
+cdef ByteSet NAME_BYTES = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+cdef ByteSet SCHEME_BYTES = NAME_BYTES | "+-."
+
+cdef enum:
+    FOUND = 256             # the most URLs that one call of scan_urls() finds
+    LONGEST_SCHEME = 64     # a bound on what is read again backwards; the longest registered scheme has 36 characters
+    NOT_FULL = 4            # the bytes of the longest character
+
+
+cdef inline size_t length_of_character(const uint8_t *s, size_t n) noexcept nogil:
+    """Return the length of the character beyond ASCII at the start of s; 0 if it ends a URL or is not UTF-8.
+
+    It ends a URL if it is a space, a quotation mark, a control, or punctuation of the blocks General Punctuation, CJK
+    Symbols and Punctuation, and Halfwidth and Fullwidth Forms. Parts of words are ZWJ, ZWNJ, the hyphens and the en
+    dash (U+2010 to U+2013), and the ideographs U+3005 to U+3007.
+    """
+    cdef uint32_t c
+    if s[0] < 0xC2 or s[0] > 0xF4 or n < 2 or s[1] & 0xC0 != 0x80:
+        return 0
+    if s[0] < 0xE0:
+        c = <uint32_t>(s[0] & 0x1F) << 6 | (s[1] & 0x3F)
+        return 0 if c <= 0xA0 or c == 0xAB or c == 0xBB else 2
+    if n < 3 or s[2] & 0xC0 != 0x80:
+        return 0
+    if s[0] < 0xF0:
+        c = <uint32_t>(s[0] & 0x0F) << 12 | <uint32_t>(s[1] & 0x3F) << 6 | (s[2] & 0x3F)
+        if c < 0x2000:
+            return 0 if c < 0x800 or c == 0x1680 else 3
+        if c < 0x3040:
+            return 3 if (0x2070 <= c < 0x3000 or 0x3005 <= c <= 0x3007 or 0x2010 <= c <= 0x2013
+                         or c == 0x200C or c == 0x200D) else 0
+        if c >= 0xFF00:
+            return 3 if (0xFF10 <= c <= 0xFF19 or 0xFF21 <= c <= 0xFF3A or 0xFF41 <= c <= 0xFF5A
+                         or 0xFF66 <= c < 0xFFF0) else 0
+        return 0 if 0xD800 <= c <= 0xDFFF or c == 0xFEFF else 3
+    if n < 4 or s[3] & 0xC0 != 0x80:
+        return 0
+    c = <uint32_t>(s[0] & 0x07) << 18 | <uint32_t>(s[1] & 0x3F) << 12
+    return 4 if 0x10000 <= c <= 0x10FFFF else 0
+
+
+cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) noexcept nogil:
+    """Return the end of the URL that goes on at i; `balanced` is before the first bracket that is not closed."""
+    cdef size_t depth[3]        # of round, square and curly brackets
+    cdef size_t outermost[3]    # the bracket that made it 1
+    cdef size_t length
+    cdef int kind
+    depth[0] = depth[1] = depth[2] = 0
+    outermost[0] = outermost[1] = outermost[2] = 0
+    while i < n:
+        if URL_PLAIN.set.member[s[i]]:
+            i += kernels.span(s + i, n - i, &URL_PLAIN.set)
+        elif s[i] >= 0x80:
+            length = length_of_character(s + i, n - i)
+            if length == 0:
+                break
+            i += length
+        elif BRACKETS.set.member[s[i]]:
+            kind = 0 if s[i] <= c')' else 1 if s[i] <= c']' else 2
+            if s[i] == c'(' or s[i] == c'[' or s[i] == c'{':
+                if depth[kind] == 0:
+                    outermost[kind] = i
+                depth[kind] += 1
+            elif depth[kind] == 0:
+                break
+            else:
+                depth[kind] -= 1
+            i += 1
+        else:
+            break
+    balanced[0] = i
+    for kind in range(3):
+        if depth[kind] and outermost[kind] < balanced[0]:
+            balanced[0] = outermost[kind]
+    return i
+
+
+cdef inline size_t start_of_run(const uint8_t *s, size_t done, size_t end, size_t most) noexcept nogil:
+    """Return the start of the bytes of a scheme before `end`, at most `most` of them, none of them before `done`."""
+    cdef size_t start = end
+    while start > done and end - start < most and SCHEME_BYTES.set.member[s[start - 1]]:
+        start -= 1
+    return start
+
+
+cdef size_t start_of_scheme(const uint8_t *s, size_t done, size_t colon) noexcept nogil:
+    """Return the first start of a scheme that reaches the colon; `colon` if there is none."""
+    cdef size_t i = start_of_run(s, done, colon, LONGEST_SCHEME)
+    while i < colon:
+        if s[i] | 0x20 >= c'a' and NAME_BYTES.set.member[s[i]] and (i == done or not NAME_BYTES.set.member[s[i - 1]]):
+            return i
+        i += 1
+    return colon
+
+
+cdef size_t scan_urls(const uint8_t *s, size_t n, size_t *start, size_t longest, bint last, size_t *spans) noexcept nogil:
+    """Write the starts and ends of the URLs from *start on, at most FOUND, and set *start to where the search continues.
+
+    A URL ends after `longest` bytes at the latest. If the text is not the last part, *start is at most where a URL
+    begins, or may begin, that depends on what follows.
+
+    Returns: their number. If it is less than FOUND, the text has been searched.
+    """
+    cdef size_t i = start[0], done = i, count = 0, begin, stop, bound, balanced
+    while count < FOUND:
+        i += kernels.span(s + i, n - i, &NO_COLON.set)
+        if n - i < 3:
+            done = n if last else start_of_run(s, done, i, LONGEST_SCHEME + 1)
+            break
+        if s[i + 1] != c'/' or s[i + 2] != c'/':
+            i += 1
+            continue
+        i += 3
+        begin = start_of_scheme(s, done, i - 3)
+        if begin == i - 3:
+            done = i
+            continue
+        bound = begin + longest if n - begin > longest else n
+        stop = end_of_url(s, bound, i, &balanced)
+        if not last and n - begin < longest and (stop == n or s[stop] >= 0x80 and n - stop < NOT_FULL):
+            done = begin
+            break
+        while balanced > i and TRIMMED.set.member[s[balanced - 1]]:
+            balanced -= 1
+        if balanced > i:
+            spans[2 * count] = begin
+            spans[2 * count + 1] = balanced
+            count += 1
+        i = done = stop
+    start[0] = done
+    return count
+
+
+cdef size_t find_urls(object buffer, list found, size_t longest, bint last) except? 0:
+    """Append the spans of URLs to `found`, and return where a URL may begin that depends on what follows."""
+    cdef Py_buffer view
+    cdef size_t spans[2 * FOUND]
+    cdef size_t i, count = FOUND, start = 0
+    borrow_bytes(buffer, &view)
+    try:
+        while count == FOUND:
+            with nogil:
+                count = scan_urls(<const uint8_t *>view.buf, <size_t>view.len, &start, longest, last, spans)
+            for i in range(count):
+                found.append((<Py_ssize_t>spans[2 * i], <Py_ssize_t>spans[2 * i + 1]))
+    finally:
+        PyBuffer_Release(&view)
+    return start
+
+
+def find(buffer):
+    """Find the URLs in any bytes, such as text, logs, web pages or dumps.
+
+    A URL begins with a scheme of at most 64 characters, not directly after a letter or digit, and "://". Characters
+    beyond ASCII may follow, in UTF-8: hosts and paths of IRIs are found whole. A URL ends before
+
+    - a space, a control character, one of ``" < > \\ ^ ` |``, or a byte that is not UTF-8;
+    - a quotation mark, a space or punctuation beyond ASCII, such as an ideographic full stop;
+    - a bracket without its partner: a URL in brackets ends before the closing one, ``/Foo_(bar)`` is found whole;
+    - a final ``? ! . , : * _ ~ ' ;``, or several of them.
+
+    What is found need not be valid: check it with `uri.is_valid` or `iri.is_valid`.
+
+    Args:
+        buffer (bytes-like): The bytes.
+
+    Returns:
+        list[tuple[int, int]]: The start and end of each URL, in order.
+
+    Source: RFC 3986 section 3.1 and appendix C. How brackets and final punctuation are handled is what people mean,
+    not what the grammar says: both may be part of a URI.
+
+    >>> find(b"see (http://a.example/x_(y)), <https://b.example/?q=1>.")
+    [(5, 27), (31, 53)]
+    """
+    cdef list found = []
+    find_urls(buffer, found, <size_t>-1, True)
+    return found
+
+
+def find_part(buffer, size_t longest, bint last):
+    """Like find(), for a part of a text.
+
+    Args:
+        buffer (bytes-like): The part.
+        longest (int): The most bytes of a URL, at least 128. One that is longer ends there.
+        last (bool): Whether the text ends after this part.
+
+    Returns:
+        tuple[list[tuple[int, int]], int]: The URLs that do not depend on what follows, and where the next part begins:
+            where a URL begins, or may begin, that does.
+
+    >>> find_part(b"http://a.example http://b.ex", 1000, False)
+    ([(0, 16)], 17)
+    """
+    cdef list found = []
+    cdef size_t rest = find_urls(buffer, found, longest, last)
+    return found, rest
+
+
 # Functions are pickled by reference: the reference must be their public name.
-for function in check, is_valid, split, unsplit:
+for function in check, find, is_valid, split, unsplit:
     function.__module__ = "uricodec.uri"
 for function in check_iri, is_valid_iri, split_iri, unsplit_iri:
     function.__module__ = "uricodec.iri"

@@ -1,0 +1,83 @@
+"""Find URLs in text, character by character: the reference of `uricodec.uri.find`."""
+
+import unicodedata
+
+LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+DIGITS = frozenset("0123456789")
+SCHEME = LETTERS | DIGITS | frozenset("+-.")
+LONGEST_SCHEME = 64
+TRIMMED = "?!.,:*_~';"
+PARTNERS = {")": "(", "]": "[", "}": "{"}
+PARTS_OF_WORDS = "\u200c\u200d\u2010\u2011\u2012\u2013\u3005\u3006\u3007"
+
+
+def ends(character):
+    """Return whether a character ends a URL wherever it stands."""
+    code = ord(character)
+    if code < 0x80:
+        return code <= 0x20 or code == 0x7F or character in '"<>\\^`|'
+    if character in PARTS_OF_WORDS:
+        return False
+    if 0xFF00 <= code < 0xFF66:  # fullwidth ASCII, and halfwidth punctuation
+        return not unicodedata.normalize("NFKC", character).isalnum()
+    return (
+        code <= 0xA0  # controls, no-break space
+        or character in "\u00ab\u00bb\u1680\ufeff"
+        or 0x2000 <= code <= 0x206F
+        or 0x3000 <= code <= 0x303F
+        or 0xD800 <= code <= 0xDFFF  # a byte that is not UTF-8
+        or 0xFFF0 <= code <= 0xFFFF
+    )
+
+
+def start_of_scheme(text, done, colon):
+    """Return the first start of a scheme in text[done:colon] that reaches the colon; None if there is none."""
+    first = colon
+    while first > max(done, colon - LONGEST_SCHEME) and text[first - 1] in SCHEME:
+        first -= 1
+    for start in range(first, colon):
+        before = text[start - 1] if start > done else ""
+        if text[start] in LETTERS and before not in LETTERS | DIGITS:
+            return start
+    return None
+
+
+def find(data):
+    """Return the start and end, in bytes, of each URL."""
+    text = data.decode("utf-8", "surrogateescape")
+    offsets = [0]
+    for character in text:
+        offsets.append(offsets[-1] + len(character.encode("utf-8", "surrogateescape")))
+    found, done = [], 0
+    while (colon := text.find("://", done)) >= 0:
+        start = start_of_scheme(text, done, colon)
+        i = body = colon + 3
+        if start is None:
+            done = body
+            continue
+        opened = {bracket: [] for bracket in "([{"}
+        while i < len(text) and not ends(text[i]):
+            if text[i] in opened:
+                opened[text[i]].append(i)
+            elif text[i] in PARTNERS:
+                if not opened[PARTNERS[text[i]]]:
+                    break
+                opened[PARTNERS[text[i]]].pop()
+            i += 1
+        done = i
+        stop = min([i, *(brackets[0] for brackets in opened.values() if brackets)])
+        stop = body + len(text[body:stop].rstrip(TRIMMED))
+        if stop > body:
+            found.append((offsets[start], offsets[stop]))
+    return found
+
+
+def by_parts(find_part, data, size, longest=1 << 20):
+    """Return what find_part() of uricodec finds if `size` more bytes are known with each call."""
+    found, part, before = [], b"", 0
+    for end in range(size, len(data) + size + 1, size):
+        part += data[end - size : end]
+        spans, rest = find_part(part, longest, end > len(data))
+        found += [(before + start, before + stop) for start, stop in spans]
+        part, before = part[rest:], before + rest
+    return found
