@@ -187,6 +187,7 @@ def act_after_the_first_read(monkeypatch, act):
         ["normalize", "--kind", "urn"],
         ["check", "--kind", "urn"],
         ["extract", "--kind", "urn"],
+        ["extract", "--kind", "uri"],
         ["log", "--format", "common"],
         ["decode", "-f", "1"],
         ["dedup", "--kind", "urn"],

@@ -748,7 +748,7 @@ READING = [name for name, command in COMMANDS.items() if "progress" in command.k
 
 @pytest.mark.parametrize("name", READING)
 def test_progress_of_each_command(log, tmp_path, name):
-    required = {"--kind": "uri" if name != "extract" else "urn", "--base": "a:", "SHELL": ""}
+    required = {"--kind": "uri", "--base": "a:", "SHELL": ""}
     words = [
         word for option in COMMANDS[name].options if option.required for word in (option.flag, required[option.flag])
     ]

@@ -482,6 +482,52 @@ def test_a_base_of_bytes():
     assert done.stdout == b"http://\xc3\xa9/\xff/a"
 
 
+# --- extract ----------------------------------------------------------------------------------------------------------
+
+EXTRACT = ["extract", "--kind", "uri"]
+PAGE = "see http://a.example/b_(c)?\u2014=1, <ws://é.example/😀>(a+b.c://d/[e\0) x://.., 1http://f z://例".encode()
+
+
+def urls(data, prefix=b""):
+    """What is written with offsets."""
+    return b"".join(b"%s%d\t%s\n" % (prefix, start, data[start:stop]) for start, stop in uri.find(data))
+
+
+def test_extract_with_chunks_of_each_size():
+    assert len(uri.find(PAGE)) == 4
+    data = PAGE + b"aaaaaaaaaaa." * 6 + PAGE
+    for chunk in range(1, 65):
+        assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk) == urls(data)
+
+
+def test_extract_from_several_inputs(tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b.gz"
+    a.write_bytes(b"http://a" * 2)
+    b.write_bytes(gzip.compress(PAGE * 10_000))
+    want = urls(b"http://a" * 2, f"{a}\t".encode()) + urls(PAGE * 10_000, f"{b}\t".encode())
+    assert output_of(*EXTRACT, "--offsets", a, b) == want
+    assert output_of(*EXTRACT, a, b) == re.sub(rb"(?m)^.*\t", b"", want)
+
+
+@pytest.mark.parametrize("chunk", [997, None])
+def test_a_long_url_is_read_in_linear_time_and_ends(chunk):
+    """Also if it arrives in small pieces; what is after it is found."""
+    data = b"a://" + b"x" * (1 << 21) + b" b://c"
+    found = output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk)
+    assert found == b"0\t" + data[: 1 << 20] + b"\n%d\tb://c\n" % (len(data) - 5)
+    data = b" ".join([b"a://" + b"(" * ((1 << 19) - 9) + b")" * ((1 << 19) - 9)] * 3)
+    assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk) == urls(data)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("unit", [b"x", b"a://(b", b" a://" + b"b" * 200])
+def test_extract_in_flat_memory(tmp_path, unit):
+    path = tmp_path / "long"
+    path.write_bytes(unit * (20_000_000 // len(unit)))
+    assert growth([*EXTRACT, "--offsets"], path, tmp_path / "out") < 10_000
+
+
 # --- processes --------------------------------------------------------------------------------------------------------
 
 

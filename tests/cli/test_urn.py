@@ -15,7 +15,7 @@ from reference import urn as naive_urn
 
 from uricodec._rows.reports import visible
 from uricodec.cli import lines, main
-from uricodec.urn._extract import URN_BYTES
+from uricodec.cli.extract import URN_BYTES
 
 NORMALIZE = ["normalize", "--kind", "urn"]
 CHECK = ["check", "--kind", "urn"]

@@ -192,14 +192,16 @@ result is a URI, or an IRI if the base or the reference has other characters.
     ),
     Command(
         "extract",
-        "find URNs in any data",
+        "find URLs or URNs in any data",
         """\
-Find URNs in any data: text, logs, XML, WARC, executables. Each match becomes
-one line. A URN starts with "urn:" and ends before the first byte that RFC 2141
+Find URLs or URNs in any data: text, logs, XML, WARC, executables. Each match
+becomes one line. A URL starts with a scheme and "://"; it ends before what no
+URI contains, a bracket without its partner, or final punctuation, and after a
+mebibyte. A URN starts with "urn:" and ends before the first byte that RFC 2141
 excludes, so a full stop or a bracket after it is part of it.
 """,
         (
-            "uricodec extract --kind urn page.html",
+            "uricodec extract --kind uri page.html -o urls.txt",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
         f"{_FILES} kind:extract offsets progress no-progress",

@@ -343,7 +343,12 @@ OPTIONS = {
     "kind": _kind("urn", "uri", "iri", "web"),
     "kind:normalize": _kind("urn", "uri", "iri", **_URI_BY_POLICY),
     "kind:split": _kind("uri", "iri"),
-    "kind:extract": _kind("urn"),
+    "kind:extract": Option(
+        "--kind KIND",
+        "the kind of identifiers: urn, uri",
+        choices={"urn": _KINDS["urn"], "uri": "URLs: URIs and IRIs with '://' after the scheme"},
+        required=True,
+    ),
     "kind:dedup": _kind("urn", "uri", "iri", "bytes", **_URI_BY_POLICY),
     "level": Option(
         "--level LEVEL",
@@ -406,7 +411,7 @@ OPTIONS = {
     ),
     "offsets": Option(
         "--offsets",
-        "write the offset of each URN before it",
+        "write the offset of each match before it",
         "The offset counts bytes of the (decompressed) input from 0. A tab follows it. If there are several inputs, "
         "the input and a tab come first.",
     ),
