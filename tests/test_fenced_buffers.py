@@ -178,18 +178,23 @@ FRAMINGS = {
 KEY = FingerprintKey("tests")
 
 
-def names_of(operation, lines):
+def names_of(operation, lines, framing=None):
     names = LineBatch(operation, KEY)
-    found = names.read(lines, 0, 9)
+    found = names.read(lines, 0, 9, framing)
     Table(1 << 16).add(names)
     room = bytearray(names.capacity())
     return found, names.fingerprints, names.marks, bytes(room[: names.write(room)])
 
 
-def lines_found(lines):
+def lines_found(lines, framing=None):
     names = LineBatch(RowOperation(), KEY)
-    names.find(lines, 0)
+    names.find(lines, 0, framing)
     return len(names)
+
+
+def texts_of(framing, lines):
+    names = LineBatch(ROWS["normalize urn"], KEY)
+    return names.read(lines, 0, 9, framing), [names.text(row) for row in range(len(names))]
 
 
 FORMATS = ("combined", "combined-forwarded", "nginx-json", "caddy", "iis", "cloudfront", "haproxy", "envoy")
@@ -218,6 +223,7 @@ LOOPS = {
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
     "find_part": lambda buffer: find_part(buffer, 128, False),
+    "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,
     **{f"LineBatch.read, {name}": partial(names_of, ROWS[name]) for name in ("copy", "normalize uri", "normalize urn")},
@@ -234,6 +240,11 @@ for _name, _rows in ROWS.items():
             lambda src, dst, rows=_rows, framing=_framing: transform_fields(src, dst, rows, framing),
             lambda n: 50 * n + 999,
         )
+
+
+for _form in "fields", "csv", "json":
+    LOOPS[f"LineBatch.read, {_form}"] = partial(names_of, ROWS["normalize urn"], framing=FRAMINGS[_form])
+    LOOPS[f"LineBatch.text, {_form}"] = partial(texts_of, FRAMINGS[_form])
 
 
 for _form, _rows, _framing in (

@@ -34,6 +34,7 @@ __all__ = [
     "LogErrors",
     "PolicyName",
     "QueryPolicy",
+    "RecordFormat",
     "SplitErrors",
     "SqlErrors",
     "StructErrors",
@@ -107,4 +108,5 @@ HostInIri = Literal["keep", "unicode"]
 # --- files ------------------------------------------------------------------------------------------------------------
 
 DedupReport = Literal["unique", "counts", "repeated"]
+RecordFormat = Literal["csv", "delimited", "jsonl"]
 LogClient = Literal["peer", "forwarded"]

@@ -1,5 +1,6 @@
 """Values in records: fields between delimiters, CSV (RFC 4180) and JSON (RFC 8259).
 
 - _framing: where records end, which of their values are selected, and the quotes and escapes of CSV and JSON
-- _fields: transformation of records from buffer to buffer, with the row engine on their values
+- _fields: transformation of records from buffer to buffer, with the row engine on their values; one value of each
+- ends: where the records of a file begin and end
 """

@@ -13,6 +13,8 @@ over the values. Its results stay in the first-level cache until the records are
 escaped result, the bytes before the next value. Results that are complete lines are written directly to the output. All results of a record are known before its first byte is written.
 Errors of the record itself have codes after those of the operation, see FRAME_NAMES.
 
+For deduplication, rows are records: select_values() finds one value of each, and nothing is written.
+
 A window is the part of the buffer that is processed at once. It doubles until it contains a whole record, so short and
 long records take the same path. If the output may
 lack capacity for a record, the loop ends before it and returns how much was read.
@@ -38,8 +40,14 @@ from uricodec._rows._tasks import Lines
 
 cdef list FRAME_REASONS = [
     "the result would contain the delimiter", "unclosed quote", "not a JSON object, or its member is not a string",
-    "lone surrogate", "the record has no base with a scheme",
+    "lone surrogate", "the record has no base with a scheme", "the record does not have one text in this field",
 ]
+
+# The codes of a record after those of FRAME_NAMES: it does not have exactly one value.
+cdef enum:
+    NO_VALUE = FRAME_CODES
+
+RECORD_NAMES = [*FRAME_NAMES, "field"]
 
 FieldFault = namedtuple("FieldFault", ["line", "start", "stop", "code", "offset"], module="uricodec._records._fields")
 FieldFault.__doc__ = "An invalid record: its number, from 0; where it is in the buffer; a code, and an offset in it."
@@ -1003,7 +1011,7 @@ cdef int set_run(Task *task, RowOperation rows, RowPolicy policy, bint listed) e
     return 0
 
 
-cdef void end_task(Task *task) noexcept:
+cdef void end_task(Task *task) noexcept nogil:
     PyMem_RawFree(task.run.gathered)
     discard(&task.run.found)
     discard(&task.run.data)
@@ -1111,4 +1119,85 @@ def reason_of(operation, code):
     """
     if code in operation.code_names:
         return operation.reason(code)
-    return FRAME_REASONS[FRAME_NAMES.index(code)]
+    return FRAME_REASONS[RECORD_NAMES.index(code)]
+
+
+# --- records as rows ----------------------------------------------------------------------------------------------------
+
+cdef inline bint append(Buffer *buffer, const void *item, size_t size) noexcept nogil:
+    if not grow(buffer, size):
+        return False  # pragma: no cover: no memory
+    memcpy(buffer.data + buffer.size, item, size)
+    buffer.size += size
+    return True
+
+
+cdef bint take_records(Task *task, bint values, bint stops, Selection *found) noexcept nogil:
+    """Append the records of the window. False: out of memory.
+
+    The text of all values is copied at once, so that a record without exactly one has the text of all of its values.
+    """
+    cdef const Record *records = <const Record *>task.records.data
+    cdef const Value *value
+    cdef const Value *first = <const Value *>task.values.data
+    cdef const int64_t *ends = <const int64_t *>task.ends.data
+    cdef Unselected record
+    cdef int64_t before = <int64_t>found.text.size
+    cdef size_t i, count, rows = task.record_count
+    cdef size_t *starts
+    cdef int64_t *text_ends
+    if not (grow(&found.starts, rows * sizeof(size_t)) and grow(&found.ends, rows * sizeof(int64_t))
+            and append(&found.text, task.text.data, task.text.size)):
+        return False  # pragma: no cover: no memory
+    starts = <size_t *>(found.starts.data + found.starts.size)
+    text_ends = <int64_t *>(found.ends.data + found.ends.size)
+    for i in range(rows):
+        starts[i] = records[i].next
+        found.starts.size += sizeof(size_t)
+        value, count = first + records[i].first, records[i + 1].first - records[i].first
+        if values and (count != 1 or value.code != READABLE):
+            record.row, record.start, record.offset, record.code = found.count + i, records[i].start, 0, NO_VALUE
+            if count == 1:
+                record.offset, record.code = value.offset, value.code
+            if not append(&found.without, &record, sizeof(Unselected)):
+                return False  # pragma: no cover: no memory
+            if stops:
+                rows = i
+                break
+        text_ends[i] = before + ends[records[i + 1].first]
+    found.count += rows
+    found.ends.size += rows * sizeof(int64_t)
+    return True
+
+
+cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint values, bint stops,
+                        Selection *found) noexcept nogil:
+    cdef Task task
+    cdef Frame ends_only
+    cdef size_t zero = 0
+    cdef int64_t none = 0
+    cdef bint done
+    memset(&task, 0, sizeof(Task))
+    task.src, task.n, task.frame = src, n, frame
+    if not values:
+        ends_only = frame[0]
+        ends_only.span_count = 0
+        task.frame = &ends_only
+    found.count = found.starts.size = found.text.size = found.ends.size = found.without.size = 0
+    done = append(&found.starts, &zero, sizeof(size_t)) and append(&found.ends, &none, sizeof(int64_t))
+    while done and task.read < n and not (stops and found.without.size):
+        done = gather(&task) and take_records(&task, values, stops, found)
+        if done:
+            task.read = (<const Record *>task.records.data)[task.record_count - 1].next
+    end_task(&task)
+    return done
+
+
+cdef size_t place_in_record(const Frame *frame, const uint8_t *src, size_t n, size_t offset) noexcept nogil:
+    cdef Task task
+    memset(&task, 0, sizeof(Task))
+    task.frame, task.src, task.n = frame, src, n
+    if gather(&task):
+        offset = place_of(&task, <const Record *>task.records.data, <const Value *>task.values.data, offset)
+    end_task(&task)
+    return offset

@@ -215,6 +215,9 @@ Remove duplicates: write the first of all lines with equivalent identifiers, in
 the order of the input. Lines are not changed. --kind and --level select which
 identifiers are equivalent.
 
+With --fields or --json-field, lines are records, and the identifier of a
+record is one of its fields.
+
 Several inputs count as one. What does not fit in --memory goes to temporary
 files, which have no directory entry and disappear when the command ends, for
 whatever reason. Standard input is copied there if it is read twice.
@@ -223,12 +226,15 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
             "uricodec dedup --policy crawl --rules --stats urls.txt",
+            "uricodec dedup --policy crawl --csv --header -f url pages.csv",
+            "uricodec dedup --kind uri --json-field url events.jsonl",
             "uricodec dedup --kind urn --exclude old.txt new.txt -o added.txt",
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
         ),
-        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate null-data errors:dedup {_REPORTS} "
+        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate "
+        f"fields:dedup delimiter:dedup csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
         f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),

@@ -4,9 +4,10 @@ from time import monotonic
 
 from uricodec import dedup
 from uricodec._io import streams
-from uricodec._rows.reports import InvalidLine
+from uricodec._rows.reports import InvalidLine, visible
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import ERRORS_HINT, check_outputs, progress_of
+from uricodec.dedup._fields import NoValuesError, reserved
 from uricodec.errors import UriError
 
 # The names of phases on the terminal.
@@ -41,14 +42,16 @@ def run(arguments):
     if [*files, *exclude].count("-") > 1:
         raise CommandError("standard input can be read only once", 2, "use - for one input only")
     check_outputs(arguments)
+    end = b"\0" if arguments.null_data else b"\n"
     options = {
         "kind": arguments.kind,
         "level": arguments.level,
         "policy": arguments.policy,
         "errors": arguments.errors,
-        "line_terminator": b"\0" if arguments.null_data else b"\n",
+        "line_terminator": end,
         "threads": arguments.threads or None,
         "max_line": arguments.max_line,
+        **fields_of(arguments, end),
         "secret": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
     }
     reports = [path for path in (arguments.groups, arguments.invalid_to) if path is not None]
@@ -62,7 +65,22 @@ def run(arguments):
             meter.finish(deduplicate(arguments, files, options | {"exclude": exclude}))
         except UriError as error:
             raise CommandError(error.reason, 1, ERRORS_HINT) from None
+        except ValueError as error:
+            flag = "--json-field" if arguments.json_field is not None else "--fields"
+            raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
     return 0
+
+
+def fields_of(arguments, end):
+    """Return the options of dedup_files() that select a field of records, given the terminator of lines."""
+    if arguments.json_field is not None:
+        return {"field": arguments.json_field, "format": "jsonl"}
+    if arguments.fields is None:
+        return {}
+    delimiter, form = arguments.delimiter, "csv" if arguments.csv else "delimited"
+    if delimiter is not None and delimiter in reserved(form, end):
+        raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
+    return {"field": arguments.fields, "format": form, "delimiter": delimiter, "header": arguments.header}
 
 
 def estimate(arguments, files, options):

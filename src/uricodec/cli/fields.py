@@ -7,11 +7,10 @@ from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import streams
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
+from uricodec._records.ends import MarkedLineEnds, RecordEnds, front_of
 from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
-
-MARK = b"\xef\xbb\xbf"  # U+FEFF, the byte order mark
 
 EVERY = ByteSet(range(256))
 
@@ -165,7 +164,7 @@ class Plan:
         Raises:
             CommandError: The header lacks a field of --fields, or differs from that of the first input.
         """
-        front = self.front(chunk.buffer, chunk.size)
+        front = front_of(chunk.buffer, chunk.size) if self._marked else 0
         if self._header == b"":
             self._lacks_header |= not front  # a byte order mark is only one at the start of the output
             return front
@@ -183,14 +182,6 @@ class Plan:
             raise CommandError(f"{name}: header differs from that of the first input", 3)
         return size
 
-    def front(self, buffer, stop):
-        """Return the length of the byte order mark of an input that begins with buffer[:stop]."""
-        return len(MARK) if self._marked and buffer.startswith(MARK, 0, stop) else 0
-
-    def may_begin_mark(self, buffer, stop):
-        """Return whether buffer[:stop] is the beginning of a byte order mark, so that only the next bytes decide."""
-        return self._marked and stop < len(MARK) and MARK.startswith(buffer[:stop])
-
     def _header_with_names(self, header, names):
         """Return a header of CSV with the names of added fields."""
         spans, cells = spans_of(self._items, names), []
@@ -201,6 +192,12 @@ class Plan:
         end = header[len(header.rstrip(b"\r\n")) :]
         delimiter = self._options["delimiter"]
         return delimiter.join([cell_of(c, delimiter) for c in cells]) + end
+
+    def ends(self):
+        """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
+        if self.csv:
+            return RecordEnds(self.framing)
+        return MarkedLineEnds(self.end) if self._marked else streams.LineEnds(self.end)
 
     def header_of(self, chunk, size):
         """Return what is written for the first bytes of an input, which are in its first chunk."""
@@ -226,54 +223,6 @@ def cell_of(value, delimiter):
     if any(byte in value for byte in (b'"', b"\r", b"\n", delimiter)):
         return b'"' + value.replace(b'"', b'""') + b'"'
     return value
-
-
-class LineEnds(streams.LineEnds):
-    """Finds the ends of the lines of an input that may begin with a byte order mark.
-
-    Args:
-        plan (Plan): The structure of the records.
-    """
-
-    def __init__(self, plan):
-        super().__init__(plan.end)
-        self._plan = plan
-
-    def front(self, buffer, stop):
-        return self._plan.front(buffer, stop) or (stop if self._plan.may_begin_mark(buffer, stop) else 0)
-
-
-class RecordEnds(LineEnds):
-    """Finds the ends of the records of a CSV file.
-
-    Whether a newline is one depends on all of the record before it, so the state is kept: no part is searched twice.
-
-    Args:
-        plan (Plan): The structure of the records.
-    """
-
-    def __init__(self, plan):
-        super().__init__(plan)
-        self._framing = plan.framing
-        self._open = self._skipped = 0  # states of Framing.skip(): at the end of what is known; in a long record
-
-    def last(self, buffer, start, stop):
-        return self._framing.cut(buffer, start, stop)
-
-    def cut(self, buffer, first, start, stop):
-        end = 0
-        if start > first:
-            end, self._open = self._framing.skip(buffer, start, stop, self._open)
-            if not end:
-                return 0
-        end = self.last(buffer, end or first, stop) or end
-        _, self._open = self._framing.skip(buffer, end or first, stop, 0)
-        return end
-
-    def skip(self, buffer, start, stop):
-        end, state = self._framing.skip(buffer, start, stop, self._skipped)
-        self._skipped = 0 if end else state
-        return end
 
 
 class Values(lines.Worker):
@@ -307,7 +256,7 @@ class Values(lines.Worker):
         return self._plan.header_of(chunk, size)
 
     def ends(self):
-        return RecordEnds(self._plan) if self._plan.csv else LineEnds(self._plan)
+        return self._plan.ends()
 
     def work(self, lines, errors, limit):
         while True:

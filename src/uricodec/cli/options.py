@@ -500,7 +500,11 @@ OPTIONS = {
         "The flags are malformed, double-encoded, overlong-utf8, encoded-slash, dot-dot and nul.",
     ),
     # --- dedup
-    "count": Option("-c --count", "write the number of occurrences before each line", "A tab follows it."),
+    "count": Option(
+        "-c --count",
+        "write the number of occurrences before each line",
+        "A tab follows it. With --fields, it is a field of its own, 'count' in the header.",
+    ),
     "repeated": Option(
         "-d --repeated",
         "write only identifiers that occur more than once",
@@ -572,6 +576,36 @@ OPTIONS = {
         category=RECORDS,
         needs="--fields --csv",
     ),
+    "fields:dedup": Option(
+        "-f --fields FIELD",
+        "compare this field of records: its number or name",
+        "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid.",
+        category=RECORDS,
+    ),
+    "delimiter:dedup": Option(
+        "-t --delimiter BYTE",
+        "the byte between fields (default: tab; CSV: comma)",
+        read=single_byte,
+        category=RECORDS,
+        needs="--fields --csv",
+    ),
+    "csv:dedup": Option(
+        "--csv", "read CSV records (RFC 4180)", category=RECORDS, needs="--fields", conflicts="--null-data"
+    ),
+    "header:dedup": Option(
+        "--header",
+        "the first record of each input contains field names",
+        "It is written once, and all inputs must have the same.",
+        category=RECORDS,
+        needs="--fields --csv",
+    ),
+    "json-field:dedup": Option(
+        "--json-field NAME",
+        "compare this member of the JSON object in each line",
+        "A nested member is written a.b. A record in which it is not one string is invalid.",
+        category=RECORDS,
+        conflicts="--csv --delimiter --fields --header --null-data",
+    ),
     "csv": Option(
         "--csv",
         "read CSV records (RFC 4180)",
@@ -629,7 +663,8 @@ OPTIONS = {
     "errors:dedup": _errors(
         "how to handle invalid lines",
         {"keep": "compare them byte by byte, as --kind bytes does"} | _DROP,
-        "Lines that are not URNs are invalid, and at --level rfc1630 lines with a % that does not begin %HH.",
+        "Lines that are not URNs are invalid, at --level rfc1630 lines with a % that does not begin %HH, and records "
+        "without one text in the field.",
     ),
     "errors:log": Option(
         "--errors POLICY",

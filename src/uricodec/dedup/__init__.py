@@ -21,6 +21,7 @@ from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
 from uricodec._rows.reports import text_of
 from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
+from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
 from uricodec.dedup._partitions import PartitionedTable, Scratch, parse_memory
@@ -32,7 +33,15 @@ from uricodec.urn._rows import NormalizeUrnRows
 
 if TYPE_CHECKING:
     from uricodec.bulk import fingerprint
-    from uricodec.typing import DedupErrors, DedupReport, IdentifierKind, PolicyName, UriLevel, UrnLevel
+    from uricodec.typing import (
+        DedupErrors,
+        DedupReport,
+        IdentifierKind,
+        PolicyName,
+        RecordFormat,
+        UriLevel,
+        UrnLevel,
+    )
     from uricodec.uri import Policy
 
 __all__ = [
@@ -199,6 +208,16 @@ def _check(errors: str, line_terminator: bytes, threads: int | None, max_line: i
     if max_line < 1:
         raise ValueError(f"max_line must be at least 1, got {max_line}")
     LineBatch(RowOperation(), FingerprintKey(b"none"), line_terminator, errors)  # type: ignore[arg-type]
+
+
+def _records(
+    field: str | int | None, form: str, delimiter: bytes | None, header: bool, line_terminator: bytes
+) -> Records | None:
+    if field is not None:
+        return Records(field, form, delimiter, header, line_terminator)
+    if header or delimiter is not None:
+        raise ValueError(f"{'header' if header else 'delimiter'} is only supported with field")
+    return None
 
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:
@@ -489,6 +508,10 @@ def dedup_files(  # noqa: PLR0913
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     policy: Policy | PolicyName | None = None,
+    field: str | int | None = None,
+    format: RecordFormat = "csv",
+    delimiter: bytes | None = None,
+    header: bool = False,
     report: DedupReport = "unique",
     groups: Path | None = None,
     exclude: Sequence[Path] = (),
@@ -506,14 +529,26 @@ def dedup_files(  # noqa: PLR0913
 ) -> DedupStats:
     """Write the first line with each identifier.
 
+    With `field`, lines are records, and the identifier of a record is its value in this field. Records are written as
+    they are. A record whose field is missing or, in JSON, is not one string, or whose quotes or JSON cannot be read, is
+    invalid: with errors="keep" it is equivalent to records of the same bytes only. An empty value is an identifier.
+
     Args:
         inputs (Path | Sequence[Path]): The input files, perhaps compressed; "-" is standard input, at most once.
         output (Path | None): The output; None or "-": standard output. A file appears only when it is complete.
         kind (str): "urn", "uri", "iri" or "bytes".
         level (str | None): The level of the normal form; None: "8141" for URNs, "path" for URIs, "iri" for IRIs.
         policy (Policy | str | None): A policy instead of a level, with kind="uri" or "iri": see `uricodec.uri.Policy`.
-        report (str): "unique": the first line with each identifier. "counts": "COUNT TAB LINE" for each. "repeated":
-            the first line with each identifier that occurs more than once.
+        field (str | int | None): The field with the identifiers: its number, from 1, or its name in the header; for
+            JSON the name of a member, where "a.b" is the member b of the object a. None: lines are identifiers.
+        format (str): The format of the records, with `field`. "csv": RFC 4180; "delimited": lines with a delimiter;
+            "jsonl": a JSON object in each line.
+        delimiter (bytes | None): The byte between fields; None: b"," in CSV, else b"\\t".
+        header (bool): Whether the first record of each file has the names of its fields. It is written once; those of
+            all inputs must be equal.
+        report (str): "unique": the first line with each identifier. "counts": "COUNT TAB LINE" for each, or the count
+            as the first field of each record, which the header calls "count". "repeated": the first line with each
+            identifier that occurs more than once.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
             identifier with several spellings in the inputs, see docs/dedup.md.
         exclude (Sequence[Path]): Files with identifiers to exclude.
@@ -540,7 +575,8 @@ def dedup_files(  # noqa: PLR0913
 
     Raises:
         UriError: If a line is invalid, with errors="raise". The message begins "FILE:LINE:COLUMN (byte N): ".
-        ValueError: If kind, level or another option is invalid.
+        ValueError: If kind, level or another option is invalid, a header lacks the field, or no record has a value in
+            it.
         streams.FileError: If a file fails (an OSError with filename and strerror), or an input changes while it is
             read.
         BrokenPipeError: If the reader of the output has closed it.
@@ -557,12 +593,23 @@ def dedup_files(  # noqa: PLR0913
     urn:isbn:2
     >>> done.rows, done.unique, done.merged
     (4, 2, {'bytes': 1, '2141': 1, '8141': 0})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = os.path.join(folder, "in.csv"), os.path.join(folder, "out.csv")
+    ...     with open(source, "w") as file:
+    ...         _ = file.write("id,url\\n1,http://a/\\n2,HTTP://a\\n3,http://b/\\n")
+    ...     done = dedup_files(source, target, kind="uri", level="scheme", field="url", header=True)
+    ...     with open(target) as file:
+    ...         print(file.read(), end="")
+    id,url
+    1,http://a/
+    3,http://b/
     """
     level = _level_of(kind, level, policy)
     if report not in ("unique", "counts", "repeated"):
         raise ValueError(f"report must be 'unique', 'counts' or 'repeated', got {report!r}")
     _check(errors, line_terminator, threads, max_line)
     size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
+    records = _records(field, format, delimiter, header, line_terminator)
     statistics = DedupStats()
 
     def make(at: Any = level) -> LineBatch:
@@ -583,6 +630,7 @@ def dedup_files(  # noqa: PLR0913
             errors,
             max_line,
             on_invalid,
+            records,
         ) as corpus,
     ):
         file.end = line_terminator[0]
@@ -618,7 +666,6 @@ def dedup_files(  # noqa: PLR0913
                 size,
                 exact,
                 shown,
-                line_terminator,
             )
             how.write(group_file)
         statistics.spilled = scratch.spilled
@@ -631,6 +678,10 @@ def estimate_files(  # noqa: PLR0913
     kind: IdentifierKind,
     level: UriLevel | UrnLevel | None = None,
     policy: Policy | PolicyName | None = None,
+    field: str | int | None = None,
+    format: RecordFormat = "csv",
+    delimiter: bytes | None = None,
+    header: bool = False,
     secret: Secret = None,
     errors: DedupErrors = "keep",
     line_terminator: bytes = b"\n",
@@ -641,7 +692,8 @@ def estimate_files(  # noqa: PLR0913
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, policy, secret, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, policy, field, format, delimiter, header, secret, errors, line_terminator, threads,
+            max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
@@ -659,7 +711,10 @@ def estimate_files(  # noqa: PLR0913
     level = _level_of(kind, level, policy)
     _check(errors, line_terminator, threads, max_line)
     fingerprint_key, found = _fingerprint_key(secret, False), Cardinality()
-    with Corpus(_paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line) as corpus:
+    records = _records(field, format, delimiter, header, line_terminator)
+    with Corpus(
+        _paths(inputs), [], line_terminator, threads, None, on_progress, errors, max_line, records=records
+    ) as corpus:
         corpus.first_reading(
             lambda: LineBatch(_rows_of(kind, level), fingerprint_key, line_terminator, errors, False),
             False,

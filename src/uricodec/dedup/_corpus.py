@@ -1,7 +1,8 @@
 """Passes over the files of a corpus, which yield its lines as batches of identifiers; and the writing of lines.
 
-_partitions describes the algorithm. For a second pass a file is opened again, and must not have changed. An input that
-cannot be read again, such as a pipe, is copied to a temporary file from the first line on that may be needed.
+_partitions describes the algorithm. A line may be a record with the identifier in a field, see _fields. For a second
+pass a file is opened again, and must not have changed. An input that cannot be read again, such as a pipe, is copied to
+a temporary file from the first line on that may be needed.
 """
 
 import mmap
@@ -13,7 +14,9 @@ from typing import NamedTuple
 
 from uricodec._io import streams
 from uricodec._io.workers import OrderedWorkers, threads_for
+from uricodec._records._fields import reason_of
 from uricodec._rows.reports import InvalidLine, head_of, invalid_lines, message
+from uricodec.dedup._fields import NoValuesError
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import LineBatch
 from uricodec.errors import UriSyntaxError
@@ -86,11 +89,15 @@ class Source:
         path (str): The same.
         first (int): The number of its first line.
         lines (int): The number of its lines.
-        size (int): The bytes of the lines that were read.
+        size (int): The bytes of the lines that were read, and of a header.
+        framing (Framing | None): The format of its records, when its header is read; None: lines.
+        headers (int): The number of its headers: 0 or 1.
+        begins (bool): Whether the next chunk is the first one, perhaps with a header.
     """
 
     def __init__(self, path):
         self.path = path
+        self.framing, self.headers, self.begins = None, 0, True
         self.first = self.lines = self.size = 0
         self._file = self._place = None  # the temporary copy, and where it begins
         self._resume = 0, 0  # what to skip of the copy, or of the file: lines and bytes
@@ -116,9 +123,11 @@ class Source:
         Raises:
             FileError: If the file has changed since the first pass.
         """
+        lines, octets = self._resume
+        self.begins = self._file is None and (self._compressed or octets == 0)
         if self._file is not None:
             file.resume(0)
-            return self.first + self._resume[0]
+            return self.first + lines
         if not self._known:
             self._known = True
             self.first, self._mark = number, mark_of(file)
@@ -126,7 +135,6 @@ class Source:
             return number
         if mark_of(file) != self._mark:
             changed(file)
-        lines, octets = self._resume
         if self._compressed:
             file.resume(self._start, plain=False)
             return self.first
@@ -147,13 +155,16 @@ class Source:
             changed(file)
 
     def keep(self, chunk, number, scratch):
-        """Copy a chunk of lines, the first of which has this number, to the temporary file. Chunks are consecutive."""
+        """Copy a chunk of lines, the first of which has this number, to the temporary file. Chunks are consecutive.
+
+        A header is not copied.
+        """
         if self._mark is not None:
             return
         if self._file is None:
             self._file, self._place = scratch.file(), scratch.shown
             self._resume = number - self.first, 0
-        scratch.write(self._file, chunk.view[: chunk.size])
+        scratch.write(self._file, chunk.view[chunk.start : chunk.size])
 
     def skip(self, number):
         """Skip the lines before the one with this number, which begins the next chunk, in the next pass."""
@@ -194,6 +205,7 @@ class Corpus:
         max_line (int): The limit for the bytes of a line, without its terminator.
         on_invalid (Callable | None): Called for each invalid line of the inputs with the name of the input, the line
             number (from 1), the offset, the code and the line (bytes). It may be called in any thread.
+        records (Records | None): The lines are records in this format; None: they are not.
 
     Attributes:
         mine (int): The number of the first line of the inputs.
@@ -214,6 +226,7 @@ class Corpus:
         errors="keep",
         max_line=streams.MAX_LINE,
         on_invalid=None,
+        records=None,
     ):
         names = [*exclude, *inputs]
         if names.count("-") > 1:
@@ -224,6 +237,7 @@ class Corpus:
         self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
         self._on_invalid, self._spare = on_invalid, None
+        self.records, self._selects = records, False  # whether a record has a value
         self._from = None  # the first source that must be read again
         self.mine = self.lines = 0
         self.invalid = self.long = 0
@@ -251,19 +265,21 @@ class Corpus:
         buffers = streams.Buffers(ROOM, make)
 
         def step(source, file, chunk, found, number):
-            mine, line = source in self._inputs, number - source.first
+            mine, line = source in self._inputs, number - source.first + source.headers
             if not chunk.whole:
                 if mine:
                     self._take_long(source, file, chunk, line + 1, copy)
             elif found.invalid and self._errors == "raise":
                 [fault] = found.faults
-                [invalid] = invalid_lines([fault], file.name, line + 1, (chunk.buffer, 0, chunk.size), self._end)
-                operation = chunk.state.operation
-                self._fail(invalid, source.size + fault.start, operation.error, operation.reason(fault.code))
+                lines = chunk.buffer, chunk.start, chunk.size
+                [invalid] = invalid_lines([fault], file.name, line + 1, lines, self._end)
+                before, operation = source.size + chunk.start + fault.start, chunk.state.operation
+                self._fail(invalid, before, operation.error, reason_of(operation, fault.code))
             else:
                 names = chunk.state
                 take(names, mine)
                 if mine:
+                    self._selects |= names.selects
                     self.invalid += found.invalid
                     if limit and found.invalid:
                         self._report(file.name, line + 1, chunk, found, make)
@@ -283,6 +299,8 @@ class Corpus:
                 self.lines = self._read(buffers, partial(read_names, limit), source, file, self.lines, step)
                 again = keep or self._from is not None
                 source.end(file, self.lines, False, self._scratch if again else None)
+        if self.records and not self._selects and self.lines > self.mine + self.long:
+            raise NoValuesError(f"no record has a text in {self.records.describe()}")
 
     def next_reading(self, phase, take, make=None, copy=None):
         """Read again the lines that are needed again.
@@ -317,6 +335,13 @@ class Corpus:
     def _read(self, buffers, work, source, file, number, step):  # noqa: PLR0913, PLR0917
         """Read an input chunk by chunk. `number` is that of its first line; returns that of the line after it."""
         number = source.begin(file, number)
+        ends = self.records.ends() if self.records else streams.LineEnds(self._end)
+
+        def chunks():
+            for chunk in file.chunks(buffers, ends, self._max_line):
+                chunk.start = self._begin(source, file, chunk)
+                chunk.framing = source.framing
+                yield chunk
 
         def use(chunk, found):
             nonlocal number
@@ -328,16 +353,26 @@ class Corpus:
             self.ticker.rows += rows
             buffers.release(chunk)
 
-        self._workers.run(file.chunks(buffers, streams.LineEnds(self._end), self._max_line), work, use)
+        self._workers.run(chunks(), work, use)
         return number
+
+    def _begin(self, source, file, chunk):
+        """Return where the first line of a chunk starts: after the header in the first chunk of an input."""
+        if not source.begins or self.records is None:
+            return 0
+        source.framing, start = self.records.begin(chunk, file.name, source in self._inputs)
+        source.begins, source.headers = False, int(chunk.buffer.endswith(self._end, 0, start))
+        return start
 
     def _take_long(self, source, file, chunk, line, copy):
         """Handle a piece of a line that is too long according to the error policy; `line` counts from 1."""
         if chunk.begins:
-            invalid = InvalidLine(file.name, line, self._max_line, "too-long", head_of(chunk.view[: chunk.size]))
+            invalid = InvalidLine(
+                file.name, line, self._max_line, "too-long", head_of(chunk.view[chunk.start : chunk.size])
+            )
             if self._errors == "raise":
                 reason = f"the line is longer than {self._max_line} bytes (max_line)"
-                self._fail(invalid, source.size, UriSyntaxError, reason)
+                self._fail(invalid, source.size + chunk.start, UriSyntaxError, reason)
             self.invalid += 1
             self.long += self._errors == "keep"
             if self._on_invalid:
@@ -353,17 +388,17 @@ class Corpus:
 
     def _report(self, name, line, chunk, found, make):
         """Report the invalid lines of a chunk; `line` is the number of its first line, from 1."""
-        start = 0
+        start = chunk.start
         while True:
             for invalid in invalid_lines(found.faults, name, line, (chunk.buffer, start, chunk.size), self._end):
                 self._on_invalid(*invalid)
             if found.invalid <= len(found.faults):
                 return
             last = found.faults[-1]
-            start = chunk.buffer.find(self._end, start + last.start) + 1
+            start = chunk.buffer.find(self._end, start + getattr(last, "stop", last.start)) + 1
             line += last.line + 1
             self._spare = self._spare or make()
-            found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS)
+            found = self._spare.read(chunk.view[start : chunk.size], 0, FAULTS, chunk.framing)
 
     def _fail(self, invalid, before, error, reason):
         """Raise the error of an InvalidLine; `before` is the number of bytes of its input before the line."""
@@ -373,13 +408,15 @@ class Corpus:
 
 def read_names(limit, chunk):
     """Read the lines of a chunk into its LineBatch."""
-    return chunk.state.read(chunk.view[: chunk.size], 0, limit) if chunk.whole else None
+    if not chunk.whole:
+        return None
+    return chunk.state.read(chunk.view[chunk.start : chunk.size], 0, limit, chunk.framing)
 
 
 def find_names(chunk):
     """Find the lines of a chunk with its LineBatch."""
     if chunk.whole:
-        chunk.state.find(chunk.view[: chunk.size], 0)
+        chunk.state.find(chunk.view[chunk.start : chunk.size], 0, chunk.framing)
 
 
 class Lines:
@@ -387,18 +424,30 @@ class Lines:
 
     Args:
         output (Output): The output.
+        records (Records | None): The format of the records, if lines are records.
+        counted (bool): Whether each line begins with its count.
 
     Attributes:
         written (int): The number of lines written.
     """
 
-    def __init__(self, output):
-        self._output = output
+    def __init__(self, output, records, counted=False):
+        self._output, self._records, self._counted = output, records, counted
         self._buffer = memoryview(bytearray(ROOM))
         self.written = 0
 
+    def begin(self):
+        """Write the header of the records, once, when it is known."""
+        records, self._records = self._records, None
+        if records:
+            header = records.header_with_counts() if self._counted else records.header
+            self._output.write(header)
+            if records.has_header and self._output.in_line:  # no record follows
+                self._output.write(bytes([self._output.end]))
+
     def write(self, names, counts=None):
         """Write the lines that are marked as new, with their counts if given."""
+        self.begin()
         if names.capacity() > len(self._buffer):
             self._buffer = memoryview(bytearray(2 * names.capacity()))
         self._output.write(self._buffer[: names.write(self._buffer, counts)])
@@ -406,10 +455,11 @@ class Lines:
 
     def copy(self, chunk, count=b""):
         """Write a piece of a line that is too long, after `count` if the line begins in it."""
+        self.begin()
         if chunk.begins:
             self._output.write(count)
             self.written += 1
-        self._output.write(chunk.view[: chunk.size])
+        self._output.write(chunk.view[chunk.start : chunk.size])
         if chunk.ends and self._output.in_line:
             self._output.write(bytes([self._output.end]))
 
@@ -482,7 +532,7 @@ def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0
     Returns:
         int: The number of lines written.
     """
-    lines, ticker = Lines(output), corpus.ticker
+    lines, ticker = Lines(output, corpus.records), corpus.ticker
 
     def take(names, mine):
         partitions.add(names)
@@ -503,6 +553,7 @@ def write_unique(corpus, make, partitions, scratch, output, keep):  # noqa: PLR0
     rows = find_later(corpus, partitions, scratch)
     if rows is not None and corpus.later is not None:  # what was spilled may be of `exclude` alone
         corpus.next_reading("write", take_marked, copy=copy_later)
+    lines.begin()
     return lines.written
 
 
@@ -534,7 +585,7 @@ def write_counted(corpus, make, partitions, scratch, output, least, memory):  # 
             lines.write(names)
 
     def copy_counted(chunk, _number):
-        lines.copy(chunk, b"1\t")
+        lines.copy(chunk, b"1" + (corpus.records.separator if corpus.records else b"\t"))
 
     corpus.first_reading(make, True, take)
     if partitions.spill is not None:
@@ -543,8 +594,9 @@ def write_counted(corpus, make, partitions, scratch, output, least, memory):  # 
     known = counts.put(rows, partitions.table)
     unique = rows.count - rows.rank(corpus.mine) + corpus.long
     partitions.close()
-    lines = Lines(output)
+    lines = Lines(output, corpus.records, least is None)
     corpus.next_reading("write", take_counted, copy=copy_counted if least is None else None)
+    lines.begin()
     return unique, lines.written
 
 

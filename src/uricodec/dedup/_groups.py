@@ -194,7 +194,6 @@ class Groups:
         memory (int): The limit for memory in bytes.
         exact (bool): Whether to compare normal forms.
         key (FingerprintKey | None): The key of the fingerprints that are written; None: none are written.
-        end (bytes): The terminator of lines.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -206,11 +205,9 @@ class Groups:
         memory: int,
         exact: bool = False,
         key: FingerprintKey | None = None,
-        end: bytes = b"\n",
     ) -> None:
         self._corpus, self._make, self._forms, self._scratch = corpus, make, forms, scratch
-        self._memory, self._exact, self._key, self._end = memory, exact, key, end
-        self._buffer = memoryview(bytearray(0))
+        self._memory, self._exact, self._key = memory, exact, key
 
     def write(self, output: Output) -> int:
         """Write a line of JSON for each identifier with several spellings, in the order of their first rows.
@@ -256,9 +253,6 @@ class Groups:
         places = list(places_of(batch.marks))
         if not places:
             return
-        if batch.capacity() > len(self._buffer):
-            self._buffer = memoryview(bytearray(2 * batch.capacity()))
-        written = self._buffer[: batch.write(self._buffer)]
         counts = memoryview(spellings.rows.counts_of(batch, spellings.counts)).cast("Q")
         names.rows.mark(batch)
         first = batch.marks
@@ -267,13 +261,11 @@ class Groups:
         chosen = [n for n, at in enumerate(places) if first[at] != NEW or several[at] == NEW]
         if not chosen:
             return
-        texts = bytes(written).split(self._end)
         prints = batch.fingerprints
         form_of = self._forms[-1][1]
         for n in chosen:
-            at, text = places[n], texts[n]
-            if self._end == b"\n":
-                text = text.removesuffix(b"\r")
+            at = places[n]
+            text = batch.text(at)
             form = form_of(text) if self._exact else b""
             name = b"".join((prints[16 * at : 16 * at + 16], PREFIX.pack(len(form)), form))
             found.add(b"".join((name, SPELLING.pack(batch.first + at, counts[n]), text)))

@@ -7,14 +7,20 @@ marked as seen.
 
 Nulls form a group of their own and are not identifiers: they are marked as new or seen here, and tables skip them.
 Items of lists are gathered into blocks first.
+
+Lines may be records, with the identifier in a field. The engine then runs over the values of the field. A record
+without a value is null to the engine; afterwards it gets the fingerprint of its bytes, with all bits inverted, so that it
+is equivalent to records of the same bytes only, and to no value.
 """
 cimport cython
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from uricodec._rows._arrow cimport *
-from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprints
+from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint, fingerprints
 from uricodec.dedup._table cimport *
+from uricodec._records._fields cimport RECORD_NAMES, Selection, Unselected, place_in_record, select_values
+from uricodec._records._framing cimport CSV, DELIMITED, Framing
 from uricodec._base._text cimport *
 from uricodec._rows._columns cimport read_column, sources_of, tables_of
 from uricodec._rows._dictionaries cimport select_rows, without_null_values
@@ -26,6 +32,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyOb
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 
+from uricodec._records._fields import FieldFault
 from uricodec._rows._columns import Column
 from uricodec._rows._tasks import Lines
 
@@ -272,21 +279,41 @@ cdef class LineBatch(Identifiers):
     (True, False)
     """
     cdef bytes terminator
+    # If lines are records: their format, the values of a field, and the rows that have one.
+    cdef Framing framing
+    cdef Selection selected
+    cdef Source values
+    cdef Buffer valid
 
     def __cinit__(self, RowOperation operation not None, FingerprintKey key not None, terminator=b"\n", errors="keep", forms=True):
         self.set_options(errors, forms)
         self.terminator = bytes(terminator)
         rows_of_lines(b"", self.terminator)     # checks the terminator
+        memset(&self.selected, 0, sizeof(Selection))
+        memset(&self.values, 0, sizeof(Source))
+        memset(&self.valid, 0, sizeof(Buffer))
+        self.values.layout, self.values.end = OFFSETS_64, INT64_MAX
 
-    cdef int hold(self, object lines, uint64_t first, const Slots *slots, RowPolicy policy, size_t limit) except -1:
+    def __dealloc__(self):
+        discard(&self.selected.starts)
+        discard(&self.selected.text)
+        discard(&self.selected.ends)
+        discard(&self.selected.without)
+        discard(&self.valid)
+
+    cdef int hold(self, object lines, uint64_t first, Framing framing, const Slots *slots, RowPolicy policy, size_t limit) except -1:
         """Find all rows of the given lines."""
         cdef Batch *batch = &self.batch
         self.clear()
-        self.rows = None
+        self.rows, self.framing, self.selected.without.size = None, framing, 0
         self.rows = rows_of_lines(lines, self.terminator)
         self.first, self.numbers = first, NULL
         self.set_operation(slots, policy)
         self.run.limit = limit
+        # Other records end where lines do.
+        if framing is not None and (self.run.writes or framing.frame.form == CSV):
+            self.add_records()
+            return 0
         if not have_rows(&batch.starts, 0, 1, sizeof(size_t)):
             raise MemoryError  # pragma: no cover: no memory
         (<size_t *>batch.starts.data)[0] = 0
@@ -297,7 +324,7 @@ cdef class LineBatch(Identifiers):
         self.clear()
         self.rows = None
 
-    def read(self, lines not None, first, limit=0):
+    def read(self, lines not None, first, limit=0, Framing framing=None):
         """Read lines as identifiers.
 
         Args:
@@ -305,22 +332,34 @@ cdef class LineBatch(Identifiers):
                 call.
             first (int): The number of the first line.
             limit (int): How many invalid lines are returned.
+            framing (Framing | None): The lines are records in this format, and the value that it selects is the
+                identifier. A record without exactly one readable value is invalid.
 
         Returns:
             Lines: 0 bytes written, the number of lines and of invalid ones, and the first `limit` of these as
-                LineFaults. If one is invalid and `errors` is "raise", only that one is returned and the batch is empty:
-                the caller raises.
+                LineFaults, or FieldFaults of records. If one is invalid and `errors` is "raise", only that one is
+                returned and the batch is empty: the caller raises.
 
         Raises:
             RuntimeError: If another thread is using the batch.
+
+        >>> from uricodec._base._fingerprint import FingerprintKey
+        >>> names, framing = LineBatch(RowOperation(), FingerprintKey()), Framing("csv", delimiter=b",", fields=[(2, 2)])
+        >>> names.read(b'1,"a"\n2,a\n3\n', 0, 1, framing)
+        Lines(written=0, lines=3, invalid=1, faults=[FieldFault(line=2, start=10, stop=11, code='field', offset=0)])
+        >>> names.text(0), names.text(2)
+        (b'a', b'3')
         """
         cdef uint64_t number = first
-        cdef size_t listed = 1 if self.policy == RAISE_ROW else <size_t>max(limit, 0)
+        cdef bint stops = self.policy == RAISE_ROW
+        cdef size_t listed = 1 if stops else <size_t>max(limit, 0)
+        cdef size_t invalid
         self.use()
         try:
-            self.hold(lines, number, &self.operation.slots, self.policy, listed)
-            found = Lines(0, self.batch.rows, self.run.invalid, faults_of(&self.run, self.operation, listed))
-            if self.run.status == STOPPED:
+            self.hold(lines, number, framing, &self.operation.slots, self.policy, listed)
+            invalid = self.run.invalid + self.selected.without.size // sizeof(Unselected)
+            found = Lines(0, self.batch.rows, min(invalid, <size_t>1) if stops else invalid, self.faults(listed))
+            if stops and invalid:
                 self.release()
             else:
                 self.show()
@@ -331,28 +370,172 @@ cdef class LineBatch(Identifiers):
         finally:
             uc_give(&self.busy)
 
-    def find(self, lines not None, first):
+    def find(self, lines not None, first, Framing framing=None):
         """Find lines without reading identifiers, for a second pass.
 
         Args:
             lines (bytes-like): The lines; the last one may lack its terminator. They are referenced until the next
                 call.
             first (int): The number of the first line.
+            framing (Framing | None): The lines are records in this format.
 
         >>> from uricodec._base._fingerprint import FingerprintKey
         >>> names = LineBatch(RowOperation(), FingerprintKey())
-        >>> names.find(b"a\\nb", 0)
+        >>> names.find(b"a\nb", 0)
         >>> len(names), names.marks
-        (2, b'\\x00\\x00')
+        (2, b'\x00\x00')
         """
         cdef uint64_t number = first
         self.use()
         try:
-            self.hold(lines, number, &FIND, KEEP_ROW, 0)
+            self.hold(lines, number, framing, &FIND, KEEP_ROW, 0)
             self.show()
         except:
             self.release()
             raise
+        finally:
+            uc_give(&self.busy)
+
+    # --- records ----------------------------------------------------------------------------------------------------
+
+    cdef int add_records(self) except -1:
+        """Find all records, and if identifiers are read, add their values. Under `raise`, stop at an invalid one."""
+        cdef Batch *batch = &self.batch
+        cdef Selection *selected = &self.selected
+        cdef Source *values = &self.values
+        cdef bint reads = self.run.writes, done
+        with nogil:
+            done = select_values(&self.framing.frame, self.rows.source.data, self.rows.source.count, reads,
+                                 self.policy == RAISE_ROW, selected)
+        if not done:
+            raise MemoryError  # pragma: no cover: no memory
+        batch.starts, selected.starts = selected.starts, batch.starts
+        values.data, values.offsets, values.count = selected.text.data, selected.ends.data, selected.count
+        values.valid = NULL
+        if not reads:
+            self.run.source = values
+            if not lend_forms(&self.run, 0, selected.count):
+                raise MemoryError  # pragma: no cover: no memory
+            memset(batch.marks.data, PENDING, selected.count)
+            batch.rows = selected.count
+            return 0
+        if selected.without.size:
+            self.set_validity()
+        self.add(values, 0, values.count)
+        if self.run.status != STOPPED:
+            with nogil:
+                done = self.add_unselected()
+            if not done:
+                raise MemoryError  # pragma: no cover: no memory
+        return 0
+
+    cdef int set_validity(self) except -1:
+        """Make the records without a value null."""
+        cdef const Unselected *records = <const Unselected *>self.selected.without.data
+        cdef size_t i, size = self.selected.count // 8 + 1
+        self.valid.size = 0
+        if not grow(&self.valid, size):
+            raise MemoryError  # pragma: no cover: no memory
+        memset(self.valid.data, 0xFF, size)
+        for i in range(self.selected.without.size // sizeof(Unselected)):
+            self.valid.data[records[i].row >> 3] &= <uint8_t>~(1 << (records[i].row & 7))
+        self.values.valid = self.valid.data
+        return 0
+
+    cdef bint add_unselected(self) noexcept nogil:
+        """Make the bytes of each record without a value its identifier. False: out of memory."""
+        cdef Batch *batch = &self.batch
+        cdef Buffer *data = &self.run.data
+        cdef const Unselected *record = <const Unselected *>self.selected.without.data
+        cdef const uint8_t *src
+        cdef uint8_t *target
+        cdef size_t i, n
+        cdef int k
+        for i in range(self.selected.without.size // sizeof(Unselected)):
+            if record[i].row >= batch.rows:     # under `raise`
+                break
+            src, n = self.rows.source.data + record[i].start, self.end_of(record[i].row) - record[i].start
+            batch.marks.data[record[i].row] = SEEN if batch.drops else PENDING
+            target = batch.fingerprints.data + UC_FINGERPRINT * record[i].row
+            fingerprint(<const Key *>self.run.key, src, n, target)
+            for k in range(UC_FINGERPRINT):
+                target[k] ^= 0xFF
+            if batch.keeps_forms:
+                if not grow(data, n + WIDE):
+                    return False  # pragma: no cover: no memory
+                memcpy(data.data + data.size, src, n)
+                (<size_t *>batch.form_starts.data)[record[i].row] = data.size
+                data.size += n
+                (<size_t *>batch.form_ends.data)[record[i].row] = data.size
+        return True
+
+    cdef list faults(self, size_t limit):
+        """Return the first invalid lines or records."""
+        cdef const Rejected *rejected = <const Rejected *>self.run.found.data
+        cdef const Rejected *rejected_end = rejected + self.run.found.size // sizeof(Rejected)
+        cdef const Unselected *record = <const Unselected *>self.selected.without.data
+        cdef const Unselected *record_end = record + self.selected.without.size // sizeof(Unselected)
+        cdef size_t start, stop, offset
+        cdef list faults = []
+        if self.framing is None:
+            return faults_of(&self.run, self.operation, limit)
+        while <size_t>len(faults) < limit and (rejected < rejected_end or record < record_end):
+            if record < record_end and (rejected == rejected_end or record.row < rejected.row):
+                stop = self.end_of(record.row)
+                faults.append(FieldFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
+                record += 1
+                continue
+            start = (<const size_t *>self.batch.starts.data)[rejected.row]
+            stop = self.end_of(rejected.row)
+            offset = place_in_record(&self.framing.frame, self.rows.source.data + start, stop - start, rejected.offset)
+            faults.append(FieldFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
+            rejected += 1
+        return faults
+
+    cdef size_t end_of(self, size_t row) noexcept nogil:
+        """Return where a line ends, without its terminator. In CSV, "\r" may be one at the end of the buffer."""
+        cdef const size_t *starts = <const size_t *>self.batch.starts.data
+        cdef const uint8_t *src = self.rows.source.data
+        cdef size_t end = starts[row + 1]
+        cdef uint8_t terminator = self.rows.source.terminator
+        cdef bint ended = end > starts[row] and src[end - 1] == terminator
+        if ended:
+            end -= 1
+        elif self.framing is None or self.framing.frame.form != CSV:
+            return end
+        if terminator == c'\n' and end > starts[row] and src[end - 1] == c'\r':
+            end -= 1
+        return end
+
+    @property
+    def selects(self):
+        """Whether at least one record has a value; True for lines."""
+        return self.framing is None or self.selected.count > self.selected.without.size // sizeof(Unselected)
+
+    def text(self, size_t row):
+        """Return what read() found in a row: the line without its terminator, or the value of the record.
+
+        Args:
+            row (int): The number of the row in the batch.
+
+        Returns:
+            bytes: The line or value; a record without a value as a whole.
+
+        Raises:
+            IndexError: If the row does not exist.
+        """
+        cdef const uint8_t *src
+        cdef size_t n
+        self.use()
+        try:
+            if row >= self.count:
+                raise IndexError(f"expected a row below {self.count}, got {row}")
+            if self.framing is not None and is_valid(&self.values, row):
+                row_at(&self.values, row, &src, &n)
+            else:
+                src = self.rows.source.data + (<const size_t *>self.batch.starts.data)[row]
+                n = self.end_of(row) - (<const size_t *>self.batch.starts.data)[row]
+            return src[:n]
         finally:
             uc_give(&self.busy)
 
@@ -390,8 +573,15 @@ cdef class LineBatch(Identifiers):
             i = stop
         return o
 
+    cdef uint8_t separator(self) noexcept nogil:
+        """Return the byte between a count and its line: the count is the first field of a record that has fields."""
+        if self.framing is not None and (self.framing.frame.form == CSV or self.framing.frame.form == DELIMITED):
+            return self.framing.frame.delimiter
+        return c'\t'
+
     cdef size_t write_counts(self, const uint8_t *counts, size_t known, uint8_t *dst) noexcept nogil:
         cdef uint8_t digits[COUNT]
+        cdef uint8_t separator = self.separator()
         cdef size_t i, at, o = 0, done = 0
         cdef uint64_t count
         for i in range(self.count):
@@ -408,7 +598,7 @@ cdef class LineBatch(Identifiers):
                     break
             memcpy(dst + o, digits + at, COUNT - at)
             o += COUNT - at
-            dst[o] = c'\t'
+            dst[o] = separator
             o += 1 + self.write_run(i, i + 1, dst + o + 1)
         return o
 
@@ -417,7 +607,8 @@ cdef class LineBatch(Identifiers):
 
         Args:
             dst (bytearray | memoryview): The destination, of at least `capacity()` bytes.
-            counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab.
+            counts (bytes-like | None): A 64-bit count for each of these lines, written before the line and a tab, or the
+                delimiter of the records.
 
         Returns:
             int: The number of bytes written.
