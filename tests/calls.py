@@ -35,7 +35,7 @@ ALONE = {"uricodec.install", "uricodec.uninstall"}
 KEEPING = {"uricodec.urn.namespaces.subscribe"}
 
 # What needs a library that need not be there, which does the work.
-FOREIGN = {"uricodec.logs.to_arrow"}
+FOREIGN = {"uricodec.logs.to_arrow", "uricodec.dedup.unique_dataset"}
 
 
 def outcome(call):
@@ -708,6 +708,17 @@ def _dedup_file(kind="urn", **options):
         return found, {**done.as_dict(), "spilled": done.spilled > 0}
 
 
+def _dedup_dataset(**options):
+    """The statistics but for bytes on the disk, and the rows that are written."""
+    import pyarrow.parquet
+
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+        source, output = os.path.join(folder, "input"), os.path.join(folder, "output")
+        pyarrow.parquet.write_table(pyarrow.table({"url": _DOUBLE_ROWS}), source)
+        done = dedup.unique_dataset(source, "url", output, **options)
+        return {**done.as_dict(), "spilled": done.spilled > 0}, pyarrow.parquet.read_table(output).to_pylist()
+
+
 def _rejected():
     rejected = []
     _dedup_file(on_invalid=lambda *line: rejected.append(line), threads=1, memory=1 << 20)
@@ -771,6 +782,10 @@ CALLS |= {
         partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, exclude=[_INPUT]),
         partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
         _rejected,
+    ],
+    "uricodec.dedup.unique_dataset": [
+        *[partial(_dedup_dataset, kind="urn", memory=memory) for memory in (1 << 20, _SMALL)],
+        partial(_dedup_dataset, kind="no-such"),
     ],
     "uricodec.dedup.estimate_files": [
         partial(dedup.estimate_files, _INPUT, key="k", threads=1),

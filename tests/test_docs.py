@@ -62,7 +62,7 @@ def run(text, names, title):
 
 @pytest.mark.parametrize(("doc", "names"), list(documented()))
 def test_docstring(doc, names):
-    for engine in re.findall(r">>> import (duckdb|pandas|polars|pyspark)", doc):
+    for engine in re.findall(r">>> import (duckdb|pandas|polars|pyarrow|pyspark)", doc):
         pytest.importorskip(engine, reason=f"{engine} is not installed")
     assert run(doc, names, "docstring")
 

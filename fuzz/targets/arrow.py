@@ -1,6 +1,9 @@
 """Columns of Arrow, which needs pyarrow: `uricodec.bulk`, `uricodec.dedup` and `uricodec.logs` on every layout."""
 
+from tempfile import TemporaryDirectory
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 from reference import bulk as naive
 from support import run, text_of
 from targets import bulk as lists
@@ -9,7 +12,7 @@ from uricodec import bulk, dedup, logs
 from uricodec._io import compress
 
 DICTIONARIES = "percent uri urn logs"
-COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"]}
+COVERS = {"uricodec.logs": ["to_arrow"], "uricodec.bulk": ["Column"], "uricodec.dedup": ["unique_dataset"]}
 
 TEXTS = (pa.string(), pa.large_string(), pa.string_view())
 OCTETS = (pa.binary(), pa.large_binary(), pa.binary_view())
@@ -110,7 +113,7 @@ def as_text(row):
 
 
 def unique(draw):
-    """dedup.unique returns the same rows as for a list."""
+    """dedup.unique returns the same rows as for a list; dedup.unique_dataset writes them."""
     kind, level = draw.one((("urn", None), ("urn", "namespace"), ("uri", None), ("iri", None), ("bytes", None)))
     how = {"errors": draw.one(("keep", "drop")), "exact": draw.flag(), "memory": draw.one((1, "64M"))}
     rows, layout, sizes, _ = drawn(draw)
@@ -119,6 +122,14 @@ def unique(draw):
     assert rows_of(made) == dedup.unique(rows, kind, level, **how) and pa.chunked_array(made).type == layout
     with dedup.Deduplicator(kind, level, **how) as ours, dedup.Deduplicator(kind, level, **how) as other:
         assert rows_of(ours.add(source)) == other.add(rows) and ours.finish() == other.finish()
+    if how["exact"]:
+        return
+    with TemporaryDirectory() as folder:
+        pq.write_table(pa.table({"name": source}), f"{folder}/in.parquet", row_group_size=sizes[1])
+        done = dedup.unique_dataset(f"{folder}/in.parquet", "name", f"{folder}/out", kind=kind, level=level, **how)
+        table = pq.read_table(f"{folder}/out/in.parquet")
+    assert table["name"].to_pylist() == rows_of(made) and table.schema.field("name").type == layout
+    assert (done.rows, done.written, done.invalid) == (len(rows), len(table), ours.invalid)
 
 
 def records(draw):

@@ -155,6 +155,11 @@ def test_examples(samples, example):
     shell = "zsh" if "zsh" in example else "bash"
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
+    if "--parquet" in example:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        (samples / "crawl").mkdir()
+        parquet.write_table(pa.table({"url": ["http://a", "HTTP://a"]}), samples / "crawl/0.parquet")
     environment = os.environ | {"HOME": str(samples)}
     done = subprocess.run(
         [shell, "-c", line], cwd=samples, capture_output=True, text=True, env=environment, check=False

@@ -524,6 +524,15 @@ def catch_signals():
     return handlers
 
 
+def restore_signals(handlers):
+    """Set the handlers that catch_signals() returned."""
+    if handlers:
+        import signal
+
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
 def descriptor_of(path):
     """Return the file descriptor that a path such as /dev/fd/1 means in this process; None for other paths.
 
@@ -627,7 +636,7 @@ class Output:
             self._temporary = Temporary(self._path)
         finally:
             if self._temporary is None:
-                self._restore_signals()
+                restore_signals(self._handlers)
         self._raw = self._temporary.raw
 
     def follows(self, source):
@@ -681,14 +690,7 @@ class Output:
                 if self._temporary:
                     self._temporary.discard()
             finally:
-                self._restore_signals()
-
-    def _restore_signals(self):
-        if self._handlers:
-            import signal
-
-            for number, handler in self._handlers.items():
-                signal.signal(number, handler)
+                restore_signals(self._handlers)
 
 
 # --- the meter --------------------------------------------------------------------------------------------------------

@@ -232,8 +232,9 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind urn --groups groups.jsonl -o unique.txt urns.txt",
             "uricodec dedup --kind iri --memory 2G --spill-dir /tmp --stats urls.txt",
             "uricodec dedup --kind urn --estimate urns.txt",
+            "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
         ),
-        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate "
+        f"{_FILES} kind:dedup level policy count repeated exclude groups estimate parquet column "
         f"fields:dedup delimiter:dedup csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
         f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",

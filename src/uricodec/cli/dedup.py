@@ -38,21 +38,18 @@ def run(arguments):
         FileError: A file cannot be read or written.
         BrokenPipeError: The output pipe is closed.
     """
+    if arguments.parquet:
+        return deduplicate_parquet(arguments)
     files, exclude = arguments.files or ["-"], arguments.exclude or []
     if [*files, *exclude].count("-") > 1:
         raise CommandError("standard input can be read only once", 2, "use - for one input only")
     check_outputs(arguments)
     end = b"\0" if arguments.null_data else b"\n"
-    options = {
-        "kind": arguments.kind,
-        "level": arguments.level,
-        "policy": arguments.policy,
-        "errors": arguments.errors,
+    options = identifiers(arguments) | {
         "line_terminator": end,
         "threads": arguments.threads or None,
         "max_line": arguments.max_line,
         **fields_of(arguments, end),
-        "secret": read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret,
     }
     reports = [path for path in (arguments.groups, arguments.invalid_to) if path is not None]
     outputs = map(streams.Output, [arguments.output, *reports])
@@ -93,12 +90,9 @@ def estimate(arguments, files, options):
 
 def deduplicate(arguments, files, options):
     """Write identifiers, reports and counts. Return the counts (DedupStats)."""
-    options |= {
+    options |= tables(arguments) | {
         "report": "counts" if arguments.count else "repeated" if arguments.repeated else "unique",
         "groups": arguments.groups,
-        "memory": arguments.memory,
-        "spill_dir": arguments.spill_dir,
-        "exact": arguments.exact,
         "rules": arguments.rules,
     }
     start = monotonic()
@@ -111,6 +105,55 @@ def deduplicate(arguments, files, options):
     if arguments.stats:
         show_stats(stats, monotonic() - start, arguments.rules)
     return stats
+
+
+def deduplicate_parquet(arguments):
+    """Deduplicate Parquet files."""
+    files, output = arguments.files, arguments.output
+    if not files or "-" in files:
+        raise CommandError("--parquet: cannot read standard input", 2, "name Parquet files, or folders of them")
+    if output in (None, "-"):
+        raise CommandError("--parquet: --output is required", 2, "-o DIR names the folder to write")
+    check_parquet(output, files)
+    options = identifiers(arguments) | tables(arguments)
+    start = monotonic()
+    with Meter(files, progress=progress_of(arguments)) as meter:
+        if meter.shows:
+            options["on_progress"] = meter.show
+        try:
+            stats = dedup.unique_dataset(files, arguments.column, output, **options)
+        except UriError as error:
+            raise CommandError(str(error), 1, "--errors drop leaves out such rows") from None
+        meter.finish(stats)
+    if arguments.stats:
+        show_stats(stats, monotonic() - start, False)
+    return 0
+
+
+def check_parquet(output, files):
+    """Check that pyarrow is installed, and that the output can be written."""
+    try:
+        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
+    except ModuleNotFoundError:
+        raise CommandError("--parquet: pyarrow is not installed", 2, "pip install pyarrow") from None
+    from uricodec.dedup._dataset import check_output
+
+    try:
+        check_output(output, files)
+    except ValueError as error:
+        raise CommandError(f"--output: {error}", 2, "give --output a new folder") from None
+
+
+def identifiers(arguments):
+    """Return the options that select which identifiers are equivalent."""
+    secret = read_secret(arguments.secret_file) if arguments.secret_file is not None else arguments.secret
+    names = "kind", "level", "policy", "errors"
+    return {name: getattr(arguments, name) for name in names} | {"secret": secret}
+
+
+def tables(arguments):
+    """Return the options of the tables of identifiers."""
+    return {name: getattr(arguments, name) for name in ("memory", "spill_dir", "exact")}
 
 
 def show_stats(stats, seconds, rules):

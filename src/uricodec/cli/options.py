@@ -531,6 +531,22 @@ OPTIONS = {
         "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
         conflicts="--count --repeated --exclude --groups --rules --memory --spill-dir --exact --invalid-to --stats",
     ),
+    "parquet": Option(
+        "--parquet",
+        "read Parquet files or folders, and write a folder",
+        "FILE may be a folder, and --output is the folder to write: it does not exist, or is empty, and appears when "
+        "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
+        "columns of the rows that are kept. Needs pyarrow.",
+        needs="--column",
+        conflicts="--count --repeated --exclude --groups --estimate --fields --json-field --rules --invalid-to --null-data "
+        "--max-line --threads",
+    ),
+    "column": Option(
+        "--column NAME",
+        "with --parquet: the column of the identifiers",
+        "A column of text or bytes that is not within another one.",
+        needs="--parquet",
+    ),
     "memory": Option(
         "--memory SIZE",
         "memory for identifiers: 64M, 1G, 50% (default: 50%)",

@@ -20,7 +20,7 @@ from uricodec._io import streams
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.overloads import returns_selection
 from uricodec._rows.reports import text_of
-from uricodec.dedup._corpus import Corpus, Progress, count_unique, write_counted, write_unique
+from uricodec.dedup._corpus import Corpus, Progress, Ticker, count_unique, write_counted, write_unique
 from uricodec.dedup._fields import Records
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import ColumnBatch, LineBatch, borrow, mask, select
@@ -54,6 +54,7 @@ __all__ = [
     "fingerprint",
     "rules_of",
     "unique",
+    "unique_dataset",
 ]
 
 
@@ -83,7 +84,7 @@ _LEVELS = {"bytes": None, "urn": "8141", "uri": "path", "iri": "iri"}
 
 
 class DedupStats:
-    """The figures of a run of dedup_files().
+    """The figures of a run of dedup_files(), or of unique_dataset(), where a line is a row.
 
     Attributes:
         rows (int): The number of lines in the inputs, without `exclude`.
@@ -669,6 +670,84 @@ def dedup_files(  # noqa: PLR0913
             )
             how.write(group_file)
         statistics.spilled = scratch.spilled
+    return statistics
+
+
+def unique_dataset(  # noqa: PLR0913
+    paths: Path | Sequence[Path],
+    column: str,
+    output: Path,
+    *,
+    kind: IdentifierKind,
+    level: UriLevel | UrnLevel | None = None,
+    policy: Policy | PolicyName | None = None,
+    memory: Memory = None,
+    spill_dir: Path | None = None,
+    exact: bool = False,
+    secret: Secret = None,
+    errors: DedupErrors = "keep",
+    on_progress: Callable[[Progress], None] | None = None,
+) -> DedupStats:
+    """Write a copy of Parquet files with only the first row of each identifier in a column. This requires pyarrow.
+
+    Each file of the input has one in the output, perhaps without rows, with the same relative path, schema, metadata,
+    compression and order of rows. Memory is bounded, whatever the size of the files: about 300 MB and `memory`.
+
+    Args:
+        paths (Path | Sequence[Path]): Files, and folders, which stand for all files in them and their subfolders,
+            sorted by name, except for names that begin with "." or "_". A file is read once, even if named twice.
+        column (str): The name of a column of text or bytes, not within another column. All nulls count as the same.
+        output (Path): The folder to write, which does not exist or is empty. It appears only when it is complete.
+            Paths of files in it are relative to the innermost folder that contains all `paths` and is not a partition
+            (NAME=VALUE).
+        kind (str): "urn", "uri", "iri" or "bytes".
+        level, policy, memory, spill_dir, exact, secret: As in `dedup_files`.
+        errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is omitted;
+            "raise": an error is raised.
+        on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
+
+    Returns:
+        DedupStats: The figures of the run. All nulls count as one identifier.
+
+    Raises:
+        UriError: If a row is invalid, with errors="raise". The message begins "FILE: row N: ", with N from 0.
+        ValueError: If kind, level or another option is invalid, or `output` is not empty, or inside one of `paths`.
+        ModuleNotFoundError: If pyarrow is not installed.
+        streams.FileError: If a file fails (an OSError with filename and strerror), changes while it is read, is not a
+            Parquet file, or lacks the column.
+
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet as pq
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.makedirs(f"{folder}/crawl/date=2026-01-01")
+    ...     table = pa.table({"id": [1, 2, 3], "url": ["http://a/b", "HTTP://a/./b", "http://a/c"]})
+    ...     pq.write_table(table, f"{folder}/crawl/date=2026-01-01/0.parquet")
+    ...     done = unique_dataset(f"{folder}/crawl", "url", f"{folder}/unique", kind="uri")
+    ...     print(done.rows, done.unique, pq.read_table(f"{folder}/unique").to_pydict()["id"])
+    3 2 [1, 3]
+    """
+    level = _level_of(kind, level, policy)
+    size, fingerprint_key = parse_memory(memory), _fingerprint_key(secret, exact)
+    names = ColumnBatch(_rows_of(kind, level), fingerprint_key, errors, exact)
+    try:
+        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("unique_dataset requires pyarrow: pip install pyarrow", name=error.name) from None
+    from uricodec._io.folders import OutputFolder
+    from uricodec.dedup import _dataset
+
+    inputs, target, statistics = _paths(paths), os.fspath(output), DedupStats()
+    _dataset.check_output(target, inputs)
+    files = [_dataset.Source(*file, column, names) for file in _dataset.find_files(inputs)]
+    ticker = Ticker(on_progress, sum(file.size for file in files))
+    with Scratch(spill_dir) as scratch, OutputFolder(target) as folder:
+        rows = _dataset.find_first(files, names, PartitionedTable(size, exact, False, scratch), scratch, ticker)
+        _dataset.write_first(files, rows, folder, ticker)
+        statistics.spilled = scratch.spilled
+    statistics.rows, statistics.invalid = sum(file.rows for file in files), names.invalid
+    statistics.unique = statistics.written = rows.count
+    statistics.duplicates = statistics.rows - rows.count - (names.invalid if errors == "drop" else 0)
     return statistics
 
 
