@@ -419,6 +419,7 @@ def test_the_command():
     status, output, said = run(*command, "in/d=1/a.parquet", "in/d=2/a.parquet", "-o", "out/", "--stats")
     assert (status, output) == (0, b"") and '"rows": 4, "unique": 2, "duplicates": 2' in said
     assert {name: len(read(f"out/{name}")) for name in files_below("out")} == {"d=1/a.parquet": 2, "d=2/a.parquet": 0}
+    assert pq.ParquetFile("out/d=2/a.parquet").metadata.num_row_groups == 1  # some versions read no file without any
     assert run(*command, "in", "-o", "one", "--memory", "1M", "--exact", "--progress")[0] == 0
     assert read("one/d=1/a.parquet") == read("out/d=1/a.parquet")
 

@@ -323,6 +323,7 @@ def write_some(file: Source, path: str, rows: FirstRows, start: int, ticker: Tic
         # A row that is kept refers to the whole dictionary of its row group, so these rows do not wait for others.
         waits = not any(map(pa.types.is_dictionary, schema.types))
         sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+        first = rows.rank(start)
         with pq.ParquetWriter(target, schema, **options_of(about)) as writer:
             groups = RowGroups(writer, max(sizes))
             for group, size in enumerate(sizes):
@@ -338,6 +339,8 @@ def write_some(file: Source, path: str, rows: FirstRows, start: int, ticker: Tic
                 ticker.rows += size
                 ticker.add(file.size * size // file.rows)
             groups.flush()
+            if rows.rank(start) == first:
+                writer.write_table(schema.empty_table())  # not all readers can read a file without row groups
 
 
 def kept_rows(batch: Any, rows: FirstRows, start: int) -> Any:
