@@ -538,8 +538,8 @@ OPTIONS = {
         "the command has succeeded. Each file that is read has one in it, with the same relative path, and with all "
         "columns of the rows that are kept. Needs pyarrow.",
         needs="--column",
-        conflicts="--count --repeated --exclude --groups --estimate --fields --json-field --rules --invalid-to --null-data "
-        "--max-line --threads",
+        conflicts="--count --repeated --exclude --groups --estimate --fields --json-field --rules --invalid-to "
+        "--null-data --max-line --threads",
     ),
     "column": Option(
         "--column NAME",
