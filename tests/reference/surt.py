@@ -94,7 +94,7 @@ def key(url):
     host, slash, path = before.partition(b"/")
     port = b""
     if has_authority:
-        host = host.rpartition(b"@")[2]
+        host = host.rpartition(b"@")[2].rstrip(b":")
         if b"[" in host:
             host, _, port = host.partition(b"[")[2].partition(b"]")
             port = port.partition(b":")[2]

@@ -1,10 +1,11 @@
 """The policy "surt": what the package surt 0.3.1 returns for these URLs, and the reference implementation."""
 
+import contextlib
 import copy
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import surt as reference
 
@@ -43,6 +44,8 @@ KEYS = [
     ("http://4294967296/", "0,0,0,0)/"),
     ("http://0x7f.1/", "1,0x7f)/"),
     ("http://[2001:db8::1]:81/a", "2001:db8::1:81)/a"),
+    ("http://a:80::/b", "a)/b"),
+    ("http://[a:b::/c", "a:b)/c"),
     ("http://a/%2541%252e/%2F/b%3Fc%23", "a)/a./b?c%23"),
     ("http://a/%%34%31%zz%", "a)/a%25zz%25"),
     ("http://a//b/./c/..//d/", "a)/b/d"),
@@ -111,3 +114,18 @@ def test_the_policy_is_a_value_without_fields():
     assert [step.step for step in policy.explain("http://a")] == ["surt"]
     with pytest.raises(ValueError, match="the policy 'surt' has no fields to change, got level, query"):
         policy.replace(level="case", query="sort")
+
+
+# After these, the host could be empty, and the package reads the path as one.
+LIKE_THE_PACKAGE = [piece for piece in PIECES if piece not in ("@", "[")]
+STARTS = "http://a", "HTTPS://u:p@a", "http://[2001:DB8::1]", "ftp://a"
+
+
+@pytest.mark.interop
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")  # of its source, when compiled
+@settings(max_examples=500)
+@given(st.sampled_from(STARTS), st.lists(st.sampled_from(LIKE_THE_PACKAGE), max_size=12))
+def test_the_package(start, pieces):
+    package, url = pytest.importorskip("surt", reason="surt is not installed"), "".join([start, *pieces])
+    with contextlib.suppress(ValueError):  # of a port that is not a number up to 65535
+        assert uri.normalize(url, policy="surt") == package.surt(url)

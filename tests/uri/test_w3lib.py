@@ -1,7 +1,7 @@
 """The policy "w3lib": what w3lib 2.5.0 returns for these URLs, and the reference implementation."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import w3lib as reference
 
@@ -160,8 +160,14 @@ def test_long_urls(part):
         assert outcome(normal, url) == outcome(reference.key, url)
 
 
+# IPv4-mapped addresses are written in another form by the ipaddress of older Pythons.
+LIKE_ANY_VERSION = [piece for piece in PIECES if "1.2.3.4" not in piece]
+
+
 @pytest.mark.interop
-def test_the_package():
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(LIKE_ANY_VERSION), max_size=12).map("".join))
+def test_the_package(text):
     w3lib = pytest.importorskip("w3lib.url", reason="w3lib is not installed")
-    for url, key in KEYS:
-        assert w3lib.canonicalize_url(url) == key
+    for url in text, "http://a" + text:
+        assert outcome(normal, url) == outcome(w3lib.canonicalize_url, url)

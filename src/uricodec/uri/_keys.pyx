@@ -572,7 +572,7 @@ cdef inline size_t web_size(const uint8_t *s, size_t n) noexcept nogil:
 cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef const uint8_t *s = src
     cdef uint8_t *copy = dst + 3 * n + KEY_EXTRA
-    cdef size_t i = 0, end, host, host_end, port, o, scheme, web
+    cdef size_t i = 0, end, host, host_end, port, port_end, o, scheme, web
     cdef uint32_t default_port = 0
     cdef bint failed = False, has_authority = True, is_plain = True
     if kernels.span(s, n, &VISIBLE.set) < n:
@@ -601,29 +601,31 @@ cdef size_t surt_row(const uint8_t *src, size_t n, const void *options, uint8_t 
     n = i + size_until(s + i, n - i, c'#')
     host = i
     i += kernels.span(s + i, n - i, &HOST_BYTES.set)
-    host_end = port = i
+    host_end = port = port_end = i
     if i < n and s[i] != c'/' and s[i] != c'?':
         is_plain = False
         while i < n and s[i] != c'/' and s[i] != c'?':
             i += 1
-        host_end = port = i
+        host_end = port = port_end = i
         if has_authority:
             for end in range(host, i):
                 if s[end] == c'@':
                     host = end + 1
-            end = host + size_until(s + host, i - host, c'[')
-            if end < i:
+            while port_end > host and s[port_end - 1] == c':':
+                port_end -= 1
+            end = host + size_until(s + host, port_end - host, c'[')
+            if end < port_end:
                 host = end + 1
-                host_end = host + size_until(s + host, i - host, c']')
-                port = host_end + size_until(s + host_end, i - host_end, c':')
+                host_end = host + size_until(s + host, port_end - host, c']')
+                port = host_end + size_until(s + host_end, port_end - host_end, c':')
             else:
-                host_end = port = host + size_until(s + host, i - host, c':')
-            port += port < i
+                host_end = port = host + size_until(s + host, port_end - host, c':')
+            port += port < port_end
     o = write_surt_host(s + host, host_end - host, is_plain, copy + host, dst, &failed)
     if failed:
         outcome.code, outcome.offset = UC_RAISED, 0
         return UC_REJECTED
-    o += write_port(s + port, i - port, default_port, dst + o)
+    o += write_port(s + port, port_end - port, default_port, dst + o)
     end = i + size_until(s + i, n - i, c'?')
     if o:
         dst[o] = c')'
