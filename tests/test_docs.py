@@ -27,6 +27,7 @@ from uricodec.urn import namespaces
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS
 
 
@@ -312,6 +313,22 @@ def test_what_the_drop_in_hands_to_the_stdlib(call, fast, monkeypatch):
     with contextlib.suppress(ValueError, TypeError):
         eval(call, vars(parse) | names)
     assert (not seen) == fast
+
+
+def anchors(page):
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", head).lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_pages(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", re.sub(r"`[^`\n]+`", "", text)):
+        path = page.parent / target if target else page
+        assert path.exists(), target
+        assert not anchor or anchor in anchors(path), (target, anchor)
 
 
 def test_ci_runs_the_test_command_of_the_readme():
