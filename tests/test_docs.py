@@ -319,7 +319,8 @@ def anchors(page):
     """The anchors of the headings of a page, as GitHub and MyST make them."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", head).lower()).replace(" ", "-") for head in heads}
+    words = [re.sub(r"\[(.*?)\]\(.*?\)", r"\1", head).lower() for head in heads]
+    return {re.sub(r"[^\w -]", "", head).replace(" ", "-") for head in words}
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
