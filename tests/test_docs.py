@@ -150,6 +150,13 @@ def test_stub_of_operations(monkeypatch):
     assert (ROOT / "src/uricodec/integrations/_signatures.pyi").read_text("utf-8") == stub
 
 
+def test_pictures(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    pictures = importlib.import_module("make_pictures")
+    found = {path.name: path.read_text("utf-8") for path in pictures.FOLDER.iterdir()}
+    assert found == {name: make() for name, make in pictures.PICTURES.items()}
+
+
 def test_table_of_codes():
     from uricodec.urn import _parse as _urn
 

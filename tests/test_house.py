@@ -65,6 +65,12 @@ def test_contributing_says_where_each_room_is():
         assert f"`{name}/`" in table or f"`{name}.py`" in table, name
 
 
+def test_picture_shows_the_rooms_in_their_order(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    layers = importlib.import_module("make_pictures").LAYERS
+    assert [name for _, names, _ in layers for name in names] == ROOMS[-2:0:-1]
+
+
 def fast_tests(path):
     """The tests of a file that no mark leaves out of the fast run; None if all of it needs another library."""
     body = ast.parse(path.read_text("utf-8")).body
