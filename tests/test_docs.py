@@ -106,12 +106,13 @@ def test_library_examples_of_a_page(block, libraries):
 def test_console_examples_of_a_page(page):
     """Each "$ ... uricodec ...", run where the README is, prints what stands below it."""
     sessions = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    commands = 0
+    commands, environment = 0, os.environ | {"URICODEC_NO_DOCS_LINKS": ""}
     for session in sessions:
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
             assert "uricodec" in command
             real = re.sub(r"(^|\| )uricodec\b", rf"\g<1>{sys.executable} -m uricodec", command)
-            done = subprocess.run(real, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
+            options = {"cwd": ROOT, "env": environment, "capture_output": True, "text": True}
+            done = subprocess.run(real, shell=True, check=True, **options)
             assert done.stdout == expected, command
             commands += 1
     assert commands

@@ -18,6 +18,7 @@ from uricodec import bytesets
 from uricodec.cli import help as texts
 from uricodec.cli import options
 from uricodec.cli.commands import COMMANDS
+from uricodec.cli.errors import PAGES, SITE
 from uricodec.cli.options import CATEGORIES, OPTIONS
 from uricodec.cli.parser import holds, parse
 from uricodec.logs._records import NAMES
@@ -267,3 +268,36 @@ def test_hints_of_invalid_records():
 def test_invalid_byte_counts(text):
     with pytest.raises(ValueError, match="expected a number of bytes such as"):
         options.byte_count(text)
+
+
+# --- links of error messages ------------------------------------------------------------------------------------------
+
+
+def test_links_lead_to_pages_of_the_site():
+    assert f'Documentation = "{SITE}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    names = {f"docs/{page.partition('#')[0].removesuffix('html')}md" for page in PAGES.values()}
+    heads = {name: {*re.findall("^## (.*)$", (ROOT / name).read_text("utf-8"), re.MULTILINE)} for name in names}
+    for key, page in PAGES.items():
+        assert isinstance(key, int) or key[0] in COMMANDS
+        name, _, anchor = page.partition("#")
+        named = {head.lower().replace(" ", "-") for head in heads[f"docs/{name.removesuffix('html')}md"]}
+        assert not anchor or anchor in named
+    assert {*COMMANDS} <= heads["docs/api/cli.md"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "end"),
+    [
+        (["--bogus"], 2, f"commands\nsee: {SITE}api/cli.html\n"),
+        (["decode", "--errors", "x"], 2, f"raise\n\nsee: {SITE}api/cli.html#decode\n"),
+        (["decode", "--errors", "raise"], 1, f"lists them\nsee: {SITE}framing.html#how-invalid-input-is-handled\n"),
+        (["dedup", "--kind", "urn", "--errors", "raise"], 1, f"see: {SITE}dedup.html#which-lines-are-equivalent\n"),
+        (["log", "/nonexistent"], 3, f"directory\n\nsee: {SITE}framing.html#threads-and-files\n"),
+    ],
+)
+def test_messages_end_with_a_link(words, status, end, monkeypatch):
+    without = run(*words, stdin=b"%zz\n")[2]
+    monkeypatch.setenv("URICODEC_NO_DOCS_LINKS", "")
+    found = run(*words, stdin=b"%zz\n")
+    assert found[0] == status and found[2].endswith(end)
+    assert found[2].startswith(without) and "see:" not in without

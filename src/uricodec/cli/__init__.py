@@ -11,7 +11,7 @@ import sys
 
 import uricodec
 from uricodec._io.streams import tell
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import CommandError, page_of
 
 __all__ = ["main"]
 
@@ -30,26 +30,35 @@ def main(argv=None):
     uricodec ...
     0
     """
+    words = sys.argv[1:] if argv is None else argv
     try:
         try:
-            status = run(sys.argv[1:] if argv is None else argv)
+            status = run(words)
         except SystemExit as stop:  # signals that end the process
             status = stop.code
         flush_text()
         return status
     except CommandError as error:
-        tell(f"uricodec: {error}\n")
-        return error.status
+        return fail(words, str(error), error.status)
     except MemoryError:
-        tell("uricodec: not enough memory\n")
-        return 3
+        return fail(words, "not enough memory", 3)
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        tell(f"uricodec: {error.filename or '<stdout>'}: {error.strerror}\n")
-        return 3
+        return fail(words, f"{error.filename or '<stdout>'}: {error.strerror}", 3)
+
+
+def fail(words, message, status):
+    """Write the message that ends the command, with a link to a page. Return the exit status."""
+    from uricodec.cli.commands import COMMANDS
+
+    if not os.environ.get("URICODEC_NO_DOCS_LINKS"):
+        page = page_of(words[0] if words and words[0] in COMMANDS else None, status)
+        message += ("\n" if "\n\nhint: " in message else "\n\n") + f"see: {page}"
+    tell(f"uricodec: {message}\n")
+    return status
 
 
 def run(words):

@@ -52,7 +52,10 @@ EXIT_STATUS = """\
 """
 
 ENVIRONMENT = """\
-  URICODEC_TIER  the CPU tier to use, one of those that 'uricodec info' prints
+  URICODEC_TIER           the CPU tier to use, one of those that
+                          'uricodec info' prints
+  URICODEC_NO_DOCS_LINKS  unless empty, error messages have no link to the
+                          page that explains them
 """
 
 EXAMPLES = (

@@ -1,4 +1,21 @@
-"""The error that ends a command."""
+"""The error that ends a command, and the page that explains it."""
+
+__all__ = ["PAGES", "SITE", "CommandError", "page_of"]
+
+SITE = "https://uricodec.github.io/uricodec/"
+
+# Where the documentation explains what an exit status is about, of a command or of all.
+PAGES = {
+    1: "framing.html#how-invalid-input-is-handled",
+    2: "api/cli.html",
+    3: "framing.html#threads-and-files",
+    ("normalize", 1): "codes.html",
+    ("split", 1): "codes.html",
+    ("resolve", 1): "codes.html",
+    ("dedup", 1): "dedup.html#which-lines-are-equivalent",
+    ("dedup", 3): "dedup.html#guarantees",
+    ("log", 1): "logs.html#what-is-not-a-record",
+}
 
 
 class CommandError(Exception):
@@ -16,3 +33,17 @@ class CommandError(Exception):
     def __init__(self, message, status, hint=""):
         super().__init__(f"{message}\n\nhint: {hint}" if hint else message)
         self.status = status
+
+
+def page_of(command, status):
+    """Return the address of the page that explains an error.
+
+    Args:
+        command (str | None): The command's name; None if there is none.
+        status (int): The exit status.
+
+    >>> page_of("log", 1)
+    'https://uricodec.github.io/uricodec/logs.html#what-is-not-a-record'
+    """
+    page = PAGES.get((command, status), PAGES[status])
+    return f"{SITE}{page}#{command}" if status == 2 and command else SITE + page
