@@ -4,18 +4,29 @@ python -m sphinx -W --keep-going -b html docs build/html
 """
 
 import re
+import sys
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
 
 import uricodec
+from uricodec.cli.errors import SITE
+
+sys.path.append(str(Path(__file__).parent))
+from make_operations import sections
 
 project = "uricodec"
 author = "the authors of uricodec"
 release = version = uricodec.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_design"]
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_baseurl = SITE
 html_show_copyright = False
 html_title = f"uricodec {release}"
 default_role = "code"  # `x` in a docstring
@@ -72,7 +83,39 @@ def shorten(*event):
     return signature and re.sub(r"ByteSet\(b(['\"]).{99,}\1\)", "ByteSet(...)", signature), returns
 
 
+def add_operations(app, name, source):
+    """The page of operations has a section for each row of the table."""
+    if name == "api/operations":
+        source[0] += sections()
+
+
+def add_card(app, name, template, context, doctree):
+    """What a link to the page looks like elsewhere: title, first paragraph, picture."""
+    first = doctree.next_node(nodes.paragraph) if doctree else None
+    about = " ".join(first.astext().split())[:200] if first else f"Documentation of {project}"
+    title = f"{context['title']} - {project}" if context.get("title") and name != "index" else project
+    card = {"title": title, "description": about, "type": "website", "url": SITE + name + ".html"}
+    card |= {"image": f"{SITE}_static/card.png", "site_name": project}
+    tags = [f'<meta property="og:{key}" content="{escape(value)}">' for key, value in card.items()]
+    tags += [
+        f'<meta name="description" content="{escape(about)}">',
+        '<meta name="twitter:card" content="summary_large_image">',
+    ]
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+
+
+def write_sitemap(app, error):
+    """List the pages for search engines."""
+    if error is None and app.builder.name == "html":
+        pages = "".join(f"<url><loc>{SITE}{name}.html</loc></url>\n" for name in sorted(app.env.found_docs))
+        head = '<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        (Path(app.outdir) / "sitemap.xml").write_text(f"{head}{pages}</urlset>\n", "utf-8")
+
+
 def setup(app):
+    app.connect("source-read", add_operations)
+    app.connect("html-page-context", add_card)
+    app.connect("build-finished", write_sitemap)
     app.connect("autodoc-process-docstring", as_written, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-signature", shorten)

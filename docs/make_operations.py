@@ -1,8 +1,42 @@
-"""Prints the table of operations in docs/columns.md: `python docs/make_operations.py`."""
+"""Prints the table of operations in docs/columns.md: `python docs/make_operations.py`.
+
+`sections` makes the page docs/api/operations.md, with an example of each operation for one value, columns, SQL and the
+command line; docs/conf.py adds it when the site is built.
+"""
 
 import json
+import subprocess
+import sys
 
+import uricodec
+from uricodec import bulk, iri, parse, uri, urn
 from uricodec._rows.registry import OPERATIONS, REQUIRED
+
+# The function for one value of an operation, and an argument. Others are in `uri`, and have the name of the operation.
+MODULES = {"bulk": bulk, "iri": iri, "parse": parse, "uri": uri, "uricodec": uricodec, "urn": urn}
+URL = "http://me@Example.co.uk:8080/a%20b/%7Ec?q=caf%C3%A9&page=2"
+URN = "URN:ISBN:0-395-36341-1#p7"
+EXAMPLES = {
+    "quote": ("parse.quote", "/wiki/Zürich & Genf"),
+    "requote": ("uricodec.requote", "/a b/%C3%A9"),
+    "unquote": ("parse.unquote", "/caf%C3%A9"),
+    "percent_decode": ("uricodec.percent_decode", "/caf%C3%A9 100% %FF"),
+    "iri_to_uri": ("iri.iri_to_uri", "http://example.org/Dürst"),
+    "uri_to_iri": ("iri.uri_to_iri", "http://example.org/D%C3%BCrst"),
+    "normalize_uri": ("uri.normalize", "HTTP://Example.org/a/../%7Eb"),
+    "normalize_urn": ("urn.normalize", URN),
+    "is_valid_uri": ("uri.is_valid", "http://example.org/a b"),
+    "is_valid_iri": ("iri.is_valid", "http://example.org/é"),
+    "is_valid_urn": ("urn.is_valid", URN),
+    "check_uri": ("uri.check", "http://example.org/a b"),
+    "check_iri": ("iri.check", "http://example.org/é b"),
+    "check_urn": ("urn.check", "urn:example:a b"),
+    "split_uri": ("uri.split", URL),
+    "split_iri": ("iri.split", "http://example.org/é?q"),
+    "split_urn": ("urn.parse", URN),
+    "fingerprint": ("bulk.fingerprint", "http://example.org/"),
+    "agreed_host": ("uri.agreed_host", "https://example.org/a"),
+}
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
 HEADS += ["functions of SQL", "command", "more"]
@@ -43,6 +77,67 @@ def table():
     rows = [HEADS, *map(row_of, OPERATIONS.values())]
     lines = ["".join(f"| {cell} " if cell else "| " for cell in row) for row in rows]
     return "|\n".join([lines[0], "|---" * len(HEADS), *lines[1:]]) + "|\n"
+
+
+def call(function, *arguments, **options):
+    """An example of a function: the call and its result, as a console has them."""
+    module, _, name = function.partition(".")
+    result = getattr(MODULES[module], name)(*arguments, **options)
+    shown = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in options.items())]
+    return f"```pycon\n>>> {function}({', '.join(shown)})\n{result!r}\n```"
+
+
+def in_sql_with_values(row, function):
+    """A call in SQL, with the default of each argument, or an example."""
+    known = {each.name: each for each in row.parameters}
+    arguments = []
+    for each in map(known.get, function.parameters):
+        value = each.examples[0] if each.default in {REQUIRED, None} and each.examples else each.default
+        arguments += [f"'{value}'"] if value is not None else []  # trailing arguments may be omitted
+    return f"SELECT {function.name}({', '.join(['x', *arguments])}) FROM data"
+
+
+def command_of(line, value):
+    """An example of a command: its input and its output."""
+    run = [sys.executable, "-m", "uricodec", *line.split()]
+    done = subprocess.run(run, input=value + "\n", capture_output=True, text=True, check=False)
+    return f"```console\n$ echo '{value}' | uricodec {line}\n{done.stdout}```"
+
+
+def tabs(row):
+    """The tabs of an operation: title -> text."""
+    function, value = EXAMPLES.get(row.name, (f"uri.{row.name}", URL))
+    options = dict(row.required)
+    if row.name == "fingerprint":
+        options["secret"] = b"of these examples"
+    found = {}
+    if not function.startswith("bulk."):
+        found["One value"] = call(function, value, **options)
+    more = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    engine = f"uricodec.{row.name}({more})"
+    found["Columns"] = call(f"bulk.{row.name}", [value, None], **options)
+    found["Columns"] += f'\n\nPolars: `pl.col("x").{engine}`, pandas: `frame["x"].{engine}`.'
+    if row.sql:
+        found["SQL"] = "\n".join(["```sql", *(in_sql_with_values(row, each) for each in row.sql), "```"])
+    if row.command:
+        found["Command line"] = command_of(row.command.line, value)
+    return found
+
+
+def sections():
+    """The sections of docs/api/operations.md."""
+    lines = []
+    for row in OPERATIONS.values():
+        lines += ["", f"## {row.name}", "", f"{row.summary[0].upper()}{row.summary[1:]}."]
+        lines += [
+            f"See [](../{row.page}.md), and {{py:func}}`uricodec.bulk.{row.name}` for parameters.",
+            "",
+            "::::{tab-set}",
+        ]
+        for title, content in tabs(row).items():
+            lines += [f":::{{tab-item}} {title}", f":sync: {title}", "", content, "", ":::"]
+        lines.append("::::")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

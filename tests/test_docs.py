@@ -145,6 +145,20 @@ def test_table_of_operations(monkeypatch):
     assert importlib.import_module("make_operations").table() in (ROOT / "docs/columns.md").read_text("utf-8")
 
 
+def test_examples_of_operations(monkeypatch):
+    """They are computed when the site is built; test_registry.py compares SQL and commands with what runs."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = importlib.import_module("make_operations")
+    assert {*made.EXAMPLES} <= {*OPERATIONS}
+    text = made.sections()
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == list(OPERATIONS)
+    assert (
+        text.count("tab-item} Command line")
+        == text.count("$ echo")
+        == sum(bool(row.command) for row in OPERATIONS.values())
+    )
+
+
 def test_stub_of_operations(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     stub = importlib.import_module("make_stubs").stub()
