@@ -118,6 +118,27 @@ def test_console_examples_of_a_page(page):
     assert commands
 
 
+@pytest.mark.interop
+def test_notebook(capsys):
+    """Each cell of code prints what is stored below it; the last expression of a cell is shown."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("agg")
+    names = {}
+    for cell in json.loads((ROOT / "examples/crawl.ipynb").read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            source = "".join(cell["source"])
+            *_, last = ast.parse(source).body
+            exec(source, names)
+            printed = capsys.readouterr().out
+            stored = [output.get("text") or output["data"]["text/plain"] for output in cell["outputs"]]
+            if isinstance(last, ast.Expr) and not printed and not source.endswith(";"):
+                assert eval(ast.unparse(last), names) == ast.literal_eval("".join(stored[0]))
+            elif printed:
+                assert printed == "".join(stored[0])
+    assert names["axes"].get_title(loc="left") == "Different URLs among 5000"
+    names["plt"].close(names["figure"])
+
+
 def table(page, *columns):
     """The rows of the table of a page that has these columns, without the marks of code."""
     text = (ROOT / page).read_text("utf-8").split(f"| {' | '.join(columns)} |\n")[1]
