@@ -43,6 +43,8 @@ def as_written(*event):
     paragraph; and the first line of a property has no type."""
     _, what, *_, lines = event
     written, before, pad, example, margin = [], "", None, False, -1
+    if what == "property" and lines:
+        lines[0] = lines[0].replace(": ", ", ", 1)  # napoleon takes what precedes a colon for the type
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         words = line.strip()
         example = words != "" and (example or words.startswith(">>>"))
@@ -83,8 +85,9 @@ def shorten(*event):
     return signature and re.sub(r"ByteSet\(b(['\"]).{99,}\1\)", "ByteSet(...)", signature), returns
 
 
-def add_operations(app, name, source):
-    """The page of operations has a section for each row of the table."""
+def prepare(app, name, source):
+    """Drop the empty line that ends an example for doctest; add the sections of the page of operations."""
+    source[0] = re.sub(r"(^```py(?:thon)?\n.*?\n)\n(?=```$)", r"\1", source[0], flags=re.DOTALL | re.MULTILINE)
     if name == "api/operations":
         source[0] += sections()
 
@@ -113,7 +116,7 @@ def write_sitemap(app, error):
 
 
 def setup(app):
-    app.connect("source-read", add_operations)
+    app.connect("source-read", prepare)
     app.connect("html-page-context", add_card)
     app.connect("build-finished", write_sitemap)
     app.connect("autodoc-process-docstring", as_written, priority=400)  # before napoleon
