@@ -137,7 +137,12 @@ def samples(tmp_path):
     for path in (ROOT / "examples").glob("*.*"):
         shutil.copy(path, tmp_path)
     urls = b"http://Example.com/caf%C3%A9\nhttp://example.com:80/a\n/a b\n"
-    files = {"urls.txt": urls, "links.txt": b"../c\n", "files.txt": b"a b\n", "page.html": b'<a href="urn:isbn:1"> http://a'}
+    files = {
+        "urls.txt": urls,
+        "links.txt": b"../c\n",
+        "files.txt": b"a b\n",
+        "page.html": b"<urn:isbn:1> http://a",
+    }
     files["links.csv"] = b"page,href\nhttp://example.com/a/b,../c\n"
     files |= {"old.txt": b"urn:isbn:1\n", "new.txt": b"urn:isbn:2\n"}
     files["access.log.gz"] = gzip.compress((tmp_path / "access.log").read_bytes())
