@@ -771,8 +771,8 @@ def estimate_files(  # noqa: PLR0913
     """Return about how many different identifiers there are (HyperLogLog), in one pass and constant memory.
 
     Args:
-        inputs, kind, level, policy, field, format, delimiter, header, secret, errors, line_terminator, threads,
-            max_line, on_progress: See `dedup_files`.
+        inputs, kind, level, policy, field, format, delimiter, header: See `dedup_files`.
+        secret, errors, line_terminator, threads, max_line, on_progress: See `dedup_files`.
 
     Returns:
         int: The number, with a standard error of 0.8 %.
