@@ -691,7 +691,7 @@ def unique_dataset(  # noqa: PLR0913
     """Write a copy of Parquet files with only the first row of each identifier in a column. This requires pyarrow.
 
     Each file of the input has one in the output, perhaps without rows, with the same relative path, schema, metadata,
-    compression and order of rows. Memory is bounded, whatever the size of the files: about 300 MB and `memory`.
+    compression and order of rows. Memory is bounded, whatever the size of the files: `memory`, and about 400 MB.
 
     Args:
         paths (Path | Sequence[Path]): Files, and folders, which stand for all files in them and their subfolders,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +263,7 @@ def find_first(
 
     for file in files:
         row = 0
-        for column in file.columns():
+        for column in ahead(file.columns()):
             names.hold(column)
             while read(names, file, row):
                 names.first = start + row
@@ -277,6 +278,15 @@ def find_first(
     partitions.close()
     rows.seal()
     return rows
+
+
+def ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """Yield items while another thread computes the next one."""
+    with ThreadPoolExecutor(1) as pool:
+        item = pool.submit(next, items, None)
+        while (found := item.result()) is not None:
+            item = pool.submit(next, items, None)
+            yield found
 
 
 def read(names: ColumnBatch, file: Source, row: int) -> int:
@@ -329,7 +339,7 @@ def write_some(file: Source, path: str, rows: FirstRows, start: int, ticker: Tic
             for group, size in enumerate(sizes):
                 kept = rows.rank(start + size) - rows.rank(start)
                 row = start
-                for batch in file.batches(parquet, group) if kept else ():
+                for batch in ahead(file.batches(parquet, group)) if kept else ():
                     groups.add(pa.Table.from_batches([batch]) if kept == size else kept_rows(batch, rows, row))
                     row += len(batch)
                     ticker.add(0)
