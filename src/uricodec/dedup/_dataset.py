@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 # Bytes of a column chunk that are read at once.
 READ_BYTES = 1 << 20
 
-# The approximate size of a batch that is read, and the most rows in it.
+# The approximate size of a batch that is read, and the most rows in it: first, and when the size of a row is known.
 BATCH_BYTES = 8 << 20
+FIRST_ROWS = 1 << 12
 BATCH_ROWS = 1 << 16
 
 # The most columns that a message names.
@@ -159,6 +160,7 @@ class Source:
     def __init__(self, path: str, place: str, column: str, names: ColumnBatch) -> None:
         self.place, self.name = place, streams.printable(path)
         self._path, self._column = path, column
+        self._row_bytes: dict[str | None, int] = {}
         with errors_of(self.name):
             self._mark = self._status()
             self.size = os.stat(path).st_size
@@ -232,11 +234,15 @@ class Source:
         if column is not None:
             chunks = map(about.column, range(about.num_columns))
             size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == column)
-        most = max(1, min(BATCH_ROWS, about.num_rows * BATCH_BYTES // max(size, 1)))
+        # The size is that of encoded values. Values of a dictionary, which occur in it once, take more memory.
+        known = self._row_bytes.get(column)
+        row_bytes = max(size // max(about.num_rows, 1), known or 0, 1)
+        most = max(1, min(FIRST_ROWS if known is None else BATCH_ROWS, BATCH_BYTES // row_bytes))
         with errors_of(self.name):
             for batch in parquet.iter_batches(most, [group], None if column is None else [column]):
                 rows += len(batch)
                 if rows <= about.num_rows:
+                    self._row_bytes[column] = batch.nbytes // max(len(batch), 1)
                     yield batch
         if rows != about.num_rows:
             raise streams.FileError(self.name, f"row group {group} has {rows} rows instead of {about.num_rows}")
