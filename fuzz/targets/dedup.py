@@ -4,10 +4,12 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from reference.records import Reference, csv_records
 from support import is_refusal, lines_of, octets_of, outcome, run
 
 from uricodec import dedup, uri, urn
 from uricodec._io.compress import format_of
+from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 
 DICTIONARIES = "percent uri urn"
@@ -153,7 +155,31 @@ def of_files(draw):
     assert empty.rows == empty.unique == 0 and empty.merged == {}
 
 
-OPERATIONS = (of_rows, piece_by_piece, of_files)
+def of_records(draw):
+    """dedup_files by a field of CSV: every report of any bytes."""
+    kind, errors, header, how = draw.one(("urn", "bytes")), draw.one(ERRORS[:2]), draw.flag(), how_of(draw)
+    report, threads, number = draw.one(("unique", "counts", "repeated")), draw.one((1, 2)), draw.number(3) + 1
+    data = draw.octets()
+    if format_of(data) or data.startswith(b"\xef\xbb\xbf"):
+        return
+    names = b"a,b,c\n" if header else b""
+    records = [(record, values[number - 1 : number]) for record, values in csv_records(data)]
+    want = Reference(records, None, kind, errors)
+    with TemporaryDirectory() as folder:
+        source, target = Path(folder) / "source", Path(folder) / "target"
+        source.write_bytes(names + data)
+        options = {"kind": kind, "errors": errors, "field": "abc"[number - 1] if header else number, "header": header}
+        try:
+            done = dedup.dedup_files(source, target, report=report, threads=threads, **options, **how)
+        except NoValuesError:
+            assert all(len(values) != 1 or values[0] is None for _, values in records) and records
+            return
+        written = target.read_bytes()
+    assert written == (b"count," if names and report == "counts" else b"") + names + b"".join(want.output(report, b","))
+    assert (done.rows, done.unique, done.invalid) == (want.rows, len(want.first), want.invalid)
+
+
+OPERATIONS = (of_rows, piece_by_piece, of_files, of_records)
 
 
 def target(data):
