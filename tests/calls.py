@@ -781,6 +781,8 @@ CALLS |= {
         *[partial(_dedup_file, memory=1 << 20, threads=1, errors=errors) for errors in ("drop", "raise")],
         partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, exclude=[_INPUT]),
         partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
+        partial(_dedup_file, memory=_SMALL, threads=1, field=3, format="delimited", delimiter=b":", groups=True),
+        partial(_dedup_file, memory=1 << 20, threads=1, field="no-such", header=True),
         _rejected,
     ],
     "uricodec.dedup.unique_dataset": [
