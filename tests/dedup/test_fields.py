@@ -242,6 +242,8 @@ def test_reports_of_invalid_records(tmp_path):
     assert bad.read_text() == (
         '<stdin>\t3\t0\tfield\t2\n<stdin>\t4\t8\tnid\t3,"urn:""ab"\n<stdin>\t5\t2\tcsv\t4,"urn:\n'
     )
+    assert output_of(*options, "--csv", "-f", "1", stdin=b"urn:ab:1\n\r\r\n") == b"urn:ab:1\n"
+    assert bad.read_text() == "<stdin>\t2\t0\tscheme\t\\x0d\n"
     data = b'{"u":"urn:ab:1"}\n{"u":"urn:\\u00e9b:1"}\n\n{"u":"\\q"}\n'
     assert output_of(*options, "--json-field", "u", stdin=data) == data[:17]
     assert [line.split("\t")[1:4] for line in bad.read_text().splitlines()] == [

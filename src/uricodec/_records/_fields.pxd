@@ -27,5 +27,5 @@ cdef list RECORD_NAMES
 # False: out of memory.
 cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint values, bint stops,
                         Selection *found) noexcept nogil
-# Return the offset in a record of a byte of its value.
+# Return the offset in a record, given with its terminator, of a byte of its only value.
 cdef size_t place_in_record(const Frame *frame, const uint8_t *src, size_t n, size_t offset) noexcept nogil

@@ -475,6 +475,7 @@ cdef class LineBatch(Identifiers):
         cdef const Rejected *rejected_end = rejected + self.run.found.size // sizeof(Rejected)
         cdef const Unselected *record = <const Unselected *>self.selected.without.data
         cdef const Unselected *record_end = record + self.selected.without.size // sizeof(Unselected)
+        cdef const size_t *starts = <const size_t *>self.batch.starts.data
         cdef size_t start, stop, offset
         cdef list faults = []
         if self.framing is None:
@@ -485,9 +486,9 @@ cdef class LineBatch(Identifiers):
                 faults.append(FieldFault(record.row, record.start, stop, RECORD_NAMES[record.code], record.offset))
                 record += 1
                 continue
-            start = (<const size_t *>self.batch.starts.data)[rejected.row]
-            stop = self.end_of(rejected.row)
-            offset = place_in_record(&self.framing.frame, self.rows.source.data + start, stop - start, rejected.offset)
+            start, stop = starts[rejected.row], self.end_of(rejected.row)
+            offset = place_in_record(&self.framing.frame, self.rows.source.data + start, starts[rejected.row + 1] - start,
+                                     rejected.offset)
             faults.append(FieldFault(rejected.row, start, stop, self.operation.code_names[rejected.code], offset))
             rejected += 1
         return faults
