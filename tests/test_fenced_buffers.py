@@ -166,6 +166,7 @@ ROWS = {
     "resolve": operations.ResolveRows(b"http://a/b/c"),
     "iri to uri": operations.IriToUriRows(host="idna"),
     "uri to iri": operations.UriToIriRows(host="unicode"),
+    "uri to safe iri": operations.UriToIriRows(host="safe"),
     "check urn": CheckUrnRows("any"),
     "normalize urn": NormalizeUrnRows("namespace"),
 }

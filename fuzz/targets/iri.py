@@ -127,6 +127,7 @@ def hosts(draw):
     for function, judge, host_name, is_given in (
         (iri.iri_to_uri, _hosts.to_ascii, "idna", not host.isascii()),
         (iri.uri_to_iri, _hosts.to_unicode, "unicode", not host.isascii() or "xn--" in host.lower()),
+        (iri.uri_to_iri, _hosts.to_safe, "safe", not host.isascii() or "xn--" in host.lower()),
     ):
         try:
             want = f"//{judge(host)}" if is_given else text

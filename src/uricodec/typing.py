@@ -103,7 +103,7 @@ HostCategory = Literal[
 # Conversion between URIs and IRIs.
 DisallowedCharacters = Literal["raise", "encode"]
 HostInUri = Literal["percent", "idna"]
-HostInIri = Literal["keep", "unicode"]
+HostInIri = Literal["keep", "unicode", "safe"]
 
 # --- files ------------------------------------------------------------------------------------------------------------
 

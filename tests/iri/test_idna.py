@@ -94,9 +94,10 @@ def assert_as_idna(hosts):
         else:
             assert form == uri_forms.normalize(f"http:{row}", "iri")
     hosts = [host for host in hosts if not host.isascii() or "xn--" in host.lower()]
-    expected = [by_idna(_hosts.to_unicode, host) for host in hosts]
-    found = bulk.uri_to_iri([f"//{host}" for host in hosts], host="unicode", errors="null")
-    assert found == [None if host is None else f"//{host}" for host in expected]
+    for name, function, some in ("unicode", _hosts.to_unicode, hosts), ("safe", _hosts.to_safe, hosts[::5]):
+        expected = [by_idna(function, host) for host in some]
+        found = bulk.uri_to_iri([f"//{host}" for host in some], host=name, errors="null")
+        assert found == [None if host is None else f"//{host}" for host in expected]
 
 
 def test_generated_hosts():

@@ -167,7 +167,7 @@ _HOST_IN_IRI = Parameter(
     "host",
     "HostInIri",
     "keep",
-    'How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).',
+    'A-labels of hosts: "keep"; "unicode": characters; "safe": the same, where no scripts mix.',
     get_args(types.HostInIri),
 )
 _URI_LEVEL = Parameter(

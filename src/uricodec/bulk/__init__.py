@@ -340,7 +340,7 @@ def uri_to_iri(
 
     Args:
         column (Any): The rows.
-        host (str): How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).
+        host (str): A-labels of hosts: "keep"; "unicode": characters; "safe": the same, where no scripts mix.
         errors (str): How an invalid row is handled: "keep", "null", "raise" or "drop".
         invalid, threads, line_terminator, output: See `uricodec.bulk`.
 

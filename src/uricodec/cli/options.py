@@ -319,8 +319,12 @@ OPTIONS = {
     ),
     "host:decode": Option(
         "--host FORM",
-        "how to write internationalized hosts: keep, unicode",
-        choices={"keep": "do not change A-labels (xn--...)", "unicode": "convert A-labels to Unicode"},
+        "how to write internationalized hosts: keep, unicode, safe",
+        choices={
+            "keep": "do not change A-labels (xn--...)",
+            "unicode": "convert A-labels to Unicode",
+            "safe": "convert A-labels to Unicode, and labels that mix scripts to A-labels",
+        },
         default="keep",
         needs="--iri",
     ),

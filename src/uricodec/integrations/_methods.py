@@ -97,7 +97,7 @@ def documentation(operation: Operation, options: Iterable[str], returns: str, co
     Convert each URI to an IRI.
     <BLANKLINE>
     Args:
-        host (HostInIri): How A-labels of a host are written: "keep" (unchanged) or "unicode" (U-labels).
+        host (HostInIri): A-labels of hosts: "keep"; "unicode": characters; "safe": the same, where no scripts mix.
         errors (str | None): How an invalid row is handled: "keep", "null", "raise"; None: "keep".
     <BLANKLINE>
     Returns:

@@ -17,12 +17,13 @@ cdef Mapping LENIENT_MAPPING    # disallowed="encode"
 cdef Operation IRI_TO_URI_ROW   # options: a Mapping
 cdef Operation URI_TO_IRI_ROW   # options: none
 
-# The same with hosts in A-labels (host="idna") or characters (host="unicode"). IN_DOUBT: the functions of iri have to
+# The same with hosts in A-labels (host="idna") or characters (host="unicode", "safe"). IN_DOUBT: the functions of iri have to
 # convert this row.
 cdef enum:
     IN_DOUBT = -2
 cdef Operation IRI_TO_URI_IDNA_ROW      # options: a Mapping
 cdef Operation URI_TO_IRI_UNICODE_ROW   # options: none
+cdef Operation URI_TO_IRI_SAFE_ROW      # options: none
 
 # Check an IRI. Return the number of bytes to percent-encode, or UC_REJECTED. `unsure`: the bytes may be ill-formed
 # UTF-8; otherwise the caller guarantees that they are well-formed.

@@ -465,8 +465,7 @@ cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *option
     return o + kernels.encode(src + end, n - end, &mapping.safe, False, dst + o, capacity - o)
 
 
-cdef size_t uri_to_iri_unicode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
-                                   Outcome *outcome) noexcept nogil:
+cdef size_t with_unicode_host(const uint8_t *src, size_t n, bint safe, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t name[U_LABELS_CAPACITY]
     cdef uint8_t host[HOST_CAPACITY]
     cdef size_t start, end, size, whole = decode_uri(src, n, True, dst, outcome)
@@ -474,12 +473,22 @@ cdef size_t uri_to_iri_unicode_row(const uint8_t *src, size_t n, const void *opt
         return whole
     if end - start > HOST_CAPACITY:
         return size_or_doubt(0, outcome)
-    size = size_or_doubt(to_u_labels(dst + start, end - start, name), outcome)
+    size = size_or_doubt(to_u_labels(dst + start, end - start, safe, name), outcome)
     if size == UC_REJECTED:
         return size
     memmove(dst + start + size, dst + end, whole - end)
     memcpy(dst + start, name, size)
     return whole + size - (end - start)
+
+
+cdef size_t uri_to_iri_unicode_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                   Outcome *outcome) noexcept nogil:
+    return with_unicode_host(src, n, False, dst, outcome)
+
+
+cdef size_t uri_to_iri_safe_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
+                                Outcome *outcome) noexcept nogil:
+    return with_unicode_host(src, n, True, dst, outcome)
 
 
 cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
@@ -496,6 +505,8 @@ cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
 IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, HOST_CAPACITY
 URI_TO_IRI_UNICODE_ROW.row, URI_TO_IRI_UNICODE_ROW.factor = uri_to_iri_unicode_row, 1
 URI_TO_IRI_UNICODE_ROW.extra = HOST_CAPACITY
+URI_TO_IRI_SAFE_ROW = URI_TO_IRI_UNICODE_ROW
+URI_TO_IRI_SAFE_ROW.row = uri_to_iri_safe_row
 
 
 # --- bytes and objects ------------------------------------------------------------------------------------------------
@@ -614,12 +625,10 @@ cdef const Mapping *mapping_of(object disallowed) except NULL:
     raise ValueError(f"disallowed must be 'raise' or 'encode', got {disallowed!r}")
 
 
-cdef bint is_other_host(object host, str usual, str other) except -1:
-    if host == usual:
-        return False
-    if host == other:
-        return True
-    raise ValueError(f"host must be {usual!r} or {other!r}, got {host!r}")
+cdef int check_host(object host, tuple names) except -1:
+    if host not in names:
+        raise ValueError(f"host must be one of {', '.join(map(repr, names))}, got {host!r}")
+    return 0
 
 
 cdef tuple host_range(bytes iri):
@@ -642,8 +651,8 @@ cdef object raise_host(object given, error):
                    len((<str>octets).encode()[:start].decode())) from error
 
 
-cdef object with_host(object given, object iri, bint ascii):
-    """Convert the labels of the host in `iri`, the result for `given`: to A-labels (ascii) or to Unicode."""
+cdef object with_host(object given, object iri, str form):
+    """Convert the labels of the host in `iri`, the result for `given`, to a form: "ascii", "unicode" or "safe"."""
     cdef bytes octets = iri if type(iri) is bytes else (<str>iri).encode()
     place = host_range(octets)
     if place is None:
@@ -651,10 +660,10 @@ cdef object with_host(object given, object iri, bint ascii):
     start, end = place
     try:
         host = to_iri(octets[start:end]).decode()
-        if host.isascii() and (ascii or "xn--" not in host.lower()):
+        if host.isascii() and (form == "ascii" or "xn--" not in host.lower()):
             return iri
         from uricodec.iri import _hosts
-        host = (_hosts.to_ascii if ascii else _hosts.to_unicode)(host)
+        host = getattr(_hosts, "to_" + form)(host)
         octets = octets[:start] + to_iri(host).encode() + octets[end:]
     except ValueError as error:
         if not isinstance(error, ValueError):   # a MemoryError replaced it
@@ -728,7 +737,8 @@ def iri_to_uri(iri, encoding=None, disallowed="raise", host="percent", nfc=False
     b'Vi%E1%BB%87t'
     """
     cdef const Mapping *mapping = mapping_of(disallowed)
-    cdef bint idna = is_other_host(host, "percent", "idna")
+    check_host(host, ("percent", "idna"))
+    cdef bint idna = host == "idna"
     if encoding is not None or nfc:
         from uricodec.iri import _characters
         return _characters.convert(iri, encoding, nfc, iri_to_uri, {"disallowed": disallowed, "host": host})
@@ -742,7 +752,7 @@ cdef object to_uri_with_host(object iri, const Mapping *mapping, bint idna):
     if found is not None:
         return found
     to_uri(iri, mapping)        # raises the first error
-    return to_uri(with_host(iri, plain(iri), True), mapping)
+    return to_uri(with_host(iri, plain(iri), "ascii"), mapping)
 
 
 def uri_to_iri(uri, host="keep"):
@@ -755,7 +765,8 @@ def uri_to_iri(uri, host="keep"):
     Args:
         uri (str | bytes-like): The URI; bytes are UTF-8.
         host (str): "keep": decode triplets of the host only. "unicode": also convert its A-labels to the characters
-            that they encode (ToUnicode).
+            that they encode (ToUnicode). "safe": do so for labels whose letters are of one script, or of scripts that
+            are written together, as in Japanese; the other labels beyond ASCII become A-labels.
 
     Returns:
         str | bytes: str for a str, bytes for a bytes-like object; the same object if a str or bytes does not change.
@@ -766,18 +777,21 @@ def uri_to_iri(uri, host="keep"):
         ValueError: If `host` is unknown.
         TypeError: If `uri` is neither a str nor bytes-like.
 
-    Source: RFC 3987 section 3.2; what may not be in an IRI: sections 2.2 and 4.1.
+    Source: RFC 3987 section 3.2; what may not be in an IRI: sections 2.2 and 4.1. Scripts: UTS 39 section 5.2.
 
     >>> uri_to_iri("http://example.org/D%c3%bCrst%2f%7euser/%FC")
     'http://example.org/D\u00fcrst%2f~user/%FC'
     >>> uri_to_iri("http://xn--99zt52a.example.org/", host="unicode")
     'http://\u7d0d\u8c46.example.org/'
+    >>> uri_to_iri("http://xn--99zt52a.xn--pple-43d.example/", host="safe")     # the other one has a Cyrillic "a"
+    'http://\u7d0d\u8c46.xn--pple-43d.example/'
     """
-    cdef bint unicode = is_other_host(host, "keep", "unicode")
-    if not unicode:
+    check_host(host, ("keep", "unicode", "safe"))
+    if host == "keep":
         return to_iri(uri)
-    found = converted(uri, &URI_TO_IRI_UNICODE_ROW, NULL)
-    return with_host(uri, to_iri(uri), False) if found is None else found
+    cdef bint safe = host == "safe"
+    found = converted(uri, &URI_TO_IRI_SAFE_ROW if safe else &URI_TO_IRI_UNICODE_ROW, NULL)
+    return with_host(uri, to_iri(uri), "safe" if safe else "unicode") if found is None else found
 
 
 for function in iri_to_uri, uri_to_iri:

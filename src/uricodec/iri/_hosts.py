@@ -85,6 +85,35 @@ def to_unicode(host: str) -> str:
     return host
 
 
+def to_safe(host: str) -> str:
+    """Convert the A-labels of a host as to_unicode() does, if all letters of a label are of one script.
+
+    Args:
+        host (str): A host name: labels separated by dots.
+
+    Returns:
+        str: The host. A-labels for the labels that mix scripts, whatever they were.
+
+    Raises:
+        ValueError: As to_unicode() does.
+
+    Source: UTS 39 section 5.2, "Highly Restrictive".
+
+    >>> to_safe("xn--99zt52a.xn--pple-43d.example")
+    '\u7d0d\u8c46.xn--pple-43d.example'
+    """
+    import idna
+
+    from uricodec.iri._scripts import is_one_script
+
+    # The labels, and the dots between them.
+    parts = re.split(f"({_DOTS.pattern})", to_unicode(host))
+    for i, label in enumerate(parts):
+        if not label.isascii() and not is_one_script(idna.uts46_remap(label, std3_rules=True)):
+            parts[i] = idna.encode(label, uts46=True, std3_rules=True).decode("ascii")
+    return "".join(parts)
+
+
 def check_lengths(host: str) -> None:
     """Raise ValueError if a host, or one of its labels, is too long for DNS."""
     if len(host) > _MOST:
@@ -96,14 +125,16 @@ def check_lengths(host: str) -> None:
 # --- facts for _idna --------------------------------------------------------------------------------------------------
 
 
-def facts_about(character: str) -> tuple[int, int, str, bool] | None:
-    """Return what UTS 46 maps a character to, its combining class, its direction, and whether it is a mark.
+def facts_about(character: str) -> tuple[int, int, str, bool, int] | None:
+    """Return what UTS 46 maps a character to, its combining class, direction, whether it is a mark, and its script.
 
     None if it is invalid in hosts, maps to nothing or to several characters, or is only valid in some contexts.
     """
     import idna
     from idna.idnadata import codepoint_classes
     from idna.intranges import intranges_contain
+
+    from uricodec.iri._scripts import code_of
 
     try:
         mapped = idna.uts46_remap(character, std3_rules=True)
@@ -113,7 +144,7 @@ def facts_about(character: str) -> tuple[int, int, str, bool] | None:
     if len(mapped) != 1 or not allowed:
         return None
     mark = unicodedata.category(character).startswith("M")
-    return ord(mapped), unicodedata.combining(character), unicodedata.bidirectional(character), mark
+    return ord(mapped), unicodedata.combining(character), unicodedata.bidirectional(character), mark, code_of(character)
 
 
 def compositions() -> Iterator[tuple[int, int, int]]:

@@ -27,7 +27,8 @@ from cpython.mem cimport PyMem_RawCalloc
 # --- characters -------------------------------------------------------------------------------------------------------
 
 # What is known of a character: how it is mapped; of one that is kept, the combining class (bits 0 to 7), the direction
-# (bits 8 to 11), whether it is a mark, and whether compositions have it as their first or second character.
+# (bits 8 to 11), whether it is a mark, its script (bits 13 to 20: see _scripts), and whether compositions have it as their
+# first or second character.
 cdef enum:
     UNKNOWN = 0
     DOUBTFUL = 1 << 28
@@ -35,6 +36,7 @@ cdef enum:
     MAPPED = 3 << 28            # to the character in the other bits
     HOW = 3 << 28
     MARK = 1 << 12
+    SCRIPT = 13
     FIRST = 1 << 21
     SECOND = 1 << 22
     CHARACTER = 0x1FFFFF
@@ -46,6 +48,12 @@ cdef enum:
 cdef void *pages[PAGES]         # of PAGE entries; NULL: all are unknown
 cdef uc_mutex pages_lock        # for writing
 cdef uint16_t prepared = False  # FIRST and SECOND are stored, for all characters
+
+# Scripts: 0 if a character goes with all of them, a bit for each set of scripts that are written together (all of them
+# have Latin), or the number of another script.
+cdef enum:
+    ALL_TOGETHER = 7
+    OTHER_SCRIPT = 255      # one without a number
 
 # Bidi_Class, numbered for bits of a set. Characters of other classes are DOUBTFUL.
 cdef enum:
@@ -62,7 +70,8 @@ for code in range(128):
 cdef inline uint32_t known(uint32_t c) noexcept nogil:
     cdef const uint32_t *page
     if c < 0x80:
-        return <uint32_t>KEPT | (<uint32_t>ES << 8 if c == c'-' else <uint32_t>EN << 8 if c <= c'9' else <uint32_t>L << 8 | FIRST)
+        return <uint32_t>KEPT | (<uint32_t>ES << 8 if c == c'-' else <uint32_t>EN << 8 if c <= c'9' else
+                                 <uint32_t>L << 8 | FIRST | <uint32_t>ALL_TOGETHER << SCRIPT)
     page = <const uint32_t *>uc_read(&pages[c // PAGE])
     return uc_glance32(page + c % PAGE) if page != NULL else <uint32_t>UNKNOWN
 
@@ -99,12 +108,12 @@ cdef int learn(uint32_t c, const uint8_t *host, size_t n) except -1:
     if not 0xD800 <= c < 0xE000 and character_kind(c) == UCSCHAR:
         facts = _hosts.facts_about(chr(c))
         if facts is not None:
-            mapped, combining, direction, mark = facts
+            mapped, combining, direction, mark, script = facts
             if mapped != c:
                 entry = <uint32_t>MAPPED | <uint32_t>mapped
             elif direction in DIRECTIONS:
                 entry = (<uint32_t>KEPT | <uint32_t>combining | <uint32_t>DIRECTIONS.index(direction) << 8
-                         | (<uint32_t>MARK if mark else 0))
+                         | (<uint32_t>MARK if mark else 0) | <uint32_t>script << SCRIPT)
     return store(c, entry)
 
 
@@ -168,6 +177,28 @@ cdef bint is_good(const Label *label) noexcept nogil:
     return (1 << (label.entries[0] >> 8 & 15) & (1 << R | 1 << AL) and not directions & 1 << L
             and directions & (1 << AN | 1 << EN) != (1 << AN | 1 << EN)
             and 1 << (label.entries[ending] >> 8 & 15) & (1 << R | 1 << AL | 1 << EN | 1 << AN))
+
+
+cdef enum Verdict:
+    MIXED, ONE_SCRIPT, UNDECIDED
+
+cdef Verdict verdict(const Label *label) noexcept nogil:
+    """Return whether the letters of a label are of one script, or of scripts that are written together."""
+    cdef uint32_t script, other = 0, together = ALL_TOGETHER
+    cdef bint has_joint = False
+    cdef int k
+    for k in range(label.size):
+        script = label.entries[k] >> SCRIPT & 0xFF
+        if script == OTHER_SCRIPT:
+            return UNDECIDED
+        if script > ALL_TOGETHER:
+            if other and other != script:
+                return MIXED
+            other = script
+        elif script:
+            has_joint = True
+            together &= script
+    return MIXED if other and has_joint or together == 0 else ONE_SCRIPT
 
 
 # --- Punycode (RFC 3492) ----------------------------------------------------------------------------------------------
@@ -372,15 +403,18 @@ cdef size_t write_ascii(Label *label, uint8_t *dst, bint *encoded, uint32_t *unk
     return size
 
 
-cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, uint32_t *unknown) noexcept nogil:
+cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe,
+                    uint32_t *unknown) noexcept nogil:
     """Write a host with A-labels, and one with U-labels for those that it has, unless `unicode` is NULL.
 
+    safe: labels that mix scripts are A-labels there, too.
     Return the size of the latter, or of the former. 0: in doubt; `unknown` is the reason, if it is a character.
     """
     cdef Label label
     cdef size_t i = 0, o = 0, u = 0, start, at, size, last = 0, last_size = 0, characters = 0
     cdef uint32_t c, entry
     cdef bint dot = True, plain, encoded
+    cdef Verdict found
     while dot:
         label.size = 0
         label.ascii = plain = True
@@ -429,7 +463,13 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
             # ToUnicode only takes "." for a dot, and only ASCII for an A-label.
             if encoded and not plain or dot and host[at] != c'.':
                 return 0
-            if encoded:
+            found = verdict(&label) if safe and (encoded or not label.ascii) else ONE_SCRIPT
+            if found == UNDECIDED:
+                return 0
+            if found == MIXED:
+                memcpy(unicode + u, ascii + last, last_size)
+                u += last_size
+            elif encoded:
                 u += write_utf8(&label, unicode + u)
             else:
                 size = (at if dot else i) - start
@@ -449,12 +489,12 @@ cdef size_t convert(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unic
     return o if unicode == NULL else u
 
 
-cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode) noexcept nogil:
+cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uint8_t *unicode, bint safe) noexcept nogil:
     cdef uint32_t unknown
     cdef size_t size
     while True:
         unknown = 0
-        size = convert(host, n, ascii, unicode, &unknown)
+        size = convert(host, n, ascii, unicode, safe, &unknown)
         if size or unknown == 0:
             return size
         size = learn_unlocked(unknown, host, n)
@@ -463,9 +503,9 @@ cdef size_t convert_and_learn(const uint8_t *host, size_t n, uint8_t *ascii, uin
 
 
 cdef size_t to_a_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
-    return convert_and_learn(host, n, dst, NULL)
+    return convert_and_learn(host, n, dst, NULL, False)
 
 
-cdef size_t to_u_labels(const uint8_t *host, size_t n, uint8_t *dst) noexcept nogil:
+cdef size_t to_u_labels(const uint8_t *host, size_t n, bint safe, uint8_t *dst) noexcept nogil:
     cdef uint8_t ascii[A_LABELS_CAPACITY]
-    return convert_and_learn(host, n, ascii, dst)
+    return convert_and_learn(host, n, ascii, dst, safe)

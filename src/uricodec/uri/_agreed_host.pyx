@@ -459,7 +459,7 @@ cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
             end += 1
         label = found.host + start
         if end - start >= 4 and memcmp(label, b"xn--", 4) == 0:
-            size = to_u_labels(label, end - start, unicode)
+            size = to_u_labels(label, end - start, False, unicode)
             is_one = 1 if size else is_a_label_in_doubt(label, end - start)
             if size == UC_REJECTED or is_one < 0:
                 return reject(outcome, UC_RAISED, 0)

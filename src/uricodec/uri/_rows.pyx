@@ -12,7 +12,7 @@ from uricodec._base._text cimport copy_text
 from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
-                                      URI_TO_IRI_ROW, URI_TO_IRI_UNICODE_ROW)
+                                      URI_TO_IRI_ROW, URI_TO_IRI_SAFE_ROW, URI_TO_IRI_UNICODE_ROW)
 from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted,
                                         WebHost, category_of, read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
@@ -909,7 +909,7 @@ cdef class UriToIriRows(HostsRows):
     """Operation that converts URIs to IRIs.
 
     Args:
-        host (str): See `uri_to_iri`: "keep" or "unicode".
+        host (str): See `uri_to_iri`: "keep", "unicode" or "safe".
 
     Raises:
         ValueError: If the option is unknown.
@@ -921,5 +921,6 @@ cdef class UriToIriRows(HostsRows):
         uri_to_iri(b"", host=host)      # raises ValueError for an unknown option
         self.error = IriError
         self.slots.strict = URI_TO_IRI_ROW
-        if host == "unicode":
-            self.convert_hosts(URI_TO_IRI_UNICODE_ROW, lambda uri: uri_to_iri(uri, host="unicode"))
+        if host != "keep":
+            self.convert_hosts(URI_TO_IRI_SAFE_ROW if host == "safe" else URI_TO_IRI_UNICODE_ROW,
+                               lambda uri: uri_to_iri(uri, host=host))
