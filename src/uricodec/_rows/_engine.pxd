@@ -9,6 +9,7 @@ from uricodec._base._kernels cimport raise_set, uc_set
 cdef enum:
     BLOCK = 16384               # most bytes of rows in a block: they stay in the first-level cache
     ROWS = 1024                 # most rows in a block
+    STRUCTS = 64                # most rows in a block whose results are components or items
     WORDS = BLOCK // 64 + 1     # words of a mask with one bit for each byte of a block
     ROW_WORDS = ROWS // 64      # words of a mask with one bit for each row
     WIDE = 64                   # how many bytes a store may write past the end of its data, in any output buffer

@@ -480,7 +480,7 @@ cdef void set_operation(Run *run, const Slots *slots, RowPolicy policy, bint loo
         run.row_of = run.otherwise
     run.block_of = slots.block if slots.block != NULL else do_rows
     run.changes = slots.changes if kernels.mark_outside != portable.mark_outside else NULL
-    run.most_rows = min(most_rows, <size_t>64) if slots.result >= WRITES_COMPONENTS else most_rows
+    run.most_rows = min(most_rows, <size_t>STRUCTS) if slots.result >= WRITES_COMPONENTS else most_rows
     run.has_stable = slots.stable != NULL
     if run.has_stable:
         run.stable = slots.stable[0]

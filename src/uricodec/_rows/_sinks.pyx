@@ -3,7 +3,7 @@
 A sink provides the memory that results are written to, and accepts them block by block: text with offsets, views,
 fingerprints of text, a bit for each valid row, a diagnostic for each invalid row, components, lists, or lines.
 """
-from libc.stdint cimport INT32_MAX
+from libc.stdint cimport INT32_MAX, SIZE_MAX
 from libc.string cimport memcmp, memset
 
 from uricodec._rows._arrow cimport *
@@ -25,46 +25,52 @@ cdef bint lend_data(Run *run, size_t bytes, size_t rows) noexcept nogil:
     return True
 
 
-cdef bint widen(Run *run) noexcept nogil:
+cdef bint widen(Buffer *offsets) noexcept nogil:
     """Convert 32-bit offsets to 64-bit offsets."""
     cdef Buffer wide
-    cdef size_t i, n = run.offsets.size // 4
+    cdef size_t i, n = offsets.size // 4
     memset(&wide, 0, sizeof(wide))
-    if not grow(&wide, 2 * run.offsets.cap):
+    if not grow(&wide, 2 * offsets.cap):
         return False  # pragma: no cover: no memory
     for i in range(n):
-        (<int64_t *>wide.data)[i] = (<int32_t *>run.offsets.data)[i]
+        (<int64_t *>wide.data)[i] = (<int32_t *>offsets.data)[i]
     wide.size = 8 * n
-    discard(&run.offsets)
-    run.offsets = wide
-    run.large = True
+    discard(offsets)
+    offsets[0] = wide
     return True
 
 
-cdef bint add_offsets(Run *run, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
+cdef bint add_offsets(Buffer *offsets, bint large, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
     """Add the ends of rows: at[1], at[2] ... relative to `base`."""
     cdef size_t i
     cdef int32_t *narrow
     cdef int64_t *wide
-    if not run.large and base + at[rows] > run.most_offset and not widen(run):
+    if not grow(offsets, (8 if large else 4) * rows):
         return False  # pragma: no cover: no memory
-    if not grow(&run.offsets, (8 if run.large else 4) * rows):
-        return False  # pragma: no cover: no memory
-    if run.large:
-        wide = <int64_t *>(run.offsets.data + run.offsets.size)
+    if large:
+        wide = <int64_t *>(offsets.data + offsets.size)
         for i in range(rows):
             wide[i] = <int64_t>(base + at[i + 1])
-        run.offsets.size += 8 * rows
+        offsets.size += 8 * rows
     else:
-        narrow = <int32_t *>(run.offsets.data + run.offsets.size)
+        narrow = <int32_t *>(offsets.data + offsets.size)
         for i in range(rows):
             narrow[i] = <int32_t>(base + at[i + 1])
-        run.offsets.size += 4 * rows
+        offsets.size += 4 * rows
     return True
 
 
+cdef bint add_ends(Run *run, const uint32_t *at, size_t rows, size_t base) noexcept nogil:
+    """Add the ends of rows of text."""
+    if not run.large and base + at[rows] > run.most_offset:
+        if not widen(&run.offsets):
+            return False  # pragma: no cover: no memory
+        run.large = True
+    return add_offsets(&run.offsets, run.large, at, rows, base)
+
+
 cdef bint take_text(Run *run) noexcept nogil:
-    if not add_offsets(run, run.out_at, run.block.rows, run.data.size):
+    if not add_ends(run, run.out_at, run.block.rows, run.data.size):
         return False  # pragma: no cover: no memory
     run.data.size += run.written
     return True
@@ -74,7 +80,7 @@ cdef bint take_long_text(Run *run, const uint8_t *src, size_t n, size_t tail, si
     cdef uint32_t at[2]
     at[0] = at[1] = 0
     run.data.size += size
-    return add_offsets(run, at, 1, run.data.size)
+    return add_ends(run, at, 1, run.data.size)
 
 
 # --- views --------------------------------------------------------------------------------------------------------------
@@ -282,62 +288,98 @@ cdef bint take_long_verdict(Run *run, const uint8_t *src, size_t n, size_t tail,
 # --- components ---------------------------------------------------------------------------------------------------------
 
 cdef bint have_parts(Run *run, size_t bytes) noexcept nogil:
+    """Ensure capacity for texts of so many bytes in each field."""
     cdef int field
+    cdef bint widens = False
     for field in range(run.fields):
         if not grow(run.parts + 3 * field, bytes + WIDE):
             return False  # pragma: no cover: no memory
+        widens |= not run.large and run.parts[3 * field].size + bytes > run.most_offset
+    if widens:
+        for field in range(run.fields):
+            if not widen(run.parts + 3 * field + 1):
+                return False  # pragma: no cover: no memory
+        run.large = True
     return True
 
 
-cdef inline void add_components(Run *run, size_t row, const uint8_t *src, size_t readable, const Component *components) noexcept nogil:
-    """Add the components of a row; NULL: none. At least `readable` + WIDE bytes of src can be read."""
-    cdef Buffer *part = run.parts
-    cdef size_t size, i = row - run.base
-    cdef int field
-    for field in range(run.fields):
-        if components != NULL and components[field].start >= 0:
-            size = <size_t>(components[field].end - components[field].start)
-            if <size_t>components[field].end <= readable:
-                copy_bytes(part.data + part.size, src + components[field].start, size)
+cdef inline void copy_component(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    """copy_bytes() for components, of which most are shorter still."""
+    memcpy(dst, src, WIDE // 2)
+    if n > WIDE // 2:
+        copy_bytes(dst, src, n)
+
+
+cdef inline void set_word(uint8_t *bits, size_t at, uint64_t word, size_t n) noexcept nogil:
+    """Set those of n bits, at most 64, that are set in a word. They are clear."""
+    cdef size_t i
+    for i in range(at >> 3, (at + n + 7) >> 3):
+        bits[i] |= <uint8_t>(word << (at & 7))
+        word, at = word >> (8 - (at & 7)), 0
+
+
+cdef bint add_field(Run *run, int field, bint written) noexcept nogil:
+    """Add a component of the rows of the block."""
+    cdef uint32_t ends[STRUCTS + 1]
+    cdef Buffer *part = run.parts + 3 * field
+    cdef uint8_t *data = part.data + part.size
+    cdef const uint8_t *out = run.out
+    cdef const uint32_t *at = run.out_at
+    cdef const uint8_t *texts = run.block.data
+    cdef const uint32_t *starts = run.block.at
+    cdef const Component *component
+    cdef uint64_t defined = 0
+    cdef size_t i, start, n, size = 0, rows = run.block.rows, last = run.block.at[rows]
+    if written:
+        texts, starts, last = out, at, SIZE_MAX     # WIDE bytes more can be read
+    for i in range(rows):
+        component = <const Component *>(out + at[i]) + field
+        if at[i + 1] > at[i] and component.start >= 0:
+            start, n = starts[i] + <size_t>component.start, <size_t>(component.end - component.start)
+            if start + n + WIDE <= last:
+                copy_component(data + size, texts + start, n)
             else:
-                memcpy(part.data + part.size, src + components[field].start, size)
-            part.size += size
-            part[2].data[i >> 3] |= 1 << (i & 7)
-        (<int64_t *>(part[1].data + part[1].size))[0] = <int64_t>part.size     # 64-bit, for now
-        part[1].size += 8
-        part += 3
-
-
-cdef inline void add_written(Run *run, size_t row, const uint8_t *made, size_t size) noexcept nogil:
-    """Add the components that a row function wrote with their text; WIDE bytes more can be read."""
-    add_components(run, row, made, size, <const Component *>made if size else NULL)
+                memcpy(data + size, texts + start, n)
+            size += n
+            defined |= <uint64_t>1 << i
+        ends[i + 1] = <uint32_t>size
+    set_word(part[2].data, run.row - run.base, defined, rows)
+    if not add_offsets(part + 1, run.large, ends, rows, part.size):
+        return False  # pragma: no cover: no memory
+    part.size += size
+    return True
 
 
 cdef bint take_components(Run *run) noexcept nogil:
-    cdef const Block *block = run.block
-    cdef const Component *components
-    cdef size_t i, last = block.at[block.rows], readable = last - WIDE if last > WIDE else 0
-    if run.slots.result == WRITES_TEXTS:
-        if not have_parts(run, run.written):
-            return False  # pragma: no cover: no memory
-        for i in range(block.rows):
-            add_written(run, run.row + i, run.out + run.out_at[i], run.out_at[i + 1] - run.out_at[i])
-        return True
-    if not have_parts(run, last):
+    cdef bint written = run.slots.result == WRITES_TEXTS
+    cdef int field
+    if not have_parts(run, run.written if written else run.block.at[run.block.rows]):
         return False  # pragma: no cover: no memory
-    for i in range(block.rows):
-        components = <const Component *>(run.out + run.out_at[i]) if run.out_at[i + 1] > run.out_at[i] else NULL
-        add_components(run, run.row + i, block.data + block.at[i], readable - min(readable, <size_t>block.at[i]), components)
+    for field in range(run.fields):
+        if not add_field(run, field, written):
+            return False  # pragma: no cover: no memory
     return True
 
 
 cdef bint take_long_components(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
+    cdef const Component *component = <const Component *>run.out
+    cdef uint32_t[2] ends = [0, 0]
+    cdef Buffer *part = run.parts
+    cdef size_t row = run.row - run.base, length
+    cdef int field
     if not have_parts(run, max(n, size)):
         return False  # pragma: no cover: no memory
     if run.slots.result == WRITES_TEXTS:
-        add_written(run, run.row, run.out, size)
-    else:
-        add_components(run, run.row, src, 0, <const Component *>run.out if size else NULL)
+        src = run.out
+    for field in range(run.fields):
+        if size and component[field].start >= 0:
+            length = <size_t>(component[field].end - component[field].start)
+            memcpy(part.data + part.size, src + component[field].start, length)
+            part.size += length
+            part[2].data[row >> 3] |= 1 << (row & 7)
+        if not add_offsets(part + 1, run.large, ends, 1, part.size):
+            return False  # pragma: no cover: no memory
+        part += 3
     return True
 
 
@@ -443,20 +485,23 @@ cdef int zeros(Buffer *buffer, size_t n) except -1:
 
 cdef int prepare_answer(Run *run, Kind kind) except -1:
     """Allocate memory for the results of all rows."""
-    cdef size_t rows = run.count
+    cdef size_t rows = run.count, width
     cdef int i
     if kind == VERDICT or kind == DIAGNOSTIC:
         return zeros(&run.offsets, (rows + 7) >> 3)
     if kind == FINGERPRINT:
         return zeros(&run.offsets, 16 * rows)
+    run.large = kind == LIST or run.source.layout == OFFSETS_64
+    width = 8 if run.large else 4
     run.parts = <Buffer *>PyMem_RawMalloc(3 * sizeof(Buffer) * <size_t>run.fields)
     if run.parts == NULL:
         raise MemoryError  # pragma: no cover: no memory
     memset(run.parts, 0, 3 * sizeof(Buffer) * <size_t>run.fields)
     for i in range(run.fields):
         zeros(run.parts + 3 * i, 0)
-        zeros(run.parts + 3 * i + 1, 8 if kind == LIST else 8 * rows + 8)
-        run.parts[3 * i + 1].size = 8
+        zeros(run.parts + 3 * i + 1, width)
+        if kind != LIST and not grow(run.parts + 3 * i + 1, width * rows):
+            raise MemoryError  # pragma: no cover: no memory
         zeros(run.parts + 3 * i + 2, 0 if kind == LIST else (rows + 7) >> 3)
     if kind == LIST:
         zeros(&run.offsets, 8 * rows + 8)
@@ -528,8 +573,10 @@ cdef Array component_array(Run *run, int field, size_t count, bint nulls, bint l
     cdef Buffer *part = run.parts + 3 * field
     array.length, array.nulls = <int64_t>count, -nulls
     array.set_buffers(3)
-    if not large:
+    if run.large and not large:
         narrow(part + 1)
+    elif large and not run.large and not widen(part + 1):
+        raise MemoryError  # pragma: no cover: no memory
     array.buffers[2] = hold(array, part)
     array.buffers[1] = hold(array, part + 1)
     if nulls:
