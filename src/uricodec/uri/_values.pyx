@@ -42,6 +42,11 @@ cdef ByteSet IN_HOST = ~ByteSet(":@/?#")        # bytes that neither end the hos
 cdef inline size_t find_authority(const uint8_t *s, size_t n) noexcept nogil:
     """Return where the authority starts; 0: it is undefined."""
     cdef size_t i = 0
+    # Most URLs begin with one of these.
+    if n >= 8 and memcmp(s, b"https://", 8) == 0:
+        return 8
+    if n >= 7 and memcmp(s, b"http://", 7) == 0:
+        return 7
     while i < n and s[i] != c':' and s[i] != c'/' and s[i] != c'?' and s[i] != c'#':
         i += 1
     if 0 < i < n and s[i] == c':':
@@ -68,8 +73,7 @@ cdef inline void find_host(const uint8_t *s, size_t n, Span *host, Span *port) n
             while i < n and IN_HOST.set.member[s[i]]:
                 i += 1
         else:
-            while i < n and IN_HOST.set.member[s[i]]:
-                i += 1
+            i += kernels.span(s + i, n - i, &IN_HOST.set)
             host.end = <Py_ssize_t>i
         if i < n and s[i] == c':':
             i += 1
