@@ -7,6 +7,8 @@ from uricodec.uri._grammar cimport GROUPS
 
 cdef enum:
     NAME_SIZE = 253         # the longest name in DNS (RFC 1035 section 2.3.4); a trailing dot does not count
+    HOST_COMPONENTS = 17    # Components in whose place there is the capacity for a host:
+    HOST_CAPACITY = 16 * HOST_COMPONENTS    # NAME_SIZE + 1 bytes, and 16 more, because words are written
     PORT_BYTES = 0x10000 // 8
 
 # What a caller accepts.
@@ -27,8 +29,10 @@ cdef struct WebHost:
     Py_ssize_t a_label          # where the first label with "xn--" starts; -1: there is none
     size_t start                # of the host
     size_t size
-    uint8_t host[NAME_SIZE + 1]     # in lower case; an IPv6 address without brackets
+    uint8_t *host               # HOST_CAPACITY bytes of the caller: in lower case; an IPv6 address without brackets
     uint16_t groups[GROUPS]         # of an address
+
+cdef uint16_t[4] DEFAULT_PORTS      # by scheme
 
 # The names of schemes, of values of HostForm, of categories, and of the codes of outcomes; and the messages of the latter.
 cdef list SCHEMES, KIND_NAMES, CATEGORY_NAMES, AGREED_CODES, AGREED_REASONS

@@ -13,10 +13,10 @@ A name whose last label is a number is rejected (WHATWG URL, "ends in a number")
 know. What follows the authority cannot change the host; only control characters are looked for there, because some
 parsers delete them wherever they stand.
 
-read_url() decides and touches no object. It reads most authorities once. The public function makes objects.
+read_url() decides and touches no object; read_plain() does so faster for most URLs. The public function makes objects.
 """
 cimport cython
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
 from uricodec._base._kernels cimport ByteSet, kernels, lower, raise_set
@@ -229,7 +229,7 @@ def address_category(address):
 cdef enum:
     HTTP, HTTPS, WS, WSS
 SCHEMES = ["http", "https", "ws", "wss"]
-cdef uint16_t[4] DEFAULT_PORTS = [80, 443, 80, 443]
+DEFAULT_PORTS[:] = [80, 443, 80, 443]
 
 cdef enum:
     LABEL = 63      # the longest in DNS (RFC 1035 section 2.3.4)
@@ -240,6 +240,7 @@ cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
 cdef ByteSet IN_NAME = ALPHA | DIGIT | "-_."
 #   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )        RFC 3986 section 3.2.1
 cdef ByteSet IN_USERINFO = ALPHA | DIGIT | "-._~" | "!$&'()*+,;=" | ":"
+cdef ByteSet NUMBER_END = DIGIT | "abcdefx"      # last bytes of numbers
 cdef ByteSet PRINTED = ~(ByteSet(range(0x20)) | "\x7f")
 
 
@@ -331,7 +332,7 @@ cdef bint read_name(const uint8_t *s, size_t start, size_t end, const Accepted *
         return reject(outcome, NO_HOST, start)
     if size - (s[end - 1] == c'.') > NAME_SIZE:
         return reject(outcome, LENGTH, start)
-    for i in range(size):       # size <= NAME_SIZE + 1, the capacity of found.host
+    for i in range(size):       # size <= NAME_SIZE + 1
         c = s[start + i]
         found.host[i] = lower(c)
         if c > c'.':
@@ -374,6 +375,56 @@ cdef bint read_port(const uint8_t *s, size_t n, size_t *end, WebHost *found, Out
         found.port = <uint16_t>port
     end[0] = i
     return True
+
+
+cdef inline bint read_plain(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found) noexcept nogil:
+    """Find the host of a URL if it is as most are. False: read_url() has to read it.
+
+    That is, in lower case, "http://" or "https://"; a name of at most LABEL bytes, with no "-" or "." at its start, at its
+    end or beside another one; and "/", "?", "#" or the end. So all labels are fine, and none has "xn--".
+    """
+    cdef const uint8_t *name
+    cdef size_t start, size, i = 0
+    cdef uint64_t word, next, capital, apart = ~<uint64_t>0
+    cdef uint8_t last
+    # Without a branch that depends on the scheme, which cannot be predicted.
+    if n < 8 or memcmp(s, b"http", 4) != 0:
+        return False
+    found.scheme = HTTP + (s[4] == c's')
+    start = 7 + <size_t>(s[4] == c's')
+    if memcmp(s + start - 3, b"://", 3) != 0:
+        return False
+    size = kernels.span(s + start, n - start, &IN_NAME.set)
+    if not ends_authority(s, n, start + size) or size - 1 >= <size_t>LABEL or not accepted.schemes >> found.scheme & 1:
+        return False
+    name = s + start
+    if n - start - size < sizeof(word):
+        copy_text(found.host, name, size)
+        memset(found.host + size, c'a', sizeof(word))
+        name = found.host
+    # In each byte of these words, the sum has the highest bit if the byte, below 0x80, is at least 0x30, so neither "-"
+    # nor "."; at least "A"; after "Z". What follows the name is looked at, too, and may only cost time.
+    while i < size:
+        memcpy(&word, name + i, sizeof(word))
+        memcpy(&next, name + i + 1, sizeof(next))
+        word, next = word & <uint64_t>0x7F7F7F7F7F7F7F7F, next & <uint64_t>0x7F7F7F7F7F7F7F7F
+        apart &= (word + <uint64_t>0x5050505050505050) | (next + <uint64_t>0x5050505050505050)
+        capital = (word + <uint64_t>0x3F3F3F3F3F3F3F3F) & ~(word + <uint64_t>0x2525252525252525)
+        word |= (capital & <uint64_t>0x8080808080808080) >> 2
+        memcpy(found.host + i, &word, sizeof(word))
+        i += sizeof(word)
+    last = found.host[size - 1]
+    if ~apart & <uint64_t>0x8080808080808080 or found.host[0] < c'0' or last < c'0':
+        return False
+    if NUMBER_END.set.member[last]:
+        i = size
+        while i and found.host[i - 1] != c'.':
+            i -= 1
+        if DIGIT.set.member[found.host[i]]:
+            return False
+    found.form, found.port, found.a_label = NAME_HOST, DEFAULT_PORTS[found.scheme], -1
+    found.start, found.size, found.port_start = start, size, start + size
+    return kernels.span(s + start + size, n - start - size, &PRINTED.set) == n - start - size
 
 
 cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
@@ -470,7 +521,7 @@ cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
 
 
 cdef bint read_web_host(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
-    if not read_url(s, n, accepted, found, outcome):
+    if not read_plain(s, n, accepted, found) and not read_url(s, n, accepted, found, outcome):
         return False
     if accepted.ports != NULL and not accepted.ports[found.port >> 3] >> (found.port & 7) & 1:
         return reject(outcome, PORT_NOT_ALLOWED, found.port_start)
@@ -649,6 +700,7 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     """
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef uint8_t bits[PORT_BYTES]
+    cdef uint8_t host[HOST_CAPACITY]
     cdef Bytes source
     cdef WebHost found
     cdef Outcome outcome
@@ -656,6 +708,7 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     cdef object text = plain(url), encoded = text
     cdef size_t surrogate = UC_REJECTED     # where the first one is
     cdef bint agreed
+    found.host = host
     set_accepted(&accepted, schemes, userinfo, trailing_dot)
     set_ports(&accepted, ports, bits)
     if not borrow(text, &source, buffer):
@@ -683,8 +736,10 @@ set_accepted(&BY_DEFAULT, None, RAISE, RAISE)
 
 
 cdef object call_agreed_host(object function, PyObject *const *args, size_t flags, PyObject *names):
+    cdef uint8_t host[HOST_CAPACITY]
     cdef WebHost found
     cdef Outcome outcome
+    found.host = host
     if is_call_of_text(args, flags, names):
         PyUnicode_READY(<object>args[0])
         if PyUnicode_IS_ASCII(<object>args[0]) and read_web_host(

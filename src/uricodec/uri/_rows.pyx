@@ -13,8 +13,9 @@ from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_SAFE_ROW, URI_TO_IRI_UNICODE_ROW)
-from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted,
-                                        WebHost, category_of, read_web_host, set_accepted, set_ports)
+from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, HOST_CAPACITY,
+                                        HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
+                                        read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
 from uricodec.uri._grammar cimport *
 from uricodec.uri._normalize cimport AT_CASE, AT_PATH, FORMS, NORMALIZE_ROWS, level_of
@@ -617,6 +618,7 @@ cdef struct Word:
     uint8_t text[WORD]
 
 cdef Word[4] SCHEME_WORDS
+cdef Word[4] PORT_WORDS
 cdef Word[3] KIND_WORDS
 cdef Word[9] CATEGORY_WORDS
 
@@ -632,6 +634,7 @@ cdef int fill_words(Word *words, int count, list names) except -1:
     return 0
 
 fill_words(SCHEME_WORDS, 4, SCHEMES)
+fill_words(PORT_WORDS, 4, list(map(str, DEFAULT_PORTS)))
 fill_words(KIND_WORDS, 3, KIND_NAMES)
 fill_words(CATEGORY_WORDS, 9, CATEGORY_NAMES)
 
@@ -640,40 +643,41 @@ cdef struct Web:
     uint8_t ports[PORT_BYTES]
 
 
-cdef inline uint8_t *end_field(Component *field, const uint8_t *start, uint8_t *text, size_t size) noexcept nogil:
-    """Set a field to the text that has been written; `start` is that of the row's result."""
-    set_field(field, text - start, <Py_ssize_t>size + (text - start))
-    return text + size
+cdef inline void put_word(Component *fields, int i, const Word *word) noexcept nogil:
+    """Write field i, each at its own place, so that none has to wait for the size of another one."""
+    cdef size_t start = WEB_FIELDS * sizeof(Component) + <size_t>i * WORD
+    memcpy(<uint8_t *>fields + start, word.text, WORD)
+    set_field(fields + i, <Py_ssize_t>start, <Py_ssize_t>(start + word.size))
 
 
-cdef inline uint8_t *put_word(Component *field, const uint8_t *start, uint8_t *text, const Word *word) noexcept nogil:
-    memcpy(text, word.text, WORD)
-    return end_field(field, start, text, word.size)
-
-
-cdef inline size_t put_port(uint8_t *dst, uint32_t port) noexcept nogil:
-    cdef size_t size = 5 if port >= 10000 else 4 if port >= 1000 else 3 if port >= 100 else 2 if port >= 10 else 1, i = size
+cdef inline void set_port(Word *word, uint32_t port) noexcept nogil:
+    cdef size_t i = 5 if port >= 10000 else 4 if port >= 1000 else 3 if port >= 100 else 2 if port >= 10 else 1
+    word.size = i
     while i:
         i -= 1
-        dst[i] = <uint8_t>(c'0' + port % 10)
+        word.text[i] = <uint8_t>(c'0' + port % 10)
         port //= 10
-    return size
 
 
 cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
     """Write scheme, host, port, kind and category."""
     cdef WebHost found
+    cdef Word port
     cdef Component *fields = <Component *>dst
-    cdef uint8_t *at = dst + WEB_FIELDS * sizeof(Component)
+    cdef size_t host = WEB_FIELDS * (sizeof(Component) + WORD)
+    found.host = dst + host
     if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
         return UC_REJECTED
-    at = put_word(fields, dst, at, SCHEME_WORDS + found.scheme)
-    copy_text(at, found.host, found.size)
-    at = end_field(fields + 1, dst, at, found.size)
-    at = end_field(fields + 2, dst, at, put_port(at, found.port))
-    at = put_word(fields + 3, dst, at, KIND_WORDS + <int>found.form)
-    at = put_word(fields + 4, dst, at, CATEGORY_WORDS + category_of(found.form, found.groups))
-    return <size_t>(at - dst)
+    put_word(fields, 0, SCHEME_WORDS + found.scheme)
+    if found.port == DEFAULT_PORTS[found.scheme]:
+        put_word(fields, 2, PORT_WORDS + found.scheme)
+    else:
+        set_port(&port, found.port)
+        put_word(fields, 2, &port)
+    put_word(fields, 3, KIND_WORDS + <int>found.form)
+    put_word(fields, 4, CATEGORY_WORDS + category_of(found.form, found.groups))
+    set_field(fields + 1, <Py_ssize_t>host, <Py_ssize_t>(host + found.size))
+    return host + found.size
 
 
 cdef class WebRows(UriRows):
@@ -715,18 +719,21 @@ cdef class AgreedHostRows(WebRows):
 
     def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
         self.slots.result = WRITES_TEXTS
-        # The host is not longer than the row, except that of some IPv6 addresses. Each word takes WORD bytes.
-        self.slots.strict.row, self.slots.strict.factor = agreed_row, 1
-        self.slots.strict.extra = WEB_FIELDS * sizeof(Component) + (WEB_FIELDS - 1) * WORD + LONGEST
+        self.slots.strict.row, self.slots.strict.factor = agreed_row, 0
+        self.slots.strict.extra = WEB_FIELDS * (sizeof(Component) + WORD) + HOST_CAPACITY
 
 
 cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef uint8_t host[HOST_CAPACITY]
     cdef WebHost found
+    found.host = host
     return 0 if read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome) else UC_REJECTED
 
 
 cdef size_t web_scheme_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef uint8_t host[HOST_CAPACITY]
     cdef WebHost found
+    found.host = host
     if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
         return UC_REJECTED
     memcpy(dst, SCHEME_WORDS[found.scheme].text, WORD)
