@@ -159,6 +159,7 @@ ROWS = {
     "check uri": operations.CheckRows("uri", "URI-reference"),
     "check iri": operations.CheckRows("iri", "IRI-reference"),
     "split": operations.SplitRows("uri", "csv"),
+    "hosts": operations.HostRecordRows("jsonl"),
     "normalize uri": operations.NormalizeRows("scheme"),
     "crawl": operation_of("crawl"),
     "surt": operation_of("surt"),

@@ -149,6 +149,27 @@ def test_lines(command, line, expected):
         assert output_of(*command, stdin=line) == expected
 
 
+def test_hosts():
+    data = b"HTTPS://-B.example/\nhttp://[0::1]:80\nhttp://u@b./\n"
+    names = ["scheme", "host", "port", "kind", "category"]
+    found = output_of("hosts", "--ports", "443", stdin=data).splitlines()
+    assert [json.loads(line) for line in found] == [
+        dict(zip(names, ["https", "-b.example", "443", "name", "name"], strict=True)),
+        dict.fromkeys(names) | {"error": "port-not-allowed", "offset": 14},
+        dict.fromkeys(names) | {"error": "userinfo", "offset": 8},
+    ]
+    options = "--schemes https,http --userinfo allow --trailing-dot allow --format csv --csv-safe"
+    assert output_of("hosts", *options.split(), stdin=data).splitlines() == [
+        b"scheme,host,port,kind,category,error,offset",
+        b'"https","\'-b.example","443","name","name",,',
+        b'"http","::1","80","ipv6","loopback",,',
+        b'"http","b.","80","name","name",,',
+    ]
+    assert output_of("hosts", "--csv", "-f", "2", "--keep", stdin=b"1,http://a\n2,b\n") == (
+        b'1,http://a,"http","a","80","name","name",,\n2,b,,,,,,scheme,0\n'
+    )
+
+
 def test_split():
     data = b"HTTP://u@a:80/b?#\n//\n\nx y\n"
     nothing = dict.fromkeys(["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"])
@@ -436,6 +457,10 @@ def test_many_faults(tmp_path):
         ["split"],
         ["split", "--kind", "urn"],
         [*SPLIT, "--format", "xml"],
+        ["hosts", "--schemes", "http,ftp"],
+        ["hosts", "--ports", "80,"],
+        ["hosts", "--ports", "0"],
+        ["hosts", "--userinfo", "drop"],
         [*SPLIT, "--csv-safe"],
         [*SPLIT, "--format", "jsonl", "--csv-safe"],
         [*SPLIT, "--errors", "replace"],

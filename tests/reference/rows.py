@@ -324,9 +324,17 @@ def _operations():  # noqa: PLR0915
             yield Operation(f"check_{kind}", given, check, "uris", "diagnostic", DIAGNOSTIC, command)
         command = ("split", "--kind", kind)
         yield Operation(f"split_{kind}", {}, split(kind == "iri"), "uris", "struct", SPLIT, command, fields=URI_FIELDS)
-    for given in {}, {"schemes": ["http"]}, {"userinfo": "allow", "trailing_dot": "allow", "ports": [80, 8080]}:
+    for given, options in (
+        ({}, ""),
+        ({"schemes": ["http"]}, "--schemes http"),
+        (
+            {"userinfo": "allow", "trailing_dot": "allow", "ports": [80, 8080]},
+            "--userinfo allow --trailing-dot allow --ports 80,8080",
+        ),
+    ):
         host = strict(partial(web_host, **given))
-        yield Operation("agreed_host", given, host, "web", "struct", STRUCT, fields=WEB_FIELDS)
+        command = ("hosts", *options.split())
+        yield Operation("agreed_host", given, host, "web", "struct", STRUCT, command, fields=WEB_FIELDS)
     for name, given in URL_PARTS:
         function = component(partial(getattr(naive_urls, name), **given))
         fields = tuple(given["name"]) if isinstance(given.get("name"), list) else URL_LISTS.get(name, ())

@@ -506,6 +506,15 @@ _ROWS = (
         parameters=_WEB,
         policies=_STRUCT,
         sql=(SqlFunction("uri_agreed_host"),),
+        command=Command(
+            "hosts",
+            {
+                "schemes": "--schemes",
+                "userinfo": "--userinfo",
+                "trailing_dot": "--trailing-dot",
+                "ports": "--ports",
+            },
+        ),
         rows="web",
         page="ssrf",
         needs=("idna",),

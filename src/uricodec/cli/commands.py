@@ -179,6 +179,27 @@ all their fields.
         "uricodec.cli.filters:split",
     ),
     Command(
+        "hosts",
+        "print the host that all parsers find in URLs",
+        """\
+Print the host of each http, https, ws or wss URL, one per line, if all parsers
+would connect to it. Each URL becomes one record with scheme, host, port, kind
+(name, ipv4, ipv6) and category (name, public, private, loopback ...): a JSON
+object, or a CSV record after a header.
+
+The record of a URL in which parsers may find different hosts has only the
+reason: "error" is its code, "offset" its offset in bytes.
+""",
+        (
+            "uricodec hosts urls.txt -o hosts.jsonl",
+            "uricodec hosts --schemes https --ports 443,8443 --format csv urls.txt",
+            "uricodec hosts --csv --header -f url --keep pages.csv",
+        ),
+        f"{_FILES} schemes userinfo trailing-dot ports keep format:split csv-safe:split {_FIELDS} errors:split "
+        f"{_REPORTS} {_LIMITS}",
+        "uricodec.cli.filters:hosts",
+    ),
+    Command(
         "resolve",
         "resolve relative references",
         """\

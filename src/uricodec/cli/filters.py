@@ -1,5 +1,7 @@
 """The commands that filter lines or fields: each selects an operation on rows and runs it."""
 
+from functools import partial
+
 from uricodec import ByteSet
 from uricodec._codec._rows import NO_CONTROL, DecodeRows, EncodeRows, RequoteRows
 from uricodec.cli import lines
@@ -111,17 +113,35 @@ def check(arguments):
 
 def split(arguments):
     """Split lines or fields into records of their components; see lines.filter_inputs()."""
-    from uricodec.uri._rows import RECORD_FIELDS, SplitRows
+    from uricodec.uri._rows import COLUMNS, SplitRows
 
-    if arguments.keep:
-        from uricodec.cli import fields
+    return write_records(arguments, COLUMNS, partial(SplitRows, arguments.kind))
 
-        plan = fields.Plan(arguments, added=RECORD_FIELDS)
-        form = "csv" if arguments.csv else "jsonl"
-        rows = SplitRows(arguments.kind, form, arguments.csv_safe, arguments.delimiter or b",")
-        return lines.filter_inputs(fields.Values(plan, rows), arguments)
-    rows = SplitRows(arguments.kind, arguments.format, arguments.csv_safe)
-    return run(arguments, rows, only=True)
+
+def hosts(arguments):
+    """Write a record of the host of each line or field; see lines.filter_inputs()."""
+    from uricodec.uri._rows import HOST_FIELDS, HostRecordRows
+
+    options = {name: getattr(arguments, name) for name in ("schemes", "userinfo", "trailing_dot", "ports")}
+    return write_records(arguments, HOST_FIELDS, partial(HostRecordRows, **options))
+
+
+def write_records(arguments, names, make):
+    """Run an operation that writes records.
+
+    Args:
+        arguments (argparse.Namespace): With format, keep, csv_safe, and the options for records and fields.
+        names (tuple[str, ...]): The fields of a row that is not rejected.
+        make (Callable): Returns the operation, given the form, whether CSV is safe, and the delimiter.
+    """
+    if not arguments.keep:
+        return run(arguments, make(arguments.format, arguments.csv_safe), only=True)
+    from uricodec.cli import fields
+    from uricodec.uri._rows import record_fields
+
+    plan = fields.Plan(arguments, added=record_fields(names))
+    rows = make("csv" if arguments.csv else "jsonl", arguments.csv_safe, arguments.delimiter or b",")
+    return lines.filter_inputs(fields.Values(plan, rows), arguments)
 
 
 def resolve(arguments):

@@ -92,6 +92,27 @@ def url_policy(text):
         raise ValueError(f"{text!r}: {error}") from None
 
 
+def url_schemes(text):
+    """Return the schemes of URLs, which stand between commas."""
+    from uricodec.uri._rows import WebRows
+
+    names = text.split(",")
+    WebRows(names)  # raises ValueError
+    return names
+
+
+def port_numbers(text):
+    """Return the numbers of ports, which stand between commas.
+
+    >>> port_numbers("80,443")
+    [80, 443]
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdigit() and len(part) < 6 and 0 < int(part) < 65536 for part in parts):
+        raise ValueError(f"expected numbers from 1 to 65535 such as 80,443, got {text!r}")
+    return list(map(int, parts))
+
+
 def parameter_names(text):
     """Return the names of query parameters, which stand between commas."""
     names = [name for name in text.split(",") if name]
@@ -221,6 +242,8 @@ _PRODUCTIONS = {
     "absolute-IRI": "an IRI without a fragment",
     "irelative-ref": "a relative reference",
 }
+
+_AMBIGUITY = {"raise": "the line is invalid (the default)", "allow": "accept the URL"}
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
@@ -433,6 +456,32 @@ OPTIONS = {
         "In CSV, the fields NAME_scheme, NAME_host and so on follow the field NAME; in JSON, the member NAME_parts, an "
         "object, follows the member NAME.",
         needs="--csv --json-field",
+    ),
+    "schemes": Option(
+        "--schemes LIST",
+        "accept only these schemes",
+        "LIST has commas between the names. The default is http,https,ws,wss.",
+        read=url_schemes,
+    ),
+    "userinfo": Option(
+        "--userinfo ACTION",
+        "how to handle an @ before the host: raise, allow",
+        "urllib.request connects to all of the authority, other parsers to what follows the @.",
+        choices=_AMBIGUITY,
+        default="raise",
+    ),
+    "trailing-dot": Option(
+        "--trailing-dot ACTION",
+        "how to handle a dot after the host: raise, allow",
+        "In DNS it is the same name as without the dot, but not in lists of hosts.",
+        choices=_AMBIGUITY,
+        default="raise",
+    ),
+    "ports": Option(
+        "--ports LIST",
+        "accept only these ports",
+        "LIST has commas between the numbers. A URL without a port has that of its scheme.",
+        read=port_numbers,
     ),
     "csv-safe:split": _csv_safe("--format=csv --keep", "--json-field"),
     # --- log

@@ -15,9 +15,10 @@ from uricodec.typing import (
 )
 
 COLUMNS: tuple[str, ...]
-RECORD_FIELDS: list[bytes]
+HOST_FIELDS: tuple[str, ...]
 
 _Kind = Literal["uri", "iri"]
+_Form = Literal["jsonl", "csv"]
 
 class UriRows(RowOperation): ...
 
@@ -32,14 +33,29 @@ class CheckedRows(UriRows):
 @final
 class SchemeRows(UriRows): ...
 
-@final
-class SplitRows(UriRows):
-    def __new__(
-        cls, kind: _Kind, form: Literal["jsonl", "csv"], csv_safe: bool = False, delimiter: bytes = b","
-    ) -> SplitRows: ...
+@disjoint_base
+class RecordRows(UriRows):
     @property
     def header(self) -> bytes: ...
     def record(self, code: str, offset: int) -> bytes: ...
+
+@final
+class SplitRows(RecordRows):
+    def __new__(cls, kind: _Kind, form: _Form, csv_safe: bool = False, delimiter: bytes = b",") -> SplitRows: ...
+
+@final
+class HostRecordRows(RecordRows):
+    def __new__(
+        cls,
+        form: _Form,
+        csv_safe: bool = False,
+        delimiter: bytes = b",",
+        *,
+        schemes: Collection[WebScheme] | None = None,
+        userinfo: Ambiguity = "raise",
+        trailing_dot: Ambiguity = "raise",
+        ports: Collection[int] | None = None,
+    ) -> HostRecordRows: ...
 
 @final
 class SplitReferences(UriRows):
@@ -93,6 +109,7 @@ class IriToUriRows(HostsRows):
 class UriToIriRows(HostsRows):
     def __new__(cls, host: HostInIri = "keep") -> UriToIriRows: ...
 
+def record_fields(names: tuple[str, ...]) -> list[bytes]: ...
 def run_row(
     name: Literal["check", "jsonl", "csv", "safe csv"], src: Buffer, dst: Buffer, production: str, iri: bool = False
 ) -> int | tuple[str, int]: ...

@@ -204,13 +204,23 @@ cdef Operation SPLIT_CSV_ROW
 cdef Operation SPLIT_SAFE_CSV_ROW   # with an apostrophe before what a spreadsheet may take for a formula
 
 COLUMNS = ("scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment")
-RECORD_FIELDS = [*[name.encode() for name in COLUMNS], b"error", b"offset"]
+HOST_FIELDS = ("scheme", "host", "port", "kind", "category")
 cdef enum:
     FIELDS = 8
+    WEB_FIELDS = 5
+
+
+def record_fields(names):
+    """Return the names of the fields of a record (list[bytes]), given those of a row that is not rejected.
+
+    >>> record_fields(HOST_FIELDS)
+    [b'scheme', b'host', b'port', b'kind', b'category', b'error', b'offset']
+    """
+    return [*map(str.encode, names), b"error", b"offset"]
+
 
 # The text before the value of each column in a JSON object.
 cdef list KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(COLUMNS)]
-cdef bytes NULL_MEMBERS = "".join(["{", *[f'"{name}":null,' for name in COLUMNS]]).encode()
 cdef const uint8_t *key[FIELDS]
 cdef size_t key_size[FIELDS]
 cdef int number
@@ -477,11 +487,15 @@ cdef class SchemeRows(UriRows):
 
 # --- splitting --------------------------------------------------------------------------------------------------------
 
+cdef enum:
+    MOST_CODES = 32
+
 cdef struct Records:
     Grammar grammar             # must be first: the row functions above read only this
-    const char *heads[CODES + FRAME_CODES]  # by code: the record of a rejected row, up to the offset
-    size_t sizes[CODES + FRAME_CODES]
+    const char *heads[MOST_CODES]   # by code: the record of a rejected row, up to the offset
+    size_t sizes[MOST_CODES]
     bint json                   # whether a "}" follows
+    bint csv_safe
     row_function row            # the row function that writes the components
 
 
@@ -512,20 +526,10 @@ cdef size_t report_csv_row(const uint8_t *src, size_t n, const void *options, ui
     return size
 
 
-@cython.final
-cdef class SplitRows(UriRows):
-    """Operation that writes each row as a record of its components. Undefined components differ from empty ones.
+cdef class RecordRows(UriRows):
+    """Base class of the operations that write each row as a record of text fields.
 
     A rejected row becomes a record in which only `error` and `offset` are defined.
-
-    Args:
-        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
-        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
-        csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
-        delimiter (bytes): The byte between the fields of CSV.
-
-    Raises:
-        ValueError: If the kind or the form is unknown.
 
     Attributes:
         header (bytes): The first line of CSV; empty for JSON.
@@ -533,35 +537,40 @@ cdef class SplitRows(UriRows):
     cdef Records records
     cdef readonly bytes header
     cdef bytes delimiter
-    cdef bint json
+    cdef tuple names
     cdef list heads
 
-    def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
+    cdef int set_records(self, tuple names, object form, object csv_safe, bytes delimiter) except -1:
+        """Set the names of the fields, and the form of records."""
         if form not in ("jsonl", "csv"):
             raise ValueError(f"unknown form {form!r}; choose from jsonl, csv")
-        self.json = form == "jsonl"
-        self.delimiter = delimiter
-        self.header = b"" if self.json else delimiter.join(RECORD_FIELDS) + b"\n"
-        set_grammar(&self.records.grammar, kind, None)
+        self.names, self.delimiter = names, delimiter
+        self.records.json, self.records.csv_safe = form == "jsonl", csv_safe
         self.records.grammar.delimiter = <uint8_t>ord(delimiter)
-        self.records.json = self.json
+        self.header = b"" if self.records.json else delimiter.join(record_fields(names)) + b"\n"
         self.heads = []
-        for i, name in enumerate([*CODE_NAMES, *FRAME_NAMES]):
+        for i, name in enumerate([*self.code_names, *FRAME_NAMES]):
             head = self.head(name)
             self.heads.append(head)
+            if i == MOST_CODES:
+                raise ValueError("too many codes")  # pragma: no cover: cannot happen
             self.records.heads[i], self.records.sizes[i] = <bytes>head, len(head)
-        self.slots.strict = SPLIT_JSONL_ROW if self.json else SPLIT_SAFE_CSV_ROW if csv_safe else SPLIT_CSV_ROW
-        self.records.row = self.slots.strict.row
-        if not self.json:
-            self.slots.strict.row = report_csv_row
-        self.slots.strict.extra = max(self.slots.strict.extra + 2, <size_t>max(map(len, self.heads)) + 21)
-        self.slots.options, self.slots.rejected = &self.records, write_record
-        self.error = IriError if kind == "iri" else UriSyntaxError
+        self.slots.rejected = write_record
+        return 0
+
+    cdef int set_row(self, const Operation *operation, const void *options) except -1:
+        """Set the operation that writes the fields; its options begin with a copy of `records`."""
+        self.slots.strict, self.slots.options = operation[0], options
+        self.slots.strict.extra = max(operation.extra + 2, <size_t>max(map(len, self.heads)) + 21)
+        return 0
 
     cdef bytes head(self, code):
-        if self.json:
-            return NULL_MEMBERS + f'"error":"{code}","offset":'.encode()
-        return len(COLUMNS) * self.delimiter + f"{code}".encode() + self.delimiter
+        cdef list members = []
+        if not self.records.json:
+            return len(self.names) * self.delimiter + f"{code}".encode() + self.delimiter
+        for name in self.names:
+            members.append(f'"{name}":null,')
+        return f'{{{"".join(members)}"error":"{code}","offset":'.encode()
 
     def record(self, code, offset):
         """Return the record of a rejected row.
@@ -576,7 +585,32 @@ cdef class SplitRows(UriRows):
         >>> SplitRows("uri", "csv").record("too-long", 100)
         b',,,,,,,,too-long,100'
         """
-        return self.head(code) + str(offset).encode() + (b"}" if self.json else b"")
+        return self.head(code) + str(offset).encode() + (b"}" if self.records.json else b"")
+
+
+@cython.final
+cdef class SplitRows(RecordRows):
+    """Operation that writes each row as a record of its components. Undefined components differ from empty ones.
+
+    Args:
+        kind (str): "uri" for RFC 3986, "iri" for RFC 3987.
+        form (str): "jsonl" (RFC 8259) or "csv" (RFC 4180; an undefined component is nothing, an empty one is "").
+        csv_safe (bool): Whether to put an apostrophe before each CSV cell that a spreadsheet may take for a formula.
+        delimiter (bytes): The byte between the fields of CSV.
+
+    Raises:
+        ValueError: If the kind or the form is unknown.
+    """
+
+    def __cinit__(self, kind, form, csv_safe=False, bytes delimiter not None=b","):
+        set_grammar(&self.records.grammar, kind, None)
+        self.set_records(COLUMNS, form, csv_safe, delimiter)
+        if self.records.json:
+            self.set_row(&SPLIT_JSONL_ROW, &self.records)
+        else:
+            self.set_row(&SPLIT_SAFE_CSV_ROW if csv_safe else &SPLIT_CSV_ROW, &self.records)
+            self.records.row, self.slots.strict.row = self.slots.strict.row, report_csv_row
+        self.error = IriError if kind == "iri" else UriSyntaxError
 
 
 cdef size_t split_any_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
@@ -610,7 +644,6 @@ cdef class SplitReferences(UriRows):
 # --- hosts on which parsers agree -------------------------------------------------------------------------------------
 
 cdef enum:
-    WEB_FIELDS = 5
     WORD = 16           # bytes that are copied for a word; more than the longest one has
 
 cdef struct Word:
@@ -721,6 +754,68 @@ cdef class AgreedHostRows(WebRows):
         self.slots.result = WRITES_TEXTS
         self.slots.strict.row, self.slots.strict.factor = agreed_row, 0
         self.slots.strict.extra = WEB_FIELDS * (sizeof(Component) + WORD) + HOST_CAPACITY
+
+
+# The text before the value of each field in a JSON object.
+cdef list HOST_KEYS = [f'{"," if i else "{"}"{name}":'.encode() for i, name in enumerate(HOST_FIELDS)]
+cdef const uint8_t *host_key[WEB_FIELDS]
+cdef size_t host_key_size[WEB_FIELDS]
+for number in range(WEB_FIELDS):
+    host_key[number] = <const uint8_t *>PyBytes_AS_STRING(HOST_KEYS[number])
+    host_key_size[number] = <size_t>len(HOST_KEYS[number])
+
+cdef struct HostRecords:
+    Records records             # must be first
+    Web web
+
+
+cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
+    cdef const HostRecords *how = <const HostRecords *>options
+    cdef Component fields[WEB_FIELDS + WEB_FIELDS + HOST_COMPONENTS]    # and then words of the same size, and the host
+    cdef const uint8_t *text = <const uint8_t *>fields
+    cdef uint8_t *start = dst
+    cdef int i
+    if agreed_row(src, n, &how.web, <uint8_t *>fields, outcome) == UC_REJECTED:
+        return UC_REJECTED
+    for i in range(WEB_FIELDS):
+        if how.records.json:
+            dst = put_quoted(put(dst, host_key[i], host_key_size[i]), text, fields + i)
+        else:
+            dst = put_safe(dst, text, fields + i) if how.records.csv_safe else put_quoted(dst, text, fields + i)
+            dst[0] = how.records.grammar.delimiter
+            dst += 1
+    dst[0] = c'}' if how.records.json else how.records.grammar.delimiter
+    return <size_t>(dst + 1 - start)
+
+
+# Each field has two quotes and an apostrophe.
+cdef Operation HOST_RECORD_ROW = Operation(
+    host_record_row, 0, <size_t>sum(map(len, HOST_KEYS)) + WEB_FIELDS * (WORD + 4) + HOST_CAPACITY)
+
+
+@cython.final
+cdef class HostRecordRows(RecordRows):
+    """Operation that writes the scheme, host, port, kind and category of a URL as a record of text.
+
+    Args:
+        form, csv_safe, delimiter: See SplitRows.
+        schemes, userinfo, trailing_dot, ports: See WebRows.
+
+    Raises:
+        ValueError: If an option has an unknown value.
+
+    Source: RFC 3986 section 3.2; WHATWG URL, "host parsing".
+    """
+    cdef HostRecords how
+
+    def __cinit__(self, form, csv_safe=False, bytes delimiter not None=b",", *, schemes=None, userinfo="raise",
+                  trailing_dot="raise", ports=None):
+        set_accepted(&self.how.web.accepted, schemes, userinfo, trailing_dot)
+        set_ports(&self.how.web.accepted, ports, self.how.web.ports)
+        self.code_names, self.reasons = AGREED_CODES, AGREED_REASONS
+        self.set_records(HOST_FIELDS, form, csv_safe, delimiter)
+        self.how.records = self.records
+        self.set_row(&HOST_RECORD_ROW, &self.how)
 
 
 cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
