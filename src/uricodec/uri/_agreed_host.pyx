@@ -240,6 +240,8 @@ cdef ByteSet DIGIT = ByteSet(range(0x30, 0x3A))
 cdef ByteSet IN_NAME = ALPHA | DIGIT | "-_."
 #   userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )        RFC 3986 section 3.2.1
 cdef ByteSet IN_USERINFO = ALPHA | DIGIT | "-._~" | "!$&'()*+,;=" | ":"
+cdef ByteSet IN_ADDRESS = DIGIT | "ABCDEFabcdef:."
+cdef ByteSet IN_LITERAL = IN_ADDRESS | "]"      # and in a port after it
 cdef ByteSet NUMBER_END = DIGIT | "abcdefx"      # last bytes of numbers
 cdef ByteSet PRINTED = ~(ByteSet(range(0x20)) | "\x7f")
 
@@ -307,7 +309,7 @@ cdef bint examine(const uint8_t *s, size_t n, size_t *start, const Accepted *acc
 cdef bint read_ip_literal(const uint8_t *s, size_t n, size_t start, size_t *end, WebHost *found,
                           Outcome *outcome) noexcept nogil:
     """Read "[" IPv6address "]" and write its short form."""
-    cdef size_t i = start + 1
+    cdef size_t i = start + 1 + kernels.span(s + start + 1, n - start - 1, &IN_ADDRESS.set)
     while not ends_authority(s, n, i) and s[i] != c']':
         if s[i] == c'%':
             return reject(outcome, ZONE, i)
@@ -451,7 +453,11 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
         return reject(outcome, SLASHES, i)
 
     start = i
-    i = end_of_name(s, n, start)
+    if i < n and s[i] == c'[':
+        i += 1
+        i += kernels.span(s + i, n - i, &IN_LITERAL.set)
+    else:
+        i = end_of_name(s, n, start)
     port = i + 1
     while i < n and s[i] == c':' and port < n and DIGIT.set.member[s[port]]:
         port += 1
@@ -460,7 +466,7 @@ cdef bint read_url(const uint8_t *s, size_t n, const Accepted *accepted, WebHost
             return False
         i = end_of_name(s, n, start)
     found.start = start
-    if i == start and i < n and s[i] == c'[':
+    if start < n and s[start] == c'[':
         if not read_ip_literal(s, n, start, &i, found, outcome):
             return False
     elif not ends_authority(s, n, i) and s[i] != c':':

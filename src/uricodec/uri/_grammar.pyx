@@ -582,6 +582,12 @@ cdef bint parse_ipv4(const uint8_t *s, size_t start, size_t end, uint16_t *group
     return True
 
 
+cdef signed char hex_values[256]        # the results of hex_value(), which is a call
+cdef int octet
+for octet in range(256):
+    hex_values[octet] = <signed char>hex_value(<uint8_t>octet)
+
+
 cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogil:
     """Read an IPv6address (RFC 3986 section 3.2.2). Return False if s[0 .. n) is not one."""
     cdef int count = 0, gap = -1, value, k
@@ -594,8 +600,8 @@ cdef bint parse_ipv6(const uint8_t *s, size_t n, uint16_t *groups) noexcept nogi
             return False
         start = i
         value = 0
-        while i < n and i - start < 4 and hex_value(s[i]) >= 0:
-            value = value << 4 | hex_value(s[i])
+        while i < n and i - start < 4 and hex_values[s[i]] >= 0:
+            value = value << 4 | hex_values[s[i]]
             i += 1
         if i == start:
             return False
