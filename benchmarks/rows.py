@@ -58,6 +58,16 @@ def url(rng):
     return f"{rng.choice(('http', 'https'))}://{host}{corpus.plain_path(rng)}{rng.choice(('', '', '#a', '?id=%7Ea'))}"
 
 
+def sparse_url(rng):
+    """Return a URL; one in three has one or two spaces, as triplets."""
+    path = corpus.plain_path(rng).partition("?")[0]
+    text = f"https://{rng.choice(('www', 'docs', 'cdn'))}.example.org{path}?id={rng.randrange(10**6)}"
+    for _ in range(rng.choice((0, 0, 0, 0, 1, 2))):
+        place = rng.randrange(24, len(text))
+        text = f"{text[:place]} {text[place:]}"
+    return text.replace(" ", "%20")
+
+
 @cache
 def rows(kind):
     """Return COUNT rows, the same in every process."""
@@ -67,7 +77,7 @@ def rows(kind):
     elif kind == "urls":
         found = real("urls_mixed_repos.txt") or [url(rng) for _ in range(DISTINCT)]
     else:
-        make = {"paths": corpus.path, "english": corpus.plain_path}[kind]
+        make = {"paths": corpus.path, "english": corpus.plain_path, "sparse": sparse_url}[kind]
         found = [make(rng) for _ in range(DISTINCT)]
     found = (found * (COUNT // len(found) + 1))[:COUNT]
     return [str(row.encode(), "utf-8") for row in found]  # each an object of its own, side by side in memory
@@ -165,6 +175,27 @@ def one(name, make, /, **options):
     return Measurement(prepare)
 
 
+def buffers(name, make, **options):
+    """Return the measurement of a function that writes into a buffer, on pieces of 1 MiB of the lines `make` returns.
+
+    The pieces are distinct, so that the CPU does not learn where their escapes are.
+    """
+
+    def prepare():
+        import uricodec
+
+        function, data, target = getattr(uricodec, name), memoryview(make()), bytearray(3 << 20)
+        pieces = [data[start : start + (1 << 20)] for start in range(0, len(data), 1 << 20)]
+
+        def calls():
+            for piece in pieces:
+                function(piece, target, **options)
+
+        return calls, COUNT
+
+    return Measurement(prepare)
+
+
 def each(make):
     """Call `uricodec.uri.normalize` for each row of a list."""
 
@@ -210,6 +241,11 @@ def command(arguments, kind, form="lf", size=FILE_SIZE):
 
 def lent(kind, end="\n"):
     return partial(lines, kind, end)
+
+
+def spaced(kind):
+    """Return a function that returns the lines with spaces instead of their triplets."""
+    return lambda: lines(kind).replace(b"%20", b" ")
 
 
 def column(kind, layout="string"):
@@ -291,6 +327,11 @@ TABLE = {
     "command encode": command("encode", "paths"),
     "command encode, English": command("encode", "english"),
     "command requote": command("requote", "paths"),
+    # buffers of 1 MiB. URICODEC_TIER selects the tier
+    "unquote_into": buffers("unquote_into", lent("paths")),
+    "unquote_into, sparse URLs": buffers("unquote_into", lent("sparse")),
+    "quote_into": buffers("quote_into", lent("paths")),
+    "quote_into, sparse URLs": buffers("quote_into", spaced("sparse"), safe=":/?&=\n"),
     # URNs
     "normalize_urn, 8141, lines": in_one_thread("normalize_urn", lent("urns")),
     "normalize_urn, 8141, Arrow": in_one_thread("normalize_urn", column("urns")),

@@ -66,6 +66,9 @@ def codec_sources(length):
     yield (b"%4a%Fb" * length)[:length]
     yield b"".join(chance.choices(pieces, k=length))[:length]
     yield chance.randbytes(length)
+    if length > 130:
+        few = (b"%41".ljust(62, b"a") + b"%41").ljust(100, b"a") + b"%41"  # two in 64 bytes, one in the next
+        yield (few.ljust(128, b"a") * length)[:length]
     for end in b"%", b"%4", b"%41%4":
         yield (b"a" * length + end)[-length:] if length else b""
 

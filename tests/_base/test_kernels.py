@@ -414,6 +414,24 @@ def test_encode_every_pair_of_bytes_in_a_block(tier, fill):
             assert guarded_run("encode", block, UNRESERVED, False, 600) == naive.encode(block, UNRESERVED)
 
 
+@pytest.mark.parametrize("special", [b" ", b"%41", b"%zz", b"%4"])
+def test_codes_of_few_escapes(tier, special):
+    """One, two or three at all places of 64 octets and over their end, with and without one just before them."""
+    for first in range(66):
+        for second in 0, 3, 4, 31, 32, 61, 62, 63, 64, 65, 66, 67, 130:
+            for before, third in (b"", b""), (b"%41", b""), (b"", b"%42"):
+                src = bytearray(b"+b" * 180)
+                for place, octets in (66 - len(before), before), (64 + first, special), (64 + first + second, special):
+                    src[place : place + len(octets)] = octets
+                src[180 : 180 + len(third)] = third
+                src = bytes(src)
+                plus = bool(first % 2)
+                want = naive.decode(src, plus)
+                assert guarded_run("decode", src, ALL, plus, len(src)) == want, f"{src!r}"
+                want = naive.encode(src, UNRESERVED | " +", plus)
+                assert guarded_run("encode", src, UNRESERVED | " +", plus, len(want) + 100) == want, f"{src!r}"
+
+
 @pytest.mark.parametrize("before", [0, 1, 63, 150])
 @pytest.mark.parametrize("special", [b"%41", b"%", b"\xff", b" +", b"%4a%4B%4"])
 def test_codes_of_clean_runs(tier, before, special):

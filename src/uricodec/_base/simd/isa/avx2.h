@@ -33,6 +33,16 @@ AVX2_INLINE void store32(uint8_t *p, __m256i v) { _mm256_storeu_si256((__m256i *
 AVX2_INLINE uint32_t mask_of(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
 AVX2_INLINE size_t bits(uint32_t mask) { return (size_t)(uint32_t)_mm_popcnt_u32(mask); }
 AVX2_INLINE uint32_t first_bits(size_t n) { return _bzhi_u32(0xffffffffu, (uint32_t)n); } /* n <= 32 */
+AVX2_INLINE uint64_t mask64(__m256i first, __m256i last) { return mask_of(first) | (uint64_t)mask_of(last) << 32; }
+
+/* The number of the lowest bit; 64 if there is none. */
+AVX2_INLINE size_t lowest64(uint64_t mask) {
+#if UC_X86_64
+    return (size_t)_tzcnt_u64(mask);
+#else
+    return (uint32_t)mask ? _tzcnt_u32((uint32_t)mask) : 32 + _tzcnt_u32((uint32_t)(mask >> 32));
+#endif
+}
 
 /* The n < 32 bytes at p, then zeros: two overlapping loads that stay inside them, the second one shifted in a register
  * (through memory the wide load would wait for the narrow stores). */
@@ -133,9 +143,10 @@ AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
     return _mm256_add_epi8(v, _mm256_and_si256(_mm256_cmpeq_epi8(v, from), difference));
 }
 
-/* Encoder and decoder are tuned for SHORT texts, which most calls have: they skip setup that is not needed. In long
- * texts, after MANY bytes with escapes, they check whether a run of blocks without escapes begins. */
-enum { SHORT = 256, MANY = 256 };
+/* Encoder and decoder are tuned for SHORT texts, which most calls have: they skip setup that is not needed. Long texts
+ * alternate between a loop for runs with few escapes and one for dense runs: a mispredicted branch costs as much as
+ * processing 64 bytes, so what a branch decides is the path for 64 bytes or more. */
+enum { SHORT = 256 };
 
 #include "avx2_decode.h"
 #include "avx2_encode.h"

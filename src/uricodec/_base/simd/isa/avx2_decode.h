@@ -3,14 +3,21 @@
  * Whether a '%' begins a triplet depends only on the two bytes after it, because a hexadecimal digit is never a '%'. So
  * the block is loaded at +0, +1 and +2, values replace the '%', and shuffles remove the digits, eight bytes at a time.
  * Digits that belong to a triplet of the previous block arrive as a carry of two bits. Runs of triplets have their own
- * path, 48 bytes to 16, and so do runs without '%', 128 bytes at a time.
+ * path, 48 bytes to 16. Where triplets are few, 64 bytes are copied at once, and after each triplet again, two bytes
+ * less far,
+ *
+ *      source   a b % 2 F c d e     stored   a b % 2 F c d e     then, from the '%' on     a b / c d e
  */
 #ifndef UC_AVX2_DECODE_H
 #define UC_AVX2_DECODE_H
 
-static uint8_t avx2_keep[256][8]; /* row k: the shuffle that keeps the bytes whose bits are set in k */
+static uint8_t avx2_keep[256][8];  /* row k: the shuffle that keeps the bytes whose bits are set in k */
+static uint16_t avx2_digit[256];   /* the value of a hexadecimal digit; 0x100 for other bytes */
 
 static void avx2_prepare_decode(void) {
+    for (int c = 0; c < 256; c++) avx2_digit[c] = 0x100;
+    for (int i = 0; i < 22; i++)
+        avx2_digit[(uint8_t)"0123456789ABCDEFabcdef"[i]] = (uint16_t)(i < 16 ? i : i - 6);
     memset(avx2_keep, 0x80, sizeof avx2_keep);
     for (int k = 0; k < 256; k++) {
         uint8_t *row = avx2_keep[k];
@@ -94,19 +101,91 @@ AVX2_INLINE __m256i spaces(__m256i v, const int plus) {
     return plus ? replace(v, _mm256_set1_epi8('+'), _mm256_set1_epi8(' ' - '+')) : v;
 }
 
-/* Copies bytes as long as 128 of them have no '%'. Returns how many. */
-AVX2_INLINE size_t decode_none(const avx2_decoder *d, const uint8_t *src, size_t n, const int plus, uint8_t *dst) {
-    size_t i = 0;
-    for (; n - i >= 128; i += 128) {
-        __m256i v[4], found = _mm256_setzero_si256();
-        for (int k = 0; k < 4; k++) {
-            v[k] = load32(src + i + 32 * k);
-            found = _mm256_or_si256(found, _mm256_cmpeq_epi8(v[k], d->percent));
+/* How far a long text is decoded; carry is as in decode_block(). */
+typedef struct avx2_decoded {
+    size_t i, o;
+    uint32_t carry;
+} avx2_decoded;
+
+/* What a step of the next two functions reads and writes, at most, and what it does if it decodes FEW triplets. */
+enum { DECODE_STEP = 66, DECODE_FEW = 133 };
+
+AVX2_INLINE void copy64(const uint8_t *src, const int plus, uint8_t *dst) {
+    __m256i first = load32(src), last = load32(src + 32);
+    store32(dst, spaces(first, plus));
+    store32(dst + 32, spaces(last, plus));
+}
+
+/* Decodes up to src + stop, 64 bytes at a time, as long as there are at most two '%' in them, and these begin triplets.
+ * What a copy writes too much, the next one overwrites; in place, it would overwrite the input, so that only bytes
+ * without '%' are copied. If there is one '%', what is done for the second changes bytes after the output only. */
+AVX2_INLINE void decode_few(const uint8_t *src, size_t stop, const int plus, uint8_t *dst, avx2_decoded *at) {
+    const __m256i percent = fill('%');
+    const uint8_t *from = src + at->i, *const end = src + stop;
+    size_t skip = at->carry - (at->carry >> 1); /* digits of an earlier triplet: 0, 1 or 2 */
+    uint8_t *to = dst + at->o;                  /* where from[skip] is written */
+    while (from < end) {
+        __m256i v = load32(from), w = load32(from + 32);
+        uint64_t percents = mask64(_mm256_cmpeq_epi8(v, percent), _mm256_cmpeq_epi8(w, percent)), rest;
+        size_t first, second, single;
+        uint32_t octet, octet2;
+        uint8_t *place;
+        if (!(percents | skip)) {
+            store32(to, spaces(v, plus));
+            store32(to + 32, spaces(w, plus));
+            from += 64, to += 64;
+            continue;
         }
-        if (mask_of(found)) break;
-        for (int k = 0; k < 4; k++) store32(dst + i + 32 * k, spaces(v[k], plus));
+        if (!percents) {
+            copy64(from + skip, plus, to);
+            from += 64, to += 64 - skip, skip = 0;
+            continue;
+        }
+        if (dst == src || (size_t)(end - from) <= DECODE_FEW - DECODE_STEP) break;
+        rest = percents & (percents - 1);
+        first = lowest64(percents), second = lowest64(rest), single = second >> 6;
+        octet = (uint32_t)avx2_digit[from[first + 1]] << 4 | avx2_digit[from[first + 2]];
+        octet2 = (uint32_t)avx2_digit[from[second + 1]] << 4 | avx2_digit[from[second + 2]];
+        if ((rest & (rest - 1)) | (octet | (octet2 & ((uint32_t)single - 1))) >> 8) break;
+        second += 2 * single; /* after the digits of a triplet that ends in the next 64 bytes */
+        copy64(from + skip, plus, to);
+        place = to + (first - skip);
+        *place = (uint8_t)octet;
+        copy64(from + first + 3, plus, place + 1);
+        place += second - first - 2;
+        *place = (uint8_t)octet2;
+        copy64(from + second + 3, plus, place + 1);
+        to += 60 + 2 * single - skip, from += 64;
+        skip = (size_t)(percents >> 62);
+        to += skip;
     }
-    return i;
+    at->i = (size_t)(from - src), at->o = (size_t)(to - dst), at->carry = (uint32_t)(skip + (skip >> 1));
+}
+
+/* Decodes up to src + stop: 64 bytes, and more as long as there are triplets in them. */
+AVX2_INLINE void decode_many(const uint8_t *src, size_t stop, const int plus, uint8_t *dst, avx2_decoded *at) {
+    const avx2_decoder d = avx2_load_decoder();
+    const uint32_t every_third = 0x49249249;
+    const uint8_t *from = src + at->i, *const end = src + stop;
+    uint8_t *to = dst + at->o;
+    uint32_t carry = at->carry, digits = 1;
+    while (from < end && digits) {
+        if ((mask_of(_mm256_cmpeq_epi8(load32(from), d.percent)) & every_third) == every_third) {
+            const uint8_t *start = from;
+            while (from < end && decode_triplets(&d, from, to)) from += 48, to += 16;
+            if (from > start) continue;
+        }
+        digits = 0;
+        for (int k = 0; k < 64; k += 32) {
+            __m256i v = spaces(load32(from + k), plus);
+            uint32_t drop = decode_block(&d, &v, load32(from + k + 1), load32(from + k + 2), &carry);
+            squeeze(to, v, ~drop);
+            to += bits(~drop);
+            digits |= drop;
+        }
+        from += 64;
+    }
+    at->i = (size_t)(from - src), at->o = (size_t)(to - dst), at->carry = carry;
 }
 
 /* Decodes the last n bytes of the input; `carry` says which of the first are digits. Returns the number of bytes
@@ -144,32 +223,23 @@ AVX2_INLINE size_t decode_end(const avx2_decoder *d, const uint8_t *src, size_t 
 
 AVX2_INLINE size_t avx2_decode_as(const uint8_t *src, size_t n, const int plus, uint8_t *dst, size_t cap) {
     const avx2_decoder d = avx2_load_decoder();
-    const uint32_t every_third = 0x49249249;
-    uint32_t carry = 0, percents = 0;
-    size_t i = 0, o = 0, end;
-    while (n - i >= 34 && cap - o >= 32) {
-        size_t stop;
-        if (!(percents | carry)) {
-            size_t clean = decode_none(&d, src + i, n - i < cap - o ? n - i : cap - o, plus, dst + o);
-            i += clean, o += clean;
-        }
-        stop = n - i < 34 ? i : n - i - 33 < MANY ? n - 33 : i + MANY;
-        while (i < stop && cap - o >= 32) {
-            __m256i v = load32(src + i);
-            uint32_t digits;
-            percents = mask_of(_mm256_cmpeq_epi8(v, d.percent));
-            if ((percents & every_third) == every_third && n - i >= 48 && decode_triplets(&d, src + i, dst + o)) {
-                i += 48, o += 16;
-                continue;
-            }
-            v = spaces(v, plus);
-            digits = decode_block(&d, &v, load32(src + i + 1), load32(src + i + 2), &carry);
-            squeeze(dst + o, v, ~digits);
-            i += 32, o += bits(~digits);
-        }
+    avx2_decoded at = {0, 0, 0};
+    size_t end;
+    for (;;) {
+        /* The output is not longer than the input, so its end is not nearer than that of the bytes left. */
+        size_t left = n - at.i < cap - at.o ? n - at.i : cap - at.o, stop = at.i + left - (DECODE_STEP - 1);
+        if (left < DECODE_STEP) break;
+        decode_few(src, stop, plus, dst, &at);
+        decode_many(src, stop, plus, dst, &at);
     }
-    end = decode_end(&d, src + i, n - i, carry, plus, dst + o, cap - o);
-    return end == UC_FULL ? UC_FULL : o + end;
+    while (n - at.i >= 34 && cap - at.o >= 32) {
+        __m256i v = spaces(load32(src + at.i), plus);
+        uint32_t drop = decode_block(&d, &v, load32(src + at.i + 1), load32(src + at.i + 2), &at.carry);
+        squeeze(dst + at.o, v, ~drop);
+        at.i += 32, at.o += bits(~drop);
+    }
+    end = decode_end(&d, src + at.i, n - at.i, at.carry, plus, dst + at.o, cap - at.o);
+    return end == UC_FULL ? UC_FULL : at.o + end;
 }
 
 AVX2 UC_APART size_t avx2_decode_plain(const uint8_t *src, size_t n, uint8_t *dst, size_t cap) {

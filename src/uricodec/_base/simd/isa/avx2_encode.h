@@ -1,11 +1,11 @@
 /* Percent-encoding on AVX2. Included by avx2.h.
  *
- * The path depends on the number of escapes in a block. Runs of bytes without escapes are copied 128 at a time. With a
- * FEW escapes, the block is stored unchanged, and the bytes after each escape are stored again, two bytes further on,
+ * The path depends on the number of escapes. Where they are few, 64 bytes are copied at once, and after each escape
+ * again, two bytes further on,
  *
  *      source   a b / c d e     stored   a b / c d e     then, from the '/' on     a b % 2 F c d e
  *
- * always FEW times, because a loop with the actual number would be mispredicted. If all bytes are escapes, three
+ * always twice, because a loop with the actual number would be mispredicted. If all bytes of a block are escapes, three
  * shuffles spread their digits. Other blocks are divided into four groups of eight bytes. A table has a row for each
  * pattern of escapes, with a shuffle of two registers that hold all bytes that the output may need
  *
@@ -17,9 +17,8 @@
 #ifndef UC_AVX2_ENCODE_H
 #define UC_AVX2_ENCODE_H
 
-/* FEW: how many escapes are stored one by one. ENCODED_BLOCK: wide stores of one encoded block reach at most this far,
- * 24 bytes for each of three groups, and 32. */
-enum { FEW = 2, ENCODED_BLOCK = 72 + 32 };
+/* Wide stores of one encoded block reach at most this far: 24 bytes for each of three groups, and 32. */
+enum { ENCODED_BLOCK = 72 + 32 };
 
 static UC_ALIGNED(32) uint8_t avx2_groups[256][32];      /* row k: a group whose escapes are the bits of k */
 static uint8_t avx2_escapes[256][4];                     /* %HH */
@@ -115,65 +114,96 @@ AVX2_INLINE __m256i changed(const avx2_encoder *e, __m256i v, const int plus) {
     return plus ? replace(v, e->from, e->difference) : v;
 }
 
-/* Encodes the block at src (v: with changed bytes), which has at most FEW escapes. If it has fewer, the bytes after the
- * block are stored instead, which reads up to 33 bytes of src after the block: see the bounds of the caller's loop. */
-AVX2_INLINE void encode_few(const avx2_encoder *e, const uint8_t *src, __m256i v, uint32_t work, const int plus,
-                            uint8_t *dst) {
-    store32(dst, v);
-    for (size_t j = 0; j < FEW; j++, work &= work - 1) {
-        size_t p = _tzcnt_u32(work); /* 32 if there is none */
-        memcpy(dst + p + 2 * j, avx2_escapes[src[p]], 4);
-        store32(dst + p + 2 * j + 3, changed(e, load32(src + p + 1), plus));
-    }
+/* How far a long text is encoded. */
+typedef struct avx2_encoded {
+    size_t i, o;
+} avx2_encoded;
+
+/* What a step of encode_few() and encode_many() reads and writes, at most, and what it reads if it encodes FEW escapes.
+ * Steps begin before src + stop and dst + full. */
+enum { ENCODE_STEP = 128, ENCODE_FEW = 64 + 129, ENCODE_WRITES = 68 + 133 };
+
+AVX2_INLINE void encode_copy64(const avx2_encoder *e, const uint8_t *src, const int plus, uint8_t *dst) {
+    store32(dst, changed(e, load32(src), plus));
+    store32(dst + 32, changed(e, load32(src + 32), plus));
 }
 
-/* Copies bytes as long as 128 of them are in the set. Returns how many. */
-AVX2_INLINE size_t encode_none(const avx2_encoder *e, const uint8_t *src, size_t n, const int wide, const int plus,
-                               uint8_t *dst) {
-    size_t i = 0;
-    for (; n - i >= 128; i += 128) {
-        __m256i v[4], least;
-        for (int k = 0; k < 4; k++) v[k] = load32(src + i + 32 * k);
-        least = _mm256_min_epu8(_mm256_min_epu8(members(v[0], &e->safe, wide), members(v[1], &e->safe, wide)),
-                                _mm256_min_epu8(members(v[2], &e->safe, wide), members(v[3], &e->safe, wide)));
-        if (zeros(least)) break;
-        for (int k = 0; k < 4; k++) store32(dst + i + 32 * k, changed(e, v[k], plus));
+/* Encodes the 64 bytes at src, of which `work`, at most two, are escapes. Returns where that ends. What is written too
+ * much, the next bytes overwrite; without a first or second escape, this is what is written for it. */
+AVX2_INLINE uint8_t *encode64(const avx2_encoder *e, const uint8_t *src, uint64_t work, const int plus, uint8_t *dst) {
+    size_t first = lowest64(work), second = lowest64(work & (work - 1));
+    encode_copy64(e, src, plus, dst);
+    memcpy(dst + first, avx2_escapes[src[first]], 4);
+    encode_copy64(e, src + first + 1, plus, dst + first + 3);
+    memcpy(dst + second + 2, avx2_escapes[src[second]], 4);
+    encode_copy64(e, src + second + 1, plus, dst + second + 5);
+    return dst + 68 - 2 * (first >> 6) - 2 * (second >> 6);
+}
+
+/* All bits but the lowest two. */
+AVX2_INLINE uint64_t after_two(uint64_t mask) {
+    mask &= mask - 1;
+    return mask & (mask - 1);
+}
+
+/* Encodes 128 bytes at a time, as long as there are at most two escapes in each half of them. */
+AVX2_INLINE void encode_few(const avx2_encoder *e, const uint8_t *src, size_t stop, const int wide, const int plus,
+                            uint8_t *dst, size_t full, avx2_encoded *at) {
+    size_t i = at->i, o = at->o;
+    for (; i < stop && o < full; i += 128) {
+        __m256i v[4], safe[4], least;
+        uint64_t work, work2;
+        for (int k = 0; k < 4; k++) v[k] = load32(src + i + 32 * k), safe[k] = members(v[k], &e->safe, wide);
+        least = _mm256_min_epu8(_mm256_min_epu8(safe[0], safe[1]), _mm256_min_epu8(safe[2], safe[3]));
+        if (!zeros(least)) {
+            for (int k = 0; k < 4; k++) store32(dst + o + 32 * k, changed(e, v[k], plus));
+            o += 128;
+            continue;
+        }
+        work = zeros(safe[0]) | (uint64_t)zeros(safe[1]) << 32, work2 = zeros(safe[2]) | (uint64_t)zeros(safe[3]) << 32;
+        if (stop - i <= ENCODE_FEW - ENCODE_STEP || (after_two(work) | after_two(work2))) break;
+        o = (size_t)(encode64(e, src + i, work, plus, dst + o) - dst);
+        o = (size_t)(encode64(e, src + i + 64, work2, plus, dst + o) - dst);
     }
-    return i;
+    at->i = i, at->o = o;
+}
+
+/* Encodes 64 bytes, and more as long as there are escapes in them. */
+AVX2_INLINE void encode_many(const avx2_encoder *e, const uint8_t *src, size_t stop, const int wide, const int plus,
+                             uint8_t *dst, size_t full, avx2_encoded *at) {
+    size_t i = at->i, o = at->o;
+    uint32_t found = 1;
+    while (i < stop && o < full && found) {
+        found = 0;
+        for (int k = 0; k < 2; k++, i += 32) {
+            __m256i v = load32(src + i);
+            uint32_t work = zeros(members(v, &e->safe, wide));
+            encode_block(e, changed(e, v, plus), work, 0xffffffffu, dst + o);
+            o += 32 + 2 * bits(work), found |= work;
+        }
+    }
+    at->i = i, at->o = o;
 }
 
 /* wide: whether the set may have bytes from 0x80 on. plus: whether a byte that stays may change. */
 AVX2_INLINE size_t avx2_encode_as(const uint8_t *src, size_t n, const uc_set *safe, const int wide, const int plus,
                                   int space_to, uint8_t *dst, size_t cap) {
     const avx2_encoder e = avx2_load_encoder(safe, space_to);
-    uint32_t work = 0;
-    size_t i = 0, o = 0;
-    while (n - i >= 65 && cap - o >= ENCODED_BLOCK) {
-        size_t stop;
-        if (!work) {
-            size_t clean = encode_none(&e, src + i, n - i < cap - o ? n - i : cap - o, wide, plus, dst + o);
-            i += clean, o += clean;
-        }
-        stop = n - i < 65 ? i : n - i - 64 < MANY ? n - 64 : i + MANY;
-        for (; i < stop && cap - o >= ENCODED_BLOCK; i += 32) {
-            __m256i v = load32(src + i);
-            size_t escapes;
-            work = zeros(members(v, &e.safe, wide));
-            escapes = bits(work);
-            v = changed(&e, v, plus);
-            if (escapes > FEW)
-                encode_block(&e, v, work, 0xffffffffu, dst + o);
-            else
-                encode_few(&e, src + i, v, work, plus, dst + o);
-            o += 32 + 2 * escapes;
+    avx2_encoded at = {0, 0};
+    size_t i, o;
+    if (n >= ENCODE_STEP && cap >= ENCODE_WRITES) {
+        const size_t stop = n - (ENCODE_STEP - 1), full = cap - (ENCODE_WRITES - 1);
+        while (at.i < stop && at.o < full) {
+            encode_few(&e, src, stop, wide, plus, dst, full, &at);
+            encode_many(&e, src, stop, wide, plus, dst, full, &at);
         }
     }
+    i = at.i, o = at.o;
     while (i < n) {
         uint8_t end[ENCODED_BLOCK], *to = cap - o >= ENCODED_BLOCK ? dst + o : end;
         size_t q = n - i < 32 ? n - i : 32, size;
         __m256i v = q < 32 ? load_part(src + i, q) : load32(src + i);
-        uint32_t block = first_bits(q);
-        work = zeros(members(v, &e.safe, wide)) & block;
+        uint32_t block = first_bits(q), work = zeros(members(v, &e.safe, wide)) & block;
         v = changed(&e, v, plus);
         if (work)
             encode_block(&e, v, work, block, to);
