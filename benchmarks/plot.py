@@ -1,4 +1,4 @@
-"""Plots as SVG: times faster than urllib.parse as dots, times before and after as bars, costs as curves.
+"""Plots as SVG: times faster than urllib.parse as dots, before and after as bars, costs as curves, numbers as dots.
 
 They are 480 units wide, so that their text can be read on a phone. Each library has one colour in all plots. The
 colours of text and lines follow the colour scheme of the page that shows the plot.
@@ -157,4 +157,28 @@ def curves(title, xs, curve_of):
         end, label = at(xs[-1], curve_of[name][-1]), top + LINE * i + 4
         yield f'<path d="M{points}" fill="none" style="stroke:#0072b2;stroke-width:1.5"/>'
         yield f'<path d="M{end}L{right:g} {label - 4:g}" opacity="0.6"/>' + text(right + 4, label, name)
+    yield "</svg>"
+
+
+def counts(title, rows):
+    """Return the lines of a chart: numbers as dots on a logarithmic scale.
+
+    Args:
+        title (str): Its title.
+        rows (list[tuple[str, int]]): Label and number.
+    """
+    top, step, left = 62, 24, 170
+    height = top + step * len(rows)
+    powers = range(ceil(log10(max(count for _, count in rows))) + 1)
+    width = (WIDTH - MARGIN - 40 - left) / powers[-1]
+    yield from begin(title, height, ["uricodec"])
+    for power in powers:
+        x = round(left + width * power, 1)
+        yield f'<path d="M{x} 46V{height - 6}"/>' + text(x, 40, f"{10**power:,}", "middle")
+    for i, (label, count) in enumerate(rows):
+        x, y = round(left + width * log10(max(count, 1)), 1), top + step * i
+        yield text(MARGIN, y + 4, label)
+        if count:
+            yield f'<circle cx="{x}" cy="{y}" r="4.5" class="uricodec"/>'
+        yield text(x + 10, y + 4, f"{count:,}", more=' class="uricodec"')
     yield "</svg>"

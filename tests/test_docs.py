@@ -286,6 +286,11 @@ def test_chart_of_applications(monkeypatch):
     assert (ROOT / "docs/drop_in.svg").read_text("utf-8") == importlib.import_module("drop_in").chart()
 
 
+def test_chart_of_steps(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    assert (ROOT / "docs/url_corpora.svg").read_text("utf-8") == importlib.import_module("url_lists").chart()
+
+
 def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     report = importlib.import_module("report")
