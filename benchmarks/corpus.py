@@ -1,12 +1,13 @@
-"""Generate millions of log paths, URNs and lines of logs, the same in every run, for columns in memory and for files.
+"""Generate millions of log paths, URNs, URLs and lines of logs, the same in every run, for columns and for files.
 
     python benchmarks/corpus.py urns 10000000 urns.txt
+    python benchmarks/corpus.py urls 10000000 urls.txt
     python benchmarks/corpus.py paths 2000000 paths.txt
     python benchmarks/corpus.py combined 1000000 access.log
     python benchmarks/corpus.py caddy 400000 caddy.log
 
-As in real corpora of URNs, the frequency of an identifier falls with its rank (Zipf, exponent 0.7), and some of its
-occurrences are spelled differently. One line in five has an identifier that did not occur before.
+As in real corpora of URNs, the frequency of a URN or URL falls with its rank (Zipf, exponent 0.7), and some of its
+occurrences are spelled differently. One line in five has a URN or the URL of a page that did not occur before.
 """
 
 import json
@@ -64,10 +65,47 @@ def spellings(name):
 def urns(count, rng):
     """Yield batches of URNs. There are a quarter as many different URNs as lines."""
     names = [spellings(urn(rng)) for _ in range(count // 4)]
+    yield from occurrences(names, rng.choice, count, rng)
+
+
+def occurrences(names, spell, count, rng):
+    """Yield batches of names, spelled by a function. The frequency of a name is that of its rank."""
     weights = list(accumulate((i + 1) ** -0.7 for i in range(len(names))))
     for first in range(0, count, BATCH):
         some = rng.choices(names, cum_weights=weights, k=min(BATCH, count - first))
-        yield map(rng.choice, some)
+        yield map(spell, some)
+
+
+def page(rng):
+    """Return the URL of a page, 55 bytes on average, as the policy `crawl` writes it."""
+    site = f"{rng.choice(('www.', 'docs.', 'shop.', ''))}{rng.choice(WORDS)}-{rng.randrange(10**4)}"
+    path = "/".join(rng.choices(WORDS, k=rng.randint(1, 5)))
+    query = f"?id={rng.randrange(10**7)}" if rng.random() < 0.7 else f"/{rng.randrange(10**7)}.html"
+    more = f"&lang={rng.choice(WORDS)}" if query[0] == "?" and rng.random() < 0.4 else ""
+    return f"https://{site}.{rng.choice(('com', 'org', 'net', 'de', 'co.uk', 'com.br'))}/{path}{query}{more}"
+
+
+def link(url, rng):
+    """Return the URL of a page as links to it spell it. The policy `crawl` merges all, level `scheme` four in five."""
+    way = rng.randrange(10)
+    if way < 4:
+        return url
+    if way == 4:
+        return f"{url}#{rng.choice(WORDS)}"
+    if way == 5:
+        return f"{url}{'&' if '?' in url else '?'}utm_source={rng.choice(WORDS)}&utm_medium=mail"
+    host, _, path = url[8:].partition("/")
+    if way == 6:
+        return f"HTTPS://{host}:443/{path}"
+    if way == 7:
+        return f"https://{host.title()}/./{path}"
+    return f"https://{host}/{path.replace('t', '%74', 1)}"
+
+
+def urls(count, rng):
+    """Yield batches of URLs. There are a quarter as many different pages as lines."""
+    pages = [page(rng) for _ in range(count // 4)]
+    yield from occurrences(pages, lambda url: link(url, rng), count, rng)
 
 
 def paths(count, rng):
@@ -122,5 +160,5 @@ def write(batches, file):
 
 if __name__ == "__main__":
     what, count, file = sys.argv[1:]
-    generate = {"urns": urns, "paths": paths, "combined": combined, "caddy": caddy}[what]
+    generate = {"urns": urns, "urls": urls, "paths": paths, "combined": combined, "caddy": caddy}[what]
     write(generate(int(count), random.Random(what)), file)
