@@ -1,4 +1,4 @@
-"""Prints the table of operations in docs/columns.md: `python docs/make_operations.py`.
+"""Prints the tables of operations in docs/columns.md: `python docs/make_operations.py`.
 
 `sections` makes the page docs/api/operations.md, with an example of each operation for one value, columns, SQL and the
 command line; docs/conf.py adds it when the site is built.
@@ -39,7 +39,7 @@ EXAMPLES = {
 }
 
 HEADS = ["operation", "what it does with a row", "result", "parameters", "`errors=`, the default first"]
-HEADS += ["functions of SQL", "command", "more"]
+NAMES = ["operation", "functions of SQL", "command"]
 
 
 def code(texts):
@@ -59,24 +59,31 @@ def in_sql(function):
 
 
 def row_of(row):
-    """The row of an operation. "drop" is left out: lists and columns do not have it."""
+    """The row of an operation, with a link to its page. "drop" is left out: lists and columns do not have it."""
     return [
-        code([row.name]),
+        f"[`{row.name}`]({row.page}.md)",
         row.summary,
         f"{row.result}: {code(row.fields)}" if row.fields else row.result,
         code(each.name if each.default is REQUIRED else given(each.name, each.default) for each in row.parameters),
         code(policy for policy in row.policies if policy != "drop"),
-        ", ".join(map(in_sql, row.sql)),
-        code([row.command.line] if row.command else []),
-        f"[{row.page}]({row.page}.md)",
     ]
 
 
-def table():
-    """The table."""
-    rows = [HEADS, *map(row_of, OPERATIONS.values())]
+def names_of(row):
+    """The row of the names of an operation elsewhere."""
+    return [code([row.name]), ", ".join(map(in_sql, row.sql)), code([row.command.line] if row.command else [])]
+
+
+def table(heads, make):
+    """A table: its heads, and what `make` returns for each operation."""
+    rows = [heads, *map(make, OPERATIONS.values())]
     lines = ["".join(f"| {cell} " if cell else "| " for cell in row) for row in rows]
-    return "|\n".join([lines[0], "|---" * len(HEADS), *lines[1:]]) + "|\n"
+    return "|\n".join([lines[0], "|---" * len(heads), *lines[1:]]) + "|\n"
+
+
+def tables():
+    """The tables of docs/columns.md."""
+    return [table(HEADS, row_of), table(NAMES, names_of)]
 
 
 def call(function, *arguments, **options):
@@ -141,4 +148,4 @@ def sections():
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(*tables(), sep="\n", end="")
