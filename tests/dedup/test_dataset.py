@@ -121,6 +121,12 @@ def test_types_of_the_column(name):
     assert done.written == len(table)
 
 
+def test_a_name_that_is_also_a_path():
+    """pyarrow reads the columns "a.b" and a for it."""
+    pq.write_table(pa.table({"a": [{"b": "1"}, {"b": "2"}], "a.b": ["http://a", "http://a"]}), "in.parquet")
+    assert dedup.unique_dataset("in.parquet", "a.b", "out", kind="uri").unique == 1
+
+
 def test_levels_and_policies():
     write("in.parquet", ["http://a/?utm_source=x", "http://a", "http://b/", "http://b"])
     for i, (written, options) in enumerate([(2, {"policy": "crawl"}), (3, {"level": "scheme"}), (4, {})]):

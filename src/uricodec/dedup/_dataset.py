@@ -225,7 +225,7 @@ class Source:
         with self.open() as parquet:
             for group in range(parquet.metadata.num_row_groups):
                 for batch in self.batches(parquet, group, self._column):
-                    yield batch.column(0)
+                    yield batch.column(self._column)  # a column "a.b" is read with the member b of a column a
 
     def batches(self, parquet: Any, group: int, column: str | None = None) -> Iterator[Any]:
         """Yield a row group, or a column of it, in batches of about BATCH_BYTES."""
