@@ -229,6 +229,18 @@ def test_dictionaries_do_not_pile_up(monkeypatch):
     assert len(set(read("out/in.parquet", "url"))) == 60
 
 
+def test_sorted_row_groups_stay_sorted():
+    order = [pq.SortingColumn(0)]
+    tables = [pa.table({"url": urls}) for urls in (["b", "b", "d"], ["a", "b", "e"])]
+    with pq.ParquetWriter("in.parquet", tables[0].schema, sorting_columns=order) as writer:
+        for table in tables:
+            writer.write_table(table)
+    dedup.unique_dataset("in.parquet", "url", "out", kind="bytes")
+    file = pq.ParquetFile("out/in.parquet")
+    assert [file.read_row_group(i)["url"].to_pylist() for i in range(file.num_row_groups)] == [["b", "d"], ["a", "e"]]
+    assert [*file.metadata.row_group(1).sorting_columns] == order
+
+
 def test_a_file_that_keeps_all_rows_is_copied():
     write("in/a.parquet", ["http://a", "http://b"])
     write("in/b.parquet", ["http://a", "http://c"])

@@ -6,7 +6,7 @@ the rows whose bits are set: a file that keeps all its rows is copied, row group
 others are read batch by batch.
 
 A row group is written when it has as many rows as the largest one of its input, or GROUP_BYTES: so neither the size of
-the files nor that of their row groups determines the memory.
+the files nor that of their row groups determines the memory. If row groups are sorted, each is written by itself.
 """
 
 from __future__ import annotations
@@ -336,11 +336,13 @@ def write_some(file: Source, path: str, rows: FirstRows, start: int, ticker: Tic
 
     with file.open() as parquet, pa.OSFile(os.fsencode(path), "wb") as target:
         about, schema = parquet.metadata, parquet.schema_arrow
-        # A row that is kept refers to the whole dictionary of its row group, so these rows do not wait for others.
-        waits = not any(map(pa.types.is_dictionary, schema.types))
+        options = options_of(about)
+        # These rows do not wait for those of the next row group: a row that is kept refers to the whole dictionary of
+        # its row group, and the rows of two sorted row groups are not sorted.
+        waits = not any(map(pa.types.is_dictionary, schema.types)) and not options["sorting_columns"]
         sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
         first = rows.rank(start)
-        with pq.ParquetWriter(target, schema, **options_of(about)) as writer:
+        with pq.ParquetWriter(target, schema, **options) as writer:
             groups = RowGroups(writer, max(sizes))
             for group, size in enumerate(sizes):
                 kept = rows.rank(start + size) - rows.rank(start)
@@ -408,17 +410,18 @@ class RowGroups:
 def options_of(about: Any) -> dict[str, Any]:
     """Return the options for pyarrow.parquet.ParquetWriter, given the FileMetaData of the input.
 
-    They are those on which the Parquet types of the columns depend, and compression.
+    They are those on which the Parquet types of the columns depend, compression, and the order of rows.
     """
     leaves = [about.schema.column(i) for i in range(about.num_columns)]
     group = about.row_group(0)
     chunks = [group.column(i) for i in range(group.num_columns)]
     codecs = {chunk.path_in_schema: chunk.compression.replace("UNCOMPRESSED", "NONE") for chunk in chunks}
     logical = [(leaf.logical_type.type, leaf.physical_type) for leaf in leaves]
+    orders = {about.row_group(i).sorting_columns for i in range(about.num_row_groups)}
     return {
         "compression": codecs if len({*codecs.values()}) > 1 else next(iter(codecs.values())),
         "store_schema": b"ARROW:schema" in (about.metadata or {}),
-        "sorting_columns": group.sorting_columns or None,
+        "sorting_columns": (group.sorting_columns or None) if len(orders) == 1 else None,
         "write_page_index": any(chunk.has_column_index for chunk in chunks),
         "use_compliant_nested_type": not any(".list.item" in leaf.path for leaf in leaves),
         "store_decimal_as_integer": any(each in logical for each in (("DECIMAL", "INT32"), ("DECIMAL", "INT64"))),
