@@ -111,7 +111,7 @@ def check_output(output: str, paths: Iterable[str]) -> None:
     """
     target = os.path.realpath(output)
     for path in paths:
-        if os.path.isdir(path) and os.path.commonpath([target, folder := os.path.realpath(path)]) == folder:
+        if os.path.isdir(path) and os.path.join(target, "").startswith(os.path.join(os.path.realpath(path), "")):
             raise ValueError(f"output folder {output!r} is inside the input {path!r}")
     try:
         occupied = is_occupied(target)
