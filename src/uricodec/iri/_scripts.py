@@ -39,11 +39,10 @@ def script_of(character: str) -> str | None:
         return None
     if character in "0123456789":
         return ""
-    words = unicodedata.name(character, "?").split()
-    if words[0] == "COMBINING" or category[0] not in "LMN":
-        words = words[words[0] == "COMBINING" :]
-        if words[0] not in _OF_SIGNS:
-            return ""
+    name = unicodedata.name(character, "?")
+    words = name.removeprefix("COMBINING ").split()
+    if (name.startswith("COMBINING ") or category[0] not in "LMN") and words[0] not in _OF_SIGNS:
+        return ""
     if words[0] in _LONG:
         return " ".join(words[:2])
     return "ARABIC" if "ARABIC-INDIC" in words else _WORDS.get(words[0], words[0])
