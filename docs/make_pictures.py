@@ -69,6 +69,11 @@ SPELLINGS = [
     ("tracking", "http://example.org/~%C3%A9?utm_source=mail", "?utm_source=mail = nothing"),
     ("crawl", "http://example.org/~%C3%A9#top", "#top = nothing; b&a = a&b"),
 ]
+# The first name of each kind: the parameter that it is a value of, and a heading.
+KINDS = {
+    "simple": ("level", "Levels: what the standards call equivalent"),
+    "tracking": ("policy", "Policies: what is merged beyond them"),
+}
 
 
 def ladder():
@@ -76,12 +81,11 @@ def ladder():
     urls = [SPELLINGS[0][1], *(url for _, url, _ in SPELLINGS)]
     lines, y = [], 0
     for name, _, also in SPELLINGS:
-        if name in ("simple", "tracking"):
-            head = "Levels: what the standards call equivalent" if y == 0 else "Policies: what is merged beyond them"
+        if name in KINDS:
+            parameter, head = KINDS[name]
             lines.append(text(MARGIN, y + 20, head, more=' font-weight="bold"'))
             y += 32
-        how = {"level": name} if y < 300 else {"policy": name}
-        left = len({uri.key(url, **how) for url in urls})
+        left = len({uri.key(url, **{parameter: name}) for url in urls})
         lines += [text(MARGIN, y + 12, name, more=' class="code"'), text(94, y + 12, also, more=' class="quiet"')]
         lines.append(text(WIDTH - MARGIN, y + 12, f"{left} of {len(urls)}", "end"))
         width = (FULL - 4 * (len(urls) - 1)) / len(urls)
