@@ -142,6 +142,7 @@ AVX2_INLINE void decode_few(const uint8_t *src, size_t stop, const int plus, uin
             continue;
         }
         if (dst == src || (size_t)(end - from) <= DECODE_FEW - DECODE_STEP) break;
+        /* single: 1 if there is one '%' only; `second` is then 64. A triplet makes the output two bytes shorter. */
         rest = percents & (percents - 1);
         first = lowest64(percents), second = lowest64(rest), single = second >> 6;
         octet = (uint32_t)avx2_digit[from[first + 1]] << 4 | avx2_digit[from[first + 2]];
