@@ -21,9 +21,8 @@ for number, handler in (signal.SIGINT, signal.default_int_handler), (getattr(sig
     if number and signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, handler)
 
-os.environ["URICODEC_NO_DOCS_LINKS"] = (
-    "1"  # messages are compared without; tests/cli/test_options.py asks for the links
-)
+# Messages are compared without links; tests/cli/test_options.py asks for them.
+os.environ["URICODEC_NO_DOCS_LINKS"] = "1"
 
 # A first example pays for imports, and a sanitizer for everything. An emulator can do with fewer examples.
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))

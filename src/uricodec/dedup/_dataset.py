@@ -68,6 +68,7 @@ def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
 
     Raises:
         FileError: If a folder cannot be read or has no files.
+        ValueError: If `paths` is empty.
     """
     found: dict[str, str] = {}
     folders = []

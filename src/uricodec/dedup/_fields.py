@@ -46,7 +46,7 @@ class Records:
             raise ValueError(f"delimiter must be one byte with no other meaning in the records, got {delimiter!r}")
         self._field, self.has_header = field, header
         self._options = {"form": form, "end": end, "delimiter": delimiter}
-        self.separator = delimiter  # of the JSON, it is a tab
+        self.separator = delimiter  # for JSON, which has none: a tab
         self._marked = form != "delimited" or header
         if form == "json":
             self._framing = Framing(**self._options, names=[os.fsencode(field)])
