@@ -315,7 +315,7 @@ def test_headers(tmp_path):
     status, _, said = dedup_of("u", "a", "other")
     assert (status, said) == (3, f"uricodec: {tmp_path / 'other'}: header differs from that of the first input\n")
     for field, name, message in (
-        ("v", "a", "the header has no field: 'v'"),
+        ("v", "a", "the header has no field 'v'"),
         ("u", "twice", "the header has 2 fields 'u'"),
         ("3", "a", "the header has only 2 fields, got '3'"),
         ("0", "a", "fields count from 1, got '0'"),
@@ -357,7 +357,7 @@ def test_invalid_options(tmp_path):
             {"field": 1, "delimiter": b"::"},
             "delimiter must be one byte with no other meaning in the records, got b'::'",
         ),
-        ({"field": "a"}, "names need a header: 'a'"),
+        ({"field": "a"}, "expected the number of a field, or with a header its name, got 'a'"),
     ):
         for function in dedup.dedup_files, dedup.estimate_files:
             with pytest.raises(ValueError) as error:

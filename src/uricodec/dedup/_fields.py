@@ -138,7 +138,9 @@ def number_of(field, names):
     if count:
         return names.index(os.fsencode(field)) + 1
     if isinstance(field, str) and not (field.isascii() and field.isdigit() and len(field) < 19):
-        raise ValueError(f"{'names need a header' if names is None else 'the header has no field'}: {field!r}")
+        if names is None:
+            raise ValueError(f"expected the number of a field, or with a header its name, got {field!r}")
+        raise ValueError(f"the header has no field {field!r}")
     if int(field) < 1:
         raise ValueError(f"fields count from 1, got {field!r}")
     if names is not None and int(field) > len(names):
