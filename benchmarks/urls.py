@@ -280,7 +280,7 @@ def report(lines):
     yield f"\nA call, {COUNT:,} {kind}:\n"
     yield from table("normal form", measured(normal_forms(urls), 10), "ns", nanoseconds)
     size = sum(map(len, rows)) / ROWS
-    yield f"\nA column of {ROWS:,} {kind}, {size:.0f} characters on average:\n"
+    yield f"\nA column of {ROWS:,} rows, which repeat the {kind}, {size:.0f} characters on average:\n"
     yield from table("column", measured(columns(rows), 3), "million rows/s", million_rows)
     yield f"\nA call, {len(names)} {kind_of_names} beyond ASCII:\n"
     yield from table("A-labels", measured(a_labels(names), 10), "ns", nanoseconds)
