@@ -243,7 +243,7 @@ _PRODUCTIONS = {
     "irelative-ref": "a relative reference",
 }
 
-_AMBIGUITY = {"raise": "the line is invalid (the default)", "allow": "accept the URL"}
+_AMBIGUITY = {"raise": "the line is invalid", "allow": "accept the URL"}
 
 _RAISE = {"raise": "stop with exit status 1, and report input, line and column"}
 _DROP = {"drop": "leave the record out"} | _RAISE
