@@ -342,7 +342,7 @@ OPTIONS = {
     ),
     "host:decode": Option(
         "--host FORM",
-        "how to write internationalized hosts: keep, unicode, safe",
+        "how to write hosts beyond ASCII: keep, unicode, safe",
         choices={
             "keep": "do not change A-labels (xn--...)",
             "unicode": "convert A-labels to Unicode",
@@ -353,7 +353,7 @@ OPTIONS = {
     ),
     "host:encode": Option(
         "--host FORM",
-        "how to write internationalized hosts: percent, idna",
+        "how to write hosts beyond ASCII: percent, idna",
         choices={"percent": "percent-encode them", "idna": "convert their labels to A-labels (xn--...)"},
         default="percent",
         needs="--iri",
@@ -738,7 +738,7 @@ OPTIONS = {
     "errors:log": Option(
         "--errors POLICY",
         "how to handle lines that are not records",
-        choices={"drop": "leave them out (the default)"} | _RAISE,
+        choices={"drop": "leave them out"} | _RAISE,
         default="drop",
         category=INVALID,
     ),
