@@ -51,21 +51,22 @@ def find(data):
     found, done = [], 0
     while (colon := text.find("://", done)) >= 0:
         start = start_of_scheme(text, done, colon)
-        i = body = colon + 3
+        i = body = stop = colon + 3
         if start is None:
             done = body
             continue
-        opened = {bracket: [] for bracket in "([{"}
+        opened = dict.fromkeys("([{", 0)
         while i < len(text) and not ends(text[i]):
             if text[i] in opened:
-                opened[text[i]].append(i)
+                opened[text[i]] += 1
             elif text[i] in PARTNERS:
                 if not opened[PARTNERS[text[i]]]:
                     break
-                opened[PARTNERS[text[i]]].pop()
+                opened[PARTNERS[text[i]]] -= 1
             i += 1
+            if not any(opened.values()):
+                stop = i
         done = i
-        stop = min([i, *(brackets[0] for brackets in opened.values() if brackets)])
         stop = body + len(text[body:stop].rstrip(TRIMMED))
         if stop > body:
             found.append((offsets[start], offsets[stop]))

@@ -20,6 +20,7 @@ EXAMPLES = {
     "[a](http://a.example/b_(c)) (http://b.example)": ["http://a.example/b_(c)", "http://b.example"],
     "http://a.example(see http://b.example/{id})": ["http://a.example", "http://b.example/{id}"],
     "http://a.example/(b[c http://a.example/[b(c": ["http://a.example/", "http://a.example/"],
+    "http://a.example/[b(c] http://a.example/(b)[c(d]{e[f}": ["http://a.example/", "http://a.example/(b)"],
     "{http://www.w3.org/2000/svg}svg": ["http://www.w3.org/2000/svg"],
     "http://[2001:db8::1]:80/ http://[::1": ["http://[2001:db8::1]:80/"],
     r'{"a": "http://a.example\n", "b": 1}': ["http://a.example"],
@@ -73,7 +74,15 @@ def test_a_long_url_ends(size):
 
 
 HOSTILE = ["a://" + "(" * 9999, "a://" + "([{" * 3333, "a://" + "é" * 5000, "http://" * 2000, "a://." * 2000]
-HOSTILE += ["a.1" * 3333 + "://", "a." * 5000, "://" * 3333, ":" * 9999, "a:/" * 3333, ("1" * 63 + "://") * 150]
+HOSTILE += [
+    "a://" + "([)(])" * 1666,
+    "a.1" * 3333 + "://",
+    "a." * 5000,
+    "://" * 3333,
+    ":" * 9999,
+    "a:/" * 3333,
+    ("1" * 63 + "://") * 150,
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

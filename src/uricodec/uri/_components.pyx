@@ -593,9 +593,9 @@ parse_split_iri = take_calls(split_iri, call_split_iri)
 # --- finding URLs in text ---------------------------------------------------------------------------------------------
 
 # A URL is found by its "://". The scheme before it is searched backwards, the end forwards: the first byte or character
-# that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends before the
-# first of them; then punctuation is trimmed. The search continues where the URL ended before that, so no byte is read
-# more often than a few times.
+# that ends any URL, or a closing bracket without an opening one. If opening brackets remain, the URL ends where all
+# were closed for the last time; then punctuation is trimmed. The search continues where the URL ended before that, so
+# no byte is read more often than a few times.
 
 # ASCII that no URI contains (RFC 3986 section 2; appendix C: "delimited by double-quotes, angle brackets or
 # whitespace"), but curly brackets, which URI templates contain (RFC 6570).
@@ -646,13 +646,13 @@ cdef inline size_t length_of_character(const uint8_t *s, size_t n) noexcept nogi
 
 
 cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) noexcept nogil:
-    """Return the end of the URL that goes on at i; `balanced` is before the first bracket that is not closed."""
+    """Return the end of the URL that goes on at i; `balanced` is the last place where all brackets are closed."""
     cdef size_t depth[3]        # of round, square and curly brackets
-    cdef size_t outermost[3]    # the bracket that made it 1
+    cdef size_t total = 0       # the sum of depth
+    cdef size_t outermost = i   # the bracket that made it 1
     cdef size_t length
     cdef int kind
     depth[0] = depth[1] = depth[2] = 0
-    outermost[0] = outermost[1] = outermost[2] = 0
     while i < n:
         if URL_PLAIN.set.member[s[i]]:
             i += kernels.span(s + i, n - i, &URL_PLAIN.set)
@@ -664,20 +664,19 @@ cdef size_t end_of_url(const uint8_t *s, size_t n, size_t i, size_t *balanced) n
         elif BRACKETS.set.member[s[i]]:
             kind = 0 if s[i] <= c')' else 1 if s[i] <= c']' else 2
             if s[i] == c'(' or s[i] == c'[' or s[i] == c'{':
-                if depth[kind] == 0:
-                    outermost[kind] = i
+                if total == 0:
+                    outermost = i
                 depth[kind] += 1
+                total += 1
             elif depth[kind] == 0:
                 break
             else:
                 depth[kind] -= 1
+                total -= 1
             i += 1
         else:
             break
-    balanced[0] = i
-    for kind in range(3):
-        if depth[kind] and outermost[kind] < balanced[0]:
-            balanced[0] = outermost[kind]
+    balanced[0] = i if total == 0 else outermost
     return i
 
 
