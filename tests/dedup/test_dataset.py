@@ -305,6 +305,11 @@ def two_columns(path):
     pq.write_table(pa.table([["a"], ["b"]], names=["url", "url"]), path)
 
 
+def a_name_not_in_utf8(path):
+    pq.write_table(pa.table({"url": ["a"], "name": ["b"]}), path)
+    Path(path).write_bytes(Path(path).read_bytes().replace(b"name", b"nam\xe9"))
+
+
 BAD = {
     "no file": (lambda path: None, "No such file or directory"),
     "text": (lambda path: Path(path).write_text("no Parquet"), "Parquet"),
@@ -317,6 +322,7 @@ BAD = {
     ),
     "nested": (lambda path: pq.write_table(pa.table({"a": [{"url": "x"}]}), path), "no column 'url'"),
     "two": (two_columns, "several columns 'url'"),
+    "name": (a_name_not_in_utf8, "can't decode byte 0xe9"),
     "numbers": (lambda path: write(path, [1], pa.int64()), "column 'url' must be text or bytes, got int64"),
     "lists": (lambda path: write(path, [["a"]], pa.list_(pa.string())), "must be text or bytes, got list"),
     "structs": (lambda path: write(path, [{"a": "b"}], pa.struct([("a", pa.string())])), "must be text or bytes"),

@@ -134,7 +134,7 @@ def errors_of(name: str) -> Iterator[None]:
         yield
     except (streams.FileError, MemoryError):
         raise
-    except (OSError, ArrowException) as error:
+    except (OSError, ArrowException, UnicodeDecodeError) as error:  # the last one: of names of columns
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise streams.FileError(name, streams.printable(reason), getattr(error, "errno", None)) from None
 
