@@ -24,6 +24,7 @@ __all__ = ["read"]
 _ALL_URLS = ".*"  # the urlPattern of the provider for all URLs
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
 _MOST = 1000  # names of an expression
+_LONGEST = 1000  # characters of an expression: the time grows with their square
 _CLASSES = {"d": digits, "w": ascii_letters + digits + "_"}
 _TOKENS = re.compile(r"\(\?:|\[(?:[^\]\\]|\\.)+\]|\\.|.", re.DOTALL)
 
@@ -102,6 +103,8 @@ def _names(expression: str) -> set[str] | None:
     >>> sorted(_names("(?:%3F)?fb_(?:source|ref)"))
     ['%3ffb_ref', '%3ffb_source', 'fb_ref', 'fb_source']
     """
+    if len(expression) > _LONGEST:
+        return None
     try:
         found = _alternatives(_TOKENS.findall(expression)[::-1], nested=False)
     except (_OtherError, RecursionError):
