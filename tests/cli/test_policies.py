@@ -50,6 +50,7 @@ def test_files(tmp_path):
     ("options", "message"),
     [
         (["--policy", "no"], "--policy: unknown policy 'no'; choose from tracking, crawl, surt, w3lib"),
+        (["--policy", "no.toml"], "--policy: 'no.toml': No such file or directory"),
         (["--policy", "crawl", "--level", "path"], "--policy: not allowed with --level"),
         (["--explain"], "--explain: "),
     ],

@@ -89,7 +89,7 @@ def url_policy(text):
     try:
         return Policy.from_toml(text)
     except (OSError, TypeError, ImportError) as error:
-        raise ValueError(f"{text!r}: {error}") from None
+        raise ValueError(f"{text!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def url_schemes(text):
