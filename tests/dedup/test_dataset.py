@@ -121,6 +121,22 @@ def test_types_of_the_column(name):
     assert done.written == len(table)
 
 
+def test_a_link_before_two_dots(tmp_path):
+    """Without following the link, the two files have one name; one of them would be left out."""
+    for name in "f.parquet", "other/f.parquet":
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"url": [name]}), tmp_path / name)
+    (tmp_path / "other/folder").mkdir()
+    try:
+        os.symlink(tmp_path / "other/folder", tmp_path / "link")
+    except OSError:
+        pytest.skip("links are not allowed here")
+    with pytest.raises(streams.FileError, match="has the same place in the output as another file"):
+        dedup.unique_dataset([str(tmp_path / "f.parquet"), f"{tmp_path}/link/../f.parquet"], "url", "out", kind="bytes")
+    paths = [str(tmp_path / "f.parquet"), f"{tmp_path}/other/../f.parquet"]
+    assert dedup.unique_dataset(paths, "url", "out", kind="bytes").rows == 1
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_name_that_is_also_a_path(place):
     """The column "a.b", and not the member b of the column a."""

@@ -67,7 +67,7 @@ def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
             `paths` and is not a partition folder (NAME=VALUE).
 
     Raises:
-        FileError: If a folder cannot be read or has no files.
+        FileError: If a folder cannot be read or has no files, or two files have the same place in the output.
         ValueError: If `paths` is empty.
     """
     found: dict[str, str] = {}
@@ -82,7 +82,11 @@ def find_files(paths: Iterable[str]) -> list[tuple[str, str]]:
         absolute = os.path.abspath(path)
         folders.append(absolute if os.path.isdir(path) else os.path.dirname(absolute))
         for file in files:
-            found.setdefault(os.path.abspath(file), file)
+            known = found.setdefault(os.path.abspath(file), file)
+            # abspath() does not follow links: "link/../a" is not always "a".
+            if known != file and os.path.exists(file) and not os.path.samefile(known, file):
+                reason = f"has the same place in the output as another file, {streams.printable(known)}"
+                raise streams.FileError(streams.printable(file), reason)
     if not found:
         raise ValueError("expected at least one path, got none")
     top = os.path.commonpath(folders)
