@@ -1,6 +1,6 @@
 """Cost curves: whether each operation of the row engine takes time in proportion to the rows and to their lengths.
 
-    python benchmarks/curves.py [--most 7] [--folder docs/performance] [OPERATION ...]
+    python benchmarks/curves.py [--most 7] [--folder docs] [OPERATION ...]
 
 Rows are in Arrow columns of bytes. First come 1000, 10,000 ... 10**MOST rows of 40 bytes: nanoseconds a row. Then rows
 of 10, 100 ... 1,000,000 bytes, 32 MiB of each: nanoseconds a byte. `--most 8` takes 12 GB of memory. Figures are
@@ -119,7 +119,7 @@ def main():
             ("rows", f"Nanoseconds a row of {ROW} bytes, by the number of rows", counts, by_count),
             ("lengths", "Nanoseconds a byte, by the bytes of a row", sizes, by_size),
         ):
-            (arguments.folder / f"curves-{name}.svg").write_text("\n".join(curves(title, xs, found)) + "\n", "utf-8")
+            (arguments.folder / f"costs-{name}.svg").write_text("\n".join(curves(title, xs, found)) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
