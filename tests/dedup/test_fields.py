@@ -320,7 +320,7 @@ def test_headers(tmp_path):
         ("3", "a", "the header has only 2 fields, got '3'"),
         ("0", "a", "fields count from 1, got '0'"),
     ):
-        assert dedup_of(field, name) == (2, b"", f"uricodec: --fields: {message}\n")
+        assert dedup_of(field, name) == (2, b"", f"uricodec: --fields: {tmp_path / name}: {message}\n")
     status, _, said = run("dedup", "--kind", "bytes", "--csv", "--header", "-f", "u", "--max-line", "2", tmp_path / "a")
     assert (status, said) == (3, f"uricodec: {tmp_path / 'a'}: the header is too long\n")
 

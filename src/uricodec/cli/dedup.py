@@ -7,7 +7,7 @@ from uricodec._io import streams
 from uricodec._rows.reports import InvalidLine, visible
 from uricodec.cli.errors import CommandError
 from uricodec.cli.lines import ERRORS_HINT, check_outputs, progress_of
-from uricodec.dedup._fields import NoValuesError, reserved
+from uricodec.dedup._fields import FieldError, NoValuesError, reserved
 from uricodec.errors import UriError
 
 # The names of phases on the terminal.
@@ -62,7 +62,7 @@ def run(arguments):
             meter.finish(deduplicate(arguments, files, options | {"exclude": exclude}))
         except UriError as error:
             raise CommandError(error.reason, 1, ERRORS_HINT) from None
-        except ValueError as error:
+        except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
     return 0

@@ -10,7 +10,11 @@ from uricodec._records.ends import MarkedLineEnds, RecordEnds, front_of
 FORMATS = {"csv": ("csv", b","), "delimited": ("delimited", b"\t"), "jsonl": ("json", b"\t")}
 
 
-class NoValuesError(ValueError):
+class FieldError(ValueError):
+    """The field does not exist."""
+
+
+class NoValuesError(FieldError):
     """No record of the inputs has a value in the field: its name or number is probably wrong."""
 
 
@@ -80,7 +84,7 @@ class Records:
             tuple[Framing, int]: The format of the records of this file, and where the first one starts.
 
         Raises:
-            ValueError: If the header lacks the field.
+            FieldError: If the header lacks the field.
             FileError: If the header differs from that of the first input, or is too long.
         """
         front = front_of(chunk.buffer, chunk.size) if self._marked else 0
@@ -89,7 +93,10 @@ class Records:
             if not chunk.whole:
                 raise streams.FileError(name, "the header is too long")
             names, size = framing.first(chunk.view[front:], chunk.size - front)
-            framing, size = self._framing_of(names), front + size
+            try:
+                framing, size = self._framing_of(names), front + size
+            except FieldError as error:
+                raise FieldError(f"{name}: {error}") from None
             header = bytes(chunk.view[front:size]).rstrip(b"\r" + self._options["end"])
         if not is_input:
             return framing, size
@@ -127,22 +134,22 @@ def number_of(field, names):
         int: The number.
 
     Raises:
-        ValueError: If the field does not exist.
+        FieldError: If the field does not exist.
 
     >>> number_of("url", [b"id", b"url"]), number_of("1", [b"id", b"url"]), number_of(7, None)
     (2, 1, 7)
     """
     count = names.count(os.fsencode(field)) if names is not None and isinstance(field, str) else 0
     if count > 1:
-        raise ValueError(f"the header has {count} fields {field!r}")
+        raise FieldError(f"the header has {count} fields {field!r}")
     if count:
         return names.index(os.fsencode(field)) + 1
     if isinstance(field, str) and not (field.isascii() and field.isdigit() and len(field) < 19):
         if names is None:
-            raise ValueError(f"expected the number of a field, or with a header its name, got {field!r}")
-        raise ValueError(f"the header has no field {field!r}")
+            raise FieldError(f"expected the number of a field, or with a header its name, got {field!r}")
+        raise FieldError(f"the header has no field {field!r}")
     if int(field) < 1:
-        raise ValueError(f"fields count from 1, got {field!r}")
+        raise FieldError(f"fields count from 1, got {field!r}")
     if names is not None and int(field) > len(names):
-        raise ValueError(f"the header has only {len(names)} fields, got {field!r}")
+        raise FieldError(f"the header has only {len(names)} fields, got {field!r}")
     return int(field)
