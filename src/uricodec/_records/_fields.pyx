@@ -1184,7 +1184,9 @@ cdef bint select_values(const Frame *frame, const uint8_t *src, size_t n, bint v
         ends_only.span_count = 0
         task.frame = &ends_only
     found.count = found.starts.size = found.text.size = found.ends.size = found.without.size = 0
-    done = append(&found.starts, &zero, sizeof(size_t)) and append(&found.ends, &none, sizeof(int64_t))
+    # Without any bytes in the values, their text must not be NULL all the same: memcpy() and others may not get that.
+    done = (grow(&found.text, 1) and append(&found.starts, &zero, sizeof(size_t)) and
+            append(&found.ends, &none, sizeof(int64_t)))
     while done and task.read < n and not (stops and found.without.size):
         done = gather(&task) and take_records(&task, values, stops, found)
         if done:

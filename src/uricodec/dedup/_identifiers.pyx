@@ -414,9 +414,10 @@ cdef class LineBatch(Identifiers):
         values.valid = NULL
         if not reads:
             self.run.source = values
-            if not lend_forms(&self.run, 0, selected.count):
-                raise MemoryError  # pragma: no cover: no memory
-            memset(batch.marks.data, PENDING, selected.count)
+            if selected.count:      # memset() must not get NULL
+                if not lend_forms(&self.run, 0, selected.count):
+                    raise MemoryError  # pragma: no cover: no memory
+                memset(batch.marks.data, PENDING, selected.count)
             batch.rows = selected.count
             return 0
         if selected.without.size:
