@@ -300,6 +300,7 @@ TABLE = {
     "unquote, Arrow, 2 threads": call("unquote", column("paths"), threads=2),
     "unquote, Arrow, English": in_one_thread("unquote", column("english")),
     "unquote, views": in_one_thread("unquote", column("paths", "string_view")),
+    "unquote, views, English": in_one_thread("unquote", column("english", "string_view")),
     "unquote, list": call("unquote", partial(rows, "paths")),
     "quote, lines": in_one_thread("quote", lent("paths")),
     "quote, lines, English": in_one_thread("quote", lent("english")),
@@ -329,6 +330,7 @@ TABLE = {
     "command requote": command("requote", "paths"),
     # buffers of 1 MiB. URICODEC_TIER selects the tier
     "unquote_into": buffers("unquote_into", lent("paths")),
+    "unquote_into, English": buffers("unquote_into", lent("english")),
     "unquote_into, sparse URLs": buffers("unquote_into", lent("sparse")),
     "quote_into": buffers("quote_into", lent("paths")),
     "quote_into, sparse URLs": buffers("quote_into", spaced("sparse"), safe=":/?&=\n"),

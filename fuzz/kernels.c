@@ -21,7 +21,7 @@ enum { MOST = 1 << 17, LONG = 1 << 16, HEAD = 10 };
 
 enum kernel {
     SPAN, COUNT_OUTSIDE, MARK_OUTSIDE, ENCODE, DECODE, UPPER_TRIPLETS, NORMALIZE_URNS, SPAN_URNS, SCAN_UTF8, TO_UTF8,
-    FROM_UTF8, FINGERPRINT, MEMORY, KERNELS
+    FROM_UTF8, FINGERPRINT, MEMORY, MARK_TRIPLETS, MOVE_ENDS, KERNELS
 };
 
 /* What an input says, besides its text. */
@@ -36,7 +36,7 @@ typedef struct block {
 } block;
 
 static uint8_t text[MOST], stretched[MOST], right[4 * MOST];
-static uint64_t right_bits[MOST / 64];
+static uint64_t right_bits[MOST / 32 + 2];
 static uint16_t units16[MOST];
 static uint32_t units32[MOST];
 static choice chosen;
@@ -237,6 +237,46 @@ static void check_marks(block src, const uc_set *set) {
     }
 }
 
+static void check_triplets(block src) {
+    size_t words = (src.size + 63) / 64;
+    int want = naive_mark_triplets(src.octets, src.size, right_bits, right_bits + words);
+    FOR_EACH_TIER(tier) {
+        block bits = new_block(0, 16 * words, 0);
+        uint64_t *malformed = (uint64_t *)bits.octets;
+        if (tier->kernels->mark_triplets) {
+            if (tier->kernels->mark_triplets(src.octets, src.size, malformed, malformed + words) != want)
+                wrong(tier->name, "whether there is a '%'");
+            if (memcmp(malformed, right_bits, 16 * words)) wrong(tier->name, "the bits");
+        }
+        free_block(bits, tier->name);
+    }
+}
+
+/* The marks are those of bytes outside of the set; an end is at each byte below `room`, and they move by `width`. */
+static void check_ends(block src, const uc_set *set) {
+    static uint32_t ends[MOST], moved[MOST], counts[MOST / 64];
+    size_t words = src.size / 64, count = 0;
+    naive_mark_outside(src.octets, 64 * words, set, right_bits);
+    for (size_t i = 0; i < 64 * words; i++)
+        if (src.octets[i] < chosen.room) ends[count++] = (uint32_t)i;
+    FOR_EACH_TIER(tier) {
+        uint32_t before = 0;
+        int at_mark = 0, found;
+        size_t i = 0;
+        if (!tier->kernels->move_ends) continue;
+        found = tier->kernels->move_ends(right_bits, words, ends, count, chosen.width, moved, counts);
+        for (size_t bit = 0; bit < 64 * words; bit++) {
+            int marked = right_bits[bit / 64] >> bit % 64 & 1;
+            if (i < count && ends[i] == bit) {
+                if (moved[i++] != bit + before * chosen.width) wrong(tier->name, "an end");
+                at_mark |= marked;
+            }
+            before += (uint32_t)marked;
+        }
+        if (found != at_mark) wrong(tier->name, "whether a mark is at an end");
+    }
+}
+
 static void check_encode(block src, const uc_set *safe) {
     size_t want = naive_encode(src.octets, src.size, safe, chosen.plus, right), cap = capacity_for(want), size;
     FOR_EACH_TIER(tier) {
@@ -385,7 +425,7 @@ static void check_fingerprints(block src, const uint8_t *own) {
 }
 
 /* Memory that is had page by page is zeros, and what was had before stays. */
-static void check_memory(block src) {
+static void check_memory(void) {
     size_t page = uc_page_size(), pages = chosen.room % 16 + 1, had = 0;
     uint8_t *at = uc_reserve(pages * page);
     if (!at) abort();
@@ -399,7 +439,6 @@ static void check_memory(block src) {
     }
     for (size_t i = 0; i < pages * page; i++)
         if (at[i] != 0x5A) wrong("memory", "not what was written");
-    if (src.size) UC_PREFETCH(src.octets);
     uc_release(at, pages * page);
 }
 
@@ -419,7 +458,9 @@ static void check(block src, const uc_set *set, const uint8_t *own) {
         case TO_UTF8: check_to_utf8(); break;
         case FROM_UTF8: check_from_utf8(); break;
         case FINGERPRINT: check_fingerprints(src, own); break;
-        default: check_memory(src);
+        case MARK_TRIPLETS: check_triplets(src); break;
+        case MOVE_ENDS: check_ends(src, set); break;
+        default: check_memory();
     }
 }
 

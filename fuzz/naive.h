@@ -68,6 +68,20 @@ static size_t naive_decode(const uint8_t *src, size_t n, int plus, uint8_t *dst)
     return (size_t)(dst - start);
 }
 
+static int naive_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
+    int any = 0;
+    memset(malformed, 0, (n + 63) / 64 * 8);
+    memset(digits, 0, (n + 63) / 64 * 8);
+    for (size_t i = 0; i < n; i++) {
+        if (src[i] != '%') continue;
+        any = 1;
+        if (!triplet_at(src, n, i)) malformed[i / 64] |= UINT64_C(1) << i % 64;
+        else
+            for (size_t k = i + 1; k <= i + 2; k++) digits[k / 64] |= UINT64_C(1) << k % 64;
+    }
+    return any;
+}
+
 static void naive_upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) {
     memcpy(dst, src, n);
     for (size_t i = 0; i < n; i++)

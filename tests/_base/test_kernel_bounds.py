@@ -7,6 +7,7 @@ other side, a source has neighbors that change the result if a kernel reads them
 import random
 import re
 import sys
+from array import array
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -138,6 +139,11 @@ def marks(src, members):
     return 0, b"".join(word.to_bytes(8, sys.byteorder) for word in words)
 
 
+def triplets(src):
+    words = [word for words in naive.mark_triplets(src) for word in words]
+    return int(b"%" in src), b"".join(word.to_bytes(8, sys.byteorder) for word in words)
+
+
 def cases():
     """All kernels, by a name for each way to call them."""
     codec = codec_sources, [b"%41", b"41", b" ", b"a"]
@@ -176,6 +182,7 @@ def cases():
                 bounded=True,
             ),
         )
+    yield "mark_triplets", Case("mark_triplets", {}, triplets, codec_sources, [b"aa", b"%", b"%aa"])
     yield (
         "upper_triplets",
         Case("upper_triplets", {}, lambda src: (0, naive.upper_triplets(src)), codec_sources, [b"aa", b"%", b"%aa"]),
@@ -262,7 +269,7 @@ def test_writes_nothing_but_dst(tier, fences, name):
     spares = SPARE
     if case.kernel == "from_utf8":
         spares = [0]  # its dst is all code units that there are
-    elif case.kernel == "mark_outside":
+    elif case.kernel.startswith("mark_"):
         spares = [8 * spare for spare in SPARE]  # its dst is words, which are aligned
     for src, want, output in expectations(name):
         need = case.capacity(src) if case.capacity else len(output)
@@ -305,6 +312,23 @@ def test_in_place(tier, fences, name):
             assert bytes(beside) == before, f"{name}({src!r}) in place writes outside"
 
 
+def test_move_ends(tier, fences):
+    """Its marks, and its ends and working memory in one destination, lie at both ends of fences."""
+    chance = random.Random(8141)
+    for words in range(1, 20):
+        marks = [chance.getrandbits(64) for _ in range(words)]
+        for count in 0, 1, 2, 3, 64, 255:
+            ends = sorted(chance.choices(range(64 * words), k=count))
+            want, at_end = naive.move_ends(marks, ends, 2)
+            for view, _ in placed(fences[0], array("Q", marks).tobytes(), CANARY_BYTE):
+                for dst, canary in placed(fences[1], array("I", [*ends, *[0] * words]).tobytes(), CANARY_BYTE):
+                    assert _kernels.run_kernel("move_ends", view, dst, width=2) == at_end
+                    assert list(memoryview(dst).cast("I"))[:count] == want
+                    assert bytes(canary) == CANARY
+
+
 def test_every_kernel_has_a_case():
     header = (ROOT / "src/uricodec/_base/simd/kernels.h").read_text("utf-8")
-    assert {case.kernel for case in CASES.values()} == set(re.findall(r"\(\*(\w+)\)\(", header)) - {"prepare"}
+    assert {case.kernel for case in CASES.values()} | {"move_ends"} == set(re.findall(r"\(\*(\w+)\)\(", header)) - {
+        "prepare"
+    }

@@ -62,8 +62,18 @@ def check_scan(src, octets):
     assert words.tolist() == [*want, ONES], f"mark_outside({bytes(src)!r}, {octets!r})"
 
 
+def check_triplets(src):
+    """mark_triplets, with every bit set before and a word more than there is to write."""
+    want = [word for words in naive.mark_triplets(src) for word in words]
+    words = array("Q", [ONES] * (len(want) + 1))
+    assert _kernels.run_kernel("mark_triplets", src, words) == (b"%" in src), f"mark_triplets({bytes(src)!r})"
+    assert words.tolist() == [*want, ONES], f"mark_triplets({bytes(src)!r})"
+
+
 def check_code(name, src, octets=ALL, plus=False):
-    """encode or decode: with plenty of room, with exactly enough, and with one octet less."""
+    """encode or decode: with plenty of room, with exactly enough, and with one octet less. What is decoded is marked."""
+    if name == "decode":
+        check_triplets(src)
     want = reference(name, src, octets, plus)
     case = f"{name}({bytes(src)!r}, {octets!r}, plus={plus})"
     assert guarded_run(name, src, octets, plus, len(want) + 200) == want, case
@@ -468,6 +478,31 @@ def test_copies_of_every_length_and_start(tier, name):
 @given(src=urn_lines, end=st.sampled_from([b"\n", b"\0", b" ", b"\xff", b"/"]))
 def test_normalize_other_line_ends(tier, src, end):
     check_copy("normalize_urns", src.replace(b"\n", end), end)
+
+
+# move_ends
+
+
+def check_ends(marks, ends, by):
+    words = array("I", [*ends, *[0] * len(marks)])
+    moved, at_end = naive.move_ends(marks, ends, by)
+    case = f"move_ends({marks}, {ends}, {by})"
+    assert _kernels.run_kernel("move_ends", array("Q", marks), words, width=by) == at_end, case
+    assert words.tolist()[: len(ends)] == moved, case
+
+
+@pytest.mark.parametrize("by", [0, 2, 2**32 - 1])
+def test_ends_at_every_bit(tier, by):
+    for marks in [ONES] * 3, [0] * 3, [1, 1 << 63, 0], [1 << 63, 1, 5 << 31]:
+        check_ends(marks, list(range(192)), by)
+        for end in range(192):
+            check_ends(marks, [end], by)
+    check_ends([], [], by)
+
+
+@given(st.lists(st.integers(0, ONES), min_size=1, max_size=9), st.data(), st.sampled_from([1, 2, 2**32 - 1]))
+def test_ends_anywhere(tier, marks, data, by):
+    check_ends(marks, sorted(data.draw(st.lists(st.integers(0, 64 * len(marks) - 1), max_size=60))), by)
 
 
 # All tiers are one

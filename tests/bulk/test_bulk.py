@@ -4,6 +4,7 @@ import ctypes
 import io
 import itertools
 import os
+import random
 import subprocess
 import sys
 import urllib.parse
@@ -358,6 +359,61 @@ def test_views_share_what_has_not_changed():
     same = pa.array(bulk.unquote(pa.array(["/a path that is not in the view"] * 9, pa.string_view())))
     same.validate(full=True)
     assert len(buffers_of(same)) == 1
+
+
+VIEWED = {
+    "changed": "/b%20path/that is longer than a view",
+    "unchanged": "/path/that/is longer than a view",
+    "plus": "/a+path/that is longer than a view",
+    "replaced": "/path%FFthat is longer than a view",
+    "malformed": "/path%4gthat is longer than a view",
+    "short": "%41b",
+    "empty": "",
+    "null": None,
+}
+
+
+def views_in_runs(seed, kinds=tuple(VIEWED)):
+    """Runs of rows of a kind, up to several blocks long. Long rows lie one after the other, or runs of them do."""
+    chance = random.Random(seed)
+    rows = []
+    while len(rows) < 5000:
+        run = [VIEWED[chance.choice(kinds)]] * chance.choice([1, 2, 62, 63, 64, 65, 130, 1500])
+        rows += [row and f"{row}{chance.choice(('', '%20', '/'))}" for row in run]
+    order = list(range(len(rows)))
+    for _ in range(seed % 4):
+        start, middle, stop = sorted(chance.choices(range(len(rows)), k=3))
+        order = order[:start] + order[middle:stop] + order[start:middle] + order[stop:]
+    _, views, *data = pa.array(rows, pa.string_view()).buffers()
+    views = memoryview(views).cast("B")
+    views = b"".join(views[16 * i : 16 * i + 16] for i in order)
+    valid = pa.array([rows[i] is not None for i in order]).buffers()[1] if None in rows else None
+    return pa.Array.from_buffers(pa.string_view(), len(rows), [valid, pa.py_buffer(views), *data])
+
+
+@pytest.mark.parametrize("kinds", [tuple(VIEWED), ("changed", "unchanged"), ("changed", "plus", "replaced", "short")])
+@pytest.mark.parametrize("seed", range(8))
+def test_views_in_runs(kinds, seed):
+    source = views_in_runs(seed, kinds)
+    rows = source.to_pylist()
+    for plus in False, True:
+        for errors in "replace", "keep", "null":
+            result = pa.array(bulk.unquote(source, plus, errors=errors, threads=1))
+            result.validate(full=True)
+            assert result.to_pylist() == bulk.unquote(rows, plus, errors=errors)
+    for name in "quote", "is_valid_uri":
+        assert pa.array(getattr(bulk, name)(source, threads=1)).to_pylist() == getattr(bulk, name)(rows)
+
+
+@pytest.mark.parametrize("changed", [0, 1, 5, 7, 8, 9, 10])
+def test_views_leave_little_memory_unused(changed):
+    """Of 10 rows. The first block is written before it is known how many change."""
+    rows = ([VIEWED["changed"]] * changed + [VIEWED["unchanged"]] * (10 - changed)) * 1000
+    source = pa.array(rows, pa.string_view())
+    result = pa.array(bulk.unquote(source, threads=1))
+    used = sum(len(row) for row in result.to_pylist() if row != VIEWED["unchanged"])
+    size = sum(buffer.size for buffer in result.buffers()[2:] if buffer.address not in buffers_of(source))
+    assert used <= size <= used + used // 3 + 16384
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

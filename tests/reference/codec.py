@@ -51,6 +51,23 @@ def decode(src, plus=False):
     return TRIPLET.sub(lambda triplet: bytes.fromhex(triplet[1].decode()), src)
 
 
+def mark_triplets(src):
+    """The same words for each "%" that is not the start of a triplet, and for the digits of triplets."""
+    digits = {i for triplet in TRIPLET.finditer(bytes(src)) for i in range(triplet.start() + 1, triplet.end())}
+    malformed = {i for i, octet in enumerate(src) if octet == ord("%") and i + 1 not in digits}
+    words = range(0, len(src), 64)
+    return [
+        [sum(1 << i for i in range(64) if start + i in places) for start in words] for places in (malformed, digits)
+    ]
+
+
+def move_ends(marks, ends, by):
+    """Each end with `by` added for every bit before it, and whether a bit is at an end."""
+    bits = sum(word << 64 * i for i, word in enumerate(marks))
+    moved = [end + by * (bits & ((1 << end) - 1)).bit_count() & 0xFFFFFFFF for end in ends]
+    return moved, any(bits >> end & 1 for end in ends)
+
+
 def upper_triplets(src):
     """RFC 3986 section 6.2.2.1."""
     return TRIPLET.sub(lambda triplet: triplet[0].upper(), bytes(src))

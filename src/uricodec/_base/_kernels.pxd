@@ -20,6 +20,9 @@ cdef extern from "simd/kernels.h" nogil:
         size_t (*span)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
         size_t (*count_outside)(const uint8_t *src, size_t n, const uc_set *set) noexcept nogil
         void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits) noexcept nogil
+        int (*mark_triplets)(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) noexcept nogil
+        int (*move_ends)(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,
+                         uint32_t *counts) noexcept nogil
         size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap) noexcept nogil
         size_t (*decode)(const uint8_t *src, size_t n, int plus, uint8_t *dst, size_t cap) noexcept nogil
         void (*upper_triplets)(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil
@@ -42,6 +45,7 @@ cdef extern from "simd/kernels.h" nogil:
 
 cdef extern from "simd/target.h" nogil:
     int uc_lowest_bit(uint64_t word)
+    void prefetch "UC_PREFETCH"(const void *at)
 
 
 # The kernels in use. All loops call through this table, so that one assignment changes the tier of all of them.
@@ -80,6 +84,13 @@ cdef inline void remove_byte(uc_set *set, uint8_t c) noexcept nogil:
 cdef inline uint8_t lower(uint8_t c) noexcept nogil:
     """Return an ASCII letter in lower case, and any other byte as it is."""
     return c + 32 if c'A' <= c <= c'Z' else c
+
+
+cdef inline uint32_t bits_of(uint64_t word) noexcept nogil:
+    """Return the number of bits that are set."""
+    word -= word >> 1 & <uint64_t>0x5555555555555555
+    word = (word & <uint64_t>0x3333333333333333) + (word >> 2 & <uint64_t>0x3333333333333333)
+    return <uint32_t>(((word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F) * <uint64_t>0x0101010101010101 >> 56)
 
 
 cdef inline int raise_set() except -1:

@@ -263,12 +263,13 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
     Args:
         name (str): The name of the kernel in simd/kernels.h.
         src (bytes-like): The input.
-        dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", len(src)
-            bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
-            that simd/kernels.h requires for "to_utf8".
+        dst (bytes-like | None): The output, writable, for kernels that have one: whole words for "mark_outside", twice
+            as many for "mark_triplets", len(src) bytes for "upper_triplets" and "normalize_urns", a code unit per character for "from_utf8", and the capacity
+            that simd/kernels.h requires for "to_utf8". For "move_ends" the ends, which become the moved ones, and four
+            bytes more for each word of src.
         octets (ByteSet): The set, for kernels that have one.
         plus (bool): The option of "encode" and "decode".
-        width (int): Bytes of a code unit: 1, 2 or 4.
+        width (int): Bytes of a code unit: 1, 2 or 4. For "move_ends", by how much a mark moves what follows.
         end (int): The byte that ends a line.
         nid (ByteSet): The second set of "span_urns".
 
@@ -285,7 +286,8 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
     cdef const uc_set *set = &(<ByteSet?>octets).set
     cdef const uint8_t *s
     cdef uint8_t *d
-    cdef size_t n, cap, result = 0
+    cdef uint32_t *ends
+    cdef size_t n, cap, words, result = 0
     cdef uc_utf8 found
     PyObject_GetBuffer(src, &source, PyBUF_SIMPLE)
     try:
@@ -293,6 +295,7 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
         try:
             s, n = <const uint8_t *>source.buf, <size_t>source.len
             d, cap = <uint8_t *>target.buf, <size_t>target.len
+            words = (n + 63) // 64
             if name == "span":
                 result = kernels.span(s, n, set)
             elif name == "count_outside":
@@ -306,13 +309,20 @@ def run_kernel(name, src, dst=None, octets=ByteSet(), plus=False, width=1, end=1
                 result = kernels.encode(s, n, set, plus, d, cap)
             elif name == "decode":
                 result = kernels.decode(s, n, plus, d, cap)
+            elif name == "move_ends":
+                words = n // 8
+                ends = <uint32_t *>d
+                result = kernels.move_ends(<const uint64_t *>s, words, ends, cap // 4 - words, <uint32_t>width, ends,
+                                           ends + cap // 4 - words)
             elif name == "from_utf8":
                 kernels.from_utf8(s, n, width, d, cap // <size_t>width)
-            elif cap < (8 * ((n + 63) // 64) if name == "mark_outside" else n if name != "to_utf8" else
-                        n * 2 if width == 1 else n // <size_t>width * (3 if width == 2 else 4)):
+            elif cap < (8 * words if name == "mark_outside" else 16 * words if name == "mark_triplets" else
+                        n if name != "to_utf8" else n * 2 if width == 1 else n // <size_t>width * (3 if width == 2 else 4)):
                 result = UC_FULL
             elif name == "mark_outside":
                 kernels.mark_outside(s, n, set, <uint64_t *>d)
+            elif name == "mark_triplets":
+                result = kernels.mark_triplets(s, n, <uint64_t *>d, <uint64_t *>d + words)
             elif name == "upper_triplets":
                 kernels.upper_triplets(s, n, d)
             elif name == "normalize_urns":
@@ -337,9 +347,26 @@ cdef void mark_outside(const uint8_t *src, size_t n, const uc_set *set, uint64_t
             bits[i // 64] |= <uint64_t>1 << i % 64
 
 
+cdef int move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by, uint32_t *moved,
+                   uint32_t *counts) noexcept nogil:
+    cdef size_t w, i
+    cdef uint32_t end, sum = 0
+    cdef uint64_t word, found = 0
+    for w in range(words):
+        counts[w] = sum
+        sum += bits_of(marks[w])
+    for i in range(n):
+        end = ends[i]
+        word = marks[end >> 6]
+        found |= word >> (end & 63)
+        moved[i] = end + by * (counts[end >> 6] + bits_of(word & ((<uint64_t>1 << (end & 63)) - 1)))
+    return found & 1
+
+
 cdef uc_kernels loops
 loops.span = span
 loops.mark_outside = mark_outside
+loops.move_ends = move_ends
 loops.count_outside = count_outside
 provide(&loops)
 cdef size_t row

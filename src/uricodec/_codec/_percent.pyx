@@ -1,4 +1,5 @@
 """Percent-encoding (RFC 3986 section 2.1): the portable kernels, and encoding and decoding of str and bytes."""
+from libc.stdint cimport uint64_t
 
 from uricodec._base._kernels cimport UC_FULL, UC_SURROGATE, ByteSet, kernels, provide, uc_kernels
 from uricodec._base._text cimport *
@@ -67,10 +68,30 @@ cdef void upper_triplets(const uint8_t *src, size_t n, uint8_t *dst) noexcept no
         digits -= digits > 0
 
 
+cdef int mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) noexcept nogil:
+    cdef size_t i = 0, j
+    cdef bint found = False
+    for i in range(0, n, 64):
+        malformed[i >> 6] = digits[i >> 6] = 0
+    i = 0
+    while i < n:
+        if src[i] == c'%':
+            found = True
+            if n - i > 2 and hex_value(src[i + 1]) >= 0 and hex_value(src[i + 2]) >= 0:
+                for j in range(i + 1, i + 3):
+                    digits[j >> 6] |= <uint64_t>1 << (j & 63)
+                i += 2
+            else:
+                malformed[i >> 6] |= <uint64_t>1 << (i & 63)
+        i += 1
+    return found
+
+
 cdef uc_kernels portable
 portable.encode = encode
 portable.decode = decode
 portable.upper_triplets = upper_triplets
+portable.mark_triplets = mark_triplets
 provide(&portable)
 
 

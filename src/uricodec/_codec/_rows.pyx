@@ -30,7 +30,6 @@ NO_CONTROL = ~ByteSet([*range(0x20), 0x7F])
 cdef ByteSet NO_PERCENT = ~ByteSet("%")
 cdef ByteSet NO_PERCENT_OR_PLUS = ~ByteSet("%+")
 cdef ByteSet HEX_DIGITS = ByteSet("0123456789ABCDEFabcdef")
-cdef ByteSet NO_DIGIT = ~HEX_DIGITS
 cdef ByteSet NO_CR = ~ByteSet("\r")
 
 # Indexed by Fault.
@@ -57,37 +56,10 @@ cdef class CodecRows(RowOperation):
 
 # --- masks --------------------------------------------------------------------------------------------------------------
 
-cdef inline uint64_t bits_before(const uint64_t *words, const uint32_t *counts, size_t i) noexcept nogil:
-    return counts[i >> 6] + bits_of(words[i >> 6] & ((<uint64_t>1 << (i & 63)) - 1))
-
-
-cdef inline size_t count_words(const uint64_t *words, size_t n, uint32_t *counts) noexcept nogil:
-    """Set counts[w] to the number of bits in the words before word w. Return the number of all bits."""
-    cdef size_t w, sum = 0
-    for w in range(n):
-        counts[w] = <uint32_t>sum
-        sum += bits_of(words[w])
-    counts[n] = <uint32_t>sum
-    return sum
-
-
-cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *percents, uint64_t *triplets) noexcept nogil:
-    """Mark each "%" and the "%" of each triplet; one more word is set to 0. False: no "%" found."""
-    cdef uint64_t digits[WORDS + 1]
-    cdef uint64_t any = 0
-    cdef size_t w, words = (n + 63) // 64
-    kernels.mark_outside(src, n, &NO_PERCENT.set, percents)
-    for w in range(words):
-        any |= percents[w]
-    if not any:
-        return False
-    kernels.mark_outside(src, n, &NO_DIGIT.set, digits)
-    digits[words] = 0
-    for w in range(words):
-        triplets[w] = (percents[w] & (digits[w] >> 1 | digits[w + 1] << 63)
-                       & (digits[w] >> 2 | digits[w + 1] << 62))
-    triplets[words] = percents[words] = 0
-    return True
+cdef bint mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) noexcept nogil:
+    """The kernel, but with a word more in both masks, which is set to 0: for the end of the last row."""
+    malformed[(n + 63) // 64] = digits[(n + 63) // 64] = 0
+    return kernels.mark_triplets(src, n, malformed, digits)
 
 
 # --- decoding -----------------------------------------------------------------------------------------------------------
@@ -209,8 +181,10 @@ cdef bint starts_inside(const uint8_t *src, const uint32_t *at, size_t rows) noe
     """Return whether a row begins with a continuation byte: then rows may be UTF-8 only when joined."""
     cdef bint inside = False
     cdef size_t row
+    while rows and at[rows - 1] == at[rows]:    # these are empty
+        rows -= 1
     for row in range(rows):
-        inside |= at[row] < at[rows] and (src[at[row]] & 0xC0) == 0x80
+        inside |= (src[at[row]] & 0xC0) == 0x80
     return inside
 
 
@@ -239,18 +213,23 @@ cdef inline size_t marked_row(const uint32_t *at, size_t rows, const uint64_t *m
     return row
 
 
-cdef bint write_text_rows(Run *run, const uint32_t *at, const uint64_t *malformed,
-                          const uint64_t *controls) noexcept nogil:
-    """Write the decoded rows of the block, which are in run.scratch. The row function does those with a malformed triplet or
-    a new control character (NULL: no row has one) and those that are not UTF-8."""
-    cdef size_t rows = run.block.rows, size = at[rows], row, broken, marked, valid
+cdef bint finish_text_rows(Run *run, const uint64_t *malformed, const uint64_t *controls) noexcept nogil:
+    """Finish the block, whose decoded rows are in run.out. The row function does those with a malformed triplet or a new
+    control character (NULL: no row has one) and those that are not UTF-8."""
+    cdef uint32_t at[ROWS + 1]
+    cdef size_t rows = run.block.rows, size = run.out_at[rows], row, broken, marked, valid
     cdef const uint8_t *src = run.scratch
     cdef uc_utf8 found
-    valid = kernels.scan_utf8(src, size, &found)
-    if (valid < size or found.highest >= 0x80) and starts_inside(src, at, rows):
+    valid = kernels.scan_utf8(run.out, size, &found)
+    if (valid < size or found.highest >= 0x80) and starts_inside(run.out, run.out_at, rows):
         return do_rows(run)
     broken = marked_row(run.block.at, rows, malformed, 0)
-    marked = marked_row(at, rows, controls, 0)
+    marked = marked_row(run.out_at, rows, controls, 0)
+    if valid == size and min(broken, marked) == rows:
+        run.written, run.done, run.resizes = size, rows, not (<const Decoding *>run.options).plus
+        return True
+    memcpy(at, run.out_at, (rows + 1) * sizeof(uint32_t))
+    memcpy(run.scratch, run.out, size)      # results of the row function may be longer
     while run.done < rows:
         row = min(broken, marked)
         if valid < size:
@@ -275,70 +254,53 @@ cdef bint write_text_rows(Run *run, const uint32_t *at, const uint64_t *malforme
     return True
 
 
-cdef bint mark_protected(Run *run, const uint32_t *at, const uc_set *decodable, uint64_t *marks) noexcept nogil:
+cdef bint mark_protected(Run *run, const uc_set *decodable, uint64_t *marks) noexcept nogil:
     """Mark the bytes of decoded lines that should have stayed triplets, except terminators. False: their number did not
     change, so there are none."""
-    cdef size_t rows = run.block.rows, i, end
-    if (kernels.count_outside(run.scratch, at[rows], decodable)
+    cdef size_t rows = run.block.rows, size = run.out_at[rows], i, end
+    if (kernels.count_outside(run.out, size, decodable)
             == kernels.count_outside(run.block.data, run.block.at[rows], decodable)):
         return False
-    kernels.mark_outside(run.scratch, at[rows], decodable, marks)
+    kernels.mark_outside(run.out, size, decodable, marks)
     for i in range(1, rows + 1 if run.block.gap else 1):
-        end = at[i] - 1
+        end = run.out_at[i] - 1
         marks[end >> 6] &= ~(<uint64_t>1 << (end & 63))
     return True
 
 
-cdef inline uint64_t reaches_beyond(const uint64_t *triplets, size_t end) noexcept nogil:
-    """Return in the lowest bit whether a triplet extends over the end of a row."""
-    cdef uint64_t found = triplets[(end - 1) >> 6] >> ((end - 1) & 63) if end >= 1 else 0
-    if end >= 2:
-        found |= triplets[(end - 2) >> 6] >> ((end - 2) & 63)
-    return found
-
-
 cdef bint decode_block(Run *run) noexcept nogil:
     cdef const Decoding *how = <const Decoding *>run.options
-    cdef uint64_t percents[WORDS + 1]
-    cdef uint64_t triplets[WORDS + 1]
+    cdef uint64_t malformed[WORDS + 1]
+    cdef uint64_t digits[WORDS + 1]
     cdef uint32_t counts[WORDS + 1]
-    cdef uint32_t at[ROWS + 1]
     cdef Block *block = run.block
-    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, end
-    cdef uint64_t across = 0, malformed = 0
+    cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, size, w
+    cdef uint64_t any_malformed = 0
     cdef const uint64_t *protected = NULL
-    if not mark_triplets(block.data, n, percents, triplets):
+    if not mark_triplets(block.data, n, malformed, digits):
         if not how.plus:
             if how.utf8 and not rows_are_utf8(block.data, block.at, rows):
                 return do_rows(run)
             pass_rows(run, rows)
+            run.resizes = True
             return True
-        for w in range(words + 1):
-            triplets[w] = percents[w] = 0
-    i = n - 2 * count_words(triplets, words, counts)
-    if kernels.decode(block.data, n, how.plus, run.scratch, BLOCK + WIDE) != i:
+    if kernels.move_ends(digits, words + 1, block.at + 1, rows, <uint32_t>-1, run.out_at + 1, counts):
+        return do_rows(run)     # a triplet extends over the end of a row
+    size = run.out_at[rows]
+    if kernels.decode(block.data, n, how.plus, run.out, n + WIDE) != size:
         return do_rows(run)  # pragma: no cover: a race
-    at[0] = 0
-    for i in range(1, rows + 1):
-        end = block.at[i]
-        at[i] = <uint32_t>(end - 2 * bits_before(triplets, counts, end))
-        across |= reaches_beyond(triplets, end)
-    if across & 1 and not block.gap:
-        return do_rows(run)
     if how.checks and (run.strict or run.policy == REPLACE_ROW and how.replaces):
         for w in range(words):
-            percents[w] &= ~triplets[w]
-            malformed |= percents[w]
-    if how.c1 and has_c1(run.scratch, at[rows]):
+            any_malformed |= malformed[w]
+    if how.c1 and has_c1(run.out, size):
         return do_rows(run)
-    if how.decodable != NULL:
-        if mark_protected(run, at, how.decodable, triplets):
-            protected = triplets    # reuses the memory of `triplets`
+    if how.decodable != NULL and mark_protected(run, how.decodable, digits):
+        protected = digits      # reuses the memory of `digits`
     if how.utf8:
-        return write_text_rows(run, at, percents if malformed else NULL, protected)
-    if malformed or protected != NULL:
+        return finish_text_rows(run, malformed if any_malformed else NULL, protected)
+    if any_malformed or protected != NULL:
         return do_rows(run)
-    take_rows(run, run.scratch, at, rows)
+    run.written, run.done, run.resizes = size, rows, not how.plus
     return True
 
 
@@ -506,10 +468,10 @@ cdef bint encode_block(Run *run) noexcept nogil:
     cdef const Encoding *how = <const Encoding *>run.options
     cdef const uc_set *safe = &how.safe
     cdef uc_set with_cr
-    cdef uint64_t marks[WORDS + 1]
-    cdef uint64_t triplets[WORDS + 1]
+    cdef uint64_t marks[WORDS + 1]      # malformed triplets, then bytes to encode
+    cdef uint64_t digits[WORDS + 1]
     cdef uint32_t counts[WORDS + 1]
-    cdef uint64_t malformed = 0, across = 0
+    cdef uint64_t any_malformed = 0
     cdef Block *block = run.block
     cdef size_t rows = block.rows, n = block.at[rows], words = (n + 63) // 64, i, w, size, crs
     cdef bint strict = run.strict or run.policy == REPLACE_ROW
@@ -525,41 +487,38 @@ cdef bint encode_block(Run *run) noexcept nogil:
     if strict and how.utf8 and not rows_are_utf8(block.data, block.at, rows):
         return do_rows(run)
     if how.triplets:
-        if mark_triplets(block.data, n, marks, triplets):
+        if mark_triplets(block.data, n, marks, digits):
             if not how.digits:
                 return do_rows(run)
             for w in range(words):
-                malformed |= marks[w] & ~triplets[w]
-            if not block.gap:
-                for i in range(1, rows):
-                    across |= reaches_beyond(triplets, block.at[i])
-            if (malformed or across & 1) and strict:
-                return do_rows(run)
+                any_malformed |= marks[w]
+            if strict and (any_malformed or not block.gap and kernels.move_ends(
+                    digits, words + 1, block.at + 1, rows, 0, run.out_at + 1, counts)):
+                return do_rows(run)     # a triplet is malformed, or extends over the end of a row
     kernels.mark_outside(block.data, n, safe, marks)
     marks[words] = 0
-    size = n + 2 * count_words(marks, words, counts)
+    kernels.move_ends(marks, words + 1, block.at + 1, rows, 2, run.out_at + 1, counts)
+    size = run.out_at[rows]
     if size == n and not how.plus:
         pass_rows(run, rows)
         return True
     if kernels.encode(block.data, n, safe, how.plus, run.out, 3 * n) != size:
         return do_rows(run)  # pragma: no cover: a race
-    for i in range(1, rows + 1):
-        run.out_at[i] = <uint32_t>(block.at[i] + 2 * bits_before(marks, counts, block.at[i]))
-    run.written, run.done = size, rows
+    run.written, run.done, run.resizes = size, rows, not how.plus
     return True
 
 
 cdef bint has_malformed(const uint8_t *src, size_t n) noexcept nogil:
     """Return whether a block has a '%' without two hexadecimal digits."""
-    cdef uint64_t percents[WORDS + 1]
-    cdef uint64_t triplets[WORDS + 1]
-    cdef uint64_t malformed = 0
+    cdef uint64_t malformed[WORDS + 1]
+    cdef uint64_t digits[WORDS + 1]
+    cdef uint64_t any = 0
     cdef size_t w
-    if not mark_triplets(src, n, percents, triplets):
+    if not mark_triplets(src, n, malformed, digits):
         return False
     for w in range((n + 63) // 64):
-        malformed |= percents[w] & ~triplets[w]
-    return malformed != 0
+        any |= malformed[w]
+    return any != 0
 
 
 cdef size_t encode_all(const uint8_t *src, size_t n, const uc_set *safe, bint plus, uint8_t *dst) noexcept nogil:

@@ -23,7 +23,7 @@ from libc.stdint cimport INT64_MAX, SIZE_MAX, int64_t, uint8_t, uint32_t, uint64
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from uricodec._rows._arrow cimport Buffer, discard, grow
-from uricodec._base._kernels cimport kernels, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport bits_of, kernels, uc_lowest_bit, uc_utf8
 from uricodec._records._framing cimport *
 from uricodec._base._text cimport borrow_bytes
 from uricodec._rows._engine cimport *

@@ -15,16 +15,7 @@ from uricodec._rows._arrow cimport *
 from uricodec._rows._engine cimport *
 from uricodec._rows._tasks cimport WIDTHS, Rows, rows_of
 from uricodec._base._fingerprint cimport UC_FINGERPRINT, FingerprintKey, Key, fingerprint
-
-cdef extern from *:
-    """
-    #if defined(_MSC_VER) && !defined(__clang__)
-    #define UC_PREFETCH(at) ((void)(at))
-    #else
-    #define UC_PREFETCH(at) __builtin_prefetch(at)
-    #endif
-    """
-    void prefetch "UC_PREFETCH"(const void *at) noexcept nogil
+from uricodec._base._kernels cimport prefetch
 
 ctypedef fused offset:
     int32_t

@@ -260,6 +260,7 @@ ctypedef struct Run:
     size_t written
     size_t done                 # rows of the block that are processed
     bint dropped                # the policy has dropped the long row
+    bint resizes                # what changes a row of the block changes its size
     # The report of rejected rows.
     size_t invalid
     size_t limit                # at most so many rejected rows are listed,
@@ -278,6 +279,7 @@ ctypedef struct Run:
     bint large                  # offsets have 64 bits
     size_t most_offset          # results of more bytes need 64-bit offsets
     Buffer made                   # results before they become views or components
+    bint in_place               # results are written to where views point
     Buffer filled                 # full buffers of views: structs of this type
     uint8_t *valid              # validity bitmap of the results; NULL: all are valid
     size_t base                 # the row of its first bit
@@ -364,13 +366,6 @@ cdef inline void copy_bytes(uint8_t *dst, const uint8_t *src, size_t n) noexcept
     while i < n:
         memcpy(dst + i, src + i, WIDE)
         i += WIDE
-
-
-cdef inline size_t bits_of(uint64_t word) noexcept nogil:
-    """Return the number of bits that are set."""
-    word -= word >> 1 & <uint64_t>0x5555555555555555
-    word = (word & <uint64_t>0x3333333333333333) + (word >> 2 & <uint64_t>0x3333333333333333)
-    return <size_t>(((word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F) * <uint64_t>0x0101010101010101 >> 56)
 
 
 # --- operations as objects --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from libc.string cimport memchr, memcpy, memset
 
 from uricodec._rows._arrow cimport grow
 from uricodec._base._atomic cimport uc_glance8
-from uricodec._base._kernels cimport add_byte, kernels, portable, uc_lowest_bit, uc_utf8
+from uricodec._base._kernels cimport add_byte, kernels, portable, prefetch, uc_lowest_bit, uc_utf8
 from uricodec._base._text cimport utf8_text
 
 from uricodec.errors import UriError
@@ -38,6 +38,8 @@ ctypedef fused offset:
     int64_t
 
 cdef enum:
+    ADJACENT = 64           # fewer rows are copied to be in one block
+    VIEWS_AHEAD = 256       # the view that is read so much later is requested
     SPAN = 8192             # bytes of whole lines that are tried at once,
     SMALL_SPAN = 1024       # and after a failure
     FEWEST = 32             # bytes of lines that are processed as rows after a failure; the number doubles each time
@@ -114,16 +116,40 @@ cdef bint row_at(const Source *source, size_t i, const uint8_t **src, size_t *n)
     return 0 <= first <= last <= source.end
 
 
+cdef inline size_t copy_offsets(Block *block, const offset *offsets, size_t most, int64_t end) noexcept nogil:
+    """Do what fill_offsets() does, without a branch for each row. 0: it has to be done row by row."""
+    cdef size_t i, stop, rows = 0
+    cdef uint32_t decreases = 0
+    cdef uint64_t first = <uint64_t>offsets[0], all_bits = 0
+    while rows < most:
+        stop = min(rows + 64, most)
+        for i in range(rows + 1, stop + 1):     # only the copy is checked: another thread may change the offsets
+            block.at[i] = <uint32_t>offsets[i] - <uint32_t>first
+            if offset is int64_t:
+                all_bits |= <uint64_t>offsets[i] - first
+        rows = stop
+        if block.at[rows] > most_bytes:
+            while block.at[rows] > most_bytes:
+                rows -= 1
+            break
+    for i in range(rows):
+        decreases |= block.at[i + 1] < block.at[i]
+    return 0 if decreases or all_bits >> 32 or <int64_t>(first + block.at[rows]) > end else rows
+
+
 cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
     """Put the next rows that fit into a block; 0 if the next row is too long. SIZE_MAX: offsets decrease."""
     cdef Block *block = run.block
-    cdef size_t i, rows = min(run.most_rows, run.stop - run.next)
+    cdef size_t i, most = min(run.most_rows, run.stop - run.next), rows
     cdef offset first = offsets[0], at, before = first
     cdef int64_t end = run.source.end
     if first < 0:
         return UC_REJECTED
     block.data = run.source.data + first
-    for i in range(1, rows + 1):
+    rows = copy_offsets(block, offsets, most, end)
+    if rows:
+        return rows
+    for i in range(1, most + 1):
         at = offsets[i]
         if at < before or at > end:
             return UC_REJECTED
@@ -131,7 +157,30 @@ cdef inline size_t fill_offsets(Run *run, const offset *offsets) noexcept nogil:
             return i - 1
         before = at
         block.at[i] = <uint32_t>(at - first)
-    return rows
+    return most
+
+
+cdef inline size_t adjacent_views(Run *run, const View *views, size_t most) noexcept nogil:
+    """Put the next rows into a block if enough of them are one after the other in a buffer; otherwise return 0."""
+    cdef Block *block = run.block
+    cdef const Source *source = run.source
+    cdef size_t i = 0, size = 0
+    cdef int32_t n, buffer = views[0].buffer
+    cdef int64_t start = views[0].start
+    if source.valid != NULL or views[0].size <= 12 or not 0 <= buffer < source.n_buffers or start < 0:
+        return 0
+    while i < most:
+        prefetch(views + i + VIEWS_AHEAD)
+        n = views[i].size
+        if n <= 12 or views[i].buffer != buffer or views[i].start != start + <int64_t>size or <size_t>n > most_bytes - size:
+            break
+        size += <size_t>n
+        i += 1
+        block.at[i] = <uint32_t>size
+    if start + <int64_t>size > source.sizes[buffer] or i < most and i < ADJACENT:
+        return 0
+    block.data = <const uint8_t *>source.buffers[buffer] + start
+    return i
 
 
 cdef inline size_t fill_views(Run *run) noexcept nogil:
@@ -142,6 +191,9 @@ cdef inline size_t fill_views(Run *run) noexcept nogil:
     cdef size_t i, n, size = 0, rows = min(run.most_rows, run.stop - run.next)
     cdef const uint8_t *src
     cdef int64_t remaining
+    i = adjacent_views(run, views, rows)
+    if i:
+        return i
     block.data = run.gathered
     for i in range(rows):
         view = views[i]
@@ -530,6 +582,7 @@ cdef void run_rows(Run *run) noexcept nogil:
                     return
                 run.status = DONE
             block.rows, run.written, run.done, run.out_at[0] = rows, 0, 0, 0
+            run.resizes = False
             memset(block.rejected, 0, (rows + 63) // 64 * 8)
             goes_on = run.block_of(run)
             block.rows = rows = run.done

@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memset
 
 from uricodec._rows._arrow cimport discard, grow
 from uricodec._base._fingerprint cimport fingerprints
-from uricodec._base._kernels cimport UC_SURROGATE, kernels, uc_utf8
+from uricodec._base._kernels cimport UC_SURROGATE, kernels, prefetch, uc_utf8
 from uricodec._base._text cimport *
 from uricodec._rows._sinks cimport *
 from uricodec._rows._tasks cimport *
@@ -23,15 +23,6 @@ from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_RawFree
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER) && !defined(__clang__)
-    #define UC_PREFETCH(at) ((void)(at))
-    #else
-    #define UC_PREFETCH(at) __builtin_prefetch(at)
-    #endif
-    """
-    void prefetch "UC_PREFETCH"(const void *at) noexcept
 
 cdef inline void prefetch_item(list items, Py_ssize_t row) noexcept:
     """Prefetch the memory of an item."""

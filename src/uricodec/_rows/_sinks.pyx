@@ -96,36 +96,6 @@ cdef inline void make_view(Run *run, View *view, const uint8_t *src, size_t n, s
         view.start = <int32_t>start
 
 
-cdef bint add_views(Run *run) noexcept nogil:
-    """Add views of the rows. An unchanged row keeps its view; a short one is in its view, others in the new buffer."""
-    cdef Block *block = run.block
-    cdef const View *views = <const View *>run.source.offsets + run.next
-    cdef View *view
-    cdef const uint8_t *row
-    cdef uint8_t *to = run.data.data + run.data.size
-    cdef size_t i, n, kept = 0
-    if not grow(&run.offsets, sizeof(View) * block.rows):
-        return False  # pragma: no cover: no memory
-    view = <View *>(run.offsets.data + run.offsets.size)
-    for i in range(block.rows):
-        row = run.out + run.out_at[i]
-        n = run.out_at[i + 1] - run.out_at[i]
-        if n == block.at[i + 1] - block.at[i] and memcmp(row, block.data + block.at[i], n) == 0:
-            if n:
-                view[i] = views[i]
-            else:
-                memset(view + i, 0, sizeof(View))
-            continue
-        if n > 12:
-            copy_bytes(to + kept, row, n)
-        make_view(run, view + i, row, n, run.data.size + kept)
-        if n > 12:
-            kept += n
-    run.data.size += kept
-    run.offsets.size += sizeof(View) * block.rows
-    return True
-
-
 cdef bint lend_made(Run *run, size_t bytes, size_t rows) noexcept nogil:
     cdef size_t size = capacity_for(run, bytes, rows)
     run.made.size = 0
@@ -147,8 +117,60 @@ cdef bint have_views(Run *run, size_t size) noexcept nogil:
     return grow(&run.data, size + WIDE)
 
 
+cdef bint lend_views(Run *run, size_t bytes, size_t rows) noexcept nogil:
+    """Provide the memory where views point to, or memory from where rows are copied there."""
+    cdef size_t size = capacity_for(run, bytes, rows)
+    if not run.in_place:
+        return lend_made(run, bytes, rows)
+    if size == 0 or not have_views(run, size):  # pragma: no cover: no memory
+        run.status = NO_MEMORY
+        return False
+    run.out = run.data.data + run.data.size
+    return True
+
+
 cdef bint take_views(Run *run) noexcept nogil:
-    return have_views(run, run.written) and add_views(run)
+    """Add views of the rows. An unchanged row keeps its view; a short one is in its view, others in the new buffer.
+
+    If most rows are in the new buffer, the next block is written there. The bytes of the other rows remain in it, unused.
+    """
+    cdef const Block *block = run.block
+    cdef const uint8_t *out = run.out
+    cdef const uint32_t *at = run.out_at
+    cdef const View *views = <const View *>run.source.offsets + run.next
+    cdef size_t i, n, base, kept = 0, rows = block.rows
+    cdef int32_t buffer, start, mask
+    cdef View *view
+    cdef bint unchanged, in_place = run.in_place, resizes = run.resizes
+    if not in_place and not have_views(run, run.written) or not grow(&run.offsets, sizeof(View) * rows):
+        return False  # pragma: no cover: no memory
+    view, base = <View *>(run.offsets.data + run.offsets.size), run.data.size
+    buffer = <int32_t>(run.source.n_buffers + <int64_t>(run.filled.size // sizeof(Buffer)))
+    for i in range(rows):
+        n = at[i + 1] - at[i]
+        if n <= 12:
+            make_view(run, view + i, out + at[i], n, 0)
+            continue
+        unchanged = n == block.at[i + 1] - block.at[i]
+        if not resizes and unchanged:
+            if memcmp(out + at[i], block.data + block.at[i], n) == 0:
+                view[i] = views[i]
+                continue
+            unchanged = False
+        if not in_place:
+            copy_bytes(run.data.data + base + kept, out + at[i], n)
+        view[i].size = <int32_t>n
+        memcpy(view[i].prefix, out + at[i], 4)
+        # No branch on what is unchanged, because nothing predicts it.
+        mask = <int32_t>unchanged - 1
+        start = <int32_t>(base + (at[i] if in_place else kept))
+        view[i].buffer = views[i].buffer ^ ((views[i].buffer ^ buffer) & mask)
+        view[i].start = views[i].start ^ ((views[i].start ^ start) & mask)
+        kept += n & (<size_t>unchanged - 1)
+    run.offsets.size += sizeof(View) * rows
+    run.data.size += run.written if in_place else kept
+    run.in_place = kept >= run.written - run.written // 4
+    return True
 
 
 cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, size_t size) noexcept nogil:
@@ -163,11 +185,13 @@ cdef bint take_long_view(Run *run, const uint8_t *src, size_t n, size_t tail, si
     if size > INT32_MAX:  # pragma: no cover: too large
         run.status = TOO_LONG
         return False
-    if not have_views(run, size):
-        return False  # pragma: no cover: no memory
+    if not run.in_place:
+        if not have_views(run, size):
+            return False  # pragma: no cover: no memory
+        if size > 12:
+            memcpy(run.data.data + run.data.size, run.out, size)
     make_view(run, view, run.out, size, run.data.size)
     if size > 12:
-        memcpy(run.data.data + run.data.size, run.out, size)
         run.data.size += size
     return True
 
@@ -461,7 +485,7 @@ cdef void set_sink(Run *run, Kind kind) noexcept:
     elif lines:
         run.sink = Sink(lend_data, take_lines, take_whole, take_long_line, NULL)
     elif run.source.layout == VIEWS:
-        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_made, take_views, take_long_view
+        run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_views, take_views, take_long_view
     else:
         run.sink.reserve, run.sink.commit, run.sink.commit_long = lend_data, take_text, take_long_text
 

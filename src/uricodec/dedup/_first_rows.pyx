@@ -13,7 +13,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.stdint cimport SIZE_MAX, uint32_t
 from libc.string cimport memcpy, memmove, memset
 
-from uricodec._rows._engine cimport bits_of
+from uricodec._base._kernels cimport bits_of
 from uricodec.dedup._table cimport *
 
 

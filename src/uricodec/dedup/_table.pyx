@@ -52,6 +52,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from uricodec._base._atomic cimport uc_glance8, uc_glance_size, uc_put8, uc_put_size
+from uricodec._base._kernels cimport prefetch
 
 
 # --- batches of identifiers -------------------------------------------------------------------------------------------
@@ -167,7 +168,6 @@ cdef class FingerprintBatch(IdentifierBatch):
 
 
 cdef extern from "simd/memory.h" nogil:
-    void prefetch "UC_PREFETCH"(const void *at) noexcept
     size_t page_size "uc_page_size"() noexcept
     uint8_t *reserve "uc_reserve"(size_t size) noexcept
     bint commit "uc_commit"(uint8_t *at, size_t size) noexcept

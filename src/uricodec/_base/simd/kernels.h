@@ -45,6 +45,16 @@ typedef struct uc_kernels {
      * (n + 63) / 64 words. */
     void (*mark_outside)(const uint8_t *src, size_t n, const uc_set *set, uint64_t *bits);
 
+    /* Marks every '%' that two hexadecimal digits do not follow, and the digits after every other '%', like
+     * mark_outside. Returns 1 if src has a '%', else 0. */
+    int (*mark_triplets)(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits);
+
+    /* Sets moved[i] to ends[i] plus `by` for every bit of `marks` before bit ends[i], modulo 2^32. Returns 1 if one of
+     * the bits ends[i] is set, else 0. marks has `words` words, and ends[i] < 64 * words; counts is working memory for
+     * as many. moved may be ends. */
+    int (*move_ends)(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by,
+                     uint32_t *moved, uint32_t *counts);
+
     /* Percent-encode (RFC 3986 section 2.1): bytes in safe are copied, the others become %HH in upper case. With plus,
      * a space that is in safe becomes '+'. Returns the bytes written, or UC_FULL. */
     size_t (*encode)(const uint8_t *src, size_t n, const uc_set *safe, int plus, uint8_t *dst, size_t cap);

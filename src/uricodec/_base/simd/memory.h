@@ -1,4 +1,4 @@
-/* Memory that grows in place, and prefetch hints.
+/* Memory that grows in place.
  *
  * Address space is reserved once, which costs no memory; zeroed memory is allocated piece by piece when it is needed.
  * So a table grows without being copied, and there is never an old table beside a new one. Huge pages are requested
@@ -9,12 +9,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-#if defined(_MSC_VER) && !defined(__clang__)
-#define UC_PREFETCH(at) ((void)(at))
-#else
-#define UC_PREFETCH(at) __builtin_prefetch(at)
-#endif
 
 #ifdef _WIN32
 

@@ -302,6 +302,35 @@ V16_INLINE v16 v16_starts(v16 v, v16 hex, v16 next_hex) {
     return v16_and(v16_equal(v, v16_each('%')), v16_are_digits(high, low));
 }
 
+/* The '%' of the 64 bytes at src that two digits follow. Reads 80 bytes. */
+V16_INLINE uint64_t v16_triplets64(const uint8_t *src) {
+    v16 starts[4], hex = v16_hex_values(v16_load(src));
+    for (int k = 0; k < 4; k++) {
+        v16 next_hex = v16_hex_values(v16_load(src + 16 * k + 16));
+        starts[k] = v16_starts(v16_load(src + 16 * k), hex, next_hex);
+        hex = next_hex;
+    }
+    return v16_mask64(starts[0], starts[1], starts[2], starts[3]);
+}
+
+V16 static int v16_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
+    uint64_t carry = 0, any = 0;
+    for (size_t i = 0; i < n; i += n - i < 64 ? n - i : 64) {
+        const uint8_t *from = src + i;
+        uint8_t part[80] = {0};
+        v16 percent[4];
+        uint64_t percents, triplets = 0;
+        if (n - i < 80) from = memcpy(part, from, n - i);
+        for (int k = 0; k < 4; k++) percent[k] = v16_equal(v16_load(from + 16 * k), v16_each('%'));
+        percents = v16_mask64(percent[0], percent[1], percent[2], percent[3]);
+        if (percents) triplets = v16_triplets64(from);
+        any |= percents;
+        malformed[i / 64] = percents & ~triplets;
+        digits[i / 64] = uc_triplet_digits(triplets, &carry);
+    }
+    return any != 0;
+}
+
 /* Replaces the '%' of triplets by the byte that the triplet encodes. Returns a mask of the digits of triplets in v.
  * *carry: digits that belong to a '%' before v; afterwards, digits after v that belong to a '%' in v. */
 V16_INLINE uint32_t v16_decode_percents(v16 *v, v16 hex, v16 next_hex, uint32_t *carry) {
@@ -448,16 +477,7 @@ V16_INLINE void v16_normalize64(const uint8_t *src, uint8_t end, uint8_t *dst, u
     block.ends = v16_mask64(ends[0], ends[1], ends[2], ends[3]);
     block.colons = v16_mask64(colons[0], colons[1], colons[2], colons[3]);
     block.schemes = v16_mask64(schemes[0], schemes[1], schemes[2], schemes[3]);
-    block.triplets = 0;
-    if (v16_any(percents)) {
-        v16 hex = v16_hex_values(v16_load(src));
-        for (int k = 0; k < 4; k++) {
-            v16 next_hex = v16_hex_values(v16_load(src + 16 * k + 16));
-            starts[k] = v16_starts(v16_load(src + 16 * k), hex, next_hex);
-            hex = next_hex;
-        }
-        block.triplets = v16_mask64(starts[0], starts[1], starts[2], starts[3]);
-    }
+    block.triplets = v16_any(percents) ? v16_triplets64(src) : 0;
     uc_urn_masks(&block, carry, &lower, &upper);
     for (int k = 0; k < 4; k++)
         v16_store(dst + 16 * k, v16_lower(v16_load(src + 16 * k), v16_of_bits((uint32_t)(lower >> 16 * k))));
@@ -482,5 +502,5 @@ V16 static void v16_normalize_urns(const uint8_t *src, size_t n, uint8_t end, ui
 
 #define V16_KERNELS                                                                         \
     .span = v16_span, .count_outside = v16_count_outside, .mark_outside = v16_mark_outside, \
-    .encode = v16_encode, .decode = v16_decode, .upper_triplets = v16_upper_triplets,       \
-    .normalize_urns = v16_normalize_urns
+    .mark_triplets = v16_mark_triplets, .encode = v16_encode, .decode = v16_decode,         \
+    .upper_triplets = v16_upper_triplets, .normalize_urns = v16_normalize_urns

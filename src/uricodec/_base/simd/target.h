@@ -1,5 +1,5 @@
-/* Differences between compilers and machines: byte order, target attributes, inlining, alignment, and finding the
- * lowest bit. */
+/* Differences between compilers and machines: byte order, target attributes, inlining, alignment, prefetching, and
+ * finding the lowest bit. */
 #ifndef UC_TARGET_H
 #define UC_TARGET_H
 
@@ -28,6 +28,7 @@
 #define UC_APART static __declspec(noinline)
 #define UC_ALIGNED(size) __declspec(align(size))
 #define UC_TARGET(features)
+#define UC_PREFETCH(at) ((void)(at))
 static __forceinline int uc_lowest_bit(unsigned long long word) {
     unsigned long low;
     if (_BitScanForward(&low, (unsigned long)word)) return (int)low;
@@ -39,6 +40,7 @@ static __forceinline int uc_lowest_bit(unsigned long long word) {
 #define UC_APART static __attribute__((noinline))
 #define UC_ALIGNED(size) __attribute__((aligned(size)))
 #define UC_TARGET(features) __attribute__((target(features)))
+#define UC_PREFETCH(at) __builtin_prefetch(at)
 static inline int uc_lowest_bit(unsigned long long word) { return __builtin_ctzll(word); }
 #endif
 

@@ -32,6 +32,13 @@ AVX2_INLINE __m256i load32(const uint8_t *p) { return _mm256_loadu_si256((const 
 AVX2_INLINE void store32(uint8_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)p, v); }
 AVX2_INLINE uint32_t mask_of(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
 AVX2_INLINE size_t bits(uint32_t mask) { return (size_t)(uint32_t)_mm_popcnt_u32(mask); }
+AVX2_INLINE uint32_t bits64(uint64_t mask) {
+#if UC_X86_64
+    return (uint32_t)_mm_popcnt_u64(mask);
+#else
+    return (uint32_t)(_mm_popcnt_u32((uint32_t)mask) + _mm_popcnt_u32((uint32_t)(mask >> 32)));
+#endif
+}
 AVX2_INLINE uint32_t first_bits(size_t n) { return _bzhi_u32(0xffffffffu, (uint32_t)n); } /* n <= 32 */
 AVX2_INLINE uint64_t mask64(__m256i first, __m256i last) { return mask_of(first) | (uint64_t)mask_of(last) << 32; }
 
@@ -138,6 +145,21 @@ AVX2 static void avx2_mark_outside(const uint8_t *src, size_t n, const uc_set *s
     }
 }
 
+/* Each end needs two loads and no branch. Adding up the marks from end to end would branch at each word. */
+AVX2 static int avx2_move_ends(const uint64_t *marks, size_t words, const uint32_t *ends, size_t n, uint32_t by,
+                               uint32_t *moved, uint32_t *counts) {
+    uint32_t sum = 0;
+    uint64_t found = 0;
+    for (size_t w = 0; w < words; w++) counts[w] = sum, sum += bits64(marks[w]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t end = ends[i];
+        uint64_t word = marks[end / 64];
+        found |= word >> end % 64;
+        moved[i] = end + by * (counts[end / 64] + bits64(word & ((UINT64_C(1) << end % 64) - 1)));
+    }
+    return (int)(found & 1);
+}
+
 /* v with `difference` added wherever it is `from`. */
 AVX2_INLINE __m256i replace(__m256i v, __m256i from, __m256i difference) {
     return _mm256_add_epi8(v, _mm256_and_si256(_mm256_cmpeq_epi8(v, from), difference));
@@ -165,6 +187,8 @@ static const uc_kernels uc_avx2 = {
     .span = avx2_span,
     .count_outside = avx2_count_outside,
     .mark_outside = avx2_mark_outside,
+    .mark_triplets = avx2_mark_triplets,
+    .move_ends = avx2_move_ends,
     .encode = avx2_encode,
     .decode = avx2_decode,
     .upper_triplets = avx2_upper_triplets,

@@ -1,4 +1,4 @@
-/* The kernels on AVX2 that copy and change letters: 64 bytes a step, in two registers. Included by avx2.h.
+/* The kernels on AVX2 that change letters or mark triplets: 64 bytes a step, in two registers. Included by avx2.h.
  *
  * Findings are masks of 64 bits, from which urns.h computes one mask of the letters that change their case. To flip
  * bit 5 of these, the mask is broadcast, each of its bytes is shuffled to the eight bytes that it describes, and each
@@ -109,6 +109,31 @@ AVX2_INLINE uint64_t block_triplets(const avx2_set *hex, avx2_lines v, avx2_line
 
 AVX2_INLINE uint64_t second_is_digit(const avx2_set *hex, const uint8_t *src, size_t n) {
     return n > 1 && !(zeros(members(_mm256_set1_epi8((char)src[1]), hex, 0)) & 1);
+}
+
+AVX2 static int avx2_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
+    const avx2_set hex = avx2_hex_set();
+    uint64_t digit = second_is_digit(&hex, src, n), carry = 0, any = 0;
+    for (size_t i = 0; i < n; i += n - i < 64 ? n - i : 64) {
+        avx2_lines v, v2;
+        uint64_t percents, triplets;
+        if (n - i >= 66) {
+            v = load_block(src + i), v2 = load_block(src + i + 2);
+        } else {
+            __m256i parts[3];
+            load_parts(src + i, n - i, parts);
+            {
+                avx2_lines two_on = PART_FROM(parts, 2);
+                v.half[0] = parts[0], v.half[1] = parts[1], v2 = two_on;
+            }
+        }
+        percents = equal64(v, _mm256_set1_epi8('%'));
+        triplets = block_triplets(&hex, v, v2, &digit);
+        any |= percents;
+        malformed[i / 64] = percents & ~triplets;
+        digits[i / 64] = uc_triplet_digits(triplets, &carry);
+    }
+    return any != 0;
 }
 
 AVX2_INLINE avx2_lines upper_block(avx2_lines v, uint64_t triplets, uint64_t *carry) {

@@ -266,6 +266,30 @@ AVX512_INLINE uint64_t triplets64(const avx512_hex *hex, uint64_t percents, __m5
     return _mm512_mask_cmpeq_epi8_mask(first, v2, _mm512_permutexvar_epi8(v2, hex->digit));
 }
 
+/* Rows are read in blocks, first here: what follows a block is requested before it is needed. */
+AVX512 static int avx512_mark_triplets(const uint8_t *src, size_t n, uint64_t *malformed, uint64_t *digits) {
+    const avx512_hex hex = avx512_load_hex();
+    uint64_t carry = 0, any = 0;
+    for (size_t i = 0; i < n; i += n - i < 64 ? n - i : 64) {
+        uint64_t percents, triplets;
+        __m512i v1, v2;
+        _mm_prefetch((const char *)(src + i + 4096), _MM_HINT_T1);
+        if (n - i >= 66) {
+            percents = _mm512_cmpeq_epi8_mask(load64(src + i), all64('%'));
+            v1 = load64(src + i + 1), v2 = load64(src + i + 2);
+        } else {
+            percents = _mm512_cmpeq_epi8_mask(load64_part(src + i, n - i), all64('%'));
+            v1 = load64_part(src + i + 1, n - i - 1);
+            v2 = n - i > 1 ? load64_part(src + i + 2, n - i - 2) : _mm512_setzero_si512();
+        }
+        triplets = triplets64(&hex, percents, v1, v2);
+        any |= percents;
+        malformed[i / 64] = percents & ~triplets;
+        digits[i / 64] = uc_triplet_digits(triplets, &carry);
+    }
+    return any != 0;
+}
+
 AVX512_INLINE __m512i decode_triplets64(const avx512_hex *hex, __m512i v, uint64_t triplets, __m512i v1, __m512i v2) {
     return _mm512_mask_add_epi8(v, triplets, _mm512_permutexvar_epi8(v1, hex->high),
                                 _mm512_permutexvar_epi8(v2, hex->low));
@@ -438,6 +462,7 @@ static const uc_kernels uc_avx512 = {
     .span = avx512_span,
     .count_outside = avx512_count_outside,
     .mark_outside = avx512_mark_outside,
+    .mark_triplets = avx512_mark_triplets,
     .encode = avx512_encode,
     .decode = avx512_decode,
     .upper_triplets = avx512_upper_triplets,
