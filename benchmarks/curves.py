@@ -1,6 +1,6 @@
 """Cost curves: whether each operation of the row engine takes time in proportion to the rows and to their lengths.
 
-    python benchmarks/curves.py [--most 7] [--folder docs] [OPERATION ...]
+    python benchmarks/curves.py [--most 7] [--folder docs/concepts] [OPERATION ...]
 
 Rows are in Arrow columns of bytes. First come 1000, 10,000 ... 10**MOST rows of 40 bytes: nanoseconds a row. Then rows
 of 10, 100 ... 1,000,000 bytes, 32 MiB of each: nanoseconds a byte. `--most 8` takes 12 GB of memory. Figures are

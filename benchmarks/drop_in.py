@@ -3,8 +3,8 @@
     python benchmarks/drop_in.py                    every kind
     python benchmarks/drop_in.py urljoin "IPv6"     those whose names contain one of these texts
     python benchmarks/drop_in.py --applications     operations of the libraries that are installed
-    python benchmarks/drop_in.py --write            both, into docs/drop_in.md and the chart of README.md
-    python benchmarks/drop_in.py --chart            the chart again, from the table of docs/drop_in.md
+    python benchmarks/drop_in.py --write            both, into docs/guides/drop_in.md and the chart of README.md
+    python benchmarks/drop_in.py --chart            the chart again, from the table of docs/guides/drop_in.md
 
 All inputs of a kind are distinct, and both sides get the same ones in turns, round by round. A figure is the smallest
 of the rounds, in nanoseconds per call with the loop that calls; every output is compared with urllib.parse's first. Of
@@ -35,8 +35,8 @@ from uricodec import parse
 from uricodec.parse._install import install_functions
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/drop_in.md"
-CHART = ROOT / "docs/drop_in.svg"
+PAGE = ROOT / "docs/guides/drop_in.md"
+CHART = ROOT / "docs/guides/drop_in.svg"
 TITLE = "Time of whole operations of libraries"
 COUNT = 1000  # distinct inputs
 ROUNDS = 15

@@ -1,5 +1,5 @@
-"""Write the tables and plots of benchmark results to docs/performance.md, docs/drop_in.md ("How fast"), docs/index.md
-and README.md.
+"""Write the tables and plots of benchmark results to docs/concepts/performance.md, docs/guides/drop_in.md ("How fast"),
+docs/index.md and README.md.
 
     python benchmarks/report.py bench.json dedup.json logs.json spark.json
     python benchmarks/report.py --again logs.json
@@ -21,8 +21,8 @@ from plot import plot
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/performance.md"
-DROP_IN = ROOT / "docs/drop_in.md"
+PAGE = ROOT / "docs/concepts/performance.md"
+DROP_IN = ROOT / "docs/guides/drop_in.md"
 FIRST_SCREENS = ROOT / "README.md", ROOT / "docs/index.md"
 PLOTS = PAGE.with_suffix("")
 MARKS = "<!-- begin: written by benchmarks/report.py -->\n", "<!-- end: written by benchmarks/report.py -->\n"

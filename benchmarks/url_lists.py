@@ -1,7 +1,7 @@
 """What a crawl list contains and what each step of the policies merges, of real lists of URLs.
 
     URICODEC_CORPORA=FOLDER python benchmarks/url_lists.py            print the tables
-    URICODEC_CORPORA=FOLDER python benchmarks/url_lists.py --write    and write docs/url_corpora.md and its chart
+    URICODEC_CORPORA=FOLDER python benchmarks/url_lists.py --write    and write docs/guides/url_corpora.md and its chart
     python benchmarks/url_lists.py --chart                            the chart again, from the table of the page
 
 The folder contains lists of one URL a line: urls_*.txt and hrefs_*.txt, or the same with .xz. They are joined in the
@@ -22,8 +22,8 @@ from report import filled, markdown
 from uricodec import bulk, dedup
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/url_corpora.md"
-CHART = ROOT / "docs/url_corpora.svg"
+PAGE = ROOT / "docs/guides/url_corpora.md"
+CHART = ROOT / "docs/guides/url_corpora.svg"
 TITLE = "Lines that each step merges, on a logarithmic scale"
 STEPS = {
     "simple": ("equal lines", "RFC 3986 section 6.2.1"),

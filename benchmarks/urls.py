@@ -2,7 +2,7 @@
 
     python -m pip install '.[bench,interop]' courlan url-normalize turbohtml tldextract polars-tldextract
     python benchmarks/urls.py                    print the tables, in about four minutes
-    python benchmarks/urls.py --write            and write them to docs/url_corpora.md
+    python benchmarks/urls.py --write            and write them to docs/guides/url_corpora.md
     python benchmarks/urls.py --lines 1000000    with a file of a tenth of the size; corpus.py makes its lines
 
 The URLs of the first three tables are real ones if URICODEC_CORPORA names a folder with lists of URLs (urls_*.txt and

@@ -88,7 +88,7 @@ def shorten(*event):
 def prepare(app, name, source):
     """Drop the empty line that ends an example for doctest; add the sections of the page of operations."""
     source[0] = re.sub(r"(^```py(?:thon)?\n.*?\n)\n(?=```$)", r"\1", source[0], flags=re.DOTALL | re.MULTILINE)
-    if name == "api/operations":
+    if name == "reference/operations":
         source[0] += sections()
 
 

@@ -82,7 +82,7 @@ def reference_page():
     return "\n".join(lines) + "\n"
 
 
-PAGES = {DOCS / "uricodec.1": man_page, DOCS / "api/cli.md": reference_page}
+PAGES = {DOCS / "uricodec.1": man_page, DOCS / "reference/cli.md": reference_page}
 
 if __name__ == "__main__":
     for path, make in PAGES.items():

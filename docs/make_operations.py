@@ -1,7 +1,7 @@
-"""Prints the tables of operations in docs/columns.md: `python docs/make_operations.py`.
+"""Prints the tables of operations in docs/guides/columns.md: `python docs/make_operations.py`.
 
-`sections` makes the page docs/api/operations.md, with an example of each operation for one value, columns, SQL and the
-command line; docs/conf.py adds it when the site is built.
+`sections` makes the page docs/reference/operations.md, with an example of each operation for one value, columns, SQL
+and the command line; docs/conf.py adds it when the site is built.
 """
 
 import json
@@ -61,7 +61,7 @@ def in_sql(function):
 def row_of(row):
     """The row of an operation, with a link to its page. "drop" is left out: lists and columns do not have it."""
     return [
-        f"[`{row.name}`]({row.page}.md)",
+        f"[`{row.name}`](../{row.page}.md)",
         row.summary,
         f"{row.result}: {code(row.fields)}" if row.fields else row.result,
         code(each.name if each.default is REQUIRED else given(each.name, each.default) for each in row.parameters),
@@ -82,7 +82,7 @@ def table(heads, make):
 
 
 def tables():
-    """The tables of docs/columns.md."""
+    """The tables of docs/guides/columns.md."""
     return [table(HEADS, row_of), table(NAMES, names_of)]
 
 
@@ -132,7 +132,7 @@ def tabs(row):
 
 
 def sections():
-    """The sections of docs/api/operations.md."""
+    """The sections of docs/reference/operations.md."""
     lines = []
     for row in OPERATIONS.values():
         lines += ["", f"## {row.name}", "", f"{row.summary[0].upper()}{row.summary[1:]}."]

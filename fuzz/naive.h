@@ -214,7 +214,7 @@ static void naive_from_utf8(const uint8_t *src, size_t n, int width, void *dst) 
     }
 }
 
-/* --- fingerprints, as docs/fingerprint.md defines them ------------------------------------------------------------ */
+/* --- fingerprints, as docs/concepts/fingerprint.md defines them --------------------------------------------------- */
 
 typedef unsigned __int128 wide; /* a number below 2^127 - 1, and twice that has room, too */
 

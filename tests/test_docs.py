@@ -26,7 +26,7 @@ from uricodec.parse import _stdlib as stdlib
 from uricodec.urn import namespaces
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS
 
@@ -146,14 +146,14 @@ def table(page, *columns):
     return [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
 
 
-@pytest.mark.parametrize(("text", "old", "new"), table("docs/urn.md", "text", "RFC 2141", "RFC 8141"))
+@pytest.mark.parametrize(("text", "old", "new"), table("docs/guides/urn.md", "text", "RFC 2141", "RFC 8141"))
 def test_table_of_the_two_specifications(text, old, new):
     for rfc, expected in ("2141", old), ("8141", new):
         fault = urn.check(text, rfc)
         assert expected == (f"{fault.code} at {fault.offset}" if fault else "valid")
 
 
-@pytest.mark.parametrize(("one", "other", "level"), table("docs/urn.md", "one", "other", "from level"))
+@pytest.mark.parametrize(("one", "other", "level"), table("docs/guides/urn.md", "one", "other", "from level"))
 def test_table_of_levels(one, other, level):
     levels = ["bytes", "2141", "8141", "namespace", "functional", "never"]
     assert [urn.equivalent(one, other, each) for each in levels[:-1]] == [
@@ -164,7 +164,7 @@ def test_table_of_levels(one, other, level):
 def test_tables_of_operations(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     for made in importlib.import_module("make_operations").tables():
-        assert made in (ROOT / "docs/columns.md").read_text("utf-8")
+        assert made in (ROOT / "docs/guides/columns.md").read_text("utf-8")
 
 
 def test_examples_of_operations(monkeypatch):
@@ -197,20 +197,20 @@ def test_pictures(monkeypatch):
 def test_table_of_codes():
     from uricodec.urn import _parse as _urn
 
-    described = {code for code, _, _ in table("docs/urn.md", "code", "meaning", "offset")}
+    described = {code for code, _, _ in table("docs/guides/urn.md", "code", "meaning", "offset")}
     assert described == set(re.findall('"([a-z-]+)"', _urn.check.__doc__.split("The codes:")[1].split("Raises:")[0]))
 
 
 def test_table_of_rules():
-    rules = [rule for rule, _, _ in table("docs/urn.md", "rule", "effect on the NSS", "for example")]
+    rules = [rule for rule, _, _ in table("docs/guides/urn.md", "rule", "effect on the NSS", "for example")]
     assert rules == list(namespaces.RULES)
-    for rule, _, examples in table("docs/urn.md", "rule", "effect on the NSS", "for example"):
+    for rule, _, examples in table("docs/guides/urn.md", "rule", "effect on the NSS", "for example"):
         for nid in re.findall(r"[a-z0-9]+", examples.split(", and")[0]):
             assert urn.lookup(nid).rule == rule
 
 
 def test_table_of_codes_of_uris():
-    described = [code for code, _, _ in table("docs/uri.md", "code", "meaning", "offset")]
+    described = [code for code, _, _ in table("docs/guides/uri.md", "code", "meaning", "offset")]
     for_iris = uri_codes(iri.check) - {"scheme"}
     assert set(described) == uri_codes(uri.check) | for_iris
     assert len(described) == len(set(described))
@@ -222,9 +222,9 @@ def uri_codes(function):
 
 
 def test_examples_of_codes():
-    """docs/codes.md has an example of each code of each function."""
+    """docs/reference/codes.md has an example of each code of each function."""
     found = {}
-    for row in re.findall(r"^\| `(.*)` \|$", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE):
+    for row in re.findall(r"^\| `(.*)` \|$", (ROOT / "docs/reference/codes.md").read_text("utf-8"), re.MULTILINE):
         code, call, message = row.split("` | `")
         found.setdefault(call.partition("(")[0], set()).add(code)
         try:
@@ -235,9 +235,9 @@ def test_examples_of_codes():
             assert (diagnostic.code, diagnostic.message) == (code, message), call
     assert found["uri.check"] == uri_codes(uri.check)
     assert found["iri.check"] == uri_codes(iri.check) - {"host-delimiter"}  # the same in both
-    assert found["urn.check"] == {code for code, _, _ in table("docs/urn.md", "code", "meaning", "offset")}
+    assert found["urn.check"] == {code for code, _, _ in table("docs/guides/urn.md", "code", "meaning", "offset")}
     assert found["uri.agreed_host"] == {
-        code for code, _, _ in table("docs/ssrf.md", "code", "example", "what parsers do")
+        code for code, _, _ in table("docs/guides/ssrf.md", "code", "example", "what parsers do")
     }
 
 
@@ -245,11 +245,13 @@ LADDER = ["simple", "case", "percent", "path", "scheme", "iri", "never"]
 
 
 def test_table_of_the_ladder():
-    levels = [level for level, _, _ in table("docs/uri.md", "level", "additionally treated as equal", "RFC 3986")]
+    levels = [
+        level for level, _, _ in table("docs/guides/uri.md", "level", "additionally treated as equal", "RFC 3986")
+    ]
     assert levels == LADDER[:-1]
 
 
-@pytest.mark.parametrize(("one", "other", "level"), table("docs/uri.md", "one", "other", "from level"))
+@pytest.mark.parametrize(("one", "other", "level"), table("docs/guides/uri.md", "one", "other", "from level"))
 def test_table_of_levels_of_uris(one, other, level):
     assert [uri.equivalent(one, other, level=each) for each in LADDER[:-1]] == [
         LADDER.index(each) >= LADDER.index(level) for each in LADDER[:-1]
@@ -258,7 +260,10 @@ def test_table_of_levels_of_uris(one, other, level):
 
 @pytest.mark.parametrize(
     ("one", "other", "answers"),
-    [(row[0], row[1], row[2:]) for row in table("docs/uri.md", "one", "other", "`percent`", "`rfc2396`", "`rfc1630`")],
+    [
+        (row[0], row[1], row[2:])
+        for row in table("docs/guides/uri.md", "one", "other", "`percent`", "`rfc2396`", "`rfc1630`")
+    ],
 )
 def test_table_of_older_levels(one, other, answers):
     for level, answer in zip(["percent", "rfc2396", "rfc1630"], answers, strict=True):
@@ -269,7 +274,9 @@ def test_table_of_older_levels(one, other, answers):
         assert found == answer, level
 
 
-@pytest.mark.parametrize(("text", "fault"), [row[1:] for row in table("docs/uri.md", "attack", "input", "strict")])
+@pytest.mark.parametrize(
+    ("text", "fault"), [row[1:] for row in table("docs/guides/uri.md", "attack", "input", "strict")]
+)
 def test_table_of_attacks(text, fault):
     found = iri.check(ast.literal_eval(text), production="IRI-reference")
     assert fault == f"{found.code} at {found.offset}"
@@ -279,17 +286,17 @@ def test_pages_have_the_results_of_the_benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     texts = importlib.import_module("report").documents()
     assert {path: path.read_text("utf-8") for path in texts} == texts
-    assert set((ROOT / "docs/performance").iterdir()) < texts.keys()
+    assert set((ROOT / "docs/concepts/performance").iterdir()) < texts.keys()
 
 
 def test_chart_of_applications(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    assert (ROOT / "docs/drop_in.svg").read_text("utf-8") == importlib.import_module("drop_in").chart()
+    assert (ROOT / "docs/guides/drop_in.svg").read_text("utf-8") == importlib.import_module("drop_in").chart()
 
 
 def test_chart_of_steps(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    assert (ROOT / "docs/url_corpora.svg").read_text("utf-8") == importlib.import_module("url_lists").chart()
+    assert (ROOT / "docs/guides/url_corpora.svg").read_text("utf-8") == importlib.import_module("url_lists").chart()
 
 
 def test_results_are_not_replaced_by_a_part_of_them(monkeypatch, tmp_path):
@@ -350,7 +357,7 @@ def calls(text):
     ("call", "fast"), [(each, True) for each in calls(FAST)] + [(each, False) for each in calls(SLOW)]
 )
 def test_what_the_drop_in_hands_to_the_stdlib(call, fast, monkeypatch):
-    """docs/drop_in.md says which calls are fast. Which calls of the stdlib's functions there were."""
+    """docs/guides/drop_in.md says which calls are fast. Which calls of the stdlib's functions there were."""
     seen = []
     for name in stdlib.FAST:
         original = getattr(stdlib, name)

@@ -151,12 +151,12 @@ def test_tests_that_scripts_leave_out_exist():
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python reads TOML from 3.11 on")
 def test_each_fault_has_its_line():
-    """What `.ci/faults` puts a fault into stands in its file, once; docs/trust.md lists the faults, and counts them."""
+    """What `.ci/faults` puts a fault into stands in its file, once; docs/concepts/trust.md lists and counts faults."""
     import tomllib
 
     faults = tomllib.loads((ROOT / ".ci/faults.toml").read_text("utf-8"))
     for name, fault in faults.items():
         assert (ROOT / fault["file"]).read_text("utf-8").count(fault["old"]) == 1, name
-    page = (ROOT / "docs/trust.md").read_text("utf-8")
+    page = (ROOT / "docs/concepts/trust.md").read_text("utf-8")
     assert {name for name in faults if f"| {name} |" not in page} == set()
     assert f"| faults injected by hand | {len(faults)}, " in page

@@ -1,4 +1,4 @@
-"""What lives longer than a call: nothing but what docs/free_threading.md has a reason for.
+"""What lives longer than a call: nothing but what docs/concepts/free_threading.md has a reason for.
 
 A process imports everything, makes every call of the table in calls.py, and compares what it had before with what it
 has then: the writable data of the compiled modules, symbol by symbol, and the globals of all modules.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DOC = Path(__file__).parent.parent / "docs" / "free_threading.md"
+DOC = Path(__file__).parent.parent / "docs/concepts/free_threading.md"
 
 PROGRAM = r"""
 import ctypes, importlib, pkgutil, struct, sys

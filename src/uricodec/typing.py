@@ -55,7 +55,7 @@ def __dir__() -> list[str]:
 
 # --- how invalid values are handled: `errors` -------------------------------------------------------------------------
 
-# Of `uricodec.bulk`, by the kind of result. docs/columns.md says what each does.
+# Of `uricodec.bulk`, by the kind of result. docs/guides/columns.md says what each does.
 TextErrors = Literal["keep", "null", "raise", "drop"]
 CodecErrors = Literal["keep", "null", "raise", "drop", "replace"]  # of the operations that encode or decode
 VerdictErrors = Literal["keep", "null", "raise"]

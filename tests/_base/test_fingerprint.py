@@ -1,4 +1,4 @@
-"""Fingerprints: what docs/fingerprint.md defines, by its reference implementation, and what follows from it."""
+"""Fingerprints: what docs/concepts/fingerprint.md defines, by its reference implementation, and what follows."""
 
 import copy
 import ctypes
@@ -20,7 +20,7 @@ from uricodec._base._fingerprint import FingerprintKey, run_rows
 
 EXAMPLES = int(os.environ.get("URICODEC_EXAMPLES", "100"))
 DATA = Path(__file__).parents[1] / "data" / "fingerprints.tsv"
-PAGE = Path(__file__).parents[2] / "docs" / "fingerprint.md"
+PAGE = Path(__file__).parents[2] / "docs/concepts/fingerprint.md"
 KEY = FingerprintKey("of the tests")
 OCTETS = naive.derived("of the tests")
 ZERO, P = bytes(16), naive.P.to_bytes(16, "little")
@@ -439,7 +439,7 @@ def test_the_bound_is_of_roots(r):
     assert KEY.fingerprint(same[0]) != KEY.fingerprint(same[1])
 
 
-# --- what docs/fingerprint.md says ------------------------------------------------------------------------------------
+# --- what docs/concepts/fingerprint.md says ---------------------------------------------------------------------------
 
 
 def test_the_numbers_of_the_page():

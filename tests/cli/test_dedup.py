@@ -534,7 +534,7 @@ def test_no_progress_elsewhere():
 
 
 def table_of_levels():
-    page = (pathlib.Path(__file__).parents[2] / "docs/dedup.md").read_text("utf-8")
+    page = (pathlib.Path(__file__).parents[2] / "docs/guides/dedup.md").read_text("utf-8")
     return re.findall(r"^\| `(\w+)` \| `(.*)` \| `(\w+)` \| `(.*)` \|$", page, re.MULTILINE)
 
 

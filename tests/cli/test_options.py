@@ -287,17 +287,25 @@ def test_links_lead_to_pages_of_the_site():
         name, _, anchor = page.partition("#")
         named = {head.lower().replace(" ", "-") for head in heads[f"docs/{name.removesuffix('html')}md"]}
         assert not anchor or anchor in named
-    assert {*COMMANDS} <= heads["docs/api/cli.md"]
+    assert {*COMMANDS} <= heads["docs/reference/cli.md"]
 
 
 @pytest.mark.parametrize(
     ("words", "status", "end"),
     [
-        (["--bogus"], 2, f"commands\nsee: {SITE}api/cli.html\n"),
-        (["decode", "--errors", "x"], 2, f"raise\n\nsee: {SITE}api/cli.html#decode\n"),
-        (["decode", "--errors", "raise"], 1, f"lists them\nsee: {SITE}framing.html#how-invalid-input-is-handled\n"),
-        (["dedup", "--kind", "urn", "--errors", "raise"], 1, f"see: {SITE}dedup.html#which-lines-are-equivalent\n"),
-        (["log", "/nonexistent"], 3, f"directory\n\nsee: {SITE}framing.html#threads-and-files\n"),
+        (["--bogus"], 2, f"commands\nsee: {SITE}reference/cli.html\n"),
+        (["decode", "--errors", "x"], 2, f"raise\n\nsee: {SITE}reference/cli.html#decode\n"),
+        (
+            ["decode", "--errors", "raise"],
+            1,
+            f"lists them\nsee: {SITE}guides/framing.html#how-invalid-input-is-handled\n",
+        ),
+        (
+            ["dedup", "--kind", "urn", "--errors", "raise"],
+            1,
+            f"see: {SITE}guides/dedup.html#which-lines-are-equivalent\n",
+        ),
+        (["log", "/nonexistent"], 3, f"directory\n\nsee: {SITE}guides/framing.html#threads-and-files\n"),
     ],
 )
 def test_messages_end_with_a_link(words, status, end, monkeypatch):

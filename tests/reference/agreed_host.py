@@ -14,7 +14,7 @@ PRIVATE = [*map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0
 SHARED, NAT64, UNICAST, DOCUMENTATION = map(
     ipaddress.ip_network, ("100.64.0.0/10", "64:ff9b::/96", "2000::/3", "3fff::/20")
 )
-# Where categories may change: the registries of IANA, and what docs/ssrf.md names.
+# Where categories may change: the registries of IANA, and what docs/guides/ssrf.md names.
 NETWORKS = [
     *["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
     *[

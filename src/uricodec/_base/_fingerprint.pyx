@@ -1,7 +1,7 @@
 """Fingerprints: 128 bits that represent an identifier of any length, under a secret key.
 
-docs/fingerprint.md defines them byte for byte, and shows how unlikely collisions are. simd/fingerprint.h has the loop;
-this module has the keys.
+docs/concepts/fingerprint.md defines them byte for byte, and shows how unlikely collisions are. simd/fingerprint.h has
+the loop; this module has the keys.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -23,7 +23,8 @@ cdef class FingerprintKey:
 
     Args:
         key (str | bytes-like | None): The secret from which the key is derived; it must not be empty. A str is encoded
-            as UTF-8. None: random. The guarantees of docs/fingerprint.md require that the secret cannot be guessed.
+            as UTF-8. None: random. The guarantees of docs/concepts/fingerprint.md require that the secret cannot be
+            guessed.
 
     Raises:
         ValueError: If the secret is empty, or a str with a surrogate.

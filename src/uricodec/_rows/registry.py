@@ -3,7 +3,7 @@
 Made from it: what `uricodec.bulk` runs and which policies it accepts; the methods for Polars and pandas, the functions
 for Spark and SQL, with their documentation and type stubs; the calls that tests and the fuzz target make. Compared with
 it, by test_registry.py and test_docs.py: the functions of `bulk`, the parser of the command line, the table
-in docs/columns.md.
+in docs/guides/columns.md.
 
 The module imports only the types of options, and an operation is loaded when it is first used.
 """
@@ -91,7 +91,7 @@ class Operation(NamedTuple):
         sql (tuple[SqlFunction, ...]): The functions of SQL.
         command (Command | None): The filter of the command line.
         rows (str): tests/data/rows/NAME.txt, the edge cases for tests.
-        page (str): docs/NAME.md, the page that explains the operation.
+        page (str): The page that explains the operation, such as "guides/uri" for docs/guides/uri.md.
         needs (tuple[str, ...]): Optional libraries that the operation imports.
     """
 
@@ -291,7 +291,7 @@ _ROWS = (
         sql=(SqlFunction("uri_encode", ("safe",)), SqlFunction("form_encode", fixed={"plus": True, "safe": ""})),
         command=Command("encode", {"safe": "--safe", "plus": "--plus"}),
         rows="percent",
-        page="framing",
+        page="guides/framing",
     ),
     Operation(
         name="requote",
@@ -304,7 +304,7 @@ _ROWS = (
         sql=(SqlFunction("uri_requote"),),
         command=Command("requote", {"safe": "--safe"}),
         rows="percent",
-        page="framing",
+        page="guides/framing",
     ),
     Operation(
         name="unquote",
@@ -316,7 +316,7 @@ _ROWS = (
         policies=_UNQUOTE,
         sql=(SqlFunction("uri_decode"), SqlFunction("form_decode", fixed={"plus": True})),
         rows="percent",
-        page="drop_in",
+        page="guides/drop_in",
     ),
     Operation(
         name="percent_decode",
@@ -329,7 +329,7 @@ _ROWS = (
         sql=(SqlFunction("percent_decode"),),
         command=Command("decode", {"plus": "--plus"}),
         rows="percent",
-        page="framing",
+        page="guides/framing",
     ),
     Operation(
         name="iri_to_uri",
@@ -342,7 +342,7 @@ _ROWS = (
         sql=(SqlFunction("iri_to_uri"),),
         command=Command("encode --iri", {"disallowed": "--disallowed", "host": "--host"}),
         rows="uris",
-        page="uri",
+        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -356,7 +356,7 @@ _ROWS = (
         sql=(SqlFunction("uri_to_iri"),),
         command=Command("decode --iri", {"host": "--host"}),
         rows="uris",
-        page="uri",
+        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -370,7 +370,7 @@ _ROWS = (
         sql=(SqlFunction("uri_normalize", ("level",)), SqlFunction("uri_policy", ("policy",))),
         command=Command("normalize --kind uri", {"level": "--level", "policy": "--policy"}),
         rows="uris",
-        page="uri",
+        page="guides/uri",
         needs=("idna",),
     ),
     Operation(
@@ -384,7 +384,7 @@ _ROWS = (
         sql=(SqlFunction("urn_normalize", ("level",)), SqlFunction("urn_key", ("level",))),
         command=Command("normalize --kind urn", {"level": "--level", "rfc": "--rfc"}),
         rows="urns",
-        page="urn",
+        page="guides/urn",
     ),
     Operation(
         name="is_valid_uri",
@@ -397,7 +397,7 @@ _ROWS = (
         policies=_VERDICT,
         sql=(SqlFunction("is_valid_uri", ("production",), _KEEP),),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="is_valid_iri",
@@ -410,7 +410,7 @@ _ROWS = (
         policies=_VERDICT,
         sql=(SqlFunction("is_valid_iri", ("production",), _KEEP),),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="is_valid_urn",
@@ -422,7 +422,7 @@ _ROWS = (
         policies=_VERDICT,
         sql=(SqlFunction("is_valid_urn", ("rfc",), _KEEP),),
         rows="urns",
-        page="urn",
+        page="guides/urn",
     ),
     Operation(
         name="check_uri",
@@ -437,7 +437,7 @@ _ROWS = (
         sql=(SqlFunction("uri_check", ("production",), _KEEP),),
         command=Command("check --kind uri", {"production": "--production"}),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="check_iri",
@@ -452,7 +452,7 @@ _ROWS = (
         sql=(SqlFunction("iri_check", ("production",), _KEEP),),
         command=Command("check --kind iri", {"production": "--production"}),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="check_urn",
@@ -466,7 +466,7 @@ _ROWS = (
         sql=(SqlFunction("urn_check", ("rfc",), _KEEP),),
         command=Command("check --kind urn", {"rfc": "--rfc"}),
         rows="urns",
-        page="urn",
+        page="guides/urn",
     ),
     Operation(
         name="split_uri",
@@ -480,7 +480,7 @@ _ROWS = (
         sql=(SqlFunction("uri_split"),),
         command=Command("split --kind uri"),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="split_iri",
@@ -494,7 +494,7 @@ _ROWS = (
         sql=(SqlFunction("iri_split"),),
         command=Command("split --kind iri"),
         rows="uris",
-        page="uri",
+        page="guides/uri",
     ),
     Operation(
         name="agreed_host",
@@ -516,7 +516,7 @@ _ROWS = (
             },
         ),
         rows="web",
-        page="ssrf",
+        page="guides/ssrf",
         needs=("idna",),
     ),
     Operation(
@@ -528,7 +528,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_host"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
     ),
     Operation(
         name="port",
@@ -539,7 +539,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_port"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
     ),
     Operation(
         name="registrable_domain",
@@ -552,7 +552,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_registrable_domain"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
     Operation(
@@ -566,7 +566,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_public_suffix"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
         needs=("publicsuffixlist",),
     ),
     Operation(
@@ -579,7 +579,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_query_value", ("name",)),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
     ),
     Operation(
         name="query_pairs",
@@ -591,7 +591,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_query_pairs"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
     ),
     Operation(
         name="path_segments",
@@ -602,7 +602,7 @@ _ROWS = (
         policies=_COMPONENT,
         sql=(SqlFunction("uri_path_segments"),),
         rows="urls",
-        page="url_analytics",
+        page="guides/url_analytics",
     ),
     Operation(
         name="split_urn",
@@ -615,12 +615,12 @@ _ROWS = (
         policies=_STRUCT,
         sql=(SqlFunction("urn_split", ("rfc",)),),
         rows="urns",
-        page="urn",
+        page="guides/urn",
     ),
     Operation(
         name="fingerprint",
         summary="return 128 bits for each row, equal if the normal forms are equal",
-        source="docs/fingerprint.md.",
+        source="docs/concepts/fingerprint.md.",
         make=f"{_MADE}:fingerprint",
         result="fingerprint",
         parameters=(
@@ -653,7 +653,7 @@ _ROWS = (
         # An invalid row gets the fingerprint of its own bytes, as in `uricodec dedup`: groups are the same everywhere.
         sql=(SqlFunction("name_fingerprint", ("kind", "level"), _KEEP),),
         rows="urns",
-        page="fingerprint",
+        page="concepts/fingerprint",
     ),
 )
 

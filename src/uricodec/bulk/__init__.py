@@ -24,12 +24,12 @@ and values that become equal are merged. A table of one column becomes a table.
 
 All functions have these parameters besides their own:
 
-- `errors` (str): How invalid rows are handled; docs/columns.md lists the values of each function. "keep": text stays as
-  it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is that of the
-  row. "null": the row becomes null (None, an empty line). "drop": the line is left out (lines and files only). "raise":
-  raises the exception that the function for single values raises, with the index of the row. "replace": U+FFFD replaces
-  bytes that are not UTF-8. A list item of another type is an invalid row with the code "type": "keep" and "replace"
-  keep it, "raise" raises a TypeError.
+- `errors` (str): How invalid rows are handled; docs/guides/columns.md lists the values of each function. "keep": text
+  stays as it is (functions that encode or decode keep only the invalid part), a verdict is false, a fingerprint is
+  that of the row. "null": the row becomes null (None, an empty line). "drop": the line is left out (lines and files
+  only). "raise": raises the exception that the function for single values raises, with the index of the row.
+  "replace": U+FFFD replaces bytes that are not UTF-8. A list item of another type is an invalid row with the code
+  "type": "keep" and "replace" keep it, "raise" raises a TypeError.
 - `invalid` (InvalidRows | None): Receives the number of invalid rows, and the first of them.
 - `threads` (int | None): The maximum number of threads. None: one per core for more than 1 MiB, otherwise one. Lists
   always use one. The order of rows never changes.
@@ -985,7 +985,7 @@ def fingerprint(
         Any: bytes of length 16; fixed-size binary in Arrow. An invalid row is null; with errors="keep" it has the
             fingerprint of its own bytes, as in `uricodec dedup`.
 
-    Source: docs/fingerprint.md.
+    Source: docs/concepts/fingerprint.md.
 
     >>> a, b = fingerprint(["URN:Example:a", "urn:example:a"], kind="urn")
     >>> len(a), a == b

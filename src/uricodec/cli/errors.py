@@ -6,15 +6,15 @@ SITE = "https://uricodec.github.io/uricodec/"
 
 # Where the documentation explains what an exit status is about, of a command or of all.
 PAGES = {
-    1: "framing.html#how-invalid-input-is-handled",
-    2: "api/cli.html",
-    3: "framing.html#threads-and-files",
-    ("normalize", 1): "codes.html",
-    ("split", 1): "codes.html",
-    ("resolve", 1): "codes.html",
-    ("dedup", 1): "dedup.html#which-lines-are-equivalent",
-    ("dedup", 3): "dedup.html#guarantees",
-    ("log", 1): "logs.html#what-is-not-a-record",
+    1: "guides/framing.html#how-invalid-input-is-handled",
+    2: "reference/cli.html",
+    3: "guides/framing.html#threads-and-files",
+    ("normalize", 1): "reference/codes.html",
+    ("split", 1): "reference/codes.html",
+    ("resolve", 1): "reference/codes.html",
+    ("dedup", 1): "guides/dedup.html#which-lines-are-equivalent",
+    ("dedup", 3): "guides/dedup.html#guarantees",
+    ("log", 1): "guides/logs.html#what-is-not-a-record",
 }
 
 
@@ -43,7 +43,7 @@ def page_of(command, status):
         status (int): The exit status.
 
     >>> page_of("log", 1)
-    'https://uricodec.github.io/uricodec/logs.html#what-is-not-a-record'
+    'https://uricodec.github.io/uricodec/guides/logs.html#what-is-not-a-record'
     """
     page = PAGES.get((command, status), PAGES[status])
     return f"{SITE}{page}#{command}" if status == 2 and command else SITE + page

@@ -3,7 +3,7 @@
     from uricodec import dedup
 
 `kind` and `level` select the normal form, as for `uricodec.urn.normalize` and `uricodec.uri.normalize`. The first
-spelling of each identifier is kept, in the order of the input. See docs/dedup.md.
+spelling of each identifier is kept, in the order of the input. See docs/guides/dedup.md.
 """
 
 from __future__ import annotations
@@ -551,7 +551,7 @@ def dedup_files(  # noqa: PLR0913
             as the first field of each record, which the header calls "count". "repeated": the first line with each
             identifier that occurs more than once.
         groups (Path | None): A file for a report of the spellings that were merged, and why: a line of JSON for each
-            identifier with several spellings in the inputs, see docs/dedup.md.
+            identifier with several spellings in the inputs, see docs/guides/dedup.md.
         exclude (Sequence[Path]): Files with identifiers to exclude.
         memory (int | str | None): The limit for the tables: bytes, "64M", "1G" or "50%"; None: half of the memory.
         spill_dir (Path | None): The folder for temporary files; None: the system's default.

@@ -59,7 +59,7 @@ def register(con: Any, errors: SqlErrors = "null", secret: _Secret = None, prefi
         ModuleNotFoundError: If DuckDB or pyarrow is not installed.
         duckdb.CatalogException: If another connection to the database, or a cursor of it, has registered the functions.
 
-    Source: docs/duckdb.md.
+    Source: docs/guides/duckdb.md.
 
     >>> import duckdb
     >>> con = duckdb.connect()
@@ -112,7 +112,7 @@ def stream(  # noqa: PLR0913
         OverflowError: If a row grows to 2 GiB or more; raised when it is read.
         TypeError: If a column is not text.
 
-    Source: docs/duckdb.md.
+    Source: docs/guides/duckdb.md.
 
     >>> import duckdb
     >>> con = duckdb.connect()

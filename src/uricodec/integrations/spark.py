@@ -176,7 +176,7 @@ def register(spark: Any, errors: str = "null", secret: _Secret = None, prefix: s
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
         ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
-    Source: docs/spark.md.
+    Source: docs/guides/spark.md.
 
     >>> import pyspark
     >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
@@ -241,7 +241,7 @@ def dedup(  # noqa: PLR0913, PLR0917
         ValueError: If the kind or level is unknown.
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
 
-    Source: docs/spark.md; docs/fingerprint.md.
+    Source: docs/guides/spark.md; docs/concepts/fingerprint.md.
 
     >>> import pyspark
     >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()

@@ -1,7 +1,7 @@
 """Access logs: requests as records, with path and query decoded.
 
 A format is a preset, a LogFormat string of Apache, a log_format string of nginx, or a mapping of JSON members. "auto"
-finds out which preset a log has. `docs/logs.md` describes the formats, and how hostile requests are handled.
+finds out which preset a log has. `docs/guides/logs.md` describes the formats, and how hostile requests are handled.
 """
 
 import json

@@ -110,7 +110,7 @@ class Policy:
         ValueError: If a value is unknown, or a name empty or not usable.
 
     Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path, default documents);
-        section 3.5 (fragments); section 3.2.1 (userinfo); docs/uri.md has the reasons of all steps.
+        section 3.5 (fragments); section 3.2.1 (userinfo); docs/guides/uri.md has the reasons of all steps.
 
     >>> from uricodec.uri import normalize
     >>> policy = Policy(strip_www=True, drop_parameters=("utm_*",), query="sort")
@@ -182,7 +182,7 @@ class Policy:
         Raises:
             ValueError: If the name is unknown.
 
-        Source: docs/uri.md lists the parameters.
+        Source: docs/guides/uri.md lists the parameters.
 
         >>> Policy.ready("crawl").query
         'sort'
