@@ -22,6 +22,7 @@ from reference import logs as naive_logs
 from uricodec import logs
 from uricodec._io import streams
 from uricodec.cli import main
+from uricodec.cli.errors import page_of
 from uricodec.logs._mask import Mask
 from uricodec.logs._records import NAMES, LogReader
 
@@ -52,11 +53,13 @@ def converted(data):
     return bytes(records[: reader.convert(data, records).written])
 
 
-def test_command(tmp_path):
+def test_command(tmp_path, monkeypatch):
     data = COMBINED + b"\njunk\n" + COMBINED
     status, output, complaint = run("log", stdin=data)
     assert (status, output) == (0, 2 * converted(COMBINED))
     assert complaint == "uricodec: 1 of 3 lines are not records\n\nhint: --invalid-to FILE lists them\n"
+    monkeypatch.setenv("URICODEC_NO_DOCS_LINKS", "")
+    assert run("log", stdin=data)[2] == f"{complaint}see: {page_of('log', 1)}\n"
     bad = tmp_path / "bad"
     assert output_of("log", "--invalid-to", bad, stdin=data) == output
     assert bad.read_bytes() == b"<stdin>\t2\t0\tclient\tjunk\n"

@@ -11,7 +11,7 @@ import sys
 
 import uricodec
 from uricodec._io.streams import tell
-from uricodec.cli.errors import CommandError, page_of
+from uricodec.cli.errors import CommandError, with_link
 
 __all__ = ["main"]
 
@@ -54,10 +54,8 @@ def fail(words, message, status):
     """Write the message that ends the command, with a link to a page. Return the exit status."""
     from uricodec.cli.commands import COMMANDS
 
-    if not os.environ.get("URICODEC_NO_DOCS_LINKS"):
-        page = page_of(words[0] if words and words[0] in COMMANDS else None, status)
-        message += ("\n" if "\n\nhint: " in message else "\n\n") + f"see: {page}"
-    tell(f"uricodec: {message}\n")
+    command = words[0] if words and words[0] in COMMANDS else None
+    tell(f"uricodec: {with_link(message, command, status)}\n")
     return status
 
 

@@ -54,8 +54,8 @@ EXIT_STATUS = """\
 ENVIRONMENT = """\
   URICODEC_TIER           the CPU tier to use, one of those that
                           'uricodec info' prints
-  URICODEC_NO_DOCS_LINKS  unless empty, error messages have no link to the
-                          page that explains them
+  URICODEC_NO_DOCS_LINKS  unless empty, messages have no link to the page
+                          that explains them
 """
 
 EXAMPLES = (

@@ -1,6 +1,8 @@
 """The error that ends a command, and the page that explains it."""
 
-__all__ = ["PAGES", "SITE", "CommandError", "page_of"]
+import os
+
+__all__ = ["PAGES", "SITE", "CommandError", "page_of", "with_link"]
 
 SITE = "https://uricodec.github.io/uricodec/"
 
@@ -47,3 +49,16 @@ def page_of(command, status):
     """
     page = PAGES.get((command, status), PAGES[status])
     return f"{SITE}{page}#{command}" if status == 2 and command else SITE + page
+
+
+def with_link(message, command, status):
+    """Return a message with a link to the page that explains it, unless URICODEC_NO_DOCS_LINKS is set.
+
+    Args:
+        message (str): The message, with its hint if it has one.
+        command (str | None): The command's name; None if there is none.
+        status (int): The exit status that the page is about.
+    """
+    if os.environ.get("URICODEC_NO_DOCS_LINKS"):
+        return message
+    return message + ("\n" if "\n\nhint: " in message else "\n\n") + f"see: {page_of(command, status)}"

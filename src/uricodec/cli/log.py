@@ -6,7 +6,7 @@ from uricodec import logs
 from uricodec._io import follow, streams
 from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec._rows.reports import SHOWN, InvalidLine
-from uricodec.cli.errors import CommandError
+from uricodec.cli.errors import CommandError, with_link
 from uricodec.cli.lines import check_outputs, descending, progress_of
 from uricodec.logs import Format, FormatError
 from uricodec.logs._mask import Mask
@@ -134,8 +134,8 @@ class Converter:
         self._sink.close()
         if not self._arguments.stats and self._rejects is None and self._invalid:
             count = sum(self._invalid.values())
-            what = f"{count} of {self._lines} lines are not records"
-            streams.tell(f"uricodec: {what}\n\nhint: --invalid-to FILE lists them\n")
+            what = f"{count} of {self._lines} lines are not records\n\nhint: --invalid-to FILE lists them"
+            streams.tell(f"uricodec: {with_link(what, 'log', 1)}\n")
         return max([3 if isinstance(error, streams.FileError) else 1 for error in self._failures], default=0)
 
     def _convert(self, source, buffers, threads):
