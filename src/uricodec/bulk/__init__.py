@@ -1,7 +1,5 @@
 """Operations on many values in one call: lists, columns, lines in memory and files.
 
-    from uricodec import bulk
-
 The type of the result depends on the type of the input:
 
 ======================================== ====================================== =====================================
@@ -38,10 +36,11 @@ All functions have these parameters besides their own:
 
 No library is imported for columns: the caller has imported it.
 
->>> unquote(["/caf%C3%A9", None, "/plain", "%FF"])
+>>> from uricodec import bulk
+>>> bulk.unquote(["/caf%C3%A9", None, "/plain", "%FF"])
 ['/café', None, '/plain', '\\ufffd']
->>> invalid = InvalidRows()
->>> normalize_urn(b"URN:ISBN:0451450523\\nurl:x\\n", invalid=invalid)
+>>> invalid = bulk.InvalidRows()
+>>> bulk.normalize_urn(b"URN:ISBN:0451450523\\nurl:x\\n", invalid=invalid)
 b'urn:isbn:0451450523\\nurl:x\\n'
 >>> invalid
 InvalidRows(count=1, rows=[(1, 'scheme', 2)])

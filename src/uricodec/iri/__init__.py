@@ -1,15 +1,14 @@
 """IRIs (RFC 3987): check, split and join them, and convert them to and from URIs.
 
-    from uricodec import iri
-
 The functions are compiled. Each takes a str or a bytes-like object (UTF-8); it returns str for a str, bytes for a
 bytes-like object.
 
->>> split("http://example.org/é")
+>>> from uricodec import iri
+>>> iri.split("http://example.org/é")
 Components(scheme='http', authority='example.org', path='/é', query=None, fragment=None)
->>> check("http://example.org/\ue000")
+>>> iri.check("http://example.org/\ue000")
 Diagnostic(code='private', offset=19, message='private-use character outside the query at offset 19')
->>> iri_to_uri("http://example.org/é%20"), uri_to_iri("http://example.org/%c3%a9%20")
+>>> iri.iri_to_uri("http://example.org/é%20"), iri.uri_to_iri("http://example.org/%c3%a9%20")
 ('http://example.org/%C3%A9%20', 'http://example.org/é%20')
 """
 

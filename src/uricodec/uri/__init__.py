@@ -1,15 +1,14 @@
 """URIs (RFC 3986): check, split, join, resolve, normalize, compare and find them.
 
-    from uricodec import uri
-
 The functions are compiled. Each takes a str or a bytes-like object; it returns str for a str, bytes for a bytes-like
 object. `find` takes bytes only.
 
->>> split("http://example.org/?")
+>>> from uricodec import uri
+>>> uri.split("http://example.org/?")
 Components(scheme='http', authority='example.org', path='/', query='', fragment=None)
->>> check("http://example.org/%zz")
+>>> uri.check("http://example.org/%zz")
 Diagnostic(code='percent', offset=19, message='"%" not followed by two hexadecimal digits at offset 19')
->>> resolve("http://example.org/a/b", "../c"), normalize("HTTP://Example.org/%7ea/../b")
+>>> uri.resolve("http://example.org/a/b", "../c"), uri.normalize("HTTP://Example.org/%7ea/../b")
 ('http://example.org/c', 'http://example.org/b')
 """
 

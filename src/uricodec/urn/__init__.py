@@ -1,13 +1,12 @@
 """URNs (RFC 2141, RFC 8141): check, parse, normalize, compare, find, encode and display them.
 
-    from uricodec import urn
-
 Most functions are compiled. Rules and validators of namespaces are in `uricodec.urn.namespaces`, conversions (public
 identifiers, UUIDs, OIDs, ISBNs, resolver URLs) in `uricodec.urn.conversions`.
 
->>> equivalent("URN:ISBN:0-395-36341-1", "urn:isbn:0395363411", level="namespace")
+>>> from uricodec import urn
+>>> urn.equivalent("URN:ISBN:0-395-36341-1", "urn:isbn:0395363411", level="namespace")
 True
->>> validate("urn:isbn:0-395-36341-2")
+>>> urn.validate("urn:isbn:0-395-36341-2")
 Verdict(ok=False, reason='wrong check digit', nid_class='formal', known=True)
 """
 
