@@ -71,7 +71,7 @@ def check_triplets(src):
 
 
 def check_code(name, src, octets=ALL, plus=False):
-    """encode or decode: with plenty of room, with exactly enough, and with one octet less. What is decoded is marked."""
+    """encode or decode: with plenty of room, with exactly enough, and with one octet less. decode also marks."""
     if name == "decode":
         check_triplets(src)
     want = reference(name, src, octets, plus)
