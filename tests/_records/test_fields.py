@@ -21,10 +21,10 @@ from uricodec._codec._rows import DecodeRows, EncodeRows, RequoteRows
 from uricodec._io import compress, streams
 from uricodec._records._fields import transform_fields
 from uricodec._records._framing import Framing
+from uricodec._records.headers import spans_of
 from uricodec._rows._engine import RowOperation
 from uricodec._rows.reports import visible
 from uricodec.cli import main
-from uricodec.cli.fields import spans_of
 from uricodec.uri._rows import SplitRows
 
 PIECES = [
@@ -293,7 +293,7 @@ def test_csv_with_a_header(tmp_path):
     status, _, said = run("decode", "--csv", "--header", one, two)
     assert (status, said) == (3, f"uricodec: {two}: header differs from that of the first input\n")
     status, _, said = run("decode", "--csv", "--header", "-f", "nothing", one)
-    assert status == 2 and said.endswith("--fields: the header has no field 'nothing'\n")
+    assert status == 2 and said.endswith(f"--fields: {one}: the header has no field 'nothing'\n")
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -1099,11 +1099,15 @@ def test_bases_of_other_records():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("-f 1 --base-field 1-2", "--base-field: expected one field, got '1-2'"),
+        (
+            "-f 1 --base-field 1-2",
+            "--base-field: expected the number of a field, or with a header its name, got '1-2'",
+        ),
+        ("--csv --header -f b --base-field 3", "--base-field: <stdin>: the header has only 2 fields, got '3'"),
         ("-f 1 --base-field 1", "--base-field: '1' is also in --fields"),
         ("-f 1 --base-field 0", "--base-field: fields count from 1, got '0'"),
         ("--json-field a --base-field a", "--base-field: 'a' is also in --json-field"),
-        ("--csv --header -f b --base-field c", "--base-field: the header has no field 'c'"),
+        ("--csv --header -f b --base-field c", "--base-field: <stdin>: the header has no field 'c'"),
         ("-f 1 --base-field 2 --base s:", "--base: not allowed with --base-field"),
         ("--base-field 2", "--base-field: not allowed without --fields or --csv or --json-field"),
     ],

@@ -322,7 +322,8 @@ def test_headers(tmp_path):
     ):
         assert dedup_of(field, name) == (2, b"", f"uricodec: --fields: {tmp_path / name}: {message}\n")
     status, _, said = run("dedup", "--kind", "bytes", "--csv", "--header", "-f", "u", "--max-line", "2", tmp_path / "a")
-    assert (status, said) == (3, f"uricodec: {tmp_path / 'a'}: the header is too long\n")
+    hint = "\nhint: --max-line SIZE allows longer ones\n"
+    assert (status, said) == (3, f"uricodec: {tmp_path / 'a'}: the header is too long\n{hint}")
 
 
 def test_a_field_that_no_record_has(tmp_path):

@@ -4,10 +4,12 @@ from time import monotonic
 
 from uricodec import dedup
 from uricodec._io import streams
-from uricodec._rows.reports import InvalidLine, visible
+from uricodec._records.headers import FieldError, LongHeaderError
+from uricodec._rows.reports import InvalidLine
 from uricodec.cli.errors import CommandError
+from uricodec.cli.fields import LONG_HEADER_HINT, delimiter_of
 from uricodec.cli.lines import ERRORS_HINT, check_outputs, progress_of
-from uricodec.dedup._fields import FieldError, NoValuesError, reserved
+from uricodec.dedup._fields import NoValuesError
 from uricodec.errors import UriError
 
 # The names of phases on the terminal.
@@ -65,6 +67,8 @@ def run(arguments):
         except FieldError as error:
             flag = "--json-field" if arguments.json_field is not None else "--fields"
             raise CommandError(f"{flag}: {error}", 1 if isinstance(error, NoValuesError) else 2) from None
+        except LongHeaderError as error:
+            raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
     return 0
 
 
@@ -74,9 +78,8 @@ def fields_of(arguments, end):
         return {"field": arguments.json_field, "format": "jsonl"}
     if arguments.fields is None:
         return {}
-    delimiter, form = arguments.delimiter, "csv" if arguments.csv else "delimited"
-    if delimiter is not None and delimiter in reserved(form, end):
-        raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
+    form = "csv" if arguments.csv else "delimited"
+    delimiter = delimiter_of(arguments, form, end)
     return {"field": arguments.fields, "format": form, "delimiter": delimiter, "header": arguments.header}
 
 

@@ -7,65 +7,23 @@ from uricodec._codec._rows import NO_CONTROL
 from uricodec._io import streams
 from uricodec._records._fields import reason_of, transform_fields
 from uricodec._records._framing import Framing
-from uricodec._records.ends import MarkedLineEnds, RecordEnds, front_of
+from uricodec._records.headers import (
+    FieldError,
+    InputFormat,
+    LongHeaderError,
+    NoHeaderError,
+    is_delimiter,
+    merge,
+    number_of,
+    spans_of,
+)
 from uricodec._rows.reports import visible
 from uricodec.cli import lines
 from uricodec.cli.errors import CommandError
 
 EVERY = ByteSet(range(256))
 
-
-def spans_of(items, names=None, flag="--fields"):
-    """Return the fields that an option selects.
-
-    Args:
-        items (list[str]): Lists as in cut: "1,3-5", "-2", "4-"; with names, also these.
-        names (list[bytes] | None): The names of the fields, if they have some.
-        flag (str): The option.
-
-    Returns:
-        list[tuple[int, int | None]]: Spans of fields, which count from 1, ascending and apart.
-
-    Raises:
-        CommandError: An item is invalid.
-
-    >>> spans_of(["7,1,3-5", "4-6"])
-    [(1, 1), (3, 7)]
-    >>> spans_of(["url,-2", "9-"], [b"id", b"", b"url"])
-    [(1, 3), (9, None)]
-    """
-    found = []
-    for item in [part for each in items for part in each.split(",")]:
-        if names is not None and os.fsencode(item) in names:
-            found += [(n, n) for n, name in enumerate(names, 1) if name == os.fsencode(item)]
-        else:
-            found.append(span_of(item, names, flag))
-    merged = []
-    for low, high in sorted(found, key=lambda span: span[0]):
-        if merged and (merged[-1][1] is None or low <= merged[-1][1] + 1):
-            before, end = merged[-1]
-            merged[-1] = before, None if end is None or high is None else max(end, high)
-        else:
-            merged.append((low, high))
-    return merged
-
-
-def span_of(item, names, flag):
-    """Return the fields that an item of a list selects, which is not a name."""
-    first, dash, last = item.partition("-")
-    parts = [part for part in (first, last) if part]
-    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
-        if names is not None:
-            raise CommandError(f"{flag}: the header has no field {item!r}", 2)
-        hint = "names need --header" if item.strip("-") else ""
-        raise CommandError(f"{flag}: expected numbers such as 1,3-5, got {item!r}", 2, hint)
-    low = int(first or 1)
-    high = (int(last) if last else None) if dash else low
-    if low < 1:
-        raise CommandError(f"{flag}: fields count from 1, got {item!r}", 2)
-    if high is not None and high < low:
-        raise CommandError(f"{flag}: the first field of {item!r} comes after the last one", 2)
-    return low, high
+LONG_HEADER_HINT = "--max-line SIZE allows longer ones"
 
 
 class Plan:
@@ -95,10 +53,8 @@ class Plan:
     def __init__(self, arguments, only=False, added=None):
         null_data = arguments.null_data
         self._items = arguments.fields or ["1-"]
-        self._header = None if arguments.header else b""
-        self._shown = b""  # the header that is written; b"": that of the input
+        self._before = b""  # what is written before the records of the first input
         self.added, self._base = added, arguments.base_field
-        self._lacks_header = False
         self.end = b"\0" if null_data else b"\n"
         self.out = b"\n" if arguments.jsonl or only else self.end
         self.jsonl = arguments.jsonl
@@ -106,50 +62,51 @@ class Plan:
         self.raw = arguments.raw
         self.csv = arguments.csv
         self.empty = b'""' if arguments.csv else b"null" if arguments.jsonl or arguments.json_field else b""
-        self._marked = bool(arguments.csv or arguments.header or arguments.json_field)
-        options = {
-            "end": self.end,
+        form = "csv" if arguments.csv else "json" if arguments.json_field else "lines"
+        if arguments.fields and not arguments.csv:
+            form = "delimited"
+        self._inputs = InputFormat(form, self.end, delimiter_of(arguments, form, self.end), arguments.header)
+        self._options = self._inputs.options | {
             "only": only,
             "free": self.raw,
             "jsonl": arguments.jsonl,
             "after": added is not None,
         }
         lines_decodable = EVERY - self.end if null_data else NO_CONTROL
-        if arguments.csv:
-            options |= {"form": "csv", "delimiter": delimiter_of(arguments, b",", b'"\r\n')}
+        if form == "csv":
             self.decodable = NO_CONTROL
-        elif arguments.fields:
-            delimiter = delimiter_of(arguments, b"\t", self.end if null_data else b"\r\n")
-            options |= {"form": "delimited", "delimiter": delimiter}
-            self.decodable = lines_decodable - delimiter
-        elif arguments.json_field:
+        elif form == "delimited":
+            self.decodable = lines_decodable - self._options["delimiter"]
+        elif form == "json":
             names = list(map(os.fsencode, arguments.json_field))
-            options |= {"form": "json", "names": names}
+            self._options["names"] = names
             if self._base is not None:
                 if os.fsencode(self._base) in names:
                     raise CommandError(f"--base-field: {self._base!r} is also in --json-field", 2)
-                options |= {"names": [*names, os.fsencode(self._base)], "base": len(names) + 1}
+                self._options |= {"names": [*names, os.fsencode(self._base)], "base": len(names) + 1}
             self.decodable = EVERY
         else:
-            options["form"] = "lines"
             self.decodable = EVERY if arguments.jsonl else lines_decodable
-        self._options = options
         try:
-            self.framing = Framing(**options, fields=[(1, 1)]) if arguments.header else self._framing(None)
+            self.framing = Framing(**self._options) if arguments.header else self._framing(None)
         except ValueError as error:
             raise CommandError(f"--json-field: {error}", 2) from None
 
-    def _framing(self, names):
-        """Return the Framing, given the names of the fields, if they have some."""
-        if self._base is None or self._options["form"] == "json":
-            return Framing(**self._options, fields=spans_of(self._items, names))
-        span, *more = spans_of([self._base], names, "--base-field")
-        if more or span[0] != span[1]:
-            raise CommandError(f"--base-field: expected one field, got {self._base!r}", 2)
-        spans = spans_of(self._items, names)
-        if span in spans:
+    def _framing(self, names, where=""):
+        """Return the Framing, given the names of the fields, if they have some; `where` they are, for messages."""
+        flag = "--fields"
+        try:
+            spans = spans_of(self._items, names)
+            if self._base is None or self._options["form"] == "json":
+                return Framing(**self._options, fields=spans)
+            flag = "--base-field"
+            number = number_of(self._base, names)
+        except FieldError as error:
+            hint = "names need --header" if isinstance(error, NoHeaderError) else ""
+            raise CommandError(f"{flag}: {where}{error}", 2, hint) from None
+        if (number, number) in spans:
             raise CommandError(f"--base-field: {self._base!r} is also in --fields", 2)
-        return Framing(**self._options, fields=spans_of([*self._items, self._base], names), base=span[0])
+        return Framing(**self._options, fields=merge([*spans, (number, number)]), base=number)
 
     def begin(self, chunk, name):
         """Read the byte order mark and the header of an input.
@@ -162,54 +119,48 @@ class Plan:
             int: Where the first record starts.
 
         Raises:
-            CommandError: The header lacks a field of --fields, or differs from that of the first input.
+            CommandError: The header lacks a field of --fields, or is too long.
+            FileError: The header differs from that of the first input.
         """
-        front = front_of(chunk.buffer, chunk.size) if self._marked else 0
-        if self._header == b"":
-            self._lacks_header |= not front  # a byte order mark is only one at the start of the output
-            return front
-        if not chunk.whole:
-            raise CommandError(f"{name}: the header is too long", 3, "--max-line SIZE allows longer ones")
-        names, size = self.framing.first(chunk.view[front:], chunk.size - front)
-        size += front
-        header = bytes(chunk.view[front:size])
-        if self._header is None:
-            self.framing = self._framing(names)
-            self._header = header
-            if self.added:
-                self._shown = bytes(chunk.view[:front]) + self._header_with_names(header, names)
-        elif header.rstrip(b"\r\n") != self._header.rstrip(b"\r\n"):
-            raise CommandError(f"{name}: header differs from that of the first input", 3)
-        return size
+        is_first = self._inputs.first is None
+        try:
+            head = self._inputs.begin(chunk, name)
+        except LongHeaderError as error:
+            raise CommandError(str(error), 3, LONG_HEADER_HINT) from None
+        self._inputs.compare(head, name)
+        if is_first:
+            header = head.header
+            if self._inputs.has_header:
+                self.framing = self._framing(head.names, f"{name}: ")
+                header = self._header_with_names(head) if self.added else header
+            self._before = head.mark + header
+        return head.size
 
-    def _header_with_names(self, header, names):
+    def _header_with_names(self, head):
         """Return a header of CSV with the names of added fields."""
-        spans, cells = spans_of(self._items, names), []
-        for number, name in enumerate(names, 1):
+        spans, cells = spans_of(self._items, head.names), []
+        for number, name in enumerate(head.names, 1):
             cells.append(name)
             if any(low <= number and (high is None or number <= high) for low, high in spans):
                 cells += [name + b"_" + added for added in self.added]
-        end = header[len(header.rstrip(b"\r\n")) :]
+        end = head.header[len(head.header.rstrip(b"\r\n")) :]
         delimiter = self._options["delimiter"]
         return delimiter.join([cell_of(c, delimiter) for c in cells]) + end
 
     def ends(self):
         """Return the object that finds the ends of the records of one input (streams.LineEnds)."""
-        if self.csv:
-            return RecordEnds(self.framing)
-        return MarkedLineEnds(self.end) if self._marked else streams.LineEnds(self.end)
+        return self._inputs.ends()
 
-    def header_of(self, chunk, size):
+    def header_of(self, _chunk, _size):
         """Return what is written for the first bytes of an input, which are in its first chunk."""
-        header = b"" if self._lacks_header or self.whole else self._shown or bytes(chunk.view[:size])
-        self._lacks_header = True
-        return header
+        before, self._before = self._before, b""
+        return b"" if self.whole else before
 
 
-def delimiter_of(arguments, default, others):
-    """Return the byte between fields, which must not be one of `others`."""
-    delimiter = arguments.delimiter or default
-    if delimiter in others:
+def delimiter_of(arguments, form, end):
+    """Return the byte between fields; None: the usual one."""
+    delimiter = arguments.delimiter
+    if delimiter is not None and not is_delimiter(delimiter, form, end):
         raise CommandError(f"--delimiter: {visible(delimiter)!r} has another meaning in these records", 2)
     return delimiter
 

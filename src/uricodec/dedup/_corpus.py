@@ -440,8 +440,7 @@ class Lines:
         """Write the header of the records, once, when it is known."""
         records, self._records = self._records, None
         if records:
-            header = records.header_with_counts() if self._counted else records.header
-            self._output.write(header)
+            self._output.write(records.header(self._counted))
             if records.has_header and self._output.in_line:  # no record follows
                 self._output.write(bytes([self._output.end]))
 
