@@ -96,6 +96,12 @@ cdef struct Component:
     int64_t start
     int64_t end
 
+
+cdef inline size_t padded(size_t size) noexcept nogil:
+    """Return the size of a result that begins with Components, with padding: those of the next result are aligned."""
+    return size + 7 & ~<size_t>7
+
+
 cdef enum:
     MOST_FIELDS = 32
     LONG_TEXT = 255     # the text of an item follows its size: a byte, or this byte and a uint64_t

@@ -710,7 +710,7 @@ cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_
     put_word(fields, 3, KIND_WORDS + <int>found.form)
     put_word(fields, 4, CATEGORY_WORDS + category_of(found.form, found.groups))
     set_field(fields + 1, <Py_ssize_t>host, <Py_ssize_t>(host + found.size))
-    return host + (found.size + 7 & ~<size_t>7)     # so that the fields of the next row are aligned
+    return padded(host + found.size)
 
 
 cdef class WebRows(UriRows):

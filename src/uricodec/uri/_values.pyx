@@ -157,11 +157,6 @@ cdef struct Suffixes:
     uint64_t mask
 
 
-cdef inline size_t padded(size_t size) noexcept nogil:
-    """Return the size of a result with padding, so that the offsets of the next result are aligned."""
-    return size + 7 & ~<size_t>7
-
-
 cdef size_t put_replacing(const uint8_t *src, size_t n, uint8_t *dst) noexcept nogil:
     """Copy text, with U+FFFD for each ill-formed maximal subpart, as in bytes.decode(errors="replace")."""
     cdef size_t i = 0, o = 0
