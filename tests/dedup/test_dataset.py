@@ -182,7 +182,7 @@ def test_values_that_are_larger_than_they_are_encoded():
     pq.write_table(
         pa.table({"url": [f"http://a/{i % 3}" + 5000 * "b" for i in range(9000)]}), "in", row_group_size=4500
     )
-    file = _dataset.Source("in", "in", "url", dedup.ColumnBatch(dedup.RowOperation(), dedup.FingerprintKey()))
+    file = _dataset.DatasetFile("in", "in", "url", dedup.ColumnBatch(dedup.RowOperation(), dedup.FingerprintKey()))
     sizes = [column.nbytes for column in file.columns()]
     assert sizes[0] == 4096 * 5014 and max(sizes[2:]) <= _dataset.BATCH_BYTES and sum(sizes) == 9000 * 5014
     assert dedup.unique_dataset("in", "url", "out", kind="uri").written == 3

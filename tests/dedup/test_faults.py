@@ -397,14 +397,14 @@ def test_an_input_that_changes_and_gets_its_time_back(place, monkeypatch, mode, 
 @pytest.mark.parametrize("change", ["shorter", "longer"])
 def test_an_input_that_changes_in_the_second_reading(place, monkeypatch, mode, change):
     monkeypatch.chdir(place)
-    end, (act, reason) = _corpus.Source.end, CHANGES[change]
+    end, (act, reason) = _corpus.RepeatableInput.end, CHANGES[change]
 
     def later(self, file, number, again, scratch=None):
         if again:
             act(place / "in")
         end(self, file, number, again, scratch)
 
-    monkeypatch.setattr(_corpus.Source, "end", later)
+    monkeypatch.setattr(_corpus.RepeatableInput, "end", later)
     (place / "out").write_bytes(b"before")
     assert run(*DEDUP, *MODES[mode], "in", "-o", "out") == (3, b"", f"uricodec: in: {reason}\n")
     assert contents(place).keys() - {"in"} == {"out"}

@@ -739,7 +739,7 @@ def unique_dataset(  # noqa: PLR0913
 
     inputs, target, statistics = _paths(paths), os.fspath(output), DedupStats()
     _dataset.check_output(target, inputs)
-    files = [_dataset.Source(*file, column, names) for file in _dataset.find_files(inputs)]
+    files = [_dataset.DatasetFile(*file, column, names) for file in _dataset.find_files(inputs)]
     ticker = Ticker(on_progress, sum(file.size for file in files))
     with Scratch(spill_dir) as scratch, OutputFolder(target) as folder:
         rows = _dataset.find_first(files, names, PartitionedTable(size, exact, False, scratch), scratch, ticker)

@@ -79,7 +79,7 @@ class Ticker:
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-class Source:
+class RepeatableInput:
     """An input that may be read more than once.
 
     Args:
@@ -101,7 +101,7 @@ class Source:
         self.first = self.lines = self.size = 0
         self._file = self._place = None  # the temporary copy, and where it begins
         self._resume = 0, 0  # what to skip of the copy, or of the file: lines and bytes
-        self._mark = self._start = None  # for a regular file: its identity, and where reading began
+        self._version = self._start = None  # for a regular file: its identity, and where reading began
         self._known = self._compressed = False
 
     def open(self, ticker):
@@ -130,11 +130,11 @@ class Source:
             return self.first + lines
         if not self._known:
             self._known = True
-            self.first, self._mark = number, mark_of(file)
-            self._start = file.place() if self._mark else None
+            self.first, self._version = number, version_of(file.status())
+            self._start = file.place() if self._version else None
             return number
-        if mark_of(file) != self._mark:
-            changed(file)
+        if version_of(file.status()) != self._version:
+            raise changed(file.name)
         if self._compressed:
             file.resume(self._start, plain=False)
             return self.first
@@ -149,17 +149,17 @@ class Source:
         if not again:
             self.lines = number - self.first
             self._compressed = file.compressed
-            if scratch and self._mark is None and self._file is None:
+            if scratch and self._version is None and self._file is None:
                 self._file, self._place, self._resume = scratch.file(), scratch.shown, (self.lines, 0)
-        elif self._file is None and (mark_of(file) != self._mark or number != self.first + self.lines):
-            changed(file)
+        elif self._file is None and (version_of(file.status()) != self._version or number != self.first + self.lines):
+            raise changed(file.name)
 
     def keep(self, chunk, number, scratch):
         """Copy a chunk of lines, the first of which has this number, to the temporary file. Chunks are consecutive.
 
         A header is not copied.
         """
-        if self._mark is not None:
+        if self._version is not None:
             return
         if self._file is None:
             self._file, self._place = scratch.file(), scratch.shown
@@ -176,17 +176,17 @@ class Source:
             streams.close(self._file)
 
 
-def mark_of(file):
-    """Return a value that changes when a regular file is changed; None if the file is not a regular one."""
-    status = file.status()
+def version_of(status):
+    """Return a value that changes when a file is changed, given its status; None if it is not a regular file."""
     if status is None or not S_ISREG(status.st_mode):
         return None
     # A process can set the modification time back, but not the change time (ctime).
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def changed(file):
-    raise streams.FileError(file.name, "file was changed while it was read")
+def changed(name):
+    """Return the error for a file that was changed."""
+    return streams.FileError(name, "file was changed while it was read")
 
 
 class Corpus:
@@ -231,8 +231,8 @@ class Corpus:
         names = [*exclude, *inputs]
         if names.count("-") > 1:
             raise ValueError("standard input can be read only once")
-        self._exclude = [Source(path) for path in exclude]
-        self._inputs = [Source(path) for path in inputs]
+        self._exclude = [RepeatableInput(path) for path in exclude]
+        self._inputs = [RepeatableInput(path) for path in inputs]
         self._end, self._workers, self._scratch = end, OrderedWorkers(threads or threads_for(names)), scratch
         self.ticker = Ticker(on_progress, streams.total_size(names))
         self._errors, self._max_line = errors, max_line
@@ -322,7 +322,7 @@ class Corpus:
 
         def step(source, file, chunk, found, number):
             if found and found.invalid and self._errors == "raise":
-                changed(file)
+                raise changed(file.name)
             if chunk.whole:
                 take(chunk.state)
             elif copy and self._errors == "keep" and source in self._inputs:

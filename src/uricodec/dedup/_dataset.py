@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from uricodec._io import streams
 from uricodec._io.folders import OutputFolder, is_occupied
 from uricodec._io.temporary import close, sync
-from uricodec.dedup._corpus import Ticker
+from uricodec.dedup._corpus import Ticker, changed, version_of
 from uricodec.dedup._first_rows import FirstRows
 from uricodec.dedup._identifiers import mask
 from uricodec.dedup._table import FingerprintBatch
@@ -143,7 +143,7 @@ def errors_of(name: str) -> Iterator[None]:
         raise streams.FileError(name, streams.printable(reason), getattr(error, "errno", None)) from None
 
 
-class Source:
+class DatasetFile:
     """A Parquet file of the input.
 
     Args:
@@ -167,8 +167,8 @@ class Source:
         self._path, self._column = path, column
         self._row_bytes: dict[str | None, int] = {}
         with errors_of(self.name):
-            self._mark = self._status()
-            self.size = os.stat(path).st_size
+            status = os.stat(path)
+        self.size, self._version = status.st_size, version_of(status)
         with self.open() as parquet, errors_of(self.name):
             schema, about = parquet.schema_arrow, parquet.metadata
         groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
@@ -193,11 +193,6 @@ class Source:
         except TypeError:
             raise streams.FileError(self.name, f"column {self._column!r} must be text or bytes, got {kind}") from None
 
-    def _status(self) -> tuple[int, ...]:
-        status = os.stat(self._path)
-        # A process can set the modification time back, but not the change time (ctime).
-        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
     @contextmanager
     def open(self) -> Iterator[Any]:
         """Open the file as a pyarrow.parquet.ParquetFile. After the `with` block, check that it has not changed."""
@@ -216,9 +211,9 @@ class Source:
 
     def _check_unchanged(self) -> None:
         with errors_of(self.name):
-            status = self._status()
-        if status != self._mark:
-            raise streams.FileError(self.name, "file was changed while it was read")
+            version = version_of(os.stat(self._path))
+        if version != self._version:
+            raise changed(self.name)
 
     def copy(self, path: str) -> None:
         """Copy the file."""
@@ -257,7 +252,7 @@ class Source:
 
 
 def find_first(
-    files: list[Source], names: ColumnBatch, partitions: PartitionedTable, scratch: Scratch, ticker: Ticker
+    files: list[DatasetFile], names: ColumnBatch, partitions: PartitionedTable, scratch: Scratch, ticker: Ticker
 ) -> FirstRows:
     """Return which rows of the files are the first ones with their identifiers.
 
@@ -300,7 +295,7 @@ def ahead(items: Iterator[Any]) -> Iterator[Any]:
             yield found
 
 
-def read(names: ColumnBatch, file: Source, row: int) -> int:
+def read(names: ColumnBatch, file: DatasetFile, row: int) -> int:
     """Read identifiers, the first of which is in this row of the file. Return their number."""
     try:
         return names.read(row)
@@ -308,7 +303,7 @@ def read(names: ColumnBatch, file: Source, row: int) -> int:
         raise type(error)(f"{file.name}: {error.reason}", error.input, error.offset) from None
 
 
-def write_first(files: list[Source], rows: FirstRows, folder: OutputFolder, ticker: Ticker) -> None:
+def write_first(files: list[DatasetFile], rows: FirstRows, folder: OutputFolder, ticker: Ticker) -> None:
     """Write each file with the rows whose bits are set.
 
     Raises:
@@ -334,7 +329,7 @@ def write_first(files: list[Source], rows: FirstRows, folder: OutputFolder, tick
         start += file.rows
 
 
-def write_some(file: Source, path: str, rows: FirstRows, start: int, ticker: Ticker) -> None:
+def write_some(file: DatasetFile, path: str, rows: FirstRows, start: int, ticker: Ticker) -> None:
     """Write the rows of a file whose bits are set; `start` is the number of its first row."""
     import pyarrow as pa
     import pyarrow.parquet as pq
