@@ -119,7 +119,7 @@ def test_against_other_files(tmp_path_factory, lines, others, errors):
     names = reference(lines, errors=errors, against=others)
     options = [*URN, "--errors", errors, "--exclude", folder / "a", "--exclude", folder / "b"]
     assert output_of(*options, stdin=text(lines)) == text(first for first, _, _ in names.values())
-    status, output, said = run(*options, "-d", "--stats", stdin=text(lines))
+    status, output, said = run(*options, "--repeated", "--stats", stdin=text(lines))
     assert (status, output) == (0, text(first for first, count, _ in names.values() if count > 1))
     assert json.loads(said)["unique"] == len(names)
 
@@ -316,7 +316,7 @@ def test_inputs_are_one(tmp_path):
 @pytest.mark.slow
 @given(LINES, st.integers(16, 64), st.sampled_from(["1", "2", "3"]))
 def test_chunks_and_threads_do_not_show(lines, chunk, jobs):
-    for more in [], ["-c"], ["-d"]:
+    for more in [], ["-c"], ["--repeated"]:
         expected = run(*URN, *more, stdin=text(lines))
         assert run(*URN, *more, "-j", jobs, stdin=text(lines), chunk=chunk) == expected
 
@@ -405,7 +405,7 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "--memory", "-1"], "--memory"),
         (["--kind", "urn", "--memory", "0"], "--memory: "),
         (["--kind", "urn", "--memory", "99999999T"], "--memory: "),
-        (["--kind", "urn", "-c", "-d"], "--repeated: not allowed with --count"),
+        (["--kind", "urn", "-c", "--repeated"], "--repeated: not allowed with --count"),
         (["--kind", "urn", "--rules"], "--rules: not allowed without --stats"),
         (["--kind", "urn", "--secret", ""], "--secret: expected at least one character"),
         (["--kind", "urn", "--secret", "a", "--secret-file", "b"], "--secret: not allowed with --secret-file"),

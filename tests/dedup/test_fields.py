@@ -332,7 +332,7 @@ def test_a_field_that_no_record_has(tmp_path):
     target.write_bytes(b"old")
     for options, field, data in (
         (["--json-field", "v"], "'v'", b'{"u":"a"}\n{"v":1}\n'),
-        (["-f", "3", "-t", ","], "'3'", b"a,b\n"),
+        (["-f", "3", "-d", ","], "'3'", b"a,b\n"),
     ):
         status, _, said = run("dedup", "--kind", "bytes", *options, "-o", target, stdin=data)
         assert (status, said) == (
@@ -364,6 +364,6 @@ def test_invalid_options(tmp_path):
             with pytest.raises(ValueError) as error:
                 function(source, kind="bytes", **options)
             assert str(error.value) == message
-    status, _, said = run("dedup", "--kind", "bytes", "-f", "2", "-t", "\n", source)
+    status, _, said = run("dedup", "--kind", "bytes", "-f", "2", "-d", "\n", source)
     assert (status, said) == (2, "uricodec: --delimiter: '\\\\x0a' has another meaning in these records\n")
-    assert output_of("dedup", "--kind", "bytes", "-z", "-f", "2", "-t", "\n", stdin=b"1\na\x002\na\0") == b"1\na\0"
+    assert output_of("dedup", "--kind", "bytes", "-z", "-f", "2", "-d", "\n", stdin=b"1\na\x002\na\0") == b"1\na\0"

@@ -259,7 +259,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --policy crawl --parquet --column url crawl -o unique",
         ),
         f"{_FILES} kind:dedup level policy count repeated exclude groups estimate parquet column "
-        f"fields:dedup delimiter:dedup csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
+        f"fields:dedup delimiter csv:dedup header:dedup json-field:dedup null-data errors:dedup {_REPORTS} "
         f"rules memory spill-dir exact secret secret-file {_LIMITS}",
         "uricodec.cli.dedup:run",
     ),

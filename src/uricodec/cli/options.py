@@ -559,7 +559,7 @@ OPTIONS = {
         "A tab follows it. With --fields, it is a field of its own, 'count' in the header.",
     ),
     "repeated": Option(
-        "-d --repeated",
+        "--repeated",
         "write only identifiers that occur more than once",
         conflicts="--count",
         hint="leave out --repeated: --count writes 1 for each identifier that occurs once",
@@ -650,13 +650,6 @@ OPTIONS = {
         "compare this field of records: its number or name",
         "Numbers start at 1. A name needs --header. Records are written whole; those without the field are invalid.",
         category=RECORDS,
-    ),
-    "delimiter:dedup": Option(
-        "-t --delimiter BYTE",
-        "the byte between fields (default: tab; CSV: comma)",
-        read=single_byte,
-        category=RECORDS,
-        needs="--fields --csv",
     ),
     "csv:dedup": Option(
         "--csv", "read CSV records (RFC 4180)", category=RECORDS, needs="--fields", conflicts="--null-data"
