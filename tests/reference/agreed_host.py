@@ -119,8 +119,7 @@ def read(url, schemes, userinfo, trailing_dot, ports):  # noqa: PLR0911, PLR0912
         labels = host.split(".")
         for k, label in enumerate(labels):
             if label.startswith("xn--") and not is_a_label(label):
-                at = next(k for k, label in enumerate(labels) if label.startswith("xn--"))
-                return "a-label", start + len(".".join([*labels[:at], ""]))
+                return "a-label", start + len(".".join([*labels[:k], ""]))
     kind_of_address = "name" if kind == "name" else category(ipaddress.ip_address(host))
     return scheme[1].lower(), host, number, kind, kind_of_address
 

@@ -521,7 +521,7 @@ cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
             if size == UC_REJECTED or is_one < 0:
                 return reject(outcome, UC_RAISED, 0)
             if not is_one:
-                return reject(outcome, A_LABEL, found.start + <size_t>found.a_label)
+                return reject(outcome, A_LABEL, found.start + start)
         start = end + 1
     return True
 
