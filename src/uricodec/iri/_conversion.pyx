@@ -412,7 +412,7 @@ URI_TO_IRI_ROW.row, URI_TO_IRI_ROW.factor, URI_TO_IRI_ROW.extra = uri_to_iri_row
 
 # A host in question is copied, and converted if it is certain how; otherwise the row is in doubt.
 cdef enum:
-    HOST_CAPACITY = 1024        # longer hosts are in doubt; also, the bytes by which a converted host may be longer
+    MOST_HOST_BYTES = 1024      # longer hosts are in doubt; also, the bytes by which a converted host may be longer
 
 cdef ByteSet ASCII_BYTES = ByteSet(range(0x80))
 
@@ -439,9 +439,9 @@ cdef inline size_t size_or_doubt(size_t size, Outcome *outcome) noexcept nogil:
 cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst,
                                 Outcome *outcome) noexcept nogil:
     cdef const Mapping *mapping = <const Mapping *>options
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[MOST_HOST_BYTES]
     cdef uint8_t name[A_LABELS_CAPACITY]
-    cdef size_t start, end, size, capacity = 3 * n + HOST_CAPACITY, o
+    cdef size_t start, end, size, capacity = 3 * n + MOST_HOST_BYTES, o
     if kernels.span(src, n, &UNTOUCHED.set) == n:
         memcpy(dst, src, n)
         return n
@@ -449,7 +449,7 @@ cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *option
         return UC_REJECTED
     if not find_host(src, n, &start, &end) or kernels.span(src + start, end - start, &UNTOUCHED.set) == end - start:
         return kernels.encode(src, n, &mapping.safe, False, dst, capacity)
-    if end - start > HOST_CAPACITY:
+    if end - start > MOST_HOST_BYTES:
         return size_or_doubt(0, outcome)
     size = decode_uri(src + start, end - start, True, host, outcome)
     if size == UC_REJECTED:
@@ -467,11 +467,11 @@ cdef size_t iri_to_uri_idna_row(const uint8_t *src, size_t n, const void *option
 
 cdef size_t with_unicode_host(const uint8_t *src, size_t n, bint safe, uint8_t *dst, Outcome *outcome) noexcept nogil:
     cdef uint8_t name[U_LABELS_CAPACITY]
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[MOST_HOST_BYTES]
     cdef size_t start, end, size, whole = decode_uri(src, n, True, dst, outcome)
     if whole == UC_REJECTED or not find_host(dst, whole, &start, &end) or not is_special_host(dst + start, end - start):
         return whole
-    if end - start > HOST_CAPACITY:
+    if end - start > MOST_HOST_BYTES:
         return size_or_doubt(0, outcome)
     size = size_or_doubt(to_u_labels(dst + start, end - start, safe, name), outcome)
     if size == UC_REJECTED:
@@ -502,9 +502,9 @@ cdef bint is_special_host(const uint8_t *host, size_t n) noexcept nogil:
             return True
     return False
 
-IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, HOST_CAPACITY
+IRI_TO_URI_IDNA_ROW.row, IRI_TO_URI_IDNA_ROW.factor, IRI_TO_URI_IDNA_ROW.extra = iri_to_uri_idna_row, 3, MOST_HOST_BYTES
 URI_TO_IRI_UNICODE_ROW.row, URI_TO_IRI_UNICODE_ROW.factor = uri_to_iri_unicode_row, 1
-URI_TO_IRI_UNICODE_ROW.extra = HOST_CAPACITY
+URI_TO_IRI_UNICODE_ROW.extra = MOST_HOST_BYTES
 URI_TO_IRI_SAFE_ROW = URI_TO_IRI_UNICODE_ROW
 URI_TO_IRI_SAFE_ROW.row = uri_to_iri_safe_row
 

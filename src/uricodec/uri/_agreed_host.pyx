@@ -526,7 +526,9 @@ cdef bint has_a_labels(const WebHost *found, Outcome *outcome) noexcept nogil:
     return True
 
 
-cdef bint read_web_host(const uint8_t *s, size_t n, const Accepted *accepted, WebHost *found, Outcome *outcome) noexcept nogil:
+cdef bint read_web_host(const uint8_t *s, size_t n, const Accepted *accepted, uint8_t *host, WebHost *found,
+                        Outcome *outcome) noexcept nogil:
+    found.host = host
     if not read_plain(s, n, accepted, found) and not read_url(s, n, accepted, found, outcome):
         return False
     if accepted.ports != NULL and not accepted.ports[found.port >> 3] >> (found.port & 7) & 1:
@@ -706,7 +708,7 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     """
     cdef uint8_t buffer[UTF8_CAPACITY]
     cdef uint8_t bits[PORT_BYTES]
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[WEB_HOST_CAPACITY]
     cdef Bytes source
     cdef WebHost found
     cdef Outcome outcome
@@ -714,7 +716,6 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
     cdef object text = plain(url), encoded = text
     cdef size_t surrogate = UC_REJECTED     # where the first one is
     cdef bint agreed
-    found.host = host
     set_accepted(&accepted, schemes, userinfo, trailing_dot)
     set_ports(&accepted, ports, bits)
     if not borrow(text, &source, buffer):
@@ -722,7 +723,7 @@ def agreed_host(url, *, schemes=None, userinfo="raise", trailing_dot="raise", po
         encoded = (<str>text).encode("utf-8", "surrogatepass")
         borrow(encoded, &source, buffer)
     try:
-        agreed = read_web_host(source.data, source.size, &accepted, &found, &outcome)
+        agreed = read_web_host(source.data, source.size, &accepted, host, &found, &outcome)
         if surrogate != UC_REJECTED and (agreed or surrogate < outcome.offset):
             agreed = reject(&outcome, SURROGATE, surrogate)
         if not agreed:
@@ -742,15 +743,14 @@ set_accepted(&BY_DEFAULT, None, RAISE, RAISE)
 
 
 cdef object call_agreed_host(object function, PyObject *const *args, size_t flags, PyObject *names):
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[WEB_HOST_CAPACITY]
     cdef WebHost found
     cdef Outcome outcome
-    found.host = host
     if is_call_of_text(args, flags, names):
         PyUnicode_READY(<object>args[0])
         if PyUnicode_IS_ASCII(<object>args[0]) and read_web_host(
                 <const uint8_t *>PyUnicode_DATA(<object>args[0]), <size_t>PyUnicode_GET_LENGTH(<object>args[0]), &BY_DEFAULT,
-                &found, &outcome):
+                host, &found, &outcome):
             return make_host(&found)
     return parse_agreed_host(function, args, flags, names)
 

@@ -13,7 +13,7 @@ from uricodec._records._framing cimport Pair, starts_formula
 from uricodec._rows._engine cimport *
 from uricodec.iri._conversion cimport (IN_DOUBT, IRI_TO_URI_IDNA_ROW, IRI_TO_URI_ROW, LENIENT_MAPPING, STRICT_MAPPING,
                                       URI_TO_IRI_ROW, URI_TO_IRI_SAFE_ROW, URI_TO_IRI_UNICODE_ROW)
-from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, HOST_CAPACITY,
+from uricodec.uri._agreed_host cimport (AGREED_CODES, AGREED_REASONS, CATEGORY_NAMES, DEFAULT_PORTS, WEB_HOST_CAPACITY,
                                         HOST_COMPONENTS, KIND_NAMES, PORT_BYTES, SCHEMES, Accepted, WebHost, category_of,
                                         read_web_host, set_accepted, set_ports)
 from uricodec.uri._components cimport CODE_NAMES, REASONS, production_of
@@ -698,8 +698,7 @@ cdef size_t agreed_row(const uint8_t *src, size_t n, const void *options, uint8_
     cdef Word port
     cdef Component *fields = <Component *>dst
     cdef size_t host = WEB_FIELDS * (sizeof(Component) + WORD)
-    found.host = dst + host
-    if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
+    if not read_web_host(src, n, &(<const Web *>options).accepted, dst + host, &found, outcome):
         return UC_REJECTED
     put_word(fields, 0, SCHEME_WORDS + found.scheme)
     if found.port == DEFAULT_PORTS[found.scheme]:
@@ -753,7 +752,7 @@ cdef class AgreedHostRows(WebRows):
     def __cinit__(self, schemes=None, userinfo="raise", trailing_dot="raise", ports=None):
         self.slots.result = WRITES_TEXTS
         self.slots.strict.row, self.slots.strict.factor = agreed_row, 0
-        self.slots.strict.extra = WEB_FIELDS * (sizeof(Component) + WORD) + HOST_CAPACITY
+        self.slots.strict.extra = WEB_FIELDS * (sizeof(Component) + WORD) + WEB_HOST_CAPACITY
 
 
 # The text before the value of each field in a JSON object.
@@ -790,7 +789,7 @@ cdef size_t host_record_row(const uint8_t *src, size_t n, const void *options, u
 
 # Each field has two quotes and an apostrophe.
 cdef Operation HOST_RECORD_ROW = Operation(
-    host_record_row, 0, <size_t>sum(map(len, HOST_KEYS)) + WEB_FIELDS * (WORD + 4) + HOST_CAPACITY)
+    host_record_row, 0, <size_t>sum(map(len, HOST_KEYS)) + WEB_FIELDS * (WORD + 4) + WEB_HOST_CAPACITY)
 
 
 @cython.final
@@ -819,17 +818,15 @@ cdef class HostRecordRows(RecordRows):
 
 
 cdef size_t check_web_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[WEB_HOST_CAPACITY]
     cdef WebHost found
-    found.host = host
-    return 0 if read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome) else UC_REJECTED
+    return 0 if read_web_host(src, n, &(<const Web *>options).accepted, host, &found, outcome) else UC_REJECTED
 
 
 cdef size_t web_scheme_row(const uint8_t *src, size_t n, const void *options, uint8_t *dst, Outcome *outcome) noexcept nogil:
-    cdef uint8_t host[HOST_CAPACITY]
+    cdef uint8_t host[WEB_HOST_CAPACITY]
     cdef WebHost found
-    found.host = host
-    if not read_web_host(src, n, &(<const Web *>options).accepted, &found, outcome):
+    if not read_web_host(src, n, &(<const Web *>options).accepted, host, &found, outcome):
         return UC_REJECTED
     memcpy(dst, SCHEME_WORDS[found.scheme].text, WORD)
     return SCHEME_WORDS[found.scheme].size
