@@ -212,7 +212,7 @@ def test_urllib_always_safe_is_the_running_interpreter_s():
     ids=lambda octets: type(octets).__name__,
 )
 def test_what_a_set_is_made_from(octets):
-    assert ByteSet(octets) == ByteSet(octets=octets) == ByteSet(b"ab")
+    assert ByteSet(octets) == ByteSet(members=octets) == ByteSet(b"ab")
 
 
 def test_made_from_an_iterator():
@@ -265,7 +265,7 @@ def test_arguments():
     with pytest.raises(TypeError):
         ByteSet(b"a", b"b")
     with pytest.raises(TypeError):
-        ByteSet(members=b"a")
+        ByteSet(octets=b"a")
 
 
 def test_an_iterator_s_own_error_comes_through():

@@ -27,7 +27,7 @@ ALL = ByteSet(range(256))
 SETS = [ByteSet(), ALL, UNRESERVED, ~UNRESERVED, ByteSet(range(128)), ByteSet(range(128, 256)), LETTERS | b" \x00\xff"]
 SETS += [ByteSet(random.Random(seed).sample(range(256), size)) for seed, size in enumerate((1, 16, 128, 128, 240, 255))]
 
-# Longer than four blocks of 32 octets, and than two of 64.
+# Longer than four blocks of 32 bytes, and than two of 64.
 LENGTHS = range(131)
 CANARY = b"\xee" * 48
 ONES = 2**64 - 1
@@ -38,7 +38,7 @@ CODES = ["encode", "decode"]
 
 
 def guarded_run(name, src, octets, plus, capacity):
-    """What the kernel writes into `capacity` octets between canaries; None if it says that they are too few."""
+    """What the kernel writes into `capacity` bytes between canaries; None if it says that they are too few."""
     buffer = bytearray(CANARY + bytes(capacity) + CANARY)
     dst = memoryview(buffer)[len(CANARY) : len(CANARY) + capacity]
     written = _kernels.run_kernel(name, src, dst, octets, plus)
@@ -71,7 +71,7 @@ def check_triplets(src):
 
 
 def check_code(name, src, octets=ALL, plus=False):
-    """encode or decode: with plenty of room, with exactly enough, and with one octet less. decode also marks."""
+    """encode or decode: with plenty of room, with exactly enough, and with one byte less. decode also marks."""
     if name == "decode":
         check_triplets(src)
     want = reference(name, src, octets, plus)
@@ -79,11 +79,11 @@ def check_code(name, src, octets=ALL, plus=False):
     assert guarded_run(name, src, octets, plus, len(want) + 200) == want, case
     assert guarded_run(name, src, octets, plus, len(want)) == want, f"{case} with exact room"
     if want:
-        assert guarded_run(name, src, octets, plus, len(want) - 1) is None, f"{case} with one octet too few"
+        assert guarded_run(name, src, octets, plus, len(want) - 1) is None, f"{case} with one byte too few"
 
 
 def placed(special, length, fill=b"a"):
-    """`special` (cut off at the end) at every position of `length` octets of `fill`."""
+    """`special` (cut off at the end) at every position of `length` bytes of `fill`."""
     for position in range(length):
         yield (fill * position + special)[:length] + fill * (length - position - len(special))
 
@@ -135,7 +135,7 @@ def test_encode_every_byte_in_every_lane(tier):
 
 
 def test_encode_every_pattern_of_a_group(tier):
-    """All combinations of safe and unsafe in 8 octets, at the places of a block."""
+    """All combinations of safe and unsafe in 8 bytes, at the places of a block."""
     for pattern in range(256):
         eight = bytes(0x20 if pattern >> i & 1 else 0x61 + i for i in range(8))
         for place in range(5):
@@ -196,7 +196,7 @@ def test_decode_every_pair_after_a_percent_sign(tier, shift):
 
 
 def tilings(length):
-    """All that `length` octets can be made of, if the last triplet may go beyond them: octets and triplets."""
+    """All that `length` bytes can be made of, if the last triplet may go beyond them: bytes and triplets."""
     if length <= 0:
         yield b""
         return
@@ -207,7 +207,7 @@ def tilings(length):
 
 
 def test_decode_every_pattern_of_sixteen(tier):
-    """Every combination of digits to drop in 16 octets, at the places of a step, and those behind it."""
+    """Every combination of digits to drop in 16 bytes, at the places of a step, and those behind it."""
     for pattern in tilings(16):
         for shift in 0, 14, 15, 16, 32, 48:
             check_copy("upper_triplets", b"." * shift + pattern + b"e" * 70)
@@ -293,7 +293,7 @@ def test_decode_in_place(tier, src, plus):
 
 @pytest.mark.parametrize("length", [1, 5, 6, 7, 15, 16, 17, 33])
 def test_decode_in_place_between_runs(tier, length):
-    """A run's octets take no place that is still to be read, however it is reached and left."""
+    """A run's bytes take no place that is still to be read, however it is reached and left."""
     for offset in range(20):
         for gap in b"", b"a", b"%", b"%4", b"%zz", b"aa%4":
             check_in_place(b"a" * offset + (b"%4a" * length + gap) * 6, False)
@@ -397,11 +397,11 @@ def test_normalize_random_lines(tier, src):
     check_copy("upper_triplets", src)
 
 
-# What wide blocks make special: positions in 64 octets, runs of clean blocks, carries between blocks
+# What wide blocks make special: positions in 64 bytes, runs of clean blocks, carries between blocks
 
 
 def test_scan_of_every_set_of_one_byte(tier):
-    """Each octet, from 0x80 on as well, alone in a set and alone outside of it."""
+    """Each byte, from 0x80 on as well, alone in a set and alone outside of it."""
     octets = bytes(range(256))
     for octet in octets:
         for members in ByteSet([octet]), ~ByteSet([octet]):
@@ -411,7 +411,7 @@ def test_scan_of_every_set_of_one_byte(tier):
 
 @pytest.mark.parametrize("fill", [b"a", b" "])
 def test_encode_every_pair_of_bytes_in_a_block(tier, fill):
-    """Two escapes (or two octets that stay) at all places of 64 octets; the same with a third one at a block's end."""
+    """Two escapes (or two bytes that stay) at all places of 64 bytes; the same with a third one at a block's end."""
     other = b" " if fill == b"a" else b"a"
     for first in range(64):
         for second in range(first, 64):
@@ -426,7 +426,7 @@ def test_encode_every_pair_of_bytes_in_a_block(tier, fill):
 
 @pytest.mark.parametrize("special", [b" ", b"%41", b"%zz", b"%4"])
 def test_codes_of_few_escapes(tier, special):
-    """One, two or three at all places of 64 octets and over their end, with and without one just before them."""
+    """One, two or three at all places of 64 bytes and over their end, with and without one just before them."""
     for first in range(66):
         for second in 0, 3, 4, 31, 32, 61, 62, 63, 64, 65, 66, 67, 130:
             for before, third in (b"", b""), (b"%41", b""), (b"", b"%42"):

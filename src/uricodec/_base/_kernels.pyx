@@ -114,7 +114,7 @@ cdef class ByteSet:
     is converted to a ByteSet first.
 
     Args:
-        octets (str | bytes-like | ByteSet | Iterable[int]): The members: ASCII characters, bytes, or integers 0..255.
+        members (str | bytes-like | ByteSet | Iterable[int]): The members: ASCII characters, bytes, or integers 0..255.
 
     Raises:
         ValueError: If a character is not ASCII, or an integer is not in 0..255.
@@ -127,22 +127,22 @@ cdef class ByteSet:
     ByteSet(b'01234567x')
     """
 
-    def __cinit__(self, octets=()):
-        if isinstance(octets, ByteSet):
-            self.set = (<ByteSet>octets).set
-            self.ascii = (<ByteSet>octets).ascii
+    def __cinit__(self, members=()):
+        if isinstance(members, ByteSet):
+            self.set = (<ByteSet>members).set
+            self.ascii = (<ByteSet>members).ascii
             return
         memset(&self.set, 0, sizeof(uc_set))
         self.ascii = True
-        if isinstance(octets, str):
-            if not octets.isascii():
-                for octet in octets:
+        if isinstance(members, str):
+            if not members.isascii():
+                for octet in members:
                     if not octet.isascii():
                         raise ValueError(f"expected ASCII characters, got {octet!r}")
-            octets = octets.encode("ascii")
-        elif PyObject_CheckBuffer(octets):
-            octets = bytes(memoryview(octets))
-        for octet in octets:
+            members = members.encode("ascii")
+        elif PyObject_CheckBuffer(members):
+            members = bytes(memoryview(members))
+        for octet in members:
             octet = PyNumber_Index(octet)
             if not 0 <= octet <= 255:
                 raise ValueError(f"expected integers from 0 to 255, got {octet!r}")

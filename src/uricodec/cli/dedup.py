@@ -228,12 +228,12 @@ def describe(progress, seconds):
     'reading  25 %  1.5M lines  1.2k unique  3.0M lines/s  ETA 0:02'
     """
     parts = [PHASES.get(progress.phase, progress.phase)]
-    if progress.total and progress.octets:
-        parts.append(f"{min(100, 100 * progress.octets // progress.total)} %")
+    if progress.total and progress.bytes_read:
+        parts.append(f"{min(100, 100 * progress.bytes_read // progress.total)} %")
     parts += [f"{short(progress.rows)} lines", f"{short(progress.unique)} unique"]
     if seconds > 0:
         parts.append(f"{short(progress.rows / seconds)} lines/s")
-    return "  ".join(parts + streams.remaining(progress.octets, progress.total, seconds))
+    return "  ".join(parts + streams.remaining(progress.bytes_read, progress.total, seconds))
 
 
 def short(number):

@@ -39,14 +39,14 @@ class Progress(NamedTuple):
 
     Attributes:
         phase (str): "read", "partitions" (of spilled identifiers), "compare" (by another level), or "write".
-        octets (int): The bytes read in this phase, before decompression.
+        bytes_read (int): The bytes read in this phase, before decompression.
         total (int): The bytes to be read in this phase; 0: unknown.
         rows (int): The lines read in this phase.
         unique (int): The different identifiers so far.
     """
 
     phase: str
-    octets: int
+    bytes_read: int
     total: int
     rows: int
     unique: int
@@ -66,13 +66,13 @@ class Ticker:
         self.begin("read")
 
     def begin(self, phase):
-        self._phase, self._octets, self.rows, self._next = phase, 0, 0, 0
+        self._phase, self._bytes_read, self.rows, self._next = phase, 0, 0, 0
 
     def add(self, size):
         """Add `size` to the number of bytes read."""
-        self._octets += size
+        self._bytes_read += size
         if self._tell is not None and get_ident() == self._thread and monotonic() >= self._next:
-            self._tell(Progress(self._phase, self._octets, self._total, self.rows, self.unique))
+            self._tell(Progress(self._phase, self._bytes_read, self._total, self.rows, self.unique))
             self._next = monotonic() + PERIOD
 
 
@@ -123,8 +123,8 @@ class RepeatableInput:
         Raises:
             FileError: If the file has changed since the first pass.
         """
-        lines, octets = self._resume
-        self.begins = self._file is None and (self._compressed or octets == 0)
+        lines, size = self._resume
+        self.begins = self._file is None and (self._compressed or size == 0)
         if self._file is not None:
             file.resume(0)
             return self.first + lines
@@ -138,7 +138,7 @@ class RepeatableInput:
         if self._compressed:
             file.resume(self._start, plain=False)
             return self.first
-        file.resume(self._start + octets)
+        file.resume(self._start + size)
         return self.first + lines
 
     def end(self, file, number, again, scratch=None):
@@ -507,8 +507,8 @@ class Counts:
             for start in range(0, size, window):
                 with memoryview(counts)[start : min(start + window, size)] as part:
                     self._file.seek(0)
-                    while octets := self._file.readinto(buffer):
-                        rows.put_counts(memoryview(buffer)[:octets], part, start // 8)
+                    while read := self._file.readinto(buffer):
+                        rows.put_counts(memoryview(buffer)[:read], part, start // 8)
                 if size > window and hasattr(mmap, "MADV_DONTNEED"):
                     counts.madvise(mmap.MADV_DONTNEED)  # pages that are in the file need not stay in memory
         except OSError as error:

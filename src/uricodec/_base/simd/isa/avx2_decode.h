@@ -69,9 +69,9 @@ AVX2_INLINE int decode_triplets(const avx2_decoder *d, const uint8_t *src, uint8
     return 1;
 }
 
-AVX2_INLINE void squeeze8(uint8_t *dst, __m128i octets, uint32_t keep) {
+AVX2_INLINE void squeeze8(uint8_t *dst, __m128i v, uint32_t keep) {
     __m128i row = _mm_loadl_epi64((const __m128i *)avx2_keep[keep & 255]);
-    _mm_storel_epi64((__m128i *)dst, _mm_shuffle_epi8(octets, row));
+    _mm_storel_epi64((__m128i *)dst, _mm_shuffle_epi8(v, row));
 }
 
 /* Stores the bytes of v that `keep` names, eight at a time, within 32 bytes from dst. */
@@ -128,7 +128,7 @@ AVX2_INLINE void decode_few(const uint8_t *src, size_t stop, const int plus, uin
         __m256i v = load32(from), w = load32(from + 32);
         uint64_t percents = mask64(_mm256_cmpeq_epi8(v, percent), _mm256_cmpeq_epi8(w, percent)), rest;
         size_t first, second, single;
-        uint32_t octet, octet2;
+        uint32_t value, value2;
         uint8_t *place;
         if (!(percents | skip)) {
             store32(to, spaces(v, plus));
@@ -145,16 +145,16 @@ AVX2_INLINE void decode_few(const uint8_t *src, size_t stop, const int plus, uin
         /* single: 1 if there is one '%' only; `second` is then 64. A triplet makes the output two bytes shorter. */
         rest = percents & (percents - 1);
         first = lowest64(percents), second = lowest64(rest), single = second >> 6;
-        octet = (uint32_t)avx2_digit[from[first + 1]] << 4 | avx2_digit[from[first + 2]];
-        octet2 = (uint32_t)avx2_digit[from[second + 1]] << 4 | avx2_digit[from[second + 2]];
-        if ((rest & (rest - 1)) | (octet | (octet2 & ((uint32_t)single - 1))) >> 8) break;
+        value = (uint32_t)avx2_digit[from[first + 1]] << 4 | avx2_digit[from[first + 2]];
+        value2 = (uint32_t)avx2_digit[from[second + 1]] << 4 | avx2_digit[from[second + 2]];
+        if ((rest & (rest - 1)) | (value | (value2 & ((uint32_t)single - 1))) >> 8) break;
         second += 2 * single; /* after the digits of a triplet that ends in the next 64 bytes */
         copy64(from + skip, plus, to);
         place = to + (first - skip);
-        *place = (uint8_t)octet;
+        *place = (uint8_t)value;
         copy64(from + first + 3, plus, place + 1);
         place += second - first - 2;
-        *place = (uint8_t)octet2;
+        *place = (uint8_t)value2;
         copy64(from + second + 3, plus, place + 1);
         to += 60 + 2 * single - skip, from += 64;
         skip = (size_t)(percents >> 62);

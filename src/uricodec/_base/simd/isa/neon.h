@@ -1,4 +1,4 @@
-/* The vocabulary of octets16.h in NEON, and its kernels as a tier: every AArch64 CPU has it. */
+/* The vocabulary of bytes16.h in NEON, and its kernels as a tier: every AArch64 CPU has it. */
 #ifndef UC_NEON_H
 #define UC_NEON_H
 
@@ -81,8 +81,8 @@ V16_INLINE v16 v16_of_bits(uint32_t bits) {
 V16_INLINE int v16_any(v16 mask) { return vmaxvq_u32(vreinterpretq_u32_u8(mask)) != 0; }
 V16_INLINE uint32_t v16_sum(v16 v) { return vaddlvq_u8(v); }
 
-#include "../octets16.h"
-#include "../octets16_urn.h"
+#include "../bytes16.h"
+#include "../bytes16_urn.h"
 
 #include "neon_utf8.h"
 

@@ -1,4 +1,4 @@
-/* The vocabulary of octets16.h in SSSE3, and its kernels as a tier: what CPUs before AVX2 run. */
+/* The vocabulary of bytes16.h in SSSE3, and its kernels as a tier: what CPUs before AVX2 run. */
 #ifndef UC_SSSE3_H
 #define UC_SSSE3_H
 
@@ -70,8 +70,8 @@ V16_INLINE uint32_t v16_sum(v16 v) {
     return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_unpackhi_epi64(halves, halves)));
 }
 
-#include "../octets16.h"
-#include "../octets16_urn.h"
+#include "../bytes16.h"
+#include "../bytes16_urn.h"
 
 #include "ssse3_utf8.h"
 

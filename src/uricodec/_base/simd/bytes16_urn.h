@@ -1,4 +1,4 @@
-/* span_urns on vectors of 16 bytes, 64 a step (urn_grammar.h). Included after octets16.h. */
+/* span_urns on vectors of 16 bytes, 64 a step (urn_grammar.h). Included after bytes16.h. */
 
 /* The masks for 64 bytes; reads 80 bytes of src. */
 V16_INLINE uc_urn_octets v16_urn_octets(const uint8_t *src, const v16_set *nid, const v16_set *nss, uint8_t end) {
