@@ -30,9 +30,10 @@ from uricodec.logs import Format
 from uricodec.logs._columns import convert_columns
 from uricodec.logs._records import LogReader
 from uricodec.uri import _rows as operations
-from uricodec.uri._components import find_part
+from uricodec.uri._components import copy_urls, find_part
 from uricodec.uri._policies import operation_of
 from uricodec.uri._rows import run_row
+from uricodec.urn._parse import copy_urns
 from uricodec.urn._rows import CheckUrnRows, NormalizeUrnRows
 
 NEIGHBORS = [b"\n", b"\r", b"%", b"41", b'"', b"\x80", b"a", b","]
@@ -225,6 +226,13 @@ LOOPS = {
     "Framing.first": lambda buffer: FRAMINGS["csv"].first(buffer, len(buffer)) if len(buffer) else None,
     "LineBatch.find": lines_found,
     "find_part": lambda buffer: find_part(buffer, 128, False),
+    **{
+        f"{copy.__name__}, {prefix}": writing(
+            lambda src, dst, copy=copy, prefix=prefix: copy(src, dst, prefix, 1 << 60), lambda n: 2 * n + 30
+        )
+        for copy in (copy_urls, copy_urns)
+        for prefix in (None, b"file\t")
+    },
     "LineBatch.find, csv": partial(lines_found, framing=FRAMINGS["csv"]),
     "run_row": writing(lambda src, dst: run_row("jsonl", src, dst, "URI-reference"), lambda n: 50 * n + 999),
     "FingerprintKey.fingerprint": KEY.fingerprint,

@@ -9,7 +9,7 @@ from support import GIVEN, brief, exact, is_refusal, octets_of, outcome, run, te
 from uricodec import iri, uri
 from uricodec.errors import AmbiguousUrlError, IriError, UriSyntaxError
 from uricodec.uri import legacy_schemes
-from uricodec.uri._components import find_part
+from uricodec.uri._components import copy_urls, find_part
 
 DICTIONARIES = "percent uri"
 COVERS = {
@@ -222,6 +222,8 @@ def found_in_text(draw):
     assert (
         uri.find(text) == uri.find(memoryview(text)) == uri_find.find(text) == uri_find.by_parts(find_part, text, size)
     )
+    lines = uri_find.lines(text)
+    assert uri_find.by_copies(copy_urls, text, max(map(len, lines), default=0) + size) == lines
 
 
 OPERATIONS = (grammar, components, normal_forms, resolved, by_scheme, values, web_host, found_in_text)

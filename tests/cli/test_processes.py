@@ -1,5 +1,6 @@
 """Processes of the command line: as many threads as one wants write the same, and nothing half-written stays behind."""
 
+import gzip
 import os
 import pathlib
 import random
@@ -73,6 +74,79 @@ def test_threads_do_not_show_in_any_text(parts, options, errors):
     assert run(*command, "-j", "3", stdin=data, chunk=16) == run(*command, "-j", "1", stdin=data, chunk=16)
 
 
+LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
+FOUND = b"<a href='http://a.example/b_(c)'>urn:ex:a</a>\n"
+OTHERS = {
+    "extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""),
+    "log": (["log"], LOG, b""),
+}
+HOSTILE = {
+    **COMMANDS,
+    "urls": (["extract", "--kind", "uri", "--offsets"], FOUND, b"a://b"),
+    "offsets": (["extract", "--kind", "urn", "--offsets"], FOUND, b"urn:ab:c%4"),
+    "log": (["log", "--format", "common"], LOG, b"1 - -\n"),
+    "policy": (["normalize", "--policy", "crawl"], VALID, b"%zz\n"),
+    "resolve": (["resolve", "--base", "http://a/b"], b"../c\n", b"%zz\n"),
+    "web": (["check", "--kind", "web"], b"http://a/b?c\n", b"http://a@b/\n"),
+    "raw": (["decode", "--raw"], LINE, b"%zz\t\xff%0A\n"),
+    "nul": (["encode", "-z"], LINE, b"\xff\0\n"),
+    "dedup": (["dedup", "--kind", "uri", "--count"], VALID, b"%zz\n"),
+    "dedup csv": (["dedup", "--kind", "urn", "--csv", "-f", "1"], b"urn:ex:a,\n", b'"\n\n",urn:x\n'),
+}
+
+
+def hostile_text(line, bad, chunk, seed):
+    """Lines of one byte to several chunks, of all kinds."""
+    chance = random.Random(seed)
+    body = line[:-1]
+    kinds = [
+        line,
+        bad,
+        b"\n",
+        b"\r\n",
+        body + b"\r\n",
+        b"\0\n",
+        b"\0",
+        b"a\n",
+        b"\xff\xc3\n",
+        b"\xe2\x82",
+        b"\x80\n",
+        b"\r",
+    ]
+    kinds += [body * (size // len(body)) + b"\n" for size in (chunk - 1, chunk, 3 * chunk, 9 * chunk)]
+    kinds += [b"x" * size + b"\n" for size in range(chunk - 3, chunk + 3)] + [b"x" * 5 * chunk, line * 40]
+    return b"".join(chance.choices(kinds, k=60)) + chance.choice(
+        [b"", line, body, b"\r", b"%4", b"\xc3", b"x" * 3 * chunk]
+    )
+
+
+@pytest.mark.parametrize("max_line", [None, "500"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_threads_do_not_show_in_hostile_input(tmp_path, name, max_line):
+    """Output, complaint and status: of a file, a compressed one, and standard input."""
+    command, line, bad = HOSTILE[name]
+    options = [] if max_line is None or command[0] == "extract" else ["--max-line", max_line]
+    path, packed = tmp_path / "in", tmp_path / "in.gz"
+    for seed in range(4):
+        data = hostile_text(line, bad, 256, seed)
+        path.write_bytes(data)
+        packed.write_bytes(gzip.compress(data, 1))
+        for inputs, stdin in ([path], b""), ([packed, path], b""), ([], data):
+            results = [run(*command, *options, "-j", jobs, *inputs, stdin=stdin, chunk=256) for jobs in (1, 2, 5)]
+            assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_several_threads_write_in_order(tmp_path, name):
+    """Chunks of the size of a real run."""
+    command, line, bad = HOSTILE[name]
+    path = tmp_path / "in"
+    body = line[:-1]
+    path.write_bytes(b"".join((body + b"%d" % i + line[-1:]) for i in range(60_000)) + bad)
+    results = [run(*command, "-j", jobs, path) for jobs in (1, 2)]
+    assert results[0] == results[1]
+
+
 def test_a_failure_of_a_later_input_comes_last(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(LINE * 100)
@@ -100,9 +174,9 @@ def test_threads_by_default(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
-@pytest.mark.parametrize("name", ["decode", "fields", "urns"])
+@pytest.mark.parametrize("name", ["decode", "fields", "urns", "extract"])
 def test_lines_of_a_slow_pipe_are_written_as_they_come(name, jobs):
-    command, line, _ = COMMANDS[name]
+    command, line, _ = {**COMMANDS, **OTHERS}[name]
     with subprocess.Popen(
         [*COMMAND, *command, "-j", jobs], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as child:
@@ -126,7 +200,9 @@ def test_memory_is_flat(tmp_path, name):
 
 # --- killed, full, closed ---------------------------------------------------------------------------------------------
 
+HARD_LINE = b"a://caf%C3%A9/a%20b\t%41\n"
 HARD = {"decode": ["decode"], "csv": ["decode", "--csv"], "threads": ["decode", "-j", "3", "--jsonl"]}
+HARD["extract"] = ["extract", "--kind", "uri", "-j", "3"]
 every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
 
 
@@ -134,7 +210,7 @@ every_hard = pytest.mark.parametrize("command", HARD.values(), ids=HARD)
 def test_killed_at_any_moment(tmp_path, command):
     """The output is there as a whole, or as it was before."""
     path, out = tmp_path / "in", tmp_path / "out"
-    path.write_bytes(LINE * 400_000)
+    path.write_bytes(HARD_LINE * 400_000)
     whole = process(*command, path).stdout
     chance = random.Random(7)
     for _ in range(12):
@@ -149,7 +225,7 @@ def test_killed_at_any_moment(tmp_path, command):
 @every_hard
 def test_interrupted_threads_leave_nothing(tmp_path, command):
     path, out = tmp_path / "in", tmp_path / "out"
-    path.write_bytes(LINE * 400_000)
+    path.write_bytes(HARD_LINE * 400_000)
     for number in signal.SIGTERM, signal.SIGINT:
         child = subprocess.Popen(
             [*COMMAND, *command, path, "-", "-o", out], stdin=subprocess.PIPE, stderr=subprocess.PIPE
@@ -173,17 +249,18 @@ def limit_file_size():
 @every_hard
 def test_a_full_disk(tmp_path, command):
     path, out = tmp_path / "in", tmp_path / "out"
-    path.write_bytes(LINE * 100_000)
+    path.write_bytes(HARD_LINE * 100_000)
     done = process(*command, path, "-o", out, preexec_fn=limit_file_size)
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.decode() == f"uricodec: {out}: File too large\n"
     assert [each.name for each in tmp_path.iterdir()] == ["in"]
-    bad = tmp_path / "bad"
-    path.write_bytes(b"%zz\n" * 100_000)
-    done = process(*command, "--invalid-to", bad, "--errors", "drop", path, "-o", out, preexec_fn=limit_file_size)
-    assert done.returncode == 3
-    assert done.stderr.decode() == f"uricodec: {bad}: File too large\n"
-    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+    if command != HARD["extract"]:
+        bad = tmp_path / "bad"
+        path.write_bytes(b"%zz\n" * 100_000)
+        done = process(*command, "--invalid-to", bad, "--errors", "drop", path, "-o", out, preexec_fn=limit_file_size)
+        assert done.returncode == 3
+        assert done.stderr.decode() == f"uricodec: {bad}: File too large\n"
+        assert [each.name for each in tmp_path.iterdir()] == ["in"]
     if os.path.exists("/dev/full"):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([*COMMAND, *command, path], stdout=full, stderr=subprocess.PIPE, check=False)
@@ -193,7 +270,7 @@ def test_a_full_disk(tmp_path, command):
 @every_hard
 def test_a_closed_pipe_is_quiet(tmp_path, command):
     path = tmp_path / "in"
-    path.write_bytes(LINE * 100_000)
+    path.write_bytes(HARD_LINE * 100_000)
     done = output_to_nobody(*command, path)
     assert (done.returncode, done.stderr) == (141, b"")
     done = subprocess.run(
@@ -243,10 +320,6 @@ def run_into(path, mode, *arguments, **options):
         done = subprocess.run([*COMMAND, *map(str, arguments)], stdout=output, stderr=subprocess.PIPE, check=False,
                               timeout=120, preexec_fn=limit_file_size, **options)  # fmt: skip
     return done.returncode, done.stderr.decode()
-
-
-LOG = b'1 - - [-] "GET / HTTP/1.1" 200 5\n'
-OTHERS = {"extract": (["extract", "--kind", "urn"], b"urn:example:a\n", b""), "log": (["log"], LOG, b"")}
 
 
 @pytest.mark.slow

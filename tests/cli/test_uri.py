@@ -518,11 +518,34 @@ def urls(data, prefix=b""):
     return b"".join(b"%s%d\t%s\n" % (prefix, start, data[start:stop]) for start, stop in uri.find(data))
 
 
-def test_extract_with_chunks_of_each_size():
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_extract_with_chunks_of_each_size(jobs):
     assert len(uri.find(PAGE)) == 4
     data = PAGE + b"aaaaaaaaaaa." * 6 + PAGE
     for chunk in range(1, 65):
-        assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk) == urls(data)
+        assert output_of(*EXTRACT, "--offsets", "-j", jobs, stdin=data, chunk=chunk) == urls(data)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.sampled_from([b"a://b", b"http://", b"x" * 30, b" ", b"\n", b"\0", b"<", b'"', b"(", b")", b"\xc3", b"\xa9"])
+    ),
+    st.integers(13, 40),
+)
+def test_extract_across_the_borders_of_chunks(parts, chunk):
+    """One buffer for all that has no end inside, and several threads for the rest."""
+    data = b"".join(parts)
+    assert output_of(*EXTRACT, "--offsets", "-j", "2", stdin=data, chunk=chunk) == urls(data)
+
+
+def test_lines_that_do_not_fit_a_buffer(tmp_path):
+    """Each line of the output is longer than its URL by a long prefix."""
+    path = tmp_path / ("f" * 200)
+    path.write_bytes(b"a://b " * 1000)
+    want = urls(b"a://b " * 1000, f"{path}\t".encode())
+    for jobs in 1, 2:
+        assert output_of(*EXTRACT, "--offsets", "-j", jobs, path, path, chunk=600) == 2 * want
 
 
 def test_extract_from_several_inputs(tmp_path):
@@ -546,11 +569,12 @@ def test_a_long_url_is_read_in_linear_time_and_ends(chunk):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("unit", [b"x", b"a://(b", b" a://" + b"b" * 200])
-def test_extract_in_flat_memory(tmp_path, unit):
+@pytest.mark.parametrize("unit", [b"x", b"a://(b", b" a://" + b"b" * 200, b"a://b "])
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_extract_in_flat_memory(tmp_path, unit, jobs):
     path = tmp_path / "long"
     path.write_bytes(unit * (20_000_000 // len(unit)))
-    assert growth([*EXTRACT, "--offsets"], path, tmp_path / "out") < 10_000
+    assert growth([*EXTRACT, "--offsets", "-j", jobs], path, tmp_path / "out") < 10_000
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

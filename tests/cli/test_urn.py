@@ -366,7 +366,7 @@ def test_extract():
 def test_extract_across_the_borders_of_chunks(data, chunk):
     expected = urns(data)
     assert output_of(*EXTRACT, stdin=data, chunk=chunk) == b"".join(name + b"\n" for _, name in expected)
-    assert output_of(*EXTRACT, "--offsets", stdin=data, chunk=chunk) == b"".join(
+    assert output_of(*EXTRACT, "--offsets", "-j", "2", stdin=data, chunk=chunk) == b"".join(
         b"%d\t%s\n" % found for found in expected
     )
 

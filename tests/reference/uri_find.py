@@ -82,3 +82,22 @@ def by_parts(find_part, data, size, longest=1 << 20):
         found += [(before + start, before + stop) for start, stop in spans]
         part, before = part[rest:], before + rest
     return found
+
+
+def lines(data, prefix=None, before=0, found=None):
+    """Return the lines that `uricodec extract` writes for URLs, or for the spans that are given."""
+    spans = find(data) if found is None else found
+    offsets = [b"" if prefix is None else b"%s%d\t" % (prefix, before + start) for start, _ in spans]
+    return [offset + data[start:stop] + b"\n" for offset, (start, stop) in zip(offsets, spans, strict=True)]
+
+
+def by_copies(copy, data, capacity, prefix=None, before=0):
+    """Return the lines that copy_urls() or copy_urns() of uricodec writes if its buffer has a capacity."""
+    found, at = b"", 0
+    while at < len(data):
+        buffer = bytearray(capacity)
+        read, written = copy(memoryview(data)[at:], buffer, prefix, before + at)
+        assert read
+        found += buffer[:written]
+        at += read
+    return found.splitlines(keepends=True)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from reference import uri_find as naive
 
 from uricodec import uri
-from uricodec.uri._components import find_part
+from uricodec.uri._components import copy_urls, find_part
 
 PARTS = [b"://"] * 3 + [bytes([byte]) for byte in b"://a1+.-()[]{}< \\\"'|_Z\0\xff"]
 PARTS += [character.encode() for character in "é例😀。々\u200d\u2014\u00a0\uff0c\uff1d\uff17\u2013"]
@@ -47,6 +47,28 @@ def test_find(tier, text, size):
     found = naive.find(text)
     assert uri.find(text) == found
     assert naive.by_parts(find_part, text, size) == found
+
+
+@given(TEXTS, st.integers(0, 99))
+def test_copy_urls(tier, text, more):
+    """Whatever fits at a time."""
+    lines = naive.lines(text, b"in:", 7)
+    capacity = max(map(len, lines), default=0) + 20 + more
+    assert naive.by_copies(copy_urls, text, capacity, b"in:", 7) == lines
+    assert naive.by_copies(copy_urls, text, capacity) == naive.lines(text)
+
+
+def test_copies_of_many_urls():
+    text = b" http://a.example/b" * 1000
+    whole = b"".join(naive.lines(text))
+    for size in 19, 20, 256 * 19, 257 * 19 - 1, 19_000:
+        assert b"".join(naive.by_copies(copy_urls, text, size)) == whole
+    dst = bytearray(18)
+    assert copy_urls(text, dst) == (1, 0) and dst == bytes(18)
+    with pytest.raises(BufferError):
+        copy_urls(text, bytes(99))
+    with pytest.raises(TypeError):
+        copy_urls(text, dst, "in:")
 
 
 def test_characters():

@@ -10,6 +10,7 @@ from arrow_memory import Lent
 from diagnostics import brief
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import uri_find
 from reference import urn as naive
 from reference.codec import lines_of
 
@@ -21,6 +22,7 @@ from uricodec.urn._parse import (
     TERMINATORS,
     URN,
     check,
+    copy_urns,
     equivalent,
     find,
     is_valid,
@@ -518,6 +520,26 @@ def test_find_at_every_place(tier):
     for place in 4093, 4094, 4095, 4096, 4097, 4100, 8190:
         buffer = b" " * place + b"urn:ab:c urn:ab:" + b"x" * 5000 + b" urn:x"
         assert find(buffer) == naive.find(buffer)
+
+
+@given(st.lists(st.sampled_from([b"urn:ab:c", b" ", b"x", b"%41", b"%", b"URN:isbn:", b"&", b"\xff"])).map(b"".join))
+def test_copy_urns(tier, text):
+    """Whatever fits at a time."""
+    spans = naive.find(text)
+    for prefix, before in (None, 0), (b"in:", 7):
+        lines = uri_find.lines(text, prefix, before, spans)
+        capacity = max(map(len, lines), default=0) + 20
+        assert uri_find.by_copies(copy_urns, text, capacity, prefix, before) == lines
+
+
+def test_copies_of_many_urns():
+    text = b"<urn:example:a>" * 1000
+    for size in 14, 15, 256 * 14, 257 * 14 - 1, 14_000:
+        assert uri_find.by_copies(copy_urns, text, size) == [b"urn:example:a\n"] * 1000
+    dst = bytearray(13)
+    assert copy_urns(text, dst) == (1, 0) and dst == bytes(13)
+    with pytest.raises(BufferError):
+        copy_urns(text, bytes(99))
 
 
 def test_find_in_any_buffer(tier):

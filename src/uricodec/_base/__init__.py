@@ -5,6 +5,7 @@
 - _kernels: the table of the kernels in use; ByteSet
 - _cpython: all that depends on the layout of CPython's objects and on its version
 - _text: conversions between Python objects, bytes and UTF-8; the portable UTF-8 kernels
+- _matches: the matches of a search as lines
 - _atomic: atomic words and lock flags
 - _fingerprint: keyed 128-bit fingerprints of identifiers
 - diagnostics: why an identifier is invalid

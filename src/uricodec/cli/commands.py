@@ -228,7 +228,7 @@ excludes, so a full stop or a bracket after it is part of it.
             "uricodec extract --kind uri page.html -o urls.txt",
             "uricodec extract --kind urn --offsets page.html -o urns.tsv",
         ),
-        f"{_FILES} kind:extract offsets progress no-progress",
+        f"{_FILES} kind:extract offsets threads progress no-progress",
         "uricodec.cli.extract:run",
     ),
     Command(

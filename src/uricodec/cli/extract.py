@@ -1,14 +1,19 @@
-"""`uricodec extract`: URNs or URLs in data of any kind and size, buffer by buffer.
+"""`uricodec extract`: URNs or URLs in data of any kind and size.
 
-Chunks are read into a buffer, which is searched. Where a match may go on, the rest moves to the start of the buffer,
-and the next chunk is read after it. So no match is cut.
+The input is cut into chunks after bytes that no URN or URL contains, so that none is cut, and several threads search
+the chunks. Data without such bytes for more than the size of a chunk are searched in order, by one thread, in a buffer:
+where a match may go on, the rest moves to the start of the buffer, and the next data follow it.
 """
 
 from uricodec._io import streams
+from uricodec._io.workers import OrderedWorkers, threads_for
 from uricodec.cli.lines import progress_of
 
 # The bytes that a URN may contain, by either RFC (2141 section 2.2, 8141 section 2). Every other byte ends it.
 URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()+,-.:=@;$_!*'%/?#&~"
+
+# Bytes that end a URN or URL, and are not part of a character. Most data contain one of them soon.
+ENDS = b"\n", b" ", b'"', b"<", b"\0"
 
 # The bytes that decide whether a URN begins among them: the one before it, "urn:", a NID of 32, ":" and a triplet.
 ENOUGH = 41
@@ -18,6 +23,12 @@ BEGUN = b"urn:nid:"
 
 # A URL is in the buffer as a whole, up to this size. A longer one ends there.
 LONGEST_URL = 1 << 20
+
+# The least capacity of a chunk, see chunks_of().
+LEAST = 13
+
+# The most bytes of an offset and a tab.
+OFFSET = 21
 
 
 def run(arguments):
@@ -34,50 +45,122 @@ def run(arguments):
         BrokenPipeError: The output pipe is closed.
     """
     names = arguments.files or ["-"]
-    kind = Urls if arguments.kind == "uri" else Urns
-    buffer = bytearray(kind.capacity())
+    workers = OrderedWorkers(arguments.threads or threads_for(names))
     progress = progress_of(arguments)
     with streams.Output(arguments.output) as output, streams.Meter(names, output, progress=progress) as meter:
+        extractor = Extractor(Urls if arguments.kind == "uri" else Urns, output, workers)
         for name in names:
             with streams.Input(name, meter, output=output) as source:
                 prefix = source.name.encode() + b"\t" if len(names) > 1 else b""
-                extract(source, buffer, kind(output, prefix if arguments.offsets else None))
+                extractor.extract(source, prefix if arguments.offsets else None)
     return 0
 
 
-def extract(source, buffer, matches):
-    """Write the matches of one input.
+class MatchEnds(streams.LineEnds):
+    """Where to cut: after one of ENDS, which need not be the last or first of them."""
+
+    def last(self, buffer, start, stop):
+        return next((at + 1 for end in ENDS if (at := buffer.rfind(end, start, stop)) >= 0), 0)
+
+    def skip(self, buffer, start, stop):
+        return next((at + 1 for end in ENDS if (at := buffer.find(end, start, stop)) >= 0), 0)
+
+
+class Extractor:
+    """Writes the matches of inputs, in order.
 
     Args:
-        source (Input): The input.
-        buffer (bytearray): A buffer of the capacity that the matches need.
-        matches (Matches): Where they go.
+        kind (type[Matches]): What to find.
+        output (Output): Where the matches go.
+        workers (OrderedWorkers): The threads.
     """
-    view = memoryview(buffer)
-    read_into, size = source.begin(view[: streams.CHUNK])
-    end = size
-    while size:
-        kept = matches.search(view, end - size, end)
-        size = read_into(view[kept : kept + streams.CHUNK])
-        end = kept + size
-    matches.finish(view[:end])
+
+    def __init__(self, kind, output, workers):
+        self._kind, self._output, self._workers = kind, output, workers
+        self._copy = kind.copier()
+        self._buffers = streams.Buffers(max(streams.CHUNK, LEAST), lambda: bytearray(2 * streams.CHUNK))
+
+    def extract(self, source, prefix):
+        """Write the matches of an input.
+
+        Args:
+            source (Input): The input.
+            prefix (bytes | None): What is written before the offset of each match; None: write no offsets.
+        """
+        self._prefix = prefix
+        self._long = None  # the Matches of data without ENDS
+        self._workers.run(self._chunks(source), self._work, self._use)
+
+    def _chunks(self, source):
+        """Yield the chunks of an input; `before` is the number of bytes before them."""
+        before = 0
+        for chunk in source.chunks(self._buffers, MatchEnds()):
+            chunk.before = before
+            before += chunk.size
+            yield chunk
+
+    def _work(self, chunk):
+        """Return the lines for a chunk (list of bytes-like); None if it has to be searched in order."""
+        if not chunk.whole:
+            return None
+        start, parts = 0, []
+        longest = chunk.size + 1 + (0 if self._prefix is None else len(self._prefix) + OFFSET)
+        if len(chunk.state) < longest:
+            chunk.state = bytearray(longest)
+        while start < chunk.size:
+            if parts:
+                parts[-1] = bytes(parts[-1])
+            read, written = self._copy(chunk.view[start : chunk.size], chunk.state, self._prefix, chunk.before + start)
+            parts.append(memoryview(chunk.state)[:written])
+            start += read
+        return parts
+
+    def _use(self, chunk, parts):
+        """Write the lines for a chunk."""
+        if parts is None:
+            if self._long is None:
+                self._long = self._kind(self._output, self._prefix, chunk.before)
+            self._long.feed(chunk.view[: chunk.size])
+            if chunk.ends:
+                self._long.end()
+                self._long = None
+        else:
+            for part in parts:
+                self._output.write(part)
+        self._buffers.release(chunk)
 
 
 class Matches:
-    """Finds the matches of an input, buffer by buffer, and writes them, one per line. The base class of each kind.
+    """Finds the matches of long data, buffer by buffer, and writes them, one per line. The base class of each kind.
 
     `capacity()` is the size of the buffer. `search(view, new, end)` writes the matches of view[:end] that are complete,
-    moves the rest to the start, and returns its size; the last chunk is view[new:end]. `finish(view)` writes the
-    matches of the rest at the end of the input.
+    moves the rest to the start, and returns its size; the last data are view[new:end]. `finish(view)` writes the
+    matches of the rest at the end of the data. `copier()` returns the function that writes those of a chunk.
 
     Args:
         output (Output): Where they go.
         prefix (bytes | None): What is written before the offset of each; None: write no offsets.
+        before (int): The offset of the data in the input.
     """
 
-    def __init__(self, output, prefix):
+    def __init__(self, output, prefix, before):
         self._output, self._prefix = output, prefix
-        self._before = 0  # bytes of the input before the buffer
+        self._before = before  # bytes of the input before the buffer
+        self._buffer = bytearray(self.capacity())
+        self._size = 0  # of what is in the buffer
+
+    def feed(self, data):
+        """Search the next part of the data (memoryview)."""
+        view = memoryview(self._buffer)
+        while data:
+            end = min(self._size + len(data), len(view))
+            part, data = data[: end - self._size], data[end - self._size :]
+            view[self._size : end] = part
+            self._size = self.search(view, self._size, end)
+
+    def end(self):
+        """Write the matches that the end of the data decides."""
+        self.finish(memoryview(self._buffer)[: self._size])
 
     def _write(self, view, spans, end=b"\n", begun=0):
         """Write lines of view, but for the first `begun` spans without the offset, with `end` after the last one."""
@@ -98,12 +181,18 @@ class Urns(Matches):
     in. A URN that goes on at its end is written in pieces.
     """
 
-    def __init__(self, output, prefix):
+    def __init__(self, output, prefix, before):
         from uricodec.urn import find
 
-        super().__init__(output, prefix)
+        super().__init__(output, prefix, before)
         self._find_urns = find
         self._front = 0  # bytes at the start of the buffer that are not searched: one of context, or BEGUN
+
+    @staticmethod
+    def copier():
+        from uricodec.urn._parse import copy_urns
+
+        return copy_urns
 
     @staticmethod
     def capacity():
@@ -175,12 +264,18 @@ class Urls(Matches):
     So the time is linear, however few bytes a pipe has at a time.
     """
 
-    def __init__(self, output, prefix):
+    def __init__(self, output, prefix, before):
         from uricodec.uri._components import find_part
 
-        super().__init__(output, prefix)
+        super().__init__(output, prefix, before)
         self._find_part = find_part
         self._kept = 0  # bytes at the start of the buffer that have been searched
+
+    @staticmethod
+    def copier():
+        from uricodec.uri._components import copy_urls
+
+        return copy_urls
 
     @staticmethod
     def capacity():

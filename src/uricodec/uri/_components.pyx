@@ -4,10 +4,11 @@ from libc.string cimport memcmp
 
 from uricodec._rows._engine cimport Outcome
 from uricodec._base._kernels cimport ByteSet, kernels
+from uricodec._base._matches cimport MatchLines, lines_in, write_matches
 from uricodec._base._text cimport *
 from uricodec.uri._grammar cimport *
 
-from cpython.buffer cimport PyBuffer_Release
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
@@ -801,6 +802,43 @@ def find_part(buffer, size_t longest, bint last):
     cdef list found = []
     cdef size_t rest = find_urls(buffer, found, longest, last)
     return found, rest
+
+
+def copy_urls(src, dst, bytes prefix=None, size_t before=0):
+    r"""Write the URLs of a text as lines, as many as fit. No URL may go on before or after the text.
+
+    Args:
+        src (bytes-like): The text.
+        dst (bytes-like): The lines; enough for one of them.
+        prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
+        before (int): The offset of the text in the input.
+
+    Returns:
+        tuple[int, int]: Where the first URL begins that does not fit, or the size of the text; and how many bytes have
+            been written.
+
+    >>> dst = bytearray(25)
+    >>> copy_urls(b"http://a.example http://b.example", dst, b"", 80)
+    (17, 20)
+    >>> bytes(dst[:20])
+    b'80\thttp://a.example\n'
+    """
+    cdef Py_buffer source, target
+    cdef MatchLines lines
+    cdef size_t spans[2 * FOUND]
+    cdef size_t count = FOUND, fit = FOUND, start = 0
+    borrow_bytes(src, &source)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
+        with nogil:
+            while count == FOUND and fit == count:
+                count = scan_urls(<const uint8_t *>source.buf, <size_t>source.len, &start, <size_t>-1, True, spans)
+                fit = write_matches(&lines, <const uint8_t *>source.buf, spans, count)
+        PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+    return spans[2 * fit] if fit < count else start, lines.written
 
 
 # Functions are pickled by reference: the reference must be their public name.

@@ -4,11 +4,12 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from uricodec._base._kernels cimport ByteSet, kernels, uc_lowest_bit, uc_set
+from uricodec._base._matches cimport MatchLines, lines_in, write_matches
 from uricodec._base._text cimport *
 from uricodec.urn._normalize cimport *
 from uricodec.urn._grammar cimport *
 
-from cpython.buffer cimport PyBuffer_Release
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
@@ -544,6 +545,9 @@ cdef const void *frozen_rules() except NULL:
 #   "In addition, byte 0 (0 hex) should NEVER be used".
 TERMINATORS = ByteSet(range(1, 33)) | '\\"&<>[]^`{|}~' | bytes(range(127, 256)) | b"\0"
 
+# The bytes that may follow in a URN without a look at their neighbours.
+cdef ByteSet PLAIN = ~(TERMINATORS | "%")
+
 # A URN may begin three bytes before each ":" that follows an "n": kernels mark both characters in blocks of the text.
 cdef enum:
     SCAN_WORDS = 64, SCAN = 64 * SCAN_WORDS     # bytes in a block
@@ -646,6 +650,41 @@ def find(buffer, terminators=TERMINATORS):
     finally:
         PyBuffer_Release(&view)
     return found
+
+
+def copy_urns(src, dst, bytes prefix=None, size_t before=0):
+    r"""Write the URNs of a text as lines, as many as fit. No URN may go on before or after the text.
+
+    Args:
+        src (bytes-like): The text.
+        dst (bytes-like): The lines; enough for one of them.
+        prefix (bytes | None): What each line begins with, before its offset in the input and a tab; None: no offsets.
+        before (int): The offset of the text in the input.
+
+    Returns:
+        tuple[int, int]: Where the first URN begins that does not fit, or the size of the text; and how many bytes have
+            been written.
+
+    >>> dst = bytearray(20)
+    >>> copy_urns(b"<urn:isbn:0451450523>", dst), bytes(dst)
+    ((21, 20), b'urn:isbn:0451450523\n')
+    """
+    cdef Py_buffer source, target
+    cdef MatchLines lines
+    cdef size_t spans[2 * FOUND]
+    cdef size_t count = FOUND, fit = FOUND, start = 0
+    borrow_bytes(src, &source)
+    try:
+        PyObject_GetBuffer(dst, &target, PyBUF_WRITABLE)
+        lines = lines_in(<uint8_t *>target.buf, <size_t>target.len, prefix, before)
+        with nogil:
+            while count == FOUND and fit == count:
+                count = scan_urns(<const uint8_t *>source.buf, <size_t>source.len, &start, &PLAIN.set, True, spans, FOUND)
+                fit = write_matches(&lines, <const uint8_t *>source.buf, spans, count)
+        PyBuffer_Release(&target)
+    finally:
+        PyBuffer_Release(&source)
+    return spans[2 * fit] if fit < count else start, lines.written
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

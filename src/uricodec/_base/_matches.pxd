@@ -1,0 +1,63 @@
+"""What a search has found, written as lines: each match, after its offset in the input if that is wanted."""
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+
+
+# Where lines go. With a prefix, each begins with it, the decimal offset and a tab.
+cdef struct MatchLines:
+    uint8_t *dst
+    size_t capacity
+    size_t written
+    const uint8_t *prefix   # NULL: no offsets
+    size_t prefix_size
+    size_t before           # the offset of the text in the input
+
+cdef enum:
+    DIGITS = 20     # the most digits of an offset
+
+
+cdef inline MatchLines lines_in(uint8_t *dst, size_t capacity, bytes prefix, size_t before):
+    """Return where lines go: into dst, after `prefix` and the offset, or alone if `prefix` is None."""
+    cdef MatchLines lines
+    lines.dst, lines.capacity, lines.written, lines.before = dst, capacity, 0, before
+    lines.prefix, lines.prefix_size = NULL, 0
+    if prefix is not None:
+        lines.prefix, lines.prefix_size = <const uint8_t *>PyBytes_AS_STRING(prefix), <size_t>PyBytes_GET_SIZE(prefix)
+    return lines
+
+
+cdef inline bint write_match(MatchLines *lines, const uint8_t *src, size_t start, size_t stop) noexcept nogil:
+    """Write a line for src[start:stop]. False: it does not fit, and nothing was written."""
+    cdef uint8_t digits[DIGITS]
+    cdef uint8_t *dst = lines.dst + lines.written
+    cdef size_t free = lines.capacity - lines.written, offset = lines.before + start, at = DIGITS
+    # All stores are in bounds: the prefix, the digits and a tab, then the match and a newline have this size at most.
+    if free < stop - start + 1 or lines.prefix != NULL and free - (stop - start + 1) < lines.prefix_size + DIGITS + 1:
+        return False
+    if lines.prefix != NULL:
+        memcpy(dst, lines.prefix, lines.prefix_size)
+        dst += lines.prefix_size
+        while at == DIGITS or offset:
+            at -= 1
+            digits[at] = c'0' + <uint8_t>(offset % 10)
+            offset //= 10
+        memcpy(dst, digits + at, DIGITS - at)
+        dst += DIGITS - at
+        dst[0] = c'\t'
+        dst += 1
+    memcpy(dst, src + start, stop - start)
+    dst += stop - start
+    dst[0] = c'\n'
+    lines.written = <size_t>(dst + 1 - lines.dst)
+    return True
+
+
+cdef inline size_t write_matches(MatchLines *lines, const uint8_t *src, const size_t *spans, size_t count) noexcept nogil:
+    """Write lines for spans (a start and an end each). Return how many fit."""
+    cdef size_t i
+    for i in range(count):
+        if not write_match(lines, src, spans[2 * i], spans[2 * i + 1]):
+            return i
+    return count
