@@ -355,13 +355,13 @@ class Input:
         self.compressed = read_into != self.read_into
         return read_into, size
 
-    def chunks(self, buffers, ends=None, max_line=None):
+    def chunks(self, buffers, ends=None, max_line=None, most_read=None):
         """Yield the input in chunks; the parameters are those of chunks_of().
 
         Raises:
             FileError: The input fails. All whole lines before the failure have been yielded.
         """
-        return chunks_of(self.begin, buffers, ends, max_line)
+        return chunks_of(self.begin, buffers, ends, max_line, most_read)
 
 
 def chunks_of(begin, buffers, ends=None, max_line=None, most_read=None):

@@ -15,6 +15,10 @@ from uricodec.cli.errors import CommandError
 # The capacity of a buffer, in chunks. It grows for longer lines, up to --max-line: memory stays bounded.
 CAPACITY = 2
 
+# How many chunks several threads read at once if a worker takes long lines in pieces. Such work is fast: with one at a
+# time, threads often wait for each other.
+PARALLEL = 2
+
 # The most invalid lines that the core reports at once.
 FAULTS = 16_384
 
@@ -52,9 +56,11 @@ class Worker:
 
         The buffer is large enough for most chunks. The rest of a longer result is computed when it can be written.
         """
+        from mmap import mmap  # its pages take memory, and time, only when they are used
+
         clone = object.__new__(type(self))
         clone.__dict__.update(self.__dict__)
-        clone._buffer = bytearray(max(len(self._buffer), AHEAD * streams.CHUNK))
+        clone._buffer = mmap(-1, max(len(self._buffer), AHEAD * streams.CHUNK))
         return clone
 
     def begin(self, chunk, name):
@@ -217,10 +223,11 @@ def run(worker, arguments, errors, output, rejects):
     names = arguments.files or ["-"]
     tally = Tally(worker.groups) if arguments.stats else None
     threads = arguments.threads or threads_for(names)
-    lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line)
+    most_read = (PARALLEL if threads > 1 and worker.in_pieces else 1) * streams.CHUNK
+    lines = LineFilter(worker, errors, output, rejects, tally, arguments.max_line, most_read)
     workers = OrderedWorkers(threads)
     buffers = streams.Buffers(
-        (1 if worker.in_pieces else CAPACITY) * streams.CHUNK, worker.clone if threads > 1 else lambda: worker
+        (1 if worker.in_pieces else CAPACITY) * most_read, worker.clone if threads > 1 else lambda: worker
     )
     if output:
         output.end = worker.out[0]
@@ -254,14 +261,15 @@ class LineFilter:
         rejects (Output | None): Where the report of invalid lines goes.
         tally (Tally | None): What counts lines.
         max_line (int): The bytes that a line may have, unless the worker processes it in pieces.
+        most_read (int): The bytes to read at once.
 
     Attributes:
         invalid (int): The number of invalid lines.
     """
 
-    def __init__(self, worker, errors, output, rejects, tally, max_line):  # noqa: PLR0913, PLR0917
+    def __init__(self, worker, errors, output, rejects, tally, max_line, most_read):  # noqa: PLR0913, PLR0917
         self._worker, self._errors = worker, errors
-        self._max_line = None if worker.in_pieces else max_line
+        self._max_line, self._most_read = None if worker.in_pieces else max_line, most_read
         self._output, self._rejects, self._tally = output, rejects, tally
         self._faults = FAULTS if rejects or tally else 0
         self.invalid = 0
@@ -298,7 +306,7 @@ class LineFilter:
     def _chunks(self, source, buffers):
         """Yield the chunks of an input; `start` of the first one is after the header."""
         begun = False
-        for chunk in source.chunks(buffers, self._worker.ends(), self._max_line):
+        for chunk in source.chunks(buffers, self._worker.ends(), self._max_line, self._most_read):
             chunk.start = 0 if begun else self._worker.begin(chunk, self._name)
             chunk.header, begun = chunk.start, True
             yield chunk
